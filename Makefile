@@ -1,0 +1,46 @@
+# `make` alone lists the targets.  Everything runs in .venv, which the first target that needs it makes.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+DATA   ?= ../shared/data
+JOBS   ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check fix bench soak clean
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet '.[bench]'
+	@touch $@
+
+demo: $(VENV)/.ready  ## find near-duplicates in prose that every Python installation carries
+	$(BIN)/stream-lsh demo
+
+test: $(VENV)/.ready  ## all tests: unit, property, statistical, corpora, simulated log (two minutes of seeds)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+check: $(VENV)/.ready  ## format, lint, types; changes nothing
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+fix: $(VENV)/.ready  ## format and repair what the linter can repair
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.bench  ## measure against the peers; prints tables, see benchmarks/README.md
+	$(BIN)/python -m benchmarks --data $(DATA)
+
+soak: $(VENV)/.ready  ## ten thousand and more schedules of the simulated log
+	$(BIN)/python -m tests.simulation --seeds 12000 --jobs $(JOBS)
+
+clean:  ## remove what the targets made
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

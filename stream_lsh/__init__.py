@@ -1,0 +1,1 @@
+"""Near-duplicate documents and matching records, found while they stream through Kafka."""

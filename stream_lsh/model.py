@@ -1,0 +1,79 @@
+"""The values of the domain, as a user of the package meets them.
+
+A *ref* names one version of a document: its Kafka coordinate, `partition << 48 | offset`, as an unsigned 64-bit integer.
+Refs of one id only grow, so the greater of two is the newer version.
+"""
+
+from dataclasses import dataclass, field
+
+NO_REF = 0xFFFFFFFFFFFFFFFF
+"""No version: a coordinate that no topic reaches."""
+
+_OFFSET_BITS = 48
+_OFFSET_MASK = (1 << _OFFSET_BITS) - 1
+
+
+def make_ref(partition: int, offset: int) -> int:
+    """The ref of the message at `offset` of `partition`.
+
+    Example:
+        >>> hex(make_ref(3, 255))
+        '0x30000000000ff'
+    """
+    return partition << _OFFSET_BITS | offset
+
+
+def ref_partition(ref: int) -> int:
+    """The source partition that a ref lies on."""
+    return ref >> _OFFSET_BITS
+
+
+def ref_offset(ref: int) -> int:
+    """The offset of a ref within its source partition."""
+    return ref & _OFFSET_MASK
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One text to be matched.
+
+    Attributes:
+        id: what the user calls it; a later document of the same id replaces this one.
+        text: what is compared; an empty text is valid and matches nothing.
+        time_ms: event time, milliseconds since the epoch.
+    """
+
+    id: str
+    text: str
+    time_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A verified pair: `left` < `right` by UTF-8 bytes, `similarity` = `shared` / `union`, exactly."""
+
+    left: str
+    right: str
+    similarity: float
+    shared: int
+    union: int
+    left_time_ms: int = 0
+    right_time_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Documents connected by matches, under an id that stays.
+
+    Attributes:
+        id: as long as the cluster lives, whoever joins or leaves.
+        members: ids, newest first by event time.
+    """
+
+    id: str
+    members: tuple[str, ...] = field(default=())
+
+
+def utf8_order(text: str) -> bytes:
+    """The sort key of ids: their UTF-8 bytes; a lone surrogate counts as its three-byte form."""
+    return text.encode("utf-8", "surrogatepass")
