@@ -11,7 +11,8 @@
     │   └─ DamagedBytes         truncated, foreign or altered
     └─ InvariantError       us              halt; this is a bug, please report it
 
-Messages give the value got, the value expected and the likely cause.  Any other exception that leaves the core is a bug.
+Messages give the value got, the value expected and the likely cause.  Any other exception that leaves the core is
+a bug.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """The values of the domain, as a user of the package meets them.
 
-A *ref* names one version of a document: its Kafka coordinate, `partition << 48 | offset`, as an unsigned 64-bit integer.
-Refs of one id only grow, so the greater of two is the newer version.
+A *ref* names one version of a document: its Kafka coordinate, `partition << 48 | offset`, as an unsigned 64-bit
+integer.  Refs of one id only grow, so the greater of two is the newer version.
 """
 
 from dataclasses import dataclass, field
@@ -46,6 +46,28 @@ class Document:
     id: str
     text: str
     time_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Retirement:
+    """Every version of `id` below `ref` is no longer true.
+
+    Attributes:
+        id: the document.
+        ref: its newest version, or the tombstone.
+        time_ms: event time of that version.
+        digest: its digest; 0 for a document without shingles and for a tombstone.
+        deleted: the document is gone; otherwise there is a newer version.
+        keep_until_ms: the newest event time among the retired versions: until that has expired, an edge that was
+            under way may still name one of them.
+    """
+
+    id: str
+    ref: int
+    time_ms: int
+    digest: int
+    deleted: bool
+    keep_until_ms: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,18 +6,20 @@
     Edges ─────────▶ settle    confirmed pairs and answers to rechecks
     Retirements ───▶ settle    ids whose older versions are no longer true
     Watermarks     ─▶ all      how far the event time of every source partition has come
-    Horizon        ─▶ all      what settle has decided to forget
 
-A row of a batch is one version of a document or one pair of versions; `rows` columns point into the documents of the same
-batch.  Batches are never changed after they were made.
+A row of a batch is one version of a document or one pair of versions; `rows` columns point into the documents of
+the same batch.  Batches are never changed after they were made.
+
+One message carries a `…Frame`: what one sender has for one partition of one topic, handled in the order of its fields.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from typing import NamedTuple
 
 from stream_lsh.arrays import F64, I64, U8, U32, U64, Bools
+from stream_lsh.model import Retirement
+from stream_lsh.retention import Horizon
 
 CANDIDATE, RECHECK = 0, 1
 """Kinds of a pair on its way to the exact check: found by the index, or asked again by settle."""
@@ -47,15 +49,14 @@ class Postings:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Pairs of versions that are to be compared: uint64[n] `new`, uint64[n] `old`, uint8[n] `kinds`, bool[n] `identical`.
+    """Pairs of versions that are to be compared: uint64[n] `new` and `old`, uint8[n] `kinds`.
 
-    The pair travels to the partition of `new` first.  `identical` says that the two share the digest band.
+    The pair travels to the partition of `new` first.
     """
 
     new: U64
     old: U64
     kinds: U8
-    identical: Bools
 
     def __len__(self) -> int:
         return self.new.size
@@ -101,7 +102,8 @@ class Ends:
 class Edges:
     """Pairs with their exact similarity: float64[n], and the counts behind it, uint32[n] each.
 
-    A pair that the index found is here only if it reaches the threshold; the answer to a recheck is here whatever it is.
+    A pair that the index found is here only if it reaches the threshold; the answer to a recheck is here whatever
+    it is.
     """
 
     left: Ends
@@ -114,66 +116,60 @@ class Edges:
         return self.similarity.size
 
 
-@dataclass(frozen=True, slots=True)
-class Retirement:
-    """Every version of `id` below `ref` is no longer true.
+class Mark(NamedTuple):
+    """How far one source partition has come.
 
     Attributes:
-        id: the document.
-        ref: its newest version, or the tombstone.
-        time_ms: event time of that version.
-        digest: its digest; 0 for a document without shingles and for a tombstone.
-        deleted: the document is gone; otherwise there is a newer version.
-        keep_until_ms: the newest event time among the retired versions: until that has expired, an edge that was under way
-            may still name one of them.
+        source: the source partition.
+        time_ms: the greatest event time seen.
+        idle: it has been read to its end and nothing comes.
+        floor: offsets below it are dropped by `max_documents`; 0 keeps all.
     """
 
-    id: str
-    ref: int
+    source: int
     time_ms: int
-    digest: int
-    deleted: bool
-    keep_until_ms: int
+    idle: bool
+    floor: int
 
 
 @dataclass(frozen=True, slots=True)
 class Watermarks:
-    """What one partition of a hop knows of the source: int64[s] `times`, bool[s] `idle`, int64[s] `floors`.
-
-    Attributes:
-        origin: the partition that speaks.
-        sources: int64[s], the source partitions that it speaks of.
-        times: greatest event time seen, ms.
-        idle: the partition has been read to its end and nothing comes.
-        floors: offsets below it are dropped by `max_documents`; 0 keeps all.
-    """
+    """What partition `origin` of a hop knows of the source: everything below these marks is behind it."""
 
     origin: int
-    sources: I64
-    times: I64
-    idle: Bools
-    floors: I64
+    marks: tuple[Mark, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Horizon:
-    """What is forgotten: versions older than `time_ms`, and those below the offset floor of their partition (int64[s])."""
+class BandsFrame:
+    """A message of the topic `bands`: from sign postings and watermarks, from settle the horizon."""
 
-    time_ms: int
-    floors: I64
-
-    def passed(self, time_ms: int, ref: int) -> bool:
-        """Whether a version of this event time and ref has expired."""
-        if time_ms < self.time_ms:
-            return True
-        partition = ref >> 48
-        return partition < self.floors.size and (ref & 0xFFFFFFFFFFFF) < int(self.floors[partition])
+    postings: Postings | None = None
+    watermarks: Watermarks | None = None
+    horizon: Horizon | None = None
 
 
-BEGINNING_MS = -(1 << 62)
-"""Before every event time: nothing has expired, nothing has been seen."""
+@dataclass(frozen=True, slots=True)
+class CandidatesFrame:
+    """A message of the topic `candidates`: from index pairs and watermarks, from settle rechecks and the horizon."""
+
+    candidates: Candidates | None = None
+    watermarks: Watermarks | None = None
+    horizon: Horizon | None = None
 
 
-def no_horizon() -> Horizon:
-    """A horizon that nothing has passed."""
-    return Horizon(BEGINNING_MS, np.zeros(0, dtype=np.int64))
+@dataclass(frozen=True, slots=True)
+class VerificationsFrame:
+    """A message of the topic `verifications`, from gather."""
+
+    verifications: Verifications | None = None
+    watermarks: Watermarks | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EdgesFrame:
+    """A message of the topic `edges`: from sign retirements, from verify edges and watermarks."""
+
+    retirements: tuple[Retirement, ...] = ()
+    edges: Edges | None = None
+    watermarks: Watermarks | None = None

@@ -1,0 +1,1 @@
+"""What is true about pairs and clusters: live pairs, components, retractions, cluster identity."""

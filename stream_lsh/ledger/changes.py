@@ -1,0 +1,137 @@
+"""What one frame changed: for the public topics (`MatchChange`, `MemberChange`, `ClusterChange`) and for the changelog
+(`LedgerChanges`).
+
+A change says what is true now, not how it came about, so that publishing or applying it twice does no harm.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from stream_lsh.retention import Horizon
+
+
+class MatchChange(NamedTuple):
+    """A pair that is true now, or (`similarity` is None) one that is withdrawn for a `reason`: updated or deleted."""
+
+    left: str
+    right: str
+    similarity: float | None = None
+    shared: int = 0
+    union: int = 0
+    left_time_ms: int = 0
+    right_time_ms: int = 0
+    reason: str | None = None
+
+
+class MemberChange(NamedTuple):
+    """The cluster of a document, or (`cluster` is None) that it is in none for a `reason`: updated, deleted or expired.
+
+    `similarity` is that of its best live pair, None where it is held by an identical or an expired document only.
+    """
+
+    id: str
+    cluster: str | None = None
+    similarity: float | None = None
+    time_ms: int = 0
+    reason: str | None = None
+
+
+class ClusterChange(NamedTuple):
+    """A cluster as it is now, or (`event` is None) that it is no more: merged into another, or closed.
+
+    `members` are the newest first by event time, at most 100; `size` counts them all.
+    """
+
+    id: str
+    event: str | None = None
+    size: int = 0
+    members: tuple[str, ...] = ()
+    representative: str = ""
+    merged_from: tuple[str, ...] = ()
+    split_from: str | None = None
+    first_time_ms: int = 0
+    last_time_ms: int = 0
+    merged_into: str | None = None
+
+
+class NodeState(NamedTuple):
+    """A live document that the ledger knows: its newest version, its cluster, its past nodes in ascending order."""
+
+    id: str
+    ref: int
+    time_ms: int
+    digest: int
+    cluster: str
+    pasts: tuple[int, ...]
+
+
+class PairState(NamedTuple):
+    """A live pair with the versions that it was confirmed for; `left` < `right` by UTF-8 bytes."""
+
+    left: str
+    right: str
+    left_ref: int
+    right_ref: int
+    left_time_ms: int
+    right_time_ms: int
+    similarity: float
+    shared: int
+    union: int
+
+
+class NewestState(NamedTuple):
+    """The newest version known of an id that has retired ones; forgotten when the horizon passes `keep_until_ms`."""
+
+    id: str
+    ref: int
+    keep_until_ms: int
+
+
+class ClusterState(NamedTuple):
+    """A live cluster and the edges offset at which it was made."""
+
+    id: str
+    created: int
+
+
+class ClosedState(NamedTuple):
+    """An id that no new cluster may take until the horizon passes the newest member that it had."""
+
+    id: str
+    time_ms: int
+    ref: int
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerChanges:
+    """Everything that recovery needs of one frame: rows that are new or changed, and keys that are gone.
+
+    A snapshot has the same form with `complete` set: applied to nothing it is the whole ledger.  `nodes_gone`, `pairs_gone`
+    and `clusters_gone` are applied before the rows.
+    """
+
+    complete: bool = False
+    nodes: list[NodeState] = field(default_factory=list)
+    nodes_gone: list[str] = field(default_factory=list)
+    pairs: list[PairState] = field(default_factory=list)
+    pairs_gone: list[tuple[str, str]] = field(default_factory=list)
+    clusters: list[ClusterState] = field(default_factory=list)
+    clusters_gone: list[str] = field(default_factory=list)
+    newest: list[NewestState] = field(default_factory=list)
+    closed: list[ClosedState] = field(default_factory=list)
+    next_past: int = 0
+    horizon: Horizon = field(default_factory=Horizon)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What settling one frame leads to; lists are in ascending order of their keys (ids by UTF-8 bytes).
+
+    `rechecks` are pairs (ref that changed, ref of the partner) that are to be compared again.
+    """
+
+    matches: list[MatchChange]
+    members: list[MemberChange]
+    clusters: list[ClusterChange]
+    rechecks: list[tuple[int, int]]
+    changes: LedgerChanges

@@ -1,0 +1,60 @@
+"""What the changelogs of `documents` and `ledger` hold; that of `buckets` holds `Postings` and the horizon as they came.
+
+A record carries the horizon that its writer knew, so that recovery forgets what the live state had forgotten.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stream_lsh.arrays import I64, U32, U64, Bools
+from stream_lsh.ledger.changes import LedgerChanges
+from stream_lsh.pipeline.batches import Watermarks
+from stream_lsh.retention import Horizon
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentsRecord:
+    """Versions that sign stored: each replaces the lower refs of its id, and never a higher one.
+
+    Attributes:
+        ids: n document ids.
+        refs: uint64[n].
+        times: int64[n], event time in ms.
+        keep_until: int64[n], ms: the newest event time among this version and all that it replaced.
+        digests: uint64[n].
+        live: bool[n], false for tombstones and for versions that had expired when they came.
+        texts: n texts as the user sent them, empty where not live.
+        signatures: uint32[n, slots], all EMPTY_SLOT where not live.
+        retired_rows: int64[m], the row that retired a version, ascending.
+        retired_refs: uint64[m], the version that was retired.
+        retired_buckets: uint64[m, bands + 1], the buckets it stood in; all 0 for one without shingles.
+        horizon: what sign knew to be forgotten.
+    """
+
+    ids: Sequence[str]
+    refs: U64
+    times: I64
+    keep_until: I64
+    digests: U64
+    live: Bools
+    texts: Sequence[str]
+    signatures: U32
+    retired_rows: I64
+    retired_refs: U64
+    retired_buckets: U64
+    horizon: Horizon
+
+    def __len__(self) -> int:
+        return self.refs.size
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRecord:
+    """What settle made of the message at `offset` of `edges`: applied once, in ascending order of offsets.
+
+    `watermarks` are the rows of the watermark table that the message changed; in a snapshot all of them.
+    """
+
+    offset: int
+    changes: LedgerChanges
+    watermarks: tuple[Watermarks, ...]
