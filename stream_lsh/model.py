@@ -2,6 +2,8 @@
 
 A *ref* names one version of a document: its Kafka coordinate, `partition << 48 | offset`, as an unsigned 64-bit
 integer.  Refs of one id only grow, so the greater of two is the newer version.
+
+Ids are ordered by their UTF-8 bytes, which is the order in which Python compares strings: by code point.
 """
 
 from dataclasses import dataclass, field
@@ -95,7 +97,3 @@ class Cluster:
     id: str
     members: tuple[str, ...] = field(default=())
 
-
-def utf8_order(text: str) -> bytes:
-    """The sort key of ids: their UTF-8 bytes; a lone surrogate counts as its three-byte form."""
-    return text.encode("utf-8", "surrogatepass")

@@ -1,7 +1,7 @@
-"""What one frame changed: for the public topics (`MatchChange`, `MemberChange`, `ClusterChange`) and for the changelog
-(`LedgerChanges`).
+"""What one frame changed.
 
-A change says what is true now, not how it came about, so that publishing or applying it twice does no harm.
+For the public topics: `MatchChange`, `MemberChange`, `ClusterChange`; for the changelog: `LedgerChanges`.  A change
+says what is true now, not how it came about, so that publishing or applying it twice does no harm.
 """
 
 from dataclasses import dataclass, field
@@ -106,8 +106,8 @@ class ClosedState(NamedTuple):
 class LedgerChanges:
     """Everything that recovery needs of one frame: rows that are new or changed, and keys that are gone.
 
-    A snapshot has the same form with `complete` set: applied to nothing it is the whole ledger.  `nodes_gone`, `pairs_gone`
-    and `clusters_gone` are applied before the rows.
+    A snapshot has the same form with `complete` set: applied to nothing it is the whole ledger.  `nodes_gone`,
+    `pairs_gone` and `clusters_gone` are applied before the rows.
     """
 
     complete: bool = False

@@ -1,4 +1,4 @@
-"""What the changelogs of `documents` and `ledger` hold; that of `buckets` holds `Postings` and the horizon as they came.
+"""What the changelogs of `documents` and `ledger` hold; that of `buckets` holds its input as it came.
 
 A record carries the horizon that its writer knew, so that recovery forgets what the live state had forgotten.
 """

@@ -1,0 +1,104 @@
+"""What one frame touches: the state before is noted at the first touch, and compared with the state after at the end.
+
+So a frame publishes a value once, however often it changed on the way, and nothing that ended as it began.
+"""
+
+from stream_lsh.ledger.changes import ClosedState, ClusterState, MatchChange, MemberChange, NewestState, PairState
+from stream_lsh.ledger.clusters import Cluster
+from stream_lsh.ledger.graph import Node
+
+Told = tuple[str, float | None, int]
+"""What `members` says of a document: cluster, best similarity, event time."""
+
+UPDATED, DELETED, EXPIRED = "updated", "deleted", "expired"
+"""Reasons for a withdrawal."""
+
+
+def told(node: Node) -> Told:
+    """What `members` has to say of a node."""
+    return node.cluster, node.best_similarity(), node.time_ms
+
+
+class Frame:
+    """The notes of one frame; `offset` is that of its message on `edges`."""
+
+    def __init__(self, offset: int) -> None:
+        self.offset = offset
+        self.members: dict[str, Told | None] = {}
+        self.pairs: dict[tuple[str, str], PairState | None] = {}
+        self.reasons: dict[str | tuple[str, str], str] = {}
+        self.clusters: dict[str, ClusterState | None] = {}
+        self.events: dict[str, set[str]] = {}
+        self.merged_into: dict[str, str] = {}
+        self.merged_from: dict[str, set[str]] = {}
+        self.split_from: dict[str, str] = {}
+        self.newest: dict[str, NewestState] = {}
+        self.closed: dict[str, ClosedState] = {}
+        self.rechecks: list[tuple[int, int]] = []
+
+    def touch_new_node(self, id: str) -> None:
+        """A node is about to appear."""
+        self.members.setdefault(id, None)
+
+    def touch_node(self, node: Node) -> None:
+        """A node is about to change."""
+        if node.id not in self.members:
+            self.members[node.id] = told(node)
+
+    def touch_pair(self, left: str, right: str, before: PairState | None) -> None:
+        """A pair is about to change."""
+        self.pairs.setdefault((left, right), before)
+
+    def touch_cluster(self, cluster: Cluster, event: str) -> None:
+        """Something happened to a cluster that was there."""
+        self.clusters.setdefault(cluster.id, cluster.state())
+        self.events.setdefault(cluster.id, set()).add(event)
+
+    def touch_new_cluster(self, cluster: Cluster) -> None:
+        """A cluster has appeared."""
+        self.clusters.setdefault(cluster.id, None)
+        self.events.setdefault(cluster.id, set()).add("created")
+
+    def match_changes(self, now: dict[tuple[str, str], PairState | None]) -> list[MatchChange]:
+        """What the topic `matches` has to say: pairs that look different from before, and withdrawals."""
+        changes = []
+        for key in sorted(now):
+            before, after = self.pairs[key], now[key]
+            if after is not None:
+                if before is None or _seen(before) != _seen(after):
+                    changes.append(_seen(after))
+            elif before is not None and self.reasons[key] != EXPIRED:
+                changes.append(MatchChange(*key, reason=self.reasons[key]))
+        return changes
+
+    def member_changes(self, nodes: dict[str, Node]) -> list[MemberChange]:
+        """What the topic `members` has to say: documents whose cluster, similarity or time changed, and who left."""
+        changes = []
+        for id in sorted(self.members):
+            before, node = self.members[id], nodes.get(id)
+            if node is not None:
+                now = told(node)
+                if now != before:
+                    changes.append(MemberChange(id, *now))
+            elif before is not None:
+                changes.append(MemberChange(id, reason=self.reasons[id]))
+        return changes
+
+    def heir(self, id: str) -> str:
+        """The cluster that a cluster ended up in, itself if it was not merged away."""
+        while id in self.merged_into:
+            id = self.merged_into[id]
+        return id
+
+
+def _seen(pair: PairState) -> MatchChange:
+    """What the public sees of a pair."""
+    return MatchChange(
+        pair.left,
+        pair.right,
+        pair.similarity,
+        pair.shared,
+        pair.union,
+        pair.left_time_ms,
+        pair.right_time_ms,
+    )

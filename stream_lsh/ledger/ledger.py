@@ -1,0 +1,377 @@
+"""The one place that decides what is true about pairs and clusters.
+
+A frame (one message of `edges`) is settled as a whole: retirements, then edges, then the horizon, each with all its
+consequences, and then what changed is told once.  The result depends on the state and the frame alone - no clock, no
+randomness, no order of a hash table - so that a frame settled again after a crash says the same.
+
+    update      the pairs of the older version stay, in doubt; rechecks are asked for; the answer keeps or withdraws
+    delete      the pairs below the tombstone are withdrawn at once, and the membership
+    expiry      withdraws nothing and never splits: the node becomes part of the past (see `graph`); only a pair in
+                doubt goes, for nobody can answer for an expired version
+
+A pair is *in doubt* while a version that it was confirmed for is not the newest known of its document.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from stream_lsh.ledger.changes import NewestState, PairState, Settled
+from stream_lsh.ledger.clusters import Cluster, older
+from stream_lsh.ledger.frame import DELETED, EXPIRED, UPDATED, Frame
+from stream_lsh.ledger.graph import Node
+from stream_lsh.ledger.outcome import changes_of, cluster_changes
+from stream_lsh.ledger.state import LedgerState
+from stream_lsh.model import Retirement
+from stream_lsh.retention import Horizon
+
+
+class End(NamedTuple):
+    """One document of an edge, in the version that was compared."""
+
+    id: str
+    ref: int
+    time_ms: int
+    digest: int
+
+
+class Edge(NamedTuple):
+    """Two versions with their exact similarity: a confirmed pair, or the answer to a recheck."""
+
+    one: End
+    other: End
+    similarity: float
+    shared: int
+    union: int
+
+
+class Ledger(LedgerState):
+    """Live pairs, their components, and what must be remembered to keep them right.
+
+    Args:
+        threshold: pairs below it are not true.
+        retention_ms: how far apart in event time two documents may be; None: any distance.
+
+    Guarantees:
+        Edges may come again, late, and in any order between documents; the end is the same.
+    Cost:
+        O(size of the part that changes) for an edge, a retirement or an expiry; memory for live members, live pairs,
+        and one entry for each id that was updated or deleted within the retention.
+    """
+
+    def __init__(self, threshold: float, retention_ms: int | None = None) -> None:
+        super().__init__(retention_ms)
+        self._threshold = threshold
+        self._frame = Frame(-1)
+
+    # -- one frame
+
+    def settle(
+        self,
+        offset: int,
+        *,
+        retirements: Iterable[Retirement] = (),
+        edges: Iterable[Edge] = (),
+        horizon: Horizon | None = None,
+    ) -> Settled:
+        """Apply one frame and return what there is to publish, to ask again, and to log.
+
+        Args:
+            offset: the offset of the frame on its topic; greater than that of any frame before.
+            retirements: documents whose older versions are no longer true.
+            edges: confirmed pairs and answers to rechecks.
+            horizon: what has expired now, if it has moved.
+        """
+        self._frame = Frame(offset)
+        for retirement in retirements:
+            self._retire(retirement)
+        for edge in edges:
+            self._link(edge)
+        if horizon is not None:
+            self._expire(self.horizon.joined(horizon))
+        return self._settled()
+
+    # -- retirements
+
+    def _retire(self, retired: Retirement) -> None:
+        entry = self.newest.get(retired.id)
+        ref, keep_until_ms = retired.ref, retired.keep_until_ms
+        if entry is not None:
+            ref, keep_until_ms = max(ref, entry.ref), max(keep_until_ms, entry.keep_until_ms)
+        self._remember(NewestState(retired.id, ref, keep_until_ms))
+        node = self.graph.nodes.get(retired.id)
+        if node is None:
+            return
+        if retired.deleted or self.horizon.passed(retired.time_ms, retired.ref):
+            reason = DELETED if retired.deleted else UPDATED
+            if retired.ref > node.ref:
+                self._remove(node, reason)
+            else:
+                self._withdraw_below(node, retired.ref, reason)
+            return
+        if retired.ref > node.ref:
+            self._replace_version(node, retired.ref, retired.time_ms, retired.digest)
+        self._ask_again(retired.id)
+
+    def _ask_again(self, id: str) -> None:
+        """Rechecks for all pairs of a document that are in doubt, in the newest versions of both ends."""
+        node = self.graph.nodes.get(id)
+        if node is not None:
+            for partner in sorted(node.pairs):
+                if self._in_doubt(node.pairs[partner]):
+                    self._frame.rechecks.append((node.ref, self.graph.nodes[partner].ref))
+
+    def _withdraw_below(self, node: Node, ref: int, reason: str) -> None:
+        """Withdraw the pairs that name a version of the node below `ref`."""
+        suspects = {node.id}
+        for partner in sorted(node.pairs):
+            pair = node.pairs[partner]
+            if (pair.left_ref if pair.left == node.id else pair.right_ref) < ref:
+                suspects |= self._withdraw(pair, reason)
+        self._repair(suspects, reason)
+
+    def _remove(self, node: Node, reason: str) -> None:
+        """A document is gone, with its pairs, its membership and its link to the past."""
+        suspects = self.graph.past_company(node).union(node.pairs, self.graph.twins(node))
+        for partner in sorted(node.pairs):
+            self._withdraw(node.pairs[partner], reason)
+        self._forget_past(node)
+        self._drop_node(node, reason)
+        self._repair(suspects, reason)
+
+    def _replace_version(self, node: Node, ref: int, time_ms: int, digest: int) -> None:
+        """A node names a newer version: its pairs stay in doubt, its twins and its link to the past are others."""
+        self._frame.touch_node(node)
+        self._remember(NewestState(node.id, ref, max(node.time_ms, self._keep_until(node.id, node.time_ms))))
+        self._repair(self._detach(node, ref, time_ms), UPDATED)
+        if node.id in self.graph.nodes:
+            self.graph.replace(node, ref, time_ms, digest)
+            for twin in self.graph.twins(node):
+                self._join(node, self.graph.nodes[twin])
+
+    def _detach(self, node: Node, ref: int, time_ms: int) -> set[str]:
+        """Give a node its version without twins and past; returns whose connection is to be looked at.
+
+        Its old company is left before the new one is joined, or an update would merge two clusters only to split them.
+        """
+        suspects = self.graph.past_company(node).union(self.graph.twins(node), {node.id})
+        self._forget_past(node)
+        cluster = self.ids.live[node.cluster]
+        self._frame.touch_cluster(cluster, "changed")
+        cluster.remove(node.time_ms, node.id)
+        cluster.add(time_ms, node.id)
+        self.graph.replace(node, ref, time_ms, 0)
+        self.watch(node)
+        return suspects
+
+    def _keep_until(self, id: str, default: int) -> int:
+        entry = self.newest.get(id)
+        return default if entry is None else entry.keep_until_ms
+
+    def _remember(self, entry: NewestState) -> None:
+        if self.newest.get(entry.id) != entry and not self.horizon.passed(entry.keep_until_ms, entry.ref):
+            self.remember(entry)
+            self._frame.newest[entry.id] = entry
+
+    # -- edges
+
+    def _link(self, edge: Edge) -> None:
+        one, other, similarity, shared, union = edge
+        if one.id == other.id:
+            return
+        for end in (one, other):
+            if end.ref < self.newest_ref(end.id) or self.horizon.passed(end.time_ms, end.ref):
+                return
+        for end in (one, other):
+            node = self.graph.nodes.get(end.id)
+            if node is not None and end.ref > node.ref:
+                self._replace_version(node, end.ref, end.time_ms, end.digest)
+        left, right = (one, other) if one.id < other.id else (other, one)
+        if similarity >= self._threshold:
+            times = (left.time_ms, right.time_ms)
+            self._confirm(
+                left, right, PairState(left.id, right.id, left.ref, right.ref, *times, similarity, shared, union)
+            )
+        else:
+            node = self.graph.nodes.get(left.id)
+            pair = None if node is None else node.pairs.get(right.id)
+            if pair is not None:
+                self._repair(self._withdraw(pair, UPDATED), UPDATED)
+
+    def _confirm(self, left: End, right: End, pair: PairState) -> None:
+        nodes = [self._node(end) for end in (left, right)]
+        before = nodes[0].pairs.get(right.id)
+        if before == pair:
+            return
+        for node in nodes:
+            self._frame.touch_node(node)
+        self._frame.touch_pair(left.id, right.id, before)
+        self.graph.put_pair(pair)
+        self._join(nodes[0], nodes[1])
+        for node in nodes:
+            for twin in self.graph.twins(node):
+                self._join(node, self.graph.nodes[twin])
+
+    def _node(self, end: End) -> Node:
+        node = self.graph.nodes.get(end.id)
+        if node is None:
+            self._frame.touch_new_node(end.id)
+            node = Node(end.id, end.ref, end.time_ms, end.digest)
+            self.graph.add(node)
+            self.watch(node)
+        return node
+
+    def _withdraw(self, pair: PairState, reason: str) -> set[str]:
+        """Take a pair out; returns both ends, whose connection is to be looked at."""
+        for id in (pair.left, pair.right):
+            self._frame.touch_node(self.graph.nodes[id])
+        self._frame.touch_pair(pair.left, pair.right, pair)
+        self._frame.reasons[pair.left, pair.right] = reason
+        self.graph.drop_pair(pair)
+        return {pair.left, pair.right}
+
+    def _in_doubt(self, pair: PairState) -> bool:
+        nodes = self.graph.nodes
+        return pair.left_ref != nodes[pair.left].ref or pair.right_ref != nodes[pair.right].ref
+
+    # -- the past
+
+    def _expire(self, horizon: Horizon) -> None:
+        self.horizon = horizon
+        expired = self.expired_nodes()
+        suspects: set[str] = set()
+        for id in expired:
+            for pair in tuple(self.graph.nodes[id].pairs.values()):
+                if self._in_doubt(pair):
+                    suspects |= self._withdraw(pair, UPDATED)
+        self._repair(suspects, UPDATED)
+        for id in expired:
+            node = self.graph.nodes.get(id)
+            if node is not None:
+                self._contract(node)
+        self.forget_expired()
+        self._frame.newest = {id: self.newest[id] for id in self._frame.newest if id in self.newest}
+
+    def _contract(self, node: Node) -> None:
+        """An expired document leaves its cluster and lives on as a link between those that it was connected with."""
+        for pair in node.pairs.values():
+            self._frame.touch_pair(pair.left, pair.right, pair)
+            self._frame.reasons[pair.left, pair.right] = EXPIRED
+        for id in self.graph.past_company(node).union(node.pairs, self.graph.twins(node)):
+            self._frame.touch_node(self.graph.nodes[id])
+        self._leave(node, EXPIRED)
+        self.graph.contract(node)
+
+    def _forget_past(self, node: Node) -> None:
+        """Drop a node's links to the past."""
+        if node.pasts:
+            self._frame.touch_node(node)
+            self.graph.forget_past(node)
+
+    # -- components
+
+    def _join(self, one: Node, other: Node) -> None:
+        """Two nodes are connected now: they are of one cluster."""
+        if not one.cluster and not other.cluster:
+            cluster = self.ids.open(((one.time_ms, one.id), (other.time_ms, other.id)), self._frame.offset)
+            one.cluster = other.cluster = cluster.id
+            self._frame.touch_new_cluster(cluster)
+        elif not one.cluster or not other.cluster:
+            new, there = (one, other) if not one.cluster else (other, one)
+            cluster = self.ids.live[there.cluster]
+            self._frame.touch_cluster(cluster, "joined")
+            cluster.add(new.time_ms, new.id)
+            new.cluster = cluster.id
+        elif one.cluster != other.cluster:
+            self._merge(*older(self.ids.live[one.cluster], self.ids.live[other.cluster]))
+
+    def _merge(self, stays: Cluster, goes: Cluster) -> None:
+        self._frame.touch_cluster(stays, "merged")
+        self._frame.touch_cluster(goes, "merged")
+        self._frame.merged_into[goes.id] = stays.id
+        self._frame.merged_from.setdefault(stays.id, set()).update(self._frame.merged_from.pop(goes.id, ()), {goes.id})
+        for _, id in goes.members:
+            node = self.graph.nodes[id]
+            self._frame.touch_node(node)
+            node.cluster = stays.id
+        time_ms, newest = goes.members[-1]
+        self._close(goes, time_ms, self.graph.nodes[newest].ref)
+        stays.absorb(goes)
+
+    def _repair(self, suspects: set[str], reason: str) -> None:
+        """Links of these nodes were taken away: let go of who is alone, and split clusters that have come apart."""
+        for id in sorted(suspects):
+            node = self.graph.nodes.get(id)
+            if node is not None and self.graph.alone(node):
+                self._drop_node(node, reason)
+        by_cluster: dict[str, list[str]] = {}
+        for id in sorted(suspects & self.graph.nodes.keys()):
+            by_cluster.setdefault(self.graph.nodes[id].cluster, []).append(id)
+        for cluster_id, ids in sorted(by_cluster.items()):
+            parts = self._parts(ids)
+            if parts:
+                self._split(self.ids.live[cluster_id], parts)
+
+    def _parts(self, ids: list[str]) -> list[set[str]]:
+        """The components that hold `ids`, all but one of them; empty if they still are of one."""
+        parts: list[set[str]] = []
+        left = set(ids)
+        while left:
+            start = min(left)
+            left.discard(start)
+            seen, all_found = self.graph.reach(start, left)
+            if all_found:
+                return parts
+            parts.append(seen)
+            left -= seen
+        return parts
+
+    def _split(self, cluster: Cluster, parts: list[set[str]]) -> None:
+        """`parts` have come off a cluster; what is in none of them has stayed together."""
+        cut_off = set().union(*parts)
+        pieces = [[member for member in cluster.members if member[1] in part] for part in parts]
+        pieces.append([member for member in cluster.members if member[1] not in cut_off])
+        pieces.sort(key=lambda piece: (-len(piece), min(id for _, id in piece)))
+        self._frame.touch_cluster(cluster, "split")
+        cluster.members = pieces[0]
+        for piece in pieces[1:]:
+            new = self.ids.open(piece, self._frame.offset)
+            self._frame.touch_new_cluster(new)
+            self._frame.split_from[new.id] = cluster.id
+            for _, id in piece:
+                node = self.graph.nodes[id]
+                self._frame.touch_node(node)
+                node.cluster = new.id
+
+    def _drop_node(self, node: Node, reason: str) -> None:
+        self._leave(node, reason)
+        self.graph.remove(node)
+
+    def _leave(self, node: Node, reason: str) -> None:
+        """A document leaves its cluster, which closes with its last one."""
+        self._frame.touch_node(node)
+        self._frame.reasons[node.id] = reason
+        cluster = self.ids.live[node.cluster]
+        self._frame.touch_cluster(cluster, "left")
+        cluster.remove(node.time_ms, node.id)
+        if not cluster.members:
+            self._close(cluster, node.time_ms, node.ref)
+
+    def _close(self, cluster: Cluster, time_ms: int, ref: int) -> None:
+        self._frame.closed[cluster.id] = self.ids.retire(cluster.id, time_ms, ref)
+
+    # -- what came of it
+
+    def _settled(self) -> Settled:
+        frame, nodes = self._frame, self.graph.nodes
+        pairs_now = {key: self._pair(*key) for key in frame.pairs}
+        return Settled(
+            matches=frame.match_changes(pairs_now),
+            members=frame.member_changes(nodes),
+            clusters=cluster_changes(frame, self.ids.live),
+            rechecks=frame.rechecks,
+            changes=changes_of(frame, pairs_now, self.graph, self.ids.live, self.horizon),
+        )
+
+    def _pair(self, left: str, right: str) -> PairState | None:
+        node = self.graph.nodes.get(left)
+        return None if node is None else node.pairs.get(right)
