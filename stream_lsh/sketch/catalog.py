@@ -1,0 +1,36 @@
+"""Signature schemes by name."""
+
+from collections.abc import Callable, Mapping
+
+from stream_lsh.errors import ConfigError
+from stream_lsh.sketch.classic import ClassicMinHash
+from stream_lsh.sketch.fast_similarity import FastSimilarity
+from stream_lsh.sketch.scheme import SignatureScheme
+from stream_lsh.text.spelling import nearest
+
+SCHEMES: Mapping[str, Callable[[int, int], SignatureScheme]] = {
+    FastSimilarity.name: FastSimilarity,
+    ClassicMinHash.name: ClassicMinHash,
+}
+"""Name to class."""
+
+
+def scheme(name: str = FastSimilarity.name, slots: int = 128, seed: int = 1) -> SignatureScheme:
+    """The signature scheme of a name.
+
+    Raises:
+        ConfigError: an unknown name, or settings out of range -> take what the message proposes.
+
+    Example:
+        >>> scheme("fast", 256).slots
+        256
+        >>> scheme("clasic")
+        Traceback (most recent call last):
+        stream_lsh.errors.ConfigError: signature scheme: got 'clasic', expected fast or classic; did you mean 'classic'?
+    """
+    if name not in SCHEMES:
+        expected = " or ".join(SCHEMES)
+        raise ConfigError(
+            f"signature scheme: got {name!r}, expected {expected}; did you mean {nearest(name, SCHEMES)!r}?"
+        )
+    return SCHEMES[name](slots, seed)

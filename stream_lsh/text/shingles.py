@@ -1,0 +1,79 @@
+"""What a shingler gives, and what a shingler is.
+
+Shingles are 64-bit hashes from here on.  n distinct shingles contain an accidental collision with a probability of
+about n² / 2^65: 3e-12 for ten thousand, 3e-8 for a million.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from stream_lsh.arrays import I64, U64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shingles:
+    """The shingle hashes of a batch of documents, one document after the other, repetitions kept.
+
+    Attributes:
+        hashes: uint64[m], in the order of the texts.
+        offsets: int64[n + 1]; document i owns `hashes[offsets[i]:offsets[i + 1]]`.
+
+    Example:
+        >>> batch = Shingles(np.array([7, 7, 9], dtype=np.uint64), np.array([0, 2, 2, 3]))
+        >>> len(batch), batch.counts.tolist(), batch.document(0).tolist()
+        (3, [2, 0, 1], [7, 7])
+    """
+
+    hashes: U64
+    offsets: I64
+
+    def __len__(self) -> int:
+        return self.offsets.size - 1
+
+    @property
+    def counts(self) -> I64:
+        """Shingles of each document, repetitions counted: int64[n]."""
+        return np.diff(self.offsets)
+
+    def document(self, row: int) -> U64:
+        """The hashes of one document, a view."""
+        return self.hashes[self.offsets[row] : self.offsets[row + 1]]
+
+
+def join_shingles(parts: Sequence[Shingles]) -> Shingles:
+    """The batches one after the other as one batch; a single part is returned as it is."""
+    if len(parts) == 1:
+        return parts[0]
+    counts = [part.counts for part in parts]
+    return Shingles(
+        np.concatenate([part.hashes for part in parts]) if parts else np.empty(0, np.uint64),
+        offsets_of(np.concatenate(counts) if counts else np.empty(0, np.int64)),
+    )
+
+
+def offsets_of(counts: I64) -> I64:
+    """Where each document starts, and where the last one ends: int64[n + 1]."""
+    offsets = np.zeros(counts.size + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
+
+
+class Shingler(Protocol):
+    """Texts to shingle hashes.
+
+    A document's hashes depend on its text and on the shingler alone, never on its neighbours in the batch.
+    """
+
+    @property
+    def spec(self) -> str:
+        """The name in the catalog, such as `word:3`; part of the scheme's fingerprint."""
+
+    @property
+    def version(self) -> int:
+        """Raised whenever any text would get other hashes; part of the scheme's fingerprint."""
+
+    def __call__(self, texts: Sequence[str]) -> Shingles:
+        """The shingles of every text, in order; an empty text has none."""
