@@ -7,6 +7,7 @@ Ids are ordered by their UTF-8 bytes, which is the order in which Python compare
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 NO_REF = 0xFFFFFFFFFFFFFFFF
 """No version: a coordinate that no topic reaches."""
@@ -35,9 +36,8 @@ def ref_offset(ref: int) -> int:
     return ref & _OFFSET_MASK
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """One text to be matched.
+class Document(NamedTuple):
+    """One text to be matched, or (`text` is None) the word that a document is deleted.
 
     Attributes:
         id: what the user calls it; a later document of the same id replaces this one.
@@ -46,7 +46,7 @@ class Document:
     """
 
     id: str
-    text: str
+    text: str | None
     time_ms: int = 0
 
 

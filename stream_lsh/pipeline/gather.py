@@ -1,0 +1,68 @@
+"""Step 3: pairs in, the new documents with all that the exact check needs of them out."""
+
+import numpy as np
+
+from stream_lsh.arrays import Bools
+from stream_lsh.pipeline.batches import RECHECK, Candidates, Verifications
+from stream_lsh.pipeline.documents import DocumentTable
+
+_MOST_REMEMBERED = 1 << 18
+
+
+class Forwarded:
+    """The pairs that were passed on lately: two generations of at most `limit` pairs each.
+
+    A pair meets in several buckets on several index partitions; checking it once is enough.  Forgetting one only costs
+    a second check, so a partition that is taken away takes this with it.
+    """
+
+    def __init__(self, limit: int = _MOST_REMEMBERED) -> None:
+        self._limit = limit
+        self._young: set[tuple[int, int]] = set()
+        self._old: set[tuple[int, int]] = set()
+
+    def __len__(self) -> int:
+        return len(self._young) + len(self._old)
+
+    def add(self, pair: tuple[int, int]) -> bool:
+        """Remember a pair (new ref, old ref); whether it was not remembered before."""
+        if pair in self._young or pair in self._old:
+            return False
+        self._young.add(pair)
+        if len(self._young) > self._limit:
+            self._old, self._young = self._young, set()
+        return True
+
+
+def gather(candidates: Candidates, documents: DocumentTable, forwarded: Forwarded) -> Verifications | None:
+    """The documents of the new refs, each with the old refs it is to be compared with; None if nothing is left.
+
+    Dropped: pairs whose new ref is not the newest of its id, and pairs that were passed on before.  A recheck always
+    passes: its pair may have been passed on when the other end was about to change.
+    """
+    rows = documents.rows(candidates.new)
+    keep = rows >= 0
+    _drop_known(candidates, keep, forwarded)
+    if not keep.any():
+        return None
+    unique, numbers = np.unique(rows[keep], return_inverse=True)
+    refs, times = documents.refs_times(unique)
+    signatures = documents.signatures(unique)
+    return Verifications(
+        refs=refs,
+        times=times,
+        digests=signatures.digests,
+        ids=documents.ids(unique),
+        texts=documents.texts(unique),
+        signatures=signatures.values,
+        rows=numbers.astype(np.int64),
+        old=candidates.old[keep],
+        kinds=candidates.kinds[keep],
+    )
+
+
+def _drop_known(candidates: Candidates, keep: Bools, forwarded: Forwarded) -> None:
+    """Clear `keep` for candidates that were passed on before, and remember the others."""
+    positions = np.flatnonzero(keep & (candidates.kinds != RECHECK))
+    pairs = zip(candidates.new[positions].tolist(), candidates.old[positions].tolist(), strict=True)
+    keep[positions] = [forwarded.add(pair) for pair in pairs]

@@ -1,0 +1,57 @@
+"""Step 2: postings in, pairs of versions that share a bucket out."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from stream_lsh.arrays import Bools
+from stream_lsh.index.hits import Hits
+from stream_lsh.index.table import BandTable
+from stream_lsh.pipeline.batches import CANDIDATE, Candidates, Postings
+
+
+class Indexed(NamedTuple):
+    """Candidates, and what the caps left out: buckets that were not followed to their end, pairs that were cut."""
+
+    candidates: Candidates | None
+    capped_postings: int
+    capped_candidates: int
+
+
+def index(postings: Postings, table: BandTable) -> Indexed:
+    """Take retired postings out of the table, put new ones in, and return whom the new ones meet.
+
+    Guarantees:
+        the same postings again give the same candidates again, or more: a duplicate is harmless, a missing one a lost
+        match.
+    """
+    if not postings.retired.any():
+        return _indexed([table.insert_and_probe(postings.refs, postings.times, postings.rows, postings.buckets)])
+    gone = _select(postings, postings.retired)
+    come = _select(postings, ~postings.retired)
+    hits = [table.retire(gone.refs, gone.rows, gone.buckets)]
+    if len(come):
+        hits.append(table.insert_and_probe(come.refs, come.times, come.rows, come.buckets))
+    return _indexed(hits)
+
+
+def _select(postings: Postings, keep: Bools) -> Postings:
+    """The versions of a batch for which `keep` is true, with their postings."""
+    number = np.cumsum(keep) - 1
+    kept = keep[postings.rows]
+    return Postings(
+        postings.refs[keep],
+        postings.times[keep],
+        postings.retired[keep],
+        number[postings.rows[kept]],
+        postings.buckets[kept],
+    )
+
+
+def _indexed(parts: list[Hits]) -> Indexed:
+    new = np.concatenate([hits.new for hits in parts])
+    old = np.concatenate([hits.old for hits in parts])
+    candidates = Candidates(new, old, np.full(new.size, CANDIDATE, np.uint8)) if new.size else None
+    return Indexed(
+        candidates, sum(hits.capped_postings for hits in parts), sum(hits.capped_candidates for hits in parts)
+    )

@@ -1,0 +1,165 @@
+"""The five steps chained in memory: the library, the `dedup` command, and what the stream is measured against.
+
+One source partition, one partition of everything; a batch passes through all steps before the next one begins.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from stream_lsh.index.table import BandTable
+from stream_lsh.ledger.changes import Settled
+from stream_lsh.measure.filters import least_matching_slots
+from stream_lsh.model import Document
+from stream_lsh.pipeline.batches import Candidates, Edges, EdgesFrame, Mark, Watermarks
+from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.gather import Forwarded, gather
+from stream_lsh.pipeline.index import index
+from stream_lsh.pipeline.scheme import Scheme, Signatures
+from stream_lsh.pipeline.settle import Settlement, Settler
+from stream_lsh.pipeline.sign import Arrivals, SignCounts, sign
+from stream_lsh.pipeline.verify import Criteria, ShingleSets, verify
+from stream_lsh.retention import BEGINNING_MS, Horizon
+
+BATCH = 200
+"""Documents that are worth being handled together: more gain nothing, fewer pay for each numpy call."""
+
+_SEGMENTS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long documents count, and what bounds the work for each.
+
+    Attributes:
+        retention_ms: greatest distance of a match in event time, and how long a document is kept; None: for ever.
+        lateness_ms: how much longer state is kept for documents that come late.
+        max_documents: newest documents kept; 0: all.
+        cap_postings: how far a bucket is followed; 0: to its end.
+        cap_candidates: candidates a document; 0: all.
+    """
+
+    retention_ms: int | None = None
+    lateness_ms: int = 3_600_000
+    max_documents: int = 0
+    cap_postings: int = 32
+    cap_candidates: int = 200
+
+    @property
+    def segment_span_ms(self) -> int | None:
+        """Event time in one segment of the index: few segments, so that a probe visits few."""
+        if self.retention_ms is None:
+            return None
+        return max(1, (self.retention_ms + self.lateness_ms) // (_SEGMENTS - 1))
+
+
+@dataclass(slots=True)
+class Counts:
+    """What has passed since the pipeline was made."""
+
+    documents: int = 0
+    signed: SignCounts = field(default_factory=SignCounts)
+    candidates: int = 0
+    edges: int = 0
+    capped_postings: int = 0
+    capped_candidates: int = 0
+
+
+class LocalPipeline:
+    """A pipeline in memory.
+
+    Args:
+        scheme: makes signatures, buckets and shingle sets.
+        threshold: least similarity of a match; that for which the scheme's bands were chosen.
+        limits: retention and caps.
+
+    Guarantees:
+        the pairs are those that the stream finds for the same documents; so are the groups, but not the cluster ids,
+        which depend on the order of edges.
+    """
+
+    def __init__(self, scheme: Scheme, threshold: float, limits: Limits | None = None) -> None:
+        limits = limits or Limits()
+        self.scheme = scheme
+        self.limits = limits
+        self.counts = Counts()
+        self.documents = DocumentTable(scheme.slots)
+        self.table = BandTable(
+            cap_postings=limits.cap_postings,
+            cap_candidates=limits.cap_candidates,
+            segment_span_ms=limits.segment_span_ms,
+        )
+        self.settler = Settler(threshold, 1, limits.retention_ms, limits.lateness_ms)
+        self._criteria = Criteria(threshold, least_matching_slots(threshold, scheme.slots), limits.retention_ms)
+        self._sets = ShingleSets(scheme)
+        self._forwarded = Forwarded()
+        self._next_offset = 0
+        self._newest_ms = BEGINNING_MS
+
+    def process(self, documents: Sequence[Document], presigned: Signatures | None = None) -> list[Settled]:
+        """Pass a batch through all steps; returns what each frame of edges changed, in order.
+
+        Args:
+            documents: new versions and deletes, in order; an id may come more than once.
+            presigned: the signatures of all texts of the batch, if they were made elsewhere.
+        """
+        if not documents:
+            return []
+        offsets = range(self._next_offset, self._next_offset + len(documents))
+        self._next_offset = offsets.stop
+        horizon = self.settler.ledger.horizon
+        arrivals = Arrivals(0, offsets, documents)
+        span_ms = self.limits.segment_span_ms
+        signed = sign(arrivals, self.documents, self.scheme, horizon, segment_span_ms=span_ms, presigned=presigned)
+        self.counts.documents += len(documents)
+        self.counts.signed += signed.counts
+        candidates = None
+        if signed.postings is not None:
+            indexed = index(signed.postings, self.table)
+            candidates = indexed.candidates
+            self.counts.capped_postings += indexed.capped_postings
+            self.counts.capped_candidates += indexed.capped_candidates
+        frame = EdgesFrame(signed.retirements, self._compare(candidates), self._watermarks(documents))
+        return self._settle(frame)
+
+    def _compare(self, candidates: Candidates | None) -> Edges | None:
+        if candidates is None:
+            return None
+        self.counts.candidates += len(candidates)
+        asked = gather(candidates, self.documents, self._forwarded)
+        edges = None if asked is None else verify(asked, self.documents, self._criteria, self._sets)
+        self.counts.edges += 0 if edges is None else len(edges)
+        return edges
+
+    def _settle(self, frame: EdgesFrame) -> list[Settled]:
+        """Settle a frame, then the answers to what it asks, until nothing is asked any more."""
+        told: list[Settled] = []
+        while frame != EdgesFrame():
+            settlement = self.settler.settle(frame, self.settler.applied_offset + 1)
+            if settlement is None:
+                break
+            told.append(settlement.settled)
+            self._forget(settlement)
+            frame = EdgesFrame(edges=self._compare(settlement.rechecks))
+        return told
+
+    def _forget(self, settlement: Settlement) -> None:
+        if settlement.horizon is not None:
+            self.documents.expire(settlement.horizon)
+            self.table.expire(settlement.horizon.time_ms, np.array(settlement.horizon.floors, np.uint64))
+
+    def _watermarks(self, documents: Sequence[Document]) -> Watermarks | None:
+        """The word about event time behind a batch; none where nothing ever expires."""
+        limits = self.limits
+        if limits.retention_ms is None and not limits.max_documents:
+            return None
+        times = (document.time_ms for document in documents if document.text is not None)
+        self._newest_ms = max(self._newest_ms, max(times, default=BEGINNING_MS))
+        floor = self.documents.floor(limits.max_documents) if limits.max_documents else 0
+        return Watermarks(0, (Mark(0, self._newest_ms, False, floor),))
+
+    @property
+    def horizon(self) -> Horizon:
+        """What has been forgotten."""
+        return self.settler.ledger.horizon

@@ -1,0 +1,128 @@
+"""From texts to all that the steps compare: the normaliser, shingler, signature scheme and bands of one pipeline.
+
+Two versions can be compared only if the same scheme made both, so `settings` - everything that their bytes depend on -
+travels with every frame and changelog record as a fingerprint.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from stream_lsh.arrays import U32, U64
+from stream_lsh.lsh.banding import Bands, digest_buckets
+from stream_lsh.lsh.solver import Banding, choose_banding
+from stream_lsh.measure.jaccard import sorted_unique
+from stream_lsh.sketch.catalog import scheme as signature_scheme
+from stream_lsh.text.catalog import shingler
+from stream_lsh.text.digest import bag_digest
+from stream_lsh.text.groups import groups
+from stream_lsh.text.normalise import UNICODE_VERSION, Normaliser
+
+
+@dataclass(frozen=True, slots=True)
+class Signatures:
+    """What sign makes of n texts: uint32[n, slots] `values` and uint64[n] `digests`, 0 for a text without shingles."""
+
+    values: U32
+    digests: U64
+
+    def __len__(self) -> int:
+        return self.digests.size
+
+
+class Scheme(Protocol):
+    """What the steps need to know of a pipeline's kind of data."""
+
+    @property
+    def slots(self) -> int:
+        """The length of a signature."""
+
+    @property
+    def settings(self) -> dict[str, str | int | float]:
+        """Everything that signatures, buckets and shingle sets depend on."""
+
+    def sign(self, texts: Sequence[str]) -> Signatures:
+        """One signature and one digest a text."""
+
+    def buckets(self, signatures: Signatures) -> U64:
+        """The buckets of each text, that of the digest last: uint64[n, bands + 1]; all 0 for one without shingles."""
+
+    def shingle_set(self, text: str) -> U64:
+        """The distinct shingles of a text, ascending: uint64[m]."""
+
+
+class TextScheme:
+    """The scheme of a text pipeline.
+
+    Args:
+        threshold: the least similarity of a match; the bands are chosen for it.
+        shingles: such as `word:3` or `char:5`.
+        recall: the probability that a pair at the threshold becomes a candidate.
+        slots: the length of a signature.
+        normalise: the forms that a text is brought into first.
+        sketch: the signature scheme.
+        seed: chooses all hash functions.
+    """
+
+    def __init__(
+        self,
+        threshold: float,
+        shingles: str = "word:3",
+        *,
+        recall: float = 0.99,
+        slots: int = 128,
+        normalise: Sequence[str] = ("nfc",),
+        sketch: str = "fast",
+        seed: int = 1,
+    ) -> None:
+        self.banding: Banding = choose_banding(threshold, recall, slots)
+        self._normaliser = Normaliser(normalise)
+        self._shingler = shingler(shingles, seed)
+        self._sketch = signature_scheme(sketch, slots, seed)
+        self._bands = Bands(self.banding.bands, self.banding.rows, seed)
+
+    @property
+    def slots(self) -> int:
+        """The length of a signature."""
+        return self._sketch.slots
+
+    @property
+    def settings(self) -> dict[str, str | int | float]:
+        """Everything that signatures, buckets and shingle sets depend on."""
+        return {
+            "kind": "text",
+            "normalise": ",".join(self._normaliser.forms),
+            "normaliser_version": self._normaliser.version,
+            "unicode": UNICODE_VERSION,
+            "shingles": self._shingler.spec,
+            "shingler_version": self._shingler.version,
+            "sketch": self._sketch.name,
+            "sketch_version": self._sketch.version,
+            "slots": self._sketch.slots,
+            "seed": self._sketch.seed,
+            "bands": self.banding.bands,
+            "rows": self.banding.rows,
+            "bands_version": self._bands.version,
+        }
+
+    def sign(self, texts: Sequence[str]) -> Signatures:
+        """One signature and one digest a text; some 25 us for 3 KB in batches."""
+        values = np.empty((len(texts), self.slots), np.uint32)
+        digests = np.empty(len(texts), np.uint64)
+        for group in groups(texts):
+            shingles = self._shingler([self._normaliser(text) for text in texts[group]])
+            values[group] = self._sketch(shingles)
+            digests[group] = bag_digest(shingles)
+        return Signatures(values, digests)
+
+    def buckets(self, signatures: Signatures) -> U64:
+        """The buckets of each text, that of the digest last: uint64[n, bands + 1]; all 0 for one without shingles."""
+        keys = np.concatenate((self._bands(signatures.values), digest_buckets(signatures.digests)[:, None]), axis=1)
+        keys[signatures.digests == 0] = 0
+        return keys
+
+    def shingle_set(self, text: str) -> U64:
+        """The distinct shingles of a text, ascending: uint64[m]."""
+        return sorted_unique(self._shingler([self._normaliser(text)]).hashes)

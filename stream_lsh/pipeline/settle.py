@@ -1,0 +1,123 @@
+"""Step 5: edges, retirements and watermarks in; what is true, and what is forgotten, out.
+
+The caller delivers, in this order: the public outputs, the rechecks and the horizon; the record to the changelog; the
+acknowledgement.  So a crash in between leads to the same outputs once more, and never to a record without them.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from stream_lsh.ledger.changes import Settled
+from stream_lsh.ledger.ledger import Edge, End, Ledger
+from stream_lsh.pipeline.batches import RECHECK, Candidates, Edges, EdgesFrame, Ends
+from stream_lsh.pipeline.records import LedgerRecord
+from stream_lsh.pipeline.watermarks import WatermarkTable, watermark_of
+from stream_lsh.retention import BEGINNING_MS, Horizon
+
+
+class Settlement(NamedTuple):
+    """What came of one message.
+
+    Attributes:
+        settled: changes for the public topics.
+        rechecks: pairs for `candidates`, None if there are none.
+        horizon: what all other steps may forget now, None if it has not moved.
+        record: for the changelog.
+    """
+
+    settled: Settled
+    rechecks: Candidates | None
+    horizon: Horizon | None
+    record: LedgerRecord
+
+
+class Settler:
+    """The state of settle: the ledger, the watermarks, and how far `edges` has been read.
+
+    Args:
+        threshold: least similarity of a match.
+        partitions: of the source, and so of `verifications`.
+        retention_ms: how long a document can match, of event time; None: for ever.
+        lateness_ms: how much longer its state is kept for documents that come late.
+    """
+
+    def __init__(
+        self, threshold: float, partitions: int = 1, retention_ms: int | None = None, lateness_ms: int = 3_600_000
+    ) -> None:
+        self._new_ledger = partial(Ledger, threshold, retention_ms)
+        self.ledger = self._new_ledger()
+        self.applied_offset = -1
+        self._partitions = partitions
+        self._keep_ms = None if retention_ms is None else retention_ms + lateness_ms
+        self._watermarks = WatermarkTable(partitions)
+
+    def settle(self, frame: EdgesFrame, offset: int) -> Settlement | None:
+        """Settle the message at `offset` of `edges`; None if it was settled before."""
+        if offset <= self.applied_offset:
+            return None
+        horizon = None
+        if frame.watermarks is not None:
+            self._watermarks.update(frame.watermarks)
+            horizon = self._advanced()
+        edges = () if frame.edges is None else edges_of(frame.edges)
+        settled = self.ledger.settle(offset, retirements=frame.retirements, edges=edges, horizon=horizon)
+        self.applied_offset = offset
+        said = () if frame.watermarks is None else (self._watermarks.row(frame.watermarks.origin),)
+        return Settlement(settled, _rechecks(settled), horizon, LedgerRecord(offset, settled.changes, said))
+
+    def horizon_again(self) -> Horizon | None:
+        """The horizon as it stands, for steps that may have missed it; None before there is one."""
+        return None if self.ledger.horizon == Horizon() else self.ledger.horizon
+
+    def snapshot(self) -> LedgerRecord:
+        """Everything as one record, from which recovery may start."""
+        return LedgerRecord(self.applied_offset, self.ledger.snapshot(), self._watermarks.rows())
+
+    def apply(self, record: LedgerRecord) -> None:
+        """Recovery: a record of the changelog, in order; one that was applied before is passed over.
+
+        A snapshot starts anew only where it is ahead: a late writer cannot bring back what has been settled since.
+        """
+        if record.offset < self.applied_offset or (
+            record.offset == self.applied_offset and not record.changes.complete
+        ):
+            return
+        if record.changes.complete:
+            self.ledger = self._new_ledger()
+            self._watermarks = WatermarkTable(self._partitions)
+        self.ledger.apply(record.changes)
+        for said in record.watermarks:
+            self._watermarks.update(said)
+        self.applied_offset = record.offset
+
+    def _advanced(self) -> Horizon | None:
+        """The horizon after a word about event time, None if it stays."""
+        marks = self._watermarks.merged()
+        watermark_ms = watermark_of(marks, self._partitions)
+        time_ms = BEGINNING_MS
+        if self._keep_ms is not None and watermark_ms > BEGINNING_MS:
+            time_ms = watermark_ms - self._keep_ms
+        floors = tuple(mark.floor for mark in marks) if len(marks) == self._partitions else ()
+        joined = self.ledger.horizon.joined(Horizon(time_ms, floors if any(floors) else ()))
+        return None if joined == self.ledger.horizon else joined
+
+
+def edges_of(edges: Edges) -> Iterator[Edge]:
+    """The rows of a batch as the ledger takes them."""
+    counts = zip(edges.similarity.tolist(), edges.shared.tolist(), edges.union.tolist(), strict=True)
+    for left, right, (similarity, shared, union) in zip(_ends(edges.left), _ends(edges.right), counts, strict=True):
+        yield Edge(left, right, similarity, shared, union)
+
+
+def _ends(ends: Ends) -> Iterator[End]:
+    return map(End, ends.ids, ends.refs.tolist(), ends.times.tolist(), ends.digests.tolist())
+
+
+def _rechecks(settled: Settled) -> Candidates | None:
+    if not settled.rechecks:
+        return None
+    new, old = np.array(settled.rechecks, np.uint64).T
+    return Candidates(new, old, np.full(new.size, RECHECK, np.uint8))

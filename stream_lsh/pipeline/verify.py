@@ -1,0 +1,152 @@
+"""Step 4: new documents and old refs in, edges with their exact similarity out.
+
+    candidate   filtered by event time and by the estimate of the signatures, then compared; an edge if J >= threshold
+    recheck     compared, whatever the estimate; an edge whatever the answer, 0 if too far apart in event time
+
+A pair whose old ref is not the newest of its id is dropped, a recheck too: not "absent", for the retirement that
+made it stale asks again.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+import numpy as np
+
+from stream_lsh.arrays import I64, U32, U64, Bools
+from stream_lsh.measure.jaccard import shared_counts
+from stream_lsh.pipeline.batches import RECHECK, Edges, Ends, Verifications
+from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.scheme import Scheme, Signatures
+from stream_lsh.sketch.estimate import matching_slots
+
+_MOST_CACHED = 8 << 20
+"""Shingles: 64 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """What makes a pair a match.
+
+    Attributes:
+        threshold: least Jaccard similarity.
+        least_matching: slots that must agree before the texts are looked at (`measure.filters`); 0: look at all.
+        retention_ms: greatest distance in event time; None: any.
+    """
+
+    threshold: float
+    least_matching: int = 0
+    retention_ms: int | None = None
+
+
+class ShingleSets:
+    """Shingle sets of versions that were compared lately, the least recently used dropped first.
+
+    Args:
+        scheme: makes the sets.
+        limit: shingles kept at most; one set more than that is kept all the same.
+    """
+
+    def __init__(self, scheme: Scheme, limit: int = _MOST_CACHED) -> None:
+        self._scheme = scheme
+        self._limit = limit
+        self._size = 0
+        self._sets: OrderedDict[int, U64] = OrderedDict()
+
+    def get(self, ref: int, text: str) -> U64:
+        """The distinct shingles of a version, ascending."""
+        known = self._sets.get(ref)
+        if known is not None:
+            self._sets.move_to_end(ref)
+            return known
+        made = self._sets[ref] = self._scheme.shingle_set(text)
+        self._size += made.size
+        while self._size > self._limit and len(self._sets) > 1:
+            self._size -= self._sets.popitem(last=False)[1].size
+        return made
+
+
+def verify(asked: Verifications, documents: DocumentTable, criteria: Criteria, sets: ShingleSets) -> Edges | None:
+    """The pairs that are matches, and the answers to rechecks; None if there are none.
+
+    Guarantees:
+        exact: similarity = shared / union of the two sets of shingle hashes.
+    """
+    old_rows = documents.rows(asked.old)
+    at = np.flatnonzero((old_rows >= 0) & (asked.refs[asked.rows] != asked.old))
+    if not at.size:
+        return None
+    pairs = _Pairs(asked, documents, at, old_rows[at])
+    near = pairs.near(criteria.retention_ms)
+    same = pairs.identical()
+    wanted = near & (
+        same | pairs.recheck | pairs.estimate_reaches(criteria.least_matching, near & ~same & ~pairs.recheck)
+    )
+    shared, union = pairs.counts(wanted, same, sets)
+    similarity = shared / np.maximum(union, 1)
+    sent = np.flatnonzero(pairs.recheck | (wanted & (similarity >= criteria.threshold)))
+    return pairs.edges(sent, shared, union) if sent.size else None
+
+
+class _Pairs:
+    """The pairs of a batch whose old end is live, side by side."""
+
+    def __init__(self, asked: Verifications, documents: DocumentTable, at: I64, old_rows: I64) -> None:
+        self._asked = asked
+        self._documents = documents
+        self._new = asked.rows[at]
+        self._old = old_rows
+        self._old_refs, self._old_times = documents.refs_times(old_rows)
+        self._old_signatures: Signatures = documents.signatures(old_rows)
+        self.recheck: Bools = asked.kinds[at] == RECHECK
+
+    def near(self, retention_ms: int | None) -> Bools:
+        """Whether the two are close enough in event time."""
+        if retention_ms is None:
+            return np.ones(self._old.size, np.bool_)
+        near: Bools = np.abs(self._asked.times[self._new] - self._old_times) <= retention_ms
+        return near
+
+    def identical(self) -> Bools:
+        """Whether the two have the same shingles: equal digests, and equal signatures as a second witness."""
+        digests = self._asked.digests[self._new]
+        same: Bools = (digests == self._old_signatures.digests) & (digests != 0)
+        at = np.flatnonzero(same)
+        if at.size:
+            same[at] = (self._asked.signatures[self._new[at]] == self._old_signatures.values[at]).all(axis=1)
+        return same
+
+    def estimate_reaches(self, least_matching: int, asked: Bools) -> Bools:
+        """Whether enough slots of the signatures agree, for the pairs asked for."""
+        reaches = asked.copy()
+        at = np.flatnonzero(asked)
+        if at.size and least_matching > 0:
+            matching = matching_slots(self._asked.signatures[self._new[at]], self._old_signatures.values[at])
+            reaches[at] = matching >= least_matching
+        return reaches
+
+    def counts(self, wanted: Bools, same: Bools, sets: ShingleSets) -> tuple[U32, U32]:
+        """Shared and united shingles of the pairs that are wanted, 0 for the others."""
+        shared, union = np.zeros(self._old.size, np.uint32), np.zeros(self._old.size, np.uint32)
+        at = np.flatnonzero(wanted)
+        order = at[np.argsort(self._new[at], kind="stable")]
+        for run in np.split(order, np.flatnonzero(np.diff(self._new[order])) + 1) if order.size else ():
+            row = int(self._new[run[0]])
+            new = sets.get(int(self._asked.refs[row]), self._asked.texts[row])
+            shared[run] = union[run] = new.size
+            others = run[~same[run]]
+            if others.size:
+                olds = [
+                    sets.get(ref, self._documents.text(old))
+                    for ref, old in zip(self._old_refs[others].tolist(), self._old[others].tolist(), strict=True)
+                ]
+                common = shared_counts(new, olds)
+                shared[others] = common
+                union[others] = new.size + np.array([old.size for old in olds]) - common
+        return shared, union
+
+    def edges(self, at: I64, shared: U32, union: U32) -> Edges:
+        new, asked = self._new[at], self._asked
+        left = Ends([asked.ids[row] for row in new.tolist()], asked.refs[new], asked.times[new], asked.digests[new])
+        ids = self._documents.ids(self._old[at])
+        right = Ends(ids, self._old_refs[at], self._old_times[at], self._old_signatures.digests[at])
+        return Edges(left, right, shared[at] / np.maximum(union[at], 1), shared[at], union[at])
