@@ -1,0 +1,108 @@
+"""A batch on its way into the table: cut to size, without repetitions, in the order of the chains."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from stream_lsh.arrays import I64, U64
+from stream_lsh.errors import InvariantError
+
+_POSITION_BITS = 20
+PIECE = 1 << _POSITION_BITS
+_POSITION_MASK = np.uint64(PIECE - 1)
+_BUCKET_MASK = ~_POSITION_MASK
+_POSITIONS = np.arange(1 << 12, dtype=np.uint64)
+_POSITIONS.flags.writeable = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Document versions and their postings.
+
+    Attributes:
+        refs: uint64[n].
+        times: int64[n], event time in milliseconds.
+        rows: int64[m] in [0, n), the document of a posting; ascending.
+        buckets: uint64[m].
+    """
+
+    refs: U64
+    times: I64
+    rows: I64
+    buckets: U64
+
+    def pieces(self) -> Iterator["Batch"]:
+        """The batch in pieces of fewer than 2^20 postings and documents, cut between documents.
+
+        Raises:
+            InvariantError: a single document has more postings than that.
+        """
+        if len(self.rows) < PIECE and len(self.refs) < PIECE:
+            yield self
+            return
+        first = begin = 0
+        while first < len(self.refs):
+            last = min(first + PIECE - 1, len(self.refs))
+            if begin + PIECE <= len(self.rows):
+                last = min(last, int(self.rows[begin + PIECE - 1]))
+            if last == first:
+                raise InvariantError(f"ref {int(self.refs[first])} has {PIECE} postings or more in one batch")
+            end = int(np.searchsorted(self.rows, last))
+            yield Batch(
+                self.refs[first:last], self.times[first:last], self.rows[begin:end] - first, self.buckets[begin:end]
+            )
+            first, begin = last, end
+
+
+def checked(refs: U64, times: I64 | None, rows: I64, buckets: U64) -> Batch:
+    """The batch of a caller, its postings ordered by document.
+
+    Raises:
+        InvariantError: columns of different lengths, or a row outside of the batch.
+    """
+    if len(rows) != len(buckets) or (times is not None and len(times) != len(refs)):
+        raise InvariantError(f"columns differ in length: {len(refs)} refs, {len(rows)} rows, {len(buckets)} buckets")
+    if times is None:
+        times = np.zeros(len(refs), dtype=np.int64)
+    if len(rows) > 1 and (rows[1:] < rows[:-1]).any():
+        order = np.argsort(rows, kind="stable")
+        rows, buckets = rows[order], buckets[order]
+    if len(rows) and not 0 <= rows[0] <= rows[-1] < len(refs):
+        raise InvariantError(f"rows from {rows[0]} to {rows[-1]} in a batch of {len(refs)} documents")
+    return Batch(refs, times, rows, buckets)
+
+
+def in_chain_order(rows: I64, buckets: U64) -> tuple[I64, U64]:
+    """Postings sorted by the top 44 bits of the bucket, then by place in the batch; no (row, bucket) twice.
+
+    The low bits of the bucket make room for the place, so that one sort of plain integers does what an argsort would
+    do four times slower.  The slots of a table are top bits of the bucket, at most 24 to 31 of them, hence postings
+    of a slot are adjacent afterwards; those of a bucket need not be.
+
+    Args:
+        rows: int64[m], ascending; m < 2^20.
+        buckets: uint64[m].
+    """
+    m = len(rows)
+    places = _POSITIONS[:m] if m <= len(_POSITIONS) else np.arange(m, dtype=np.uint64)
+    keys = buckets & _BUCKET_MASK
+    keys |= places
+    keys.sort()
+    order = (keys & _POSITION_MASK).astype(np.int64)
+    rows, buckets = rows[order], buckets[order]
+    if m > 1:
+        close = (rows[1:] == rows[:-1]) & ((keys[1:] ^ keys[:-1]) <= _POSITION_MASK)
+        if close.any():
+            keep = _first_of_each(rows, buckets)
+            rows, buckets = rows[keep], buckets[keep]
+    return rows, buckets
+
+
+def _first_of_each(rows: I64, buckets: U64) -> I64:
+    """The places of the distinct (row, bucket), ascending."""
+    order = np.lexsort((buckets, rows))
+    again = (rows[order][1:] == rows[order][:-1]) & (buckets[order][1:] == buckets[order][:-1])
+    keep = np.ones(len(rows), dtype=np.bool_)
+    keep[order[1:][again]] = False
+    return keep.nonzero()[0]

@@ -1,0 +1,150 @@
+"""What a call on the band-bucket table gives back: candidate pairs, aggregated over the buckets, ranked and capped.
+
+While a call runs, each shared bucket is one *key*, a single u64, so that one sort brings everything in order:
+
+    row of the new document (23 bits) | 2^40 - 1 - number of the old one (40) | 0 in a digest bucket, 1 in others (1)
+
+Documents are numbered in order of arrival, hence ascending keys are newest first, and the lowest key of a run tells
+whether the pair has identical content.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from stream_lsh.arrays import U32, U64, Bools
+
+NUMBER_BITS = 40
+NUMBER_MASK = np.uint64((1 << NUMBER_BITS) - 1)
+ROW_SHIFT = np.uint64(NUMBER_BITS + 1)
+_ONE = np.uint64(1)
+_BANDS_MASK = np.int64((1 << 31) - 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hits:
+    """Candidate pairs as columns; those of one new document lie together, in its place in the batch.
+
+    Within a document: identical content first, then most bands, then newest posting.
+
+    Attributes:
+        new: uint64[pairs], ref of the later posting.
+        old: uint64[pairs], ref of the earlier posting; never equal to `new`.
+        bands: uint32[pairs], how many of the probed buckets the two share.
+        identical: bool[pairs], one of these is a digest bucket.
+        capped_postings: probes that left postings of their bucket out, because it holds more than the cap.
+        capped_candidates: candidates left out by the cap of their new document.
+    """
+
+    new: U64
+    old: U64
+    bands: U32
+    identical: Bools
+    capped_postings: int = 0
+    capped_candidates: int = 0
+
+    def __len__(self) -> int:
+        return len(self.new)
+
+
+def no_hits(capped_postings: int = 0) -> Hits:
+    """No pair at all."""
+    none = np.empty(0, dtype=np.uint64)
+    return Hits(none, none, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.bool_), capped_postings)
+
+
+def joined(parts: Sequence[Hits]) -> Hits:
+    """The hits of successive pieces of one batch as one."""
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return no_hits()
+    return Hits(
+        np.concatenate([part.new for part in parts]),
+        np.concatenate([part.old for part in parts]),
+        np.concatenate([part.bands for part in parts]),
+        np.concatenate([part.identical for part in parts]),
+        sum(part.capped_postings for part in parts),
+        sum(part.capped_candidates for part in parts),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """Keys after counting: one entry per (row, old document), by row, newest first within it."""
+
+    rows: U64
+    numbers: U64
+    bands: U32
+    identical: Bools
+
+
+def count_bands(keys: U64) -> Counted:
+    """Run lengths of the keys, which are sorted in place.
+
+    Cost: one sort of the keys; linear otherwise.
+    """
+    keys.sort()
+    pairs = keys >> _ONE
+    first = np.empty(len(pairs), dtype=np.bool_)
+    first[0] = True
+    np.not_equal(pairs[1:], pairs[:-1], out=first[1:])
+    at = first.nonzero()[0]
+    bands = np.diff(at, append=len(pairs)).astype(np.uint32)
+    pairs = pairs[at]
+    return Counted(
+        rows=pairs >> np.uint64(NUMBER_BITS),
+        numbers=NUMBER_MASK - (pairs & NUMBER_MASK),
+        bands=bands,
+        identical=(keys[at] & _ONE) == 0,
+    )
+
+
+def merge_equal_refs(counted: Counted, old: U64) -> tuple[Counted, U64]:
+    """The same candidates where a ref that arrived in parts, and so has several numbers, is one candidate again.
+
+    The bands of the parts add up, and the newest part gives the place.
+    """
+    order = np.lexsort((old, counted.rows))  # stable: the newest part stays first
+    rows, refs = counted.rows[order], old[order]
+    first = np.ones(len(order), dtype=np.bool_)
+    first[1:] = (rows[1:] != rows[:-1]) | (refs[1:] != refs[:-1])
+    if first.all():
+        return counted, old
+    at = first.nonzero()[0]
+    bands = np.add.reduceat(counted.bands[order], at).astype(np.uint32)
+    identical = np.logical_or.reduceat(counted.identical[order], at)
+    keep = order[at]
+    back = np.argsort(keep)
+    keep = keep[back]
+    merged = Counted(counted.rows[keep], counted.numbers[keep], bands[back], identical[back])
+    return merged, old[keep]
+
+
+def rank(counted: Counted, refs: U64, old: U64, cap_candidates: int, capped_postings: int) -> Hits:
+    """Candidates in their final order, at most `cap_candidates` per new document (0 = all).
+
+    Identical content is never cut: a cluster of copies must not fall apart because its members also resemble others.
+    Their number is bounded by the cap of the digest bucket.
+
+    Args:
+        counted: candidates by row, newest first.
+        refs: uint64[n], the refs of the batch that the rows point into.
+        old: uint64[candidates], the refs of the old documents.
+        cap_candidates: per new document.
+        capped_postings: passed through.
+    """
+    rows = counted.rows.astype(np.int64)
+    place = rows << np.int64(32) | (_BANDS_MASK - counted.bands)
+    place[~counted.identical] |= np.int64(1 << 31)
+    order = np.argsort(place, kind="stable")
+    cut = 0
+    if cap_candidates and len(order) > cap_candidates:
+        standing = np.arange(len(order)) - np.searchsorted(
+            rows, rows
+        )  # the order within a row does not move its bounds
+        keep = (standing < cap_candidates) | counted.identical[order]
+        cut = len(order) - int(np.count_nonzero(keep))
+        order = order[keep]
+    return Hits(refs[rows[order]], old[order], counted.bands[order], counted.identical[order], capped_postings, cut)

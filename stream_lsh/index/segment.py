@@ -1,0 +1,260 @@
+"""One presized chained hash table of postings: the log that grows, the heads that lead into it.
+
+    head  u32[2^s]         slot = top s bits of the bucket -> newest row of its chain, 0 for none
+    log   u64[capacity, 2] row = (bucket, next older row of the slot << 32 | ordinal of the document); 0 ends a chain
+    refs  u64[capacity]    ordinal -> ref;  alive u32[capacity] ordinal -> live postings
+
+Rows of a chain descend from newest to oldest.  Nothing ever grows or moves: a full segment gets a successor, which
+is why no batch pauses.  The arrays are reserved whole and touched as they fill, so what is not used costs no memory.
+
+A segment does not know about caps, time or other segments.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from stream_lsh.arrays import I64, U32, U64, Bools
+from stream_lsh.errors import DamagedBytes
+
+S32 = np.uint64(32)
+LOW32 = np.uint64(0xFFFFFFFF)
+PARTITION_SHIFT = np.uint64(48)
+_NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
+FOREVER_MS = (1 << 63) - 1
+_FIELDS = 6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """Where postings lie in a segment: columns of equal length.
+
+    Attributes:
+        asked: int64, which of the postings that were looked for.
+        rows: int64, their rows.
+        newer: int64, the row that links to each, 0 where it is the head.
+    """
+
+    asked: I64
+    rows: I64
+    newer: I64
+
+
+class Segment:
+    """A table of fixed capacity.
+
+    Args:
+        capacity: postings it can take; at most 2^31.
+        until_ms: the end of its stretch of event time, exclusive; FOREVER_MS for none.
+        base: number of documents that arrived before its first.
+
+    Cost: 16 bytes a posting, 12 a document, 4 to 8 a posting of capacity for the heads.
+    """
+
+    __slots__ = (
+        "alive", "base", "capacity", "count", "documents", "head", "highest", "live", "live_documents", "log",
+        "lowest", "refs", "shift", "until_ms",
+    )  # fmt: skip
+
+    def __init__(self, capacity: int, until_ms: int, base: int) -> None:
+        bits = max(1, (capacity - 1).bit_length())
+        self.capacity, self.until_ms, self.base = capacity, until_ms, base
+        self.shift = np.uint64(64 - bits)
+        self.head: U32 = np.zeros(1 << bits, dtype=np.uint32)
+        self.log: U64 = np.empty((capacity + 1, 2), dtype=np.uint64)
+        self.log[0] = 0
+        self.refs: U64 = np.empty(capacity, dtype=np.uint64)
+        self.alive: U32 = np.empty(capacity, dtype=np.uint32)
+        self.count = self.documents = self.live = self.live_documents = 0
+        self.lowest: U64 = np.empty(0, dtype=np.uint64)
+        self.highest: U64 = np.empty(0, dtype=np.uint64)
+
+    @property
+    def room(self) -> int:
+        """Postings that still fit."""
+        return self.capacity - self.count
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in use; what is reserved and untouched is not counted."""
+        return self.count * 16 + self.documents * 12 + self.head.nbytes
+
+    def heads(self, buckets: U64) -> I64:
+        """The newest row of each bucket's chain: int64[m], 0 for none."""
+        return self.head.take((buckets >> self.shift).astype(np.int64)).astype(np.int64)
+
+    def append(self, refs: U64, counts: I64, rows: I64, buckets: U64) -> I64:
+        """Add postings and say what came before each.
+
+        Args:
+            refs: uint64[n], one per document, each with a posting.
+            counts: int64[n], postings of each.
+            rows: int64[m] in [0, n), the document of a posting.
+            buckets: uint64[m], sorted by slot, within a slot in order of arrival; m <= room.
+
+        Returns:
+            int64[m]: the next older row in the chain of each posting, 0 for none.
+        """
+        m, n, first = len(buckets), len(refs), self.count + 1
+        slots = (buckets >> self.shift).astype(np.int64)
+        leads = np.empty(m + 1, dtype=np.bool_)  # leads[1:] says which are the last of their slot
+        leads[0] = leads[m] = True
+        np.not_equal(slots[1:], slots[:-1], out=leads[1:m])
+        older = np.arange(self.count, self.count + m)
+        at = leads[:-1].nonzero()[0]
+        older[at] = self.head[slots[at]]
+        at = leads[1:].nonzero()[0]
+        self.head[slots[at]] = at + first
+        self.log[first : first + m, 0] = buckets
+        self.log[first : first + m, 1] = older << 32 | (rows + self.documents)
+        self.refs[self.documents : self.documents + n] = refs
+        self.alive[self.documents : self.documents + n] = counts
+        self.count += m
+        self.live += m
+        self.documents += n
+        self.live_documents += n
+        self._widen(refs)
+        return older
+
+    def _widen(self, refs: U64) -> None:
+        """Keep the range of refs per source partition: it tells which segments cannot hold a ref."""
+        partitions = (refs >> PARTITION_SHIFT).astype(np.int64)
+        self.lowest = reach(self.lowest, int(partitions.max()) + 1, _NONE)
+        self.highest = reach(self.highest, len(self.lowest), np.uint64(0))
+        np.minimum.at(self.lowest, partitions, refs)
+        np.maximum.at(self.highest, partitions, refs)
+
+    def may_hold(self, refs: U64) -> Bools:
+        """False where a ref is certainly not here."""
+        if self.documents == 0:
+            return np.zeros(len(refs), dtype=np.bool_)
+        partitions = (refs >> PARTITION_SHIFT).astype(np.int64)
+        known = partitions < len(self.lowest)
+        partitions[~known] = 0
+        return known & (refs >= self.lowest[partitions]) & (refs <= self.highest[partitions])
+
+    def below(self, floors: U64) -> bool:
+        """Whether every ref lies below the lowest live offset of its source partition."""
+        used = (self.lowest != _NONE).nonzero()[0]
+        if len(used) and used[-1] >= len(floors):
+            return False
+        return bool((self.highest[used] < (used.astype(np.uint64) << PARTITION_SHIFT) + floors[used]).all())
+
+    def find(self, refs: U64, buckets: U64) -> Places:
+        """Where the postings (bucket, ref) lie; those that are not here are left out.
+
+        Cost: one round per posting that lies before the deepest one in its chain; no cap, since a posting that is
+        not found would be entered twice.
+        """
+        asked = self.may_hold(refs).nonzero()[0]
+        current = self.heads(buckets[asked])
+        newer = np.zeros(len(asked), dtype=np.int64)
+        found: list[tuple[I64, I64, I64]] = []
+        while True:
+            on = current.nonzero()[0]
+            if len(on) == 0:
+                break
+            if len(on) < len(current):
+                asked, current, newer = asked[on], current[on], newer[on]
+            record = self.log.take(current, axis=0)
+            link = record[:, 1]
+            same = record[:, 0] == buckets[asked]
+            at = same.nonzero()[0]
+            older = (link >> S32).astype(np.int64)
+            if len(at):
+                at = at[self.refs[(link[at] & LOW32).astype(np.int64)] == refs[asked[at]]]
+                if len(at):
+                    found.append((asked[at], current[at], newer[at]))
+                    older[at] = 0
+            newer, current = current, older
+        if not found:
+            none = np.empty(0, dtype=np.int64)
+            return Places(none, none, none)
+        return Places(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+    def unlink(self, places: Places) -> None:
+        """Take postings out of their chains.
+
+        Neighbours may go in the same call: each newer row that stays is linked past the whole run of rows that go,
+        which is found by doubling (log2 of the longest run).
+
+        Args:
+            places: distinct rows in ascending order.
+        """
+        gone = places.rows
+        links = self.log[gone, 1]
+        older = (links >> S32).astype(np.int64)
+        while True:
+            at = np.searchsorted(gone, older)
+            at[at == len(gone)] = 0
+            again = (gone[at] == older).nonzero()[0]
+            if len(again) == 0:
+                break
+            older[again] = older[at[again]]
+        at = np.searchsorted(gone, places.newer)
+        at[at == len(gone)] = 0
+        stays = gone[at] != places.newer
+        chained = (stays & (places.newer != 0)).nonzero()[0]
+        newer = places.newer[chained]
+        self.log[newer, 1] = older[chained].astype(np.uint64) << S32 | (self.log[newer, 1] & LOW32)
+        heading = (places.newer == 0).nonzero()[0]
+        slots = (self.log[gone[heading], 0] >> self.shift).astype(np.int64)
+        self.head[slots] = older[heading]
+        self.live -= len(gone)
+        ordinals = (links & LOW32).astype(np.int64)
+        np.subtract.at(self.alive, ordinals, np.uint32(1))
+        emptied = np.unique(ordinals)
+        self.live_documents -= int(np.count_nonzero(self.alive[emptied] == 0))
+
+    def snapshot(self) -> dict[str, np.ndarray]:
+        """Copies of everything that is in use, by name."""
+        fields = (self.capacity, self.until_ms, self.base, self.documents, self.live, self.live_documents)
+        return {
+            "fields": np.array(fields, dtype=np.int64),
+            "log": self.log[: self.count + 1].copy(),
+            "head": self.head.copy(),
+            "refs": self.refs[: self.documents].copy(),
+            "alive": self.alive[: self.documents].copy(),
+            "lowest": self.lowest.copy(),
+            "highest": self.highest.copy(),
+        }
+
+    @classmethod
+    def restore(cls, arrays: dict[str, np.ndarray]) -> "Segment":
+        """The segment of a snapshot, with all of its room.
+
+        Raises:
+            DamagedBytes: an array is missing or does not fit the others.
+        """
+        try:
+            fields, log, head = arrays["fields"], arrays["log"], arrays["head"]
+            refs, alive = arrays["refs"], arrays["alive"]
+            lowest, highest = arrays["lowest"], arrays["highest"]
+        except KeyError as missing:
+            raise DamagedBytes(f"the snapshot of a segment has no array {missing}: rebuild the table") from missing
+        if fields.shape != (_FIELDS,) or log.ndim != 2 or log.shape[1] != 2 or len(log) == 0:
+            raise DamagedBytes(
+                f"the snapshot of a segment has fields {fields.shape}, log {log.shape}: rebuild the table"
+            )
+        capacity, until_ms, base, documents, live, live_documents = fields.tolist()
+        segment = cls(capacity, until_ms, base)
+        fits = len(log) <= capacity + 1 and head.shape == segment.head.shape and int(head.max()) < len(log)
+        if not fits or not len(refs) == len(alive) == documents <= capacity or len(lowest) != len(highest):
+            raise DamagedBytes("the arrays of a segment's snapshot do not fit each other: rebuild the table")
+        segment.count, segment.documents = len(log) - 1, documents
+        segment.live, segment.live_documents = live, live_documents
+        segment.log[: len(log)] = log
+        segment.head[:] = head
+        segment.refs[:documents] = refs
+        segment.alive[:documents] = alive
+        segment.lowest, segment.highest = lowest.astype(np.uint64), highest.astype(np.uint64)
+        return segment
+
+
+def reach(values: U64, size: int, fill: np.uint64) -> U64:
+    """`values` if it has `size` entries, else a longer copy filled up with `fill`."""
+    if len(values) >= size:
+        return values
+    longer = np.full(size, fill, dtype=np.uint64)
+    longer[: len(values)] = values
+    return longer

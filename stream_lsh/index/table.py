@@ -1,0 +1,373 @@
+"""The band-bucket table of one index partition: who shares a bucket with whom.
+
+A document version is a ref (u64), its bands are buckets (u64); a posting is one (bucket, ref).  `bucket & 1` is 1
+for the digest band, whose buckets hold documents of identical content.  This file owns the order of postings and
+what is live; `segment` holds them, `walk` follows them, `hits` ranks what was met.
+
+Invariants:
+    A (bucket, ref) is in the table at most once.
+    The postings of a bucket are ordered by arrival: along the chains, over the segments, and by the numbers of their
+        documents.
+    A segment holds what arrived while its stretch of event time was the newest, so all its times lie before `until_ms`.
+
+The second says more than it seems.  A late document is *not* put back into the segment of its own time, where it
+would stand behind newer postings that never met it: once the older ones that it did meet were retired, nothing would
+tie it to its copies. By arrival each posting meets the k before it, always.  The price is that a late document stays
+until the stretch it arrived in expires, which drops it later than needed and never too early.
+
+It does not know about similarity, ids, clocks or Kafka.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from stream_lsh.arrays import I64, U64, Bools
+from stream_lsh.errors import DamagedBytes
+from stream_lsh.index.batch import Batch, checked, in_chain_order
+from stream_lsh.index.hits import Hits, count_bands, joined, merge_equal_refs, no_hits, rank
+from stream_lsh.index.segment import FOREVER_MS, LOW32, PARTITION_SHIFT, S32, Places, Segment, reach
+from stream_lsh.index.walk import Probe, Walk, bucket_numbers, new_neighbours
+
+MAX_CAPACITY = 1 << 24
+"""Postings of the largest segment; at this size a chained table of 16-byte rows still costs some 2 us a document."""
+GROWTH = 4
+"""Each further segment of a stretch is so much larger: few segments, and little of the heads wasted."""
+
+
+class BandTable:
+    """Postings in, candidate pairs out.
+
+    Args:
+        cap_postings: how many postings of its bucket a probe follows, newest first; 0 = all.  32 are enough to tie a
+            cluster together; a step then costs the same at any bucket size.
+        cap_candidates: how many candidates a new document gets, those of identical content aside; 0 = all.
+        segment_span_ms: stretch of event time per segment, the grain of `expire`; None = one stretch for ever.
+        first_capacity: postings of the first segment of a stretch.
+
+    Attributes:
+        visited: postings read by all probes so far, the measure of their cost that no clock can blur.
+
+    Cost: memory is 16 bytes a posting, 12 a document and 4 to 8 per posting of capacity, some 360 bytes a document
+        at 17 buckets each.  No call moves what is stored, so there are no pauses.
+    """
+
+    __slots__ = (
+        "_cap_candidates",
+        "_cap_postings",
+        "_first_capacity",
+        "_in_parts",
+        "_marks",
+        "_segments",
+        "_span_ms",
+        "visited",
+    )
+
+    def __init__(
+        self,
+        *,
+        cap_postings: int = 32,
+        cap_candidates: int = 200,
+        segment_span_ms: int | None = None,
+        first_capacity: int = 1 << 20,
+    ) -> None:
+        self._cap_postings, self._cap_candidates = cap_postings, cap_candidates
+        self._span_ms, self._first_capacity = segment_span_ms, first_capacity
+        self._segments: list[Segment] = []
+        self._marks: U64 = np.zeros(1, dtype=np.uint64)  # per source partition: 1 + the highest ref that was entered
+        self._in_parts = False  # whether a ref may have several numbers, because its postings came in several calls
+        self.visited = 0
+
+    def __len__(self) -> int:
+        """Live postings."""
+        return sum(segment.live for segment in self._segments)
+
+    @property
+    def documents(self) -> int:
+        """Versions with live postings; one whose postings came in several parts counts once per part."""
+        return sum(segment.live_documents for segment in self._segments)
+
+    @property
+    def segments(self) -> int:
+        """Segments in use; each one more costs a probe some .8 us a document in batches of 200."""
+        return len(self._segments)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in use."""
+        return self._marks.nbytes + sum(segment.nbytes for segment in self._segments)
+
+    def insert_and_probe(self, refs: U64, times: I64, rows: I64, buckets: U64) -> Hits:
+        """Enter postings, and return the pairs of their documents with all that came before, in the batch or earlier.
+
+        Replays are welcome: a posting that is already here is not entered again, and is probed from the place it
+        has, so the same pairs come out as the first time, as far as they are still live.
+
+        Args:
+            refs: uint64[n], one per document version; need not grow.
+            times: int64[n], event times in milliseconds.
+            rows: int64[m] in [0, n), the document of a posting.
+            buckets: uint64[m].
+
+        Guarantees:
+            Exact up to the caps: a pair is returned if its documents share a bucket in which fewer than
+            `cap_postings` live postings lie between them; what the caps left out is counted.  Deterministic.
+
+        Cost:
+            2 to 5 us a document of 17 postings in batches of 200, in buckets of any size; unless the caps are lifted.
+        """
+        parts = []
+        for piece in checked(refs, times, rows, buckets).pieces():
+            probes = self._enter(piece)
+            parts.append(self._probed(piece.refs, probes) if probes else no_hits())
+        return joined(parts)
+
+    def insert(self, refs: U64, times: I64, rows: I64, buckets: U64) -> None:
+        """Enter postings without probing: recovery from a changelog.  Arguments as for `insert_and_probe`."""
+        for piece in checked(refs, times, rows, buckets).pieces():
+            self._enter(piece)
+
+    def retire(self, refs: U64, rows: I64, buckets: U64) -> Hits:
+        """Take postings out, and return the copies that became neighbours by it.
+
+        In a digest bucket each posting has met the k = `cap_postings` before it, which ties all copies together.
+        When one goes, pairs that were k + 1 apart come within k: these are returned, so that the chain of copies
+        never breaks.
+
+        Args:
+            refs: uint64[n], the versions that are replaced or deleted.
+            rows: int64[m] in [0, n).
+            buckets: uint64[m]; postings that are not in the table are ignored.
+
+        Guarantees:
+            Any two live postings of a digest bucket within k of each other have been returned as a pair, by this or
+            an earlier call, if no more than `cap_postings` separate them.
+
+        Cost: a round per newer posting in the deepest chain; this is not capped.
+        """
+        parts = []
+        for piece in checked(refs, None, rows, buckets).pieces():
+            gone = self._unlink(piece.refs[piece.rows], piece.buckets)
+            if self._cap_postings and gone:
+                parts.append(self._heal(gone))
+        return joined(parts)
+
+    def expire(self, horizon_ms: int, floors: U64 | None = None) -> int:
+        """Drop the segments that nothing live needs.
+
+        Args:
+            horizon_ms: a segment goes if its stretch of event time ends at or before this.
+            floors: uint64[partitions], the lowest live offset per source partition; a segment goes too if all of its
+                refs lie below.  A partition beyond the array has no floor.
+
+        Returns:
+            How many live postings were dropped.
+        """
+        keep, dropped = [], 0
+        for segment in self._segments:
+            if segment.until_ms <= horizon_ms or (floors is not None and segment.below(floors)):
+                dropped += segment.live
+            else:
+                keep.append(segment)
+        self._segments = keep
+        return dropped
+
+    def snapshot(self) -> dict[str, np.ndarray]:
+        """Copies of all state as arrays by name, for `np.savez`; the caps and the span are not among them."""
+        arrays: dict[str, np.ndarray] = {
+            "marks": self._marks.copy(),
+            "segments": np.array([len(self._segments), self._in_parts], dtype=np.int64),
+        }
+        for number, segment in enumerate(self._segments):
+            arrays.update({f"{number}.{name}": array for name, array in segment.snapshot().items()})
+        return arrays
+
+    @classmethod
+    def restore(
+        cls,
+        arrays: Mapping[str, np.ndarray],
+        *,
+        cap_postings: int = 32,
+        cap_candidates: int = 200,
+        segment_span_ms: int | None = None,
+        first_capacity: int = 1 << 20,
+    ) -> "BandTable":
+        """A table that behaves from now on as the one that the snapshot was taken of.
+
+        Raises:
+            DamagedBytes: an array is missing or does not fit the others.
+        """
+        table = cls(
+            cap_postings=cap_postings,
+            cap_candidates=cap_candidates,
+            segment_span_ms=segment_span_ms,
+            first_capacity=first_capacity,
+        )
+        if "marks" not in arrays or "segments" not in arrays:
+            raise DamagedBytes(
+                "the snapshot of a band-bucket table has no array 'marks' or 'segments': rebuild the table"
+            )
+        table._marks = np.array(arrays["marks"], dtype=np.uint64)
+        count, in_parts = arrays["segments"].tolist()
+        table._in_parts = bool(in_parts)
+        for number in range(count):
+            start = f"{number}."
+            names = [name for name in arrays if name.startswith(start)]
+            table._segments.append(Segment.restore({name.removeprefix(start): arrays[name] for name in names}))
+        return table
+
+    def _enter(self, piece: Batch) -> list[Probe]:
+        """Enter what is not yet here; where the walk of each posting begins, entered or found."""
+        refs = piece.refs
+        if len(piece.rows) == 0:
+            return []
+        known = self._maybe_known(refs)
+        if known is None:
+            return self._append(refs, piece.times, *in_chain_order(piece.rows, piece.buckets))
+        _, first, place = np.unique(refs, return_index=True, return_inverse=True)
+        rows, buckets = first[place][piece.rows], piece.buckets
+        order = np.argsort(rows, kind="stable")
+        rows, buckets = in_chain_order(rows[order], buckets[order])
+        probes = []
+        missing = np.ones(len(rows), dtype=np.bool_)
+        asked = known[rows].nonzero()[0]
+        for number, places in self._find(refs[rows[asked]], buckets[asked]):
+            found = asked[places.asked]
+            missing[found] = False
+            older = (self._segments[number].log[places.rows, 1] >> S32).astype(np.int64)
+            probes.append(Probe(number, rows[found], buckets[found], older))
+        if missing.any():
+            self._in_parts = self._in_parts or bool(missing[asked].any())
+            probes += self._append(refs, piece.times, rows[missing], buckets[missing])
+        return probes
+
+    def _maybe_known(self, refs: U64) -> Bools | None:
+        """Which refs do not exceed all earlier ones of their source partition; None if all do.  Moves the marks."""
+        if len(refs) == 1:
+            ref = int(refs[0])
+            partition = ref >> int(PARTITION_SHIFT)
+            self._marks = reach(self._marks, partition + 1, np.uint64(0))
+            known = ref < self._marks.item(partition)
+            if not known:
+                self._marks[partition] = ref + 1
+            return np.ones(1, dtype=np.bool_) if known else None
+        partitions = (refs >> PARTITION_SHIFT).astype(np.int64)
+        self._marks = reach(self._marks, int(partitions.max()) + 1, np.uint64(0))
+        order = np.argsort(partitions.astype(np.uint16), kind="stable")
+        # The partition is the top of the ref, so one running maximum over all partitions restarts by itself at each.
+        ordered, partitions = refs[order], partitions[order]
+        reached = np.maximum.accumulate(ordered + np.uint64(1))
+        marks = self._marks[partitions]
+        below = ordered < marks
+        below[1:] |= ordered[1:] < reached[:-1]
+        np.maximum.at(self._marks, partitions, reached)
+        if not below.any():
+            return None
+        known_by_row = np.empty(len(refs), dtype=np.bool_)
+        known_by_row[order] = below
+        return known_by_row
+
+    def _append(self, refs: U64, times: I64, rows: I64, buckets: U64) -> list[Probe]:
+        """Add postings in chain order: to the open segment, to new ones where it is full or its stretch is over."""
+        counts = np.bincount(rows, minlength=len(refs))
+        local = rows
+        if not counts.all():  # only documents with postings get a number
+            used = counts.nonzero()[0]
+            local = (np.cumsum(counts != 0) - 1)[rows]
+            refs, times, counts = refs[used], times[used], counts[used]
+        probes = []
+        begin, end = 0, len(refs)
+        while begin < end:
+            segment = self._open_segment(int(times[begin]), int(counts[begin]))
+            stop = end
+            if len(rows) > segment.room or int(times.max()) >= segment.until_ms:
+                after = (times[begin:] >= segment.until_ms).nonzero()[0]
+                fit = int(np.searchsorted(np.cumsum(counts[begin:]), segment.room, side="right"))
+                stop = begin + min(fit, int(after[0]) if len(after) else fit)
+            at = slice(None) if stop - begin == end else ((local >= begin) & (local < stop)).nonzero()[0]
+            older = segment.append(refs[begin:stop], counts[begin:stop], local[at] - begin, buckets[at])
+            probes.append(Probe(len(self._segments) - 1, rows[at], buckets[at], older))
+            begin = stop
+        return probes
+
+    def _open_segment(self, time_ms: int, postings: int) -> Segment:
+        """The segment that takes a document of this time and size: the last one, or a new one behind it."""
+        last = self._segments[-1] if self._segments else None
+        if last is not None and time_ms < last.until_ms and postings <= last.room:
+            return last
+        if last is not None and time_ms < last.until_ms:
+            until_ms, capacity = last.until_ms, min(last.capacity * GROWTH, max(MAX_CAPACITY, last.capacity))
+        else:
+            span = self._span_ms
+            until_ms = FOREVER_MS if span is None else min((time_ms // span + 1) * span, FOREVER_MS)
+            capacity = self._first_capacity
+            if last is not None:
+                before = sum(segment.count for segment in self._segments if segment.until_ms == last.until_ms)
+                capacity = max(capacity, min(1 << (before * 5 // 4 - 1).bit_length(), MAX_CAPACITY))
+        base = 0 if last is None else last.base + last.documents
+        self._segments.append(Segment(max(capacity, postings), until_ms, base))
+        return self._segments[-1]
+
+    def _find(self, refs: U64, buckets: U64) -> list[tuple[int, Places]]:
+        """Where postings are, by number of segment, newest first."""
+        found = []
+        asked = np.arange(len(refs))
+        for number in range(len(self._segments) - 1, -1, -1):
+            if len(asked) == 0:
+                break
+            places = self._segments[number].find(refs[asked], buckets[asked])
+            if len(places.asked):
+                found.append((number, Places(asked[places.asked], places.rows, places.newer)))
+                asked = np.delete(asked, places.asked)
+        return found
+
+    def _probed(self, refs: U64, probes: list[Probe]) -> Hits:
+        walk = Walk(self._segments, probes, self._cap_postings)
+        self.visited += walk.visited
+        if not walk.keys:
+            return no_hits(walk.capped)
+        counted = count_bands(walk.keys[0] if len(walk.keys) == 1 else np.concatenate(walk.keys))
+        old = self._refs_of(counted.numbers.astype(np.int64) + self._segments[0].base)
+        if self._in_parts:
+            counted, old = merge_equal_refs(counted, old)
+        return rank(counted, refs, old, self._cap_candidates, walk.capped)
+
+    def _refs_of(self, numbers: I64) -> U64:
+        """The refs of documents by their numbers."""
+        if len(self._segments) == 1:
+            return self._segments[0].refs[numbers - self._segments[0].base]
+        refs = np.empty(len(numbers), dtype=np.uint64)
+        where = np.searchsorted([segment.base for segment in self._segments], numbers, side="right") - 1
+        for number in range(len(self._segments)):
+            at = (where == number).nonzero()[0]
+            if len(at):
+                segment = self._segments[number]
+                refs[at] = segment.refs[numbers[at] - segment.base]
+        return refs
+
+    def _unlink(self, refs: U64, buckets: U64) -> dict[int, list[int]]:
+        """Take postings out; the numbers of the documents that went, by digest bucket."""
+        gone: dict[int, list[int]] = {}
+        for number, places in self._find(refs, buckets):
+            segment = self._segments[number]
+            at, first = np.unique(places.rows, return_index=True)
+            digests = at[(segment.log[at, 0] & np.uint64(1)).nonzero()[0]]
+            numbers = (segment.log[digests, 1] & LOW32).astype(np.int64) + segment.base
+            for bucket, document in zip(segment.log[digests, 0].tolist(), numbers.tolist(), strict=True):
+                gone.setdefault(bucket, []).append(document)
+            segment.unlink(Places(places.asked[first], at, places.newer[first]))
+        return gone
+
+    def _heal(self, gone: Mapping[int, Iterable[int]]) -> Hits:
+        """The pairs of copies that became neighbours."""
+        pairs: list[tuple[int, int]] = []
+        for bucket, numbers in gone.items():
+            leaving = list(numbers)
+            alive = bucket_numbers(self._segments, bucket, min(leaving), self._cap_postings)
+            if len(alive) > self._cap_postings:  # fewer are all within the window already
+                pairs += new_neighbours(alive, leaving, self._cap_postings)
+        if not pairs:
+            return no_hits()
+        numbered = np.array(sorted(set(pairs), reverse=True), dtype=np.int64)
+        new, old = self._refs_of(numbered[:, 0]), self._refs_of(numbered[:, 1])
+        return Hits(new, old, np.ones(len(new), dtype=np.uint32), np.ones(len(new), dtype=np.bool_))

@@ -1,0 +1,182 @@
+"""Following the chains: from postings back to the older ones of their buckets, over all segments.
+
+This file owns the cap of a bucket.  It reads segments and never changes them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from stream_lsh.arrays import I64, U64
+from stream_lsh.index.hits import NUMBER_MASK, ROW_SHIFT
+from stream_lsh.index.segment import LOW32, S32, Segment
+
+_ONE = np.uint64(1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Probe:
+    """Postings to walk from: those of one segment, columns of equal length.
+
+    Attributes:
+        segment: its place in the list of segments.
+        rows: int64, the document of a posting, by its row in the batch.
+        buckets: uint64.
+        older: int64, the row of `segment` where the walk begins, 0 where its chain ends before it.
+    """
+
+    segment: int
+    rows: I64
+    buckets: U64
+    older: I64
+
+
+class Walk:
+    """One walk of many postings at once, all chains in step.
+
+    Each posting follows its own chain to the end, then the chains of its bucket in the older segments, so it meets
+    the postings of its bucket from newest to oldest.  `cap` of them become keys; one more is looked for only to tell
+    that something was left out.
+
+    Args:
+        segments: oldest first.
+        probes: any number per segment.
+        cap: postings to take per bucket over all segments together; 0 = all.
+
+    Attributes:
+        keys: one array per round that found something; see `hits`.
+        capped: postings whose bucket goes on behind the cap.
+        visited: rows read, the measure of what a walk costs.
+    """
+
+    __slots__ = ("_base", "_buckets", "_cap", "_left", "_tags", "capped", "keys", "visited")
+
+    def __init__(self, segments: Sequence[Segment], probes: Sequence[Probe], cap: int) -> None:
+        self.keys: list[U64] = []
+        self.capped = self.visited = 0
+        self._cap = cap
+        self._base = segments[0].base if segments else 0
+        rows = probes[0].rows if len(probes) == 1 else np.concatenate([probe.rows for probe in probes])
+        self._buckets = probes[0].buckets if len(probes) == 1 else np.concatenate([probe.buckets for probe in probes])
+        self._tags = rows.astype(np.uint64) << ROW_SHIFT | (~self._buckets & _ONE)
+        self._left = np.full(len(rows), cap, dtype=np.int64)
+        starts: dict[int, list[tuple[I64, I64]]] = {}
+        begin = 0
+        for probe in probes:
+            lanes = np.arange(begin, begin + len(probe.rows))
+            starts.setdefault(probe.segment, []).append((lanes, probe.older))
+            begin += len(probe.rows)
+        self._over_segments(segments, starts)
+
+    def _over_segments(self, segments: Sequence[Segment], starts: dict[int, list[tuple[I64, I64]]]) -> None:
+        walking = np.empty(0, dtype=np.int64)
+        for number in range(len(segments) - 1, -1, -1):
+            segment = segments[number]
+            parts = starts.get(number, [])
+            if len(walking):
+                parts = [(walking, segment.heads(self._buckets[walking])), *parts]
+            if not parts:
+                continue
+            lanes, current = parts[0]
+            if len(parts) > 1:
+                lanes = np.concatenate([part[0] for part in parts])
+                current = np.concatenate([part[1] for part in parts])
+            capped = self.capped
+            self._along_chains(segment, lanes, current)
+            walking = lanes if self.capped == capped else lanes[self._left[lanes] >= 0]
+
+    def _along_chains(self, segment: Segment, lanes: I64, current: I64) -> None:
+        """All chains of one segment to their ends, or until their bucket is spent: `_left` is then -1."""
+        log, buckets = segment.log, None
+        while True:
+            on = current.nonzero()[0]
+            if len(on) == 0:
+                return
+            if len(on) < len(current):
+                lanes, current = lanes[on], current[on]
+                buckets = None if buckets is None else buckets[on]
+            if buckets is None:
+                buckets = self._buckets[lanes]
+            self.visited += len(lanes)
+            record = log.take(current, axis=0)
+            link = record[:, 1]
+            current = (link >> S32).astype(np.int64)
+            at = (record[:, 0] == buckets).nonzero()[0]
+            if len(at) == 0:
+                continue
+            lane = lanes[at]
+            if self._cap:
+                left = self._left[lane] - 1
+                self._left[lane] = left
+                spent = (left < 0).nonzero()[0]
+                if len(spent):
+                    self.capped += len(spent)
+                    current[at[spent]] = 0
+                    at, lane = np.delete(at, spent), np.delete(lane, spent)
+            number = (link[at] & LOW32) + np.uint64(segment.base - self._base)
+            self.keys.append(self._tags[lane] | (NUMBER_MASK - number) << _ONE)
+
+
+def bucket_numbers(segments: Sequence[Segment], bucket: int, oldest: int, further: int) -> list[int]:
+    """The numbers of a bucket's live postings, newest first: all above `oldest`, and `further` below it.
+
+    One posting after the other, in plain Python: it is asked for single buckets, where a round of numpy costs twenty
+    steps.
+
+    Cost: some .3 us per posting newer than `oldest`; no cap, because neighbours can be told by counting only.
+    """
+    numbers: list[int] = []
+    for segment in reversed(segments):
+        read, base = segment.log.item, segment.base
+        row = segment.head.item(bucket >> int(segment.shift))
+        while row:
+            link = read(row, 1)
+            if read(row, 0) == bucket:
+                number = base + (link & 0xFFFFFFFF)
+                numbers.append(number)
+                if number < oldest:
+                    further -= 1
+                    if further == 0:
+                        return numbers
+            row = link >> 32
+    return numbers
+
+
+def new_neighbours(alive: Sequence[int], gone: Sequence[int], window: int) -> list[tuple[int, int]]:
+    """The pairs of a bucket that come within `window` of each other because others went from between them.
+
+    With a single posting gone these are exactly the pairs (i-th newer, j-th older) with i + j = window + 1.  With
+    several gone near each other, some pairs that were within the window before are named again; none is missed.
+
+    Args:
+        alive: numbers of what is left, newest first, as far as the window needs them.
+        gone: numbers of what went.
+        window: k; each live posting knows its k next older ones.
+
+    Returns:
+        (newer, older), sorted from newest to oldest.
+
+    Example:
+        >>> new_neighbours([9, 8, 6, 5, 4], [7], 2)
+        [(9, 6), (8, 5)]
+    """
+    gaps = sorted(_count_above(alive, number) for number in gone)
+    pairs: set[tuple[int, int]] = set()
+    for gap in set(gaps):
+        nearby = sum(1 for other in gaps if gap - window < other < gap + window)
+        for newer in range(max(0, gap - window), gap):
+            first = max(gap, newer + window - nearby + 1)
+            pairs.update((newer, older) for older in range(first, min(newer + window + 1, len(alive))))
+    return [(alive[newer], alive[older]) for newer, older in sorted(pairs)]
+
+
+def _count_above(descending: Sequence[int], number: int) -> int:
+    low, high = 0, len(descending)
+    while low < high:
+        middle = (low + high) // 2
+        if descending[middle] > number:
+            low = middle + 1
+        else:
+            high = middle
+    return low
