@@ -19,6 +19,7 @@ from stream_lsh.arrays import I64, U64, Bools
 from stream_lsh.hashing import mix_in_place
 from stream_lsh.text.char import code_points
 from stream_lsh.text.groups import BLOCK
+from stream_lsh.text.shingles import offsets_of
 from stream_lsh.text.windows import WORD_BITS, power
 
 _MASK = (1 << WORD_BITS) - 1
@@ -42,28 +43,32 @@ def token_hashes(texts: Sequence[str], base: int, salt: int) -> tuple[U64, I64]:
         # Here lower() may change the length (U+0130 becomes two), so it comes before every count.
         texts = [one.lower() for one in texts]
         text = "\n".join(texts)
-    found = _Found(base)
+    found = _Found(len(text), base, with_starts=len(texts) > 1)
     for start in range(0, len(text), BLOCK):
         found.add(text[start : start + BLOCK], start)
-    hashes, starts = found.result()
+    hashes = found.polynomials[: found.count]
     for start in range(0, hashes.size, BLOCK):
         block = hashes[start : start + BLOCK]
         block ^= np.uint64(salt)
         mix_in_place(block)
     if len(texts) == 1:
         return hashes, np.array([0, hashes.size])
-    bounds = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1, out=bounds[1:])
-    return hashes, np.searchsorted(starts, bounds).astype(np.int64, copy=False)
+    bounds = offsets_of(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
+    return hashes, np.searchsorted(found.starts[: found.count], bounds).astype(np.int64, copy=False)
 
 
 class _Found:
-    """The tokens found so far; the last one may go on in the next block."""
+    """The tokens found so far; the last one may go on in the next block.
 
-    def __init__(self, base: int) -> None:
+    The arrays have room for the most tokens that a text can have; what a long text does not use of it takes no memory.
+    """
+
+    def __init__(self, characters: int, base: int, *, with_starts: bool) -> None:
+        most = characters // 2 + 1
+        self.count = 0
+        self.polynomials = np.empty(most, np.uint64)
+        self.starts = np.empty(most if with_starts else 0, np.int64)
         self._base = base
-        self._polynomials: list[U64] = []
-        self._starts: list[I64] = []
         self._open = 0  # characters so far of the token that the last block ended in
 
     def add(self, block: str, position: int) -> None:
@@ -75,22 +80,16 @@ class _Found:
         if ends[-1] == len(block):
             self._open = int(ends[-1] - starts[-1])
         if before and starts[0] == 0:
-            last = self._polynomials[-1]
-            last[-1] = (int(last[-1]) + int(polynomials[0]) * power(self._base, before)) & _MASK
+            whole = int(self.polynomials[self.count - 1]) + int(polynomials[0]) * power(self._base, before)
+            self.polynomials[self.count - 1] = whole & _MASK
             if starts.size == 1 and self._open:
                 self._open += before
             polynomials, starts = polynomials[1:], starts[1:]
-        if starts.size:
-            self._polynomials.append(polynomials)
-            self._starts.append(starts + position)
-
-    def result(self) -> tuple[U64, I64]:
-        """Polynomials and starts of all tokens."""
-        if len(self._starts) == 1:
-            return self._polynomials[0], self._starts[0]
-        if not self._starts:
-            return np.empty(0, np.uint64), np.empty(0, np.int64)
-        return np.concatenate(self._polynomials), np.concatenate(self._starts)
+        new = slice(self.count, self.count + starts.size)
+        self.polynomials[new] = polynomials
+        if self.starts.size:
+            self.starts[new] = starts + position
+        self.count = new.stop
 
 
 def _block_tokens(block: str, base: int) -> tuple[U64, I64, I64]:
