@@ -1,0 +1,193 @@
+"""Frames and changelog records as bytes: which sections a message has.
+
+`layout` says how a message looks, `sections` which columns a section has; `ledger_record` has the record of the ledger.
+
+    message         sections (all may be absent, but those with a !)
+    BANDS           POSTINGS  WATERMARKS  HORIZON
+    BUCKETS         as BANDS: the changelog of the band-bucket table
+    CANDIDATES      CANDIDATES  WATERMARKS  HORIZON
+    VERIFICATIONS   VERIFICATIONS  WATERMARKS
+    EDGES           RETIREMENTS  EDGES  WATERMARKS
+    DOCUMENTS       DOCUMENTS!  HORIZON!
+
+"""
+
+from typing import assert_never
+
+from stream_lsh.pipeline.batches import (
+    BandsFrame,
+    CandidatesFrame,
+    EdgesFrame,
+    VerificationsFrame,
+)
+from stream_lsh.pipeline.records import DocumentsRecord
+from stream_lsh.wire.layout import (
+    INFLATE_LIMIT,
+    Message,
+    Section,
+    Writer,
+    damaged,
+    expect_no_more,
+    open_message,
+    take,
+)
+from stream_lsh.wire.sections import (
+    get_candidates,
+    get_documents,
+    get_edges,
+    get_horizon,
+    get_postings,
+    get_retirements,
+    get_verifications,
+    get_watermarks,
+    put_candidates,
+    put_documents,
+    put_edges,
+    put_horizon,
+    put_postings,
+    put_progress,
+    put_retirements,
+    put_verifications,
+)
+
+Frame = BandsFrame | CandidatesFrame | VerificationsFrame | EdgesFrame | DocumentsRecord
+
+
+def encode(frame: Frame, fingerprint: int) -> bytes:
+    """The bytes of a frame, or of a record of the documents changelog, under the scheme of `fingerprint`.
+
+    Guarantees:
+        the same bytes for equal frames; but for texts of more than 255 bytes, which are as the zstd at hand packs them.
+    Cost:
+        some 10 us and one copy of every column; zstd level 1 for texts, some 2 ns a byte.
+
+    Raises:
+        InvariantError: the columns of a batch do not fit each other.
+    """
+    writer = Writer()
+    match frame:
+        case BandsFrame():
+            return _bands(writer, frame).message(Message.BANDS, fingerprint)
+        case CandidatesFrame():
+            if frame.candidates is not None:
+                put_candidates(writer, frame.candidates)
+            put_progress(writer, frame.watermarks, frame.horizon)
+            return writer.message(Message.CANDIDATES, fingerprint)
+        case VerificationsFrame():
+            if frame.verifications is not None:
+                put_verifications(writer, frame.verifications)
+            put_progress(writer, frame.watermarks, None)
+            return writer.message(Message.VERIFICATIONS, fingerprint)
+        case EdgesFrame():
+            if frame.retirements:
+                put_retirements(writer, frame.retirements)
+            if frame.edges is not None:
+                put_edges(writer, frame.edges)
+            put_progress(writer, frame.watermarks, None)
+            return writer.message(Message.EDGES, fingerprint)
+        case DocumentsRecord():
+            put_documents(writer, frame)
+            put_horizon(writer, frame.horizon)
+            return writer.message(Message.DOCUMENTS, fingerprint)
+        case _:
+            assert_never(frame)
+
+
+def encode_buckets(frame: BandsFrame, fingerprint: int) -> bytes:
+    """The bytes of a record of the buckets changelog: what came in one frame of bands."""
+    return _bands(Writer(), frame).message(Message.BUCKETS, fingerprint)
+
+
+def decode_bands(data: bytes | None, fingerprint: int) -> BandsFrame:
+    """The frame in a message of the topic `bands`.
+
+    Returns:
+        columns are read-only, most of them views that keep `data` alive.  So for all functions here.
+    Cost:
+        some 10 us, and 1 ns per posting.
+
+    Raises:
+        DamagedBytes: truncated at any byte, altered in any bit, foreign, of another kind, or not consistent.
+        FutureFormat: written by a newer version.
+        FingerprintMismatch: written under another scheme.
+    """
+    return _decode_bands(data, Message.BANDS, fingerprint)
+
+
+def decode_buckets(data: bytes | None, fingerprint: int) -> BandsFrame:
+    """The record in a message of the buckets changelog; raises as `decode_bands`."""
+    return _decode_bands(data, Message.BUCKETS, fingerprint)
+
+
+def decode_candidates(data: bytes | None, fingerprint: int) -> CandidatesFrame:
+    """The frame in a message of the topic `candidates`; raises as `decode_bands`."""
+    found = open_message(data, Message.CANDIDATES, fingerprint)
+    frame = CandidatesFrame(
+        take(found, Section.CANDIDATES, get_candidates),
+        take(found, Section.WATERMARKS, get_watermarks),
+        take(found, Section.HORIZON, get_horizon),
+    )
+    expect_no_more(found)
+    return frame
+
+
+def decode_verifications(
+    data: bytes | None, fingerprint: int, inflate_limit: int = INFLATE_LIMIT
+) -> VerificationsFrame:
+    """The frame in a message of the topic `verifications`, texts of together at most `inflate_limit` bytes.
+
+    Raises as `decode_bands`.
+    """
+    found = open_message(data, Message.VERIFICATIONS, fingerprint)
+    frame = VerificationsFrame(
+        take(found, Section.VERIFICATIONS, lambda reader: get_verifications(reader, inflate_limit)),
+        take(found, Section.WATERMARKS, get_watermarks),
+    )
+    expect_no_more(found)
+    return frame
+
+
+def decode_edges(data: bytes | None, fingerprint: int) -> EdgesFrame:
+    """The frame in a message of the topic `edges`; raises as `decode_bands`."""
+    found = open_message(data, Message.EDGES, fingerprint)
+    frame = EdgesFrame(
+        take(found, Section.RETIREMENTS, get_retirements) or (),
+        take(found, Section.EDGES, get_edges),
+        take(found, Section.WATERMARKS, get_watermarks),
+    )
+    expect_no_more(found)
+    return frame
+
+
+def decode_documents(data: bytes | None, fingerprint: int, inflate_limit: int = INFLATE_LIMIT) -> DocumentsRecord:
+    """The record in a message of the documents changelog, texts of together at most `inflate_limit` bytes.
+
+    Raises as `decode_bands`.
+    """
+    found = open_message(data, Message.DOCUMENTS, fingerprint)
+    horizon = take(found, Section.HORIZON, get_horizon)
+    if horizon is None or Section.DOCUMENTS not in found:
+        raise damaged("got a record without documents or horizon", "a faulty program wrote it")
+    reader = found.pop(Section.DOCUMENTS)
+    record = get_documents(reader, horizon, inflate_limit)
+    reader.finish()
+    expect_no_more(found)
+    return record
+
+
+def _bands(writer: Writer, frame: BandsFrame) -> Writer:
+    if frame.postings is not None:
+        put_postings(writer, frame.postings)
+    put_progress(writer, frame.watermarks, frame.horizon)
+    return writer
+
+
+def _decode_bands(data: bytes | None, kind: Message, fingerprint: int) -> BandsFrame:
+    found = open_message(data, kind, fingerprint)
+    frame = BandsFrame(
+        take(found, Section.POSTINGS, get_postings),
+        take(found, Section.WATERMARKS, get_watermarks),
+        take(found, Section.HORIZON, get_horizon),
+    )
+    expect_no_more(found)
+    return frame

@@ -1,0 +1,303 @@
+"""The record of the ledger as bytes: one body of sections, divided over numbered parts.
+
+A record can be far larger than a Kafka message may be (a snapshot holds the whole ledger).  So the body is cut, and
+every part says what it is a part of: the offset, how many parts there are, the size and the checksum of the whole.  By
+these four, two writers of one offset (a zombie and its successor, a change and a snapshot) are told apart.
+
+    message LEDGER   one section
+    LEDGER_PART      i64 offset, u32 index, u32 count, u64 size of the body, u32 its CRC-32, u32 size here | bytes
+
+    body: sections (LEDGER and HORIZON always, the others where they have rows)
+    LEDGER           i64 offset, i64 next_past, u32 complete, u32 0
+    HORIZON          as in `sections`
+    WATERMARK_TABLE  u32 n, u32 0 | n times what WATERMARKS in `sections` holds
+    NODES            u32 n, u32 m | ids strings[n] | refs u64[n] | times i64[n] | digests u64[n] | clusters strings[n] |
+                     pasts per node u32[n] | pasts i64[m]
+    NODES_GONE       u32 n, u32 0 | ids strings[n]
+    PAIRS            u32 n, u32 0 | left strings[n] | right strings[n] | left refs u64[n] | right refs u64[n] |
+                     left times i64[n] | right times i64[n] | similarity f64[n] | shared u32[n] | union u32[n]
+    PAIRS_GONE       u32 n, u32 0 | left strings[n] | right strings[n]
+    CLUSTERS         u32 n, u32 0 | ids strings[n] | created i64[n]
+    CLUSTERS_GONE    u32 n, u32 0 | ids strings[n]
+    NEWEST           u32 n, u32 0 | ids strings[n] | refs u64[n] | keep_until i64[n]
+    CLOSED           u32 n, u32 0 | ids strings[n] | times i64[n] | refs u64[n]
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise
+from struct import Struct
+from typing import Any, NamedTuple, TypeVar
+from zlib import crc32
+
+import numpy as np
+
+from stream_lsh.ledger.changes import ClosedState, ClusterState, LedgerChanges, NewestState, NodeState, PairState
+from stream_lsh.pipeline.records import LedgerRecord
+from stream_lsh.wire.layout import (
+    F64,
+    HEADER_BYTES,
+    I64,
+    U32,
+    U64,
+    Message,
+    Reader,
+    Section,
+    Writer,
+    damaged,
+    expect_no_more,
+    open_message,
+    open_sections,
+    take,
+)
+from stream_lsh.wire.sections import get_horizon, get_watermarks, put_horizon, put_marks
+
+_PART = Struct("<qIIQII")
+_OVERHEAD = HEADER_BYTES + 8 + _PART.size + 7
+_LEAST_PIECE = 64
+_COUNTS = Struct("<II")
+_LEDGER = Struct("<qqII")
+
+_TEXT: np.dtype[Any] | None = None
+_Columns = tuple["np.dtype[Any] | None", ...]
+_Row = TypeVar("_Row")
+
+# Tables whose rows are plain: the columns of each, None for strings.
+_NODES_GONE: _Columns = (_TEXT,)
+_PAIRS: _Columns = (_TEXT, _TEXT, U64, U64, I64, I64, F64, U32, U32)
+_PAIRS_GONE: _Columns = (_TEXT, _TEXT)
+_CLUSTERS: _Columns = (_TEXT, I64)
+_CLUSTERS_GONE: _Columns = (_TEXT,)
+_NEWEST: _Columns = (_TEXT, U64, I64)
+_CLOSED: _Columns = (_TEXT, I64, U64)
+
+
+def encode_ledger(record: LedgerRecord, fingerprint: int, limit: int = 256 * 1024) -> list[bytes]:
+    """The messages of a record, in the order in which they are to be written.
+
+    Args:
+        record: what one frame changed, or a snapshot.
+        fingerprint: the scheme.
+        limit: the most bytes of a message; below some 128 the least that makes progress.
+
+    Returns:
+        a single message where it fits.
+    Guarantees:
+        the same bytes for equal records, so that a part that is written again is the same part.
+    Cost:
+        1 to 2 us per pair or node, and two copies of the bytes.
+    """
+    body = _encode_body(record)
+    piece = max(limit - _OVERHEAD, _LEAST_PIECE)
+    checksum, count = crc32(body), -(-len(body) // piece)
+    messages = []
+    for index in range(count):
+        data = body[index * piece : (index + 1) * piece]
+        writer = Writer()
+        writer.begin(Section.LEDGER_PART)
+        writer.raw(_PART.pack(record.offset, index, count, len(body), checksum, len(data)))
+        writer.raw(data)
+        writer.end()
+        messages.append(writer.message(Message.LEDGER, fingerprint))
+    return messages
+
+
+class _Set(NamedTuple):
+    """What the parts of one record have in common."""
+
+    offset: int
+    parts: int
+    size: int
+    checksum: int
+
+
+@dataclass(slots=True)
+class LedgerAssembler:
+    """Puts the parts of the changelog together again: complete records only, offsets never falling.
+
+    Guarantees:
+        a set that never becomes complete yields nothing; a part that comes again changes nothing; parts of two writers
+        of one offset do not mix; a part that a zombie wrote late, between the parts of a later record, harms neither.
+        A whole record that comes again, and one of an offset below the last one, yields None.
+    Cost:
+        holds the parts of incomplete sets: at most one set per crash in the middle of a record, and only until a
+        complete one of a later offset has come.
+
+    Args:
+        fingerprint: the scheme.
+    """
+
+    fingerprint: int
+    _open: "dict[_Set, dict[int, bytes]]"
+    _done: "set[_Set]"
+    _last: int | None
+
+    def __init__(self, fingerprint: int) -> None:
+        self.fingerprint = fingerprint
+        self._open, self._done, self._last = {}, set(), None
+
+    def add(self, data: bytes | None) -> LedgerRecord | None:
+        """The record that this message completes.
+
+        Raises:
+            DamagedBytes, FutureFormat, FingerprintMismatch: as `frames.decode_bands`.
+        """
+        whole, index, piece = _decode_part(data, self.fingerprint)
+        if (self._last is not None and whole.offset < self._last) or whole in self._done:
+            return None
+        pieces = self._open.setdefault(whole, {})
+        pieces[index] = piece
+        if len(pieces) < whole.parts:
+            return None
+        if whole.offset != self._last:
+            self._last = whole.offset
+            self._done.clear()
+        self._done.add(whole)
+        # A change and the snapshot that follows it have one offset: the other set of this offset may still be coming.
+        del self._open[whole]
+        for other in [other for other in self._open if other.offset < whole.offset]:
+            del self._open[other]
+        return _join(whole, pieces)
+
+
+def _decode_part(data: bytes | None, fingerprint: int) -> tuple[_Set, int, bytes]:
+    found = open_message(data, Message.LEDGER, fingerprint)
+    part = take(found, Section.LEDGER_PART, _get_part)
+    expect_no_more(found)
+    if part is None:
+        raise damaged("got a message without a part of a record", "a faulty program wrote it")
+    return part
+
+
+def _get_part(reader: Reader) -> tuple[_Set, int, bytes]:
+    offset, index, count, size, checksum, size_here = reader.fields(_PART)
+    if index >= count:
+        reader.fail(f"got part {index} of {count}")
+    return _Set(offset, count, size, checksum), index, reader.raw(size_here)
+
+
+def _join(whole: _Set, pieces: dict[int, bytes]) -> LedgerRecord:
+    body = b"".join([pieces[index] for index in range(whole.parts)])
+    if len(body) != whole.size or crc32(body) != whole.checksum:
+        raise damaged(f"the {whole.parts} parts of offset {whole.offset} do not fit each other", "some were altered")
+    record = _decode_body(body)
+    if record.offset != whole.offset:
+        raise damaged(f"the parts of offset {whole.offset} hold offset {record.offset}", "a faulty program wrote them")
+    return record
+
+
+def _encode_body(record: LedgerRecord) -> bytes:
+    changes = record.changes
+    writer = Writer()
+    writer.begin(Section.LEDGER)
+    writer.raw(_LEDGER.pack(record.offset, changes.next_past, changes.complete, 0))
+    writer.end()
+    put_horizon(writer, changes.horizon)
+    if record.watermarks:
+        writer.begin(Section.WATERMARK_TABLE)
+        writer.raw(_COUNTS.pack(len(record.watermarks), 0))
+        for watermarks in record.watermarks:
+            put_marks(writer, watermarks)
+        writer.end()
+    if changes.nodes:
+        _put_nodes(writer, changes.nodes)
+    _put_table(writer, Section.NODES_GONE, _NODES_GONE, [(gone,) for gone in changes.nodes_gone])
+    _put_table(writer, Section.PAIRS, _PAIRS, changes.pairs)
+    _put_table(writer, Section.PAIRS_GONE, _PAIRS_GONE, changes.pairs_gone)
+    _put_table(writer, Section.CLUSTERS, _CLUSTERS, changes.clusters)
+    _put_table(writer, Section.CLUSTERS_GONE, _CLUSTERS_GONE, [(gone,) for gone in changes.clusters_gone])
+    _put_table(writer, Section.NEWEST, _NEWEST, changes.newest)
+    _put_table(writer, Section.CLOSED, _CLOSED, changes.closed)
+    return writer.body()
+
+
+def _decode_body(body: bytes) -> LedgerRecord:
+    found = open_sections(body, 0)
+    fixed = take(found, Section.LEDGER, lambda reader: reader.fields(_LEDGER))
+    horizon = take(found, Section.HORIZON, get_horizon)
+    if fixed is None or horizon is None:
+        raise damaged("got a record without offset or horizon", "a faulty program wrote it")
+    offset, next_past, complete, _ = fixed
+    changes = LedgerChanges(
+        complete=complete != 0,
+        nodes=take(found, Section.NODES, _get_nodes) or [],
+        nodes_gone=_table(found, Section.NODES_GONE, _NODES_GONE, str),
+        pairs=_table(found, Section.PAIRS, _PAIRS, PairState),
+        pairs_gone=_table(found, Section.PAIRS_GONE, _PAIRS_GONE, _pair),
+        clusters=_table(found, Section.CLUSTERS, _CLUSTERS, ClusterState),
+        clusters_gone=_table(found, Section.CLUSTERS_GONE, _CLUSTERS_GONE, str),
+        newest=_table(found, Section.NEWEST, _NEWEST, NewestState),
+        closed=_table(found, Section.CLOSED, _CLOSED, ClosedState),
+        next_past=next_past,
+        horizon=horizon,
+    )
+    watermarks = take(found, Section.WATERMARK_TABLE, _get_watermark_table) or ()
+    expect_no_more(found)
+    return LedgerRecord(offset, changes, watermarks)
+
+
+def _get_watermark_table(reader: Reader) -> tuple[Any, ...]:
+    n, _ = reader.fields(_COUNTS)
+    return tuple([get_watermarks(reader) for _ in range(n)])
+
+
+def _pair(left: str, right: str) -> tuple[str, str]:
+    return left, right
+
+
+def _put_table(writer: Writer, kind: Section, columns: _Columns, rows: Sequence[Iterable[Any]]) -> None:
+    """Rows as columns; nothing where there are no rows."""
+    if not rows:
+        return
+    n = len(rows)
+    writer.begin(kind)
+    writer.raw(_COUNTS.pack(n, 0))
+    for dtype, values in zip(columns, zip(*rows, strict=True), strict=True):
+        if dtype is None:
+            writer.strings(values, n)
+        else:
+            writer.numbers(values, dtype, n)
+    writer.end()
+
+
+def _table(found: dict[int, Reader], kind: Section, columns: _Columns, row: Callable[..., _Row]) -> list[_Row]:
+    def get(reader: Reader) -> list[_Row]:
+        n, _ = reader.fields(_COUNTS)
+        return list(map(row, *[_get_column(reader, dtype, n) for dtype in columns]))
+
+    return take(found, kind, get) or []
+
+
+def _get_column(reader: Reader, dtype: np.dtype[Any] | None, n: int) -> list[Any]:
+    if dtype is None:
+        return reader.strings(n)
+    values: list[Any] = reader.numbers(dtype, n).tolist()
+    return values
+
+
+def _put_nodes(writer: Writer, nodes: list[NodeState]) -> None:
+    n = len(nodes)
+    ids, refs, times, digests, clusters, pasts = zip(*nodes, strict=True)
+    m = sum(map(len, pasts))
+    writer.begin(Section.NODES)
+    writer.raw(_COUNTS.pack(n, m))
+    writer.strings(ids, n)
+    writer.numbers(refs, U64, n)
+    writer.numbers(times, I64, n)
+    writer.numbers(digests, U64, n)
+    writer.strings(clusters, n)
+    writer.numbers(list(map(len, pasts)), U32, n)
+    writer.numbers(list(chain.from_iterable(pasts)), I64, m)
+    writer.end()
+
+
+def _get_nodes(reader: Reader) -> list[NodeState]:
+    n, m = reader.fields(_COUNTS)
+    ids, refs, times = reader.strings(n), reader.numbers(U64, n).tolist(), reader.numbers(I64, n).tolist()
+    digests, clusters = reader.numbers(U64, n).tolist(), reader.strings(n)
+    bounds = list(accumulate(reader.numbers(U32, n).tolist(), initial=0))
+    if bounds[-1] != m:
+        reader.fail(f"got {m} past nodes where {bounds[-1]} are announced")
+    flat = reader.numbers(I64, m).tolist()
+    pasts = [tuple(flat[start:stop]) for start, stop in pairwise(bounds)]
+    return list(map(NodeState, ids, refs, times, digests, clusters, pasts))

@@ -1,0 +1,257 @@
+"""Batches as sections: which columns each has, in which order.  `layout` says how a section and a column look.
+
+    section         fixed fields, then columns in this order
+    POSTINGS        u32 n, u32 m | refs u64[n] | times i64[n] | retired u8[n] | rows u32[m] | buckets u64[m]
+    CANDIDATES      u32 n, u32 0 | new u64[n] | old u64[n] | kinds u8[n]
+    VERIFICATIONS   u32 n, u32 m, u32 slots, u32 0 | refs u64[n] | times i64[n] | digests u64[n] |
+                    signatures u32[n*slots] | rows u32[m] | old u64[m] | kinds u8[m] | ids strings[n] | texts texts[n]
+    EDGES           u32 n, u32 0 | left: refs u64[n], times i64[n], digests u64[n], ids strings[n] | right: the same |
+                    similarity f64[n] | shared u32[n] | union u32[n]
+    RETIREMENTS     u32 n, u32 0 | refs u64[n] | times i64[n] | digests u64[n] | keep_until i64[n] | deleted u8[n] |
+                    ids strings[n]
+    WATERMARKS      i32 origin, u32 n | n times (i64 time, i64 floor, i32 source, u8 idle, 3 zeros)
+    HORIZON         i64 time, u32 n, u32 0 | floors i64[n]
+    DOCUMENTS       u32 n, u32 m, u32 slots, u32 width | refs u64[n] | times i64[n] | keep_until i64[n] |
+                    digests u64[n] | live u8[n] | signatures u32[n*slots] | retired_rows u32[m], ascending |
+                    retired_refs u64[m] | retired_buckets u64[m*width] | ids strings[n] | texts texts[n]
+
+Row numbers are below the n of their section.  A single posting costs 12 bytes, a candidate 17, an edge some 90.
+"""
+
+from struct import Struct
+
+import numpy as np
+
+from stream_lsh.model import Retirement
+from stream_lsh.pipeline.batches import (
+    Candidates,
+    Edges,
+    Ends,
+    Mark,
+    Postings,
+    Verifications,
+    Watermarks,
+)
+from stream_lsh.pipeline.records import DocumentsRecord
+from stream_lsh.retention import Horizon
+from stream_lsh.wire.layout import (
+    F64,
+    I64,
+    U8,
+    U32,
+    U64,
+    Reader,
+    Section,
+    Writer,
+)
+
+_COUNTS = Struct("<II")
+_SHAPES = Struct("<IIII")
+_ORIGIN = Struct("<iI")
+_MARK = Struct("<qqiB3x")
+_HORIZON = Struct("<qII")
+
+
+def put_postings(writer: Writer, postings: Postings) -> None:
+    """The section POSTINGS."""
+    n, m = postings.refs.size, postings.rows.size
+    writer.begin(Section.POSTINGS)
+    writer.raw(_COUNTS.pack(n, m))
+    writer.numbers(postings.refs, U64, n)
+    writer.numbers(postings.times, I64, n)
+    writer.numbers(postings.retired, U8, n)
+    writer.numbers(postings.rows, U32, m)
+    writer.numbers(postings.buckets, U64, m)
+    writer.end()
+
+
+def get_postings(reader: Reader) -> Postings:
+    """The section POSTINGS."""
+    n, m = reader.fields(_COUNTS)
+    return Postings(
+        reader.numbers(U64, n),
+        reader.numbers(I64, n),
+        reader.flags(n),
+        reader.rows(m, n),
+        reader.numbers(U64, m),
+    )
+
+
+def put_candidates(writer: Writer, candidates: Candidates) -> None:
+    """The section CANDIDATES."""
+    n = candidates.new.size
+    writer.begin(Section.CANDIDATES)
+    writer.raw(_COUNTS.pack(n, 0))
+    writer.numbers(candidates.new, U64, n)
+    writer.numbers(candidates.old, U64, n)
+    writer.numbers(candidates.kinds, U8, n)
+    writer.end()
+
+
+def get_candidates(reader: Reader) -> Candidates:
+    """The section CANDIDATES."""
+    n, _ = reader.fields(_COUNTS)
+    return Candidates(reader.numbers(U64, n), reader.numbers(U64, n), reader.numbers(U8, n))
+
+
+def put_verifications(writer: Writer, batch: Verifications) -> None:
+    """The section VERIFICATIONS."""
+    n, m = batch.refs.size, batch.old.size
+    slots = batch.signatures.shape[1]
+    writer.begin(Section.VERIFICATIONS)
+    writer.raw(_SHAPES.pack(n, m, slots, 0))
+    writer.numbers(batch.refs, U64, n)
+    writer.numbers(batch.times, I64, n)
+    writer.numbers(batch.digests, U64, n)
+    writer.numbers(batch.signatures, U32, n * slots)
+    writer.numbers(batch.rows, U32, m)
+    writer.numbers(batch.old, U64, m)
+    writer.numbers(batch.kinds, U8, m)
+    writer.strings(batch.ids, n)
+    writer.texts(batch.texts, n)
+    writer.end()
+
+
+def get_verifications(reader: Reader, inflate_limit: int) -> Verifications:
+    """The section VERIFICATIONS."""
+    n, m, slots, _ = reader.fields(_SHAPES)
+    refs, times, digests = reader.numbers(U64, n), reader.numbers(I64, n), reader.numbers(U64, n)
+    signatures = reader.numbers(U32, n * slots).reshape(n, slots)
+    rows, old, kinds = reader.rows(m, n), reader.numbers(U64, m), reader.numbers(U8, m)
+    ids, texts = reader.strings(n), reader.texts(n, inflate_limit)
+    return Verifications(refs, times, digests, ids, texts, signatures, rows, old, kinds)
+
+
+def put_edges(writer: Writer, edges: Edges) -> None:
+    """The section EDGES."""
+    n = edges.similarity.size
+    writer.begin(Section.EDGES)
+    writer.raw(_COUNTS.pack(n, 0))
+    for ends in (edges.left, edges.right):
+        writer.numbers(ends.refs, U64, n)
+        writer.numbers(ends.times, I64, n)
+        writer.numbers(ends.digests, U64, n)
+        writer.strings(ends.ids, n)
+    writer.numbers(edges.similarity, F64, n)
+    writer.numbers(edges.shared, U32, n)
+    writer.numbers(edges.union, U32, n)
+    writer.end()
+
+
+def get_edges(reader: Reader) -> Edges:
+    """The section EDGES."""
+    n, _ = reader.fields(_COUNTS)
+    left, right = _get_ends(reader, n), _get_ends(reader, n)
+    return Edges(left, right, reader.numbers(F64, n), reader.numbers(U32, n), reader.numbers(U32, n))
+
+
+def _get_ends(reader: Reader, n: int) -> Ends:
+    refs, times, digests = reader.numbers(U64, n), reader.numbers(I64, n), reader.numbers(U64, n)
+    return Ends(reader.strings(n), refs, times, digests)
+
+
+def put_retirements(writer: Writer, retirements: tuple[Retirement, ...]) -> None:
+    """The section RETIREMENTS."""
+    n = len(retirements)
+    writer.begin(Section.RETIREMENTS)
+    writer.raw(_COUNTS.pack(n, 0))
+    writer.numbers([r.ref for r in retirements], U64, n)
+    writer.numbers([r.time_ms for r in retirements], I64, n)
+    writer.numbers([r.digest for r in retirements], U64, n)
+    writer.numbers([r.keep_until_ms for r in retirements], I64, n)
+    writer.raw(bytes([r.deleted for r in retirements]))
+    writer.strings([r.id for r in retirements], n)
+    writer.end()
+
+
+def get_retirements(reader: Reader) -> tuple[Retirement, ...]:
+    """The section RETIREMENTS."""
+    n, _ = reader.fields(_COUNTS)
+    refs, times = reader.numbers(U64, n).tolist(), reader.numbers(I64, n).tolist()
+    digests, keep_until = reader.numbers(U64, n).tolist(), reader.numbers(I64, n).tolist()
+    deleted, ids = reader.flags(n).tolist(), reader.strings(n)
+    return tuple(map(Retirement, ids, refs, times, digests, deleted, keep_until))
+
+
+def put_progress(writer: Writer, watermarks: Watermarks | None, horizon: Horizon | None) -> None:
+    """What a frame says of time: the sections WATERMARKS and HORIZON, where it has them."""
+    if watermarks is not None:
+        writer.begin(Section.WATERMARKS)
+        put_marks(writer, watermarks)
+        writer.end()
+    if horizon is not None:
+        put_horizon(writer, horizon)
+
+
+def put_marks(writer: Writer, watermarks: Watermarks) -> None:
+    """One row of the watermark table."""
+    marks = watermarks.marks
+    writer.raw(_ORIGIN.pack(watermarks.origin, len(marks)))
+    writer.raw(b"".join([_MARK.pack(time_ms, floor, source, idle) for source, time_ms, idle, floor in marks]))
+
+
+def get_watermarks(reader: Reader) -> Watermarks:
+    """One row of the watermark table."""
+    origin, n = reader.fields(_ORIGIN)
+    marks = _MARK.iter_unpack(reader.raw(n * _MARK.size))
+    return Watermarks(origin, tuple([Mark(source, time, idle != 0, floor) for time, floor, source, idle in marks]))
+
+
+def put_horizon(writer: Writer, horizon: Horizon) -> None:
+    """The section of a horizon."""
+    writer.begin(Section.HORIZON)
+    writer.raw(_HORIZON.pack(horizon.time_ms, len(horizon.floors), 0))
+    writer.numbers(horizon.floors, I64, len(horizon.floors))
+    writer.end()
+
+
+def get_horizon(reader: Reader) -> Horizon:
+    """The section of a horizon."""
+    time_ms, n, _ = reader.fields(_HORIZON)
+    return Horizon(time_ms, tuple(reader.numbers(I64, n).tolist()))
+
+
+def put_documents(writer: Writer, record: DocumentsRecord) -> None:
+    """The section DOCUMENTS."""
+    n, m = record.refs.size, record.retired_refs.size
+    slots, width = record.signatures.shape[1], record.retired_buckets.shape[1]
+    writer.begin(Section.DOCUMENTS)
+    writer.raw(_SHAPES.pack(n, m, slots, width))
+    writer.numbers(record.refs, U64, n)
+    writer.numbers(record.times, I64, n)
+    writer.numbers(record.keep_until, I64, n)
+    writer.numbers(record.digests, U64, n)
+    writer.numbers(record.live, U8, n)
+    writer.numbers(record.signatures, U32, n * slots)
+    writer.numbers(record.retired_rows, U32, m)
+    writer.numbers(record.retired_refs, U64, m)
+    writer.numbers(record.retired_buckets, U64, m * width)
+    writer.strings(record.ids, n)
+    writer.texts(record.texts, n)
+    writer.end()
+
+
+def get_documents(reader: Reader, horizon: Horizon, inflate_limit: int) -> DocumentsRecord:
+    """The section DOCUMENTS."""
+    n, m, slots, width = reader.fields(_SHAPES)
+    refs, times, keep_until = reader.numbers(U64, n), reader.numbers(I64, n), reader.numbers(I64, n)
+    digests, live = reader.numbers(U64, n), reader.flags(n)
+    signatures = reader.numbers(U32, n * slots).reshape(n, slots)
+    retired_rows, retired_refs = reader.rows(m, n), reader.numbers(U64, m)
+    if bool(np.any(retired_rows[1:] < retired_rows[:-1])):
+        reader.fail("got retired rows that do not ascend")
+    retired_buckets = reader.numbers(U64, m * width).reshape(m, width)
+    return DocumentsRecord(
+        ids=reader.strings(n),
+        refs=refs,
+        times=times,
+        keep_until=keep_until,
+        digests=digests,
+        live=live,
+        texts=reader.texts(n, inflate_limit),
+        signatures=signatures,
+        retired_rows=retired_rows,
+        retired_refs=retired_refs,
+        retired_buckets=retired_buckets,
+        horizon=horizon,
+    )
