@@ -49,8 +49,8 @@ class Scheme(Protocol):
     def buckets(self, signatures: Signatures) -> U64:
         """The buckets of each text, that of the digest last: uint64[n, bands + 1]; all 0 for one without shingles."""
 
-    def shingle_set(self, text: str) -> U64:
-        """The distinct shingles of a text, ascending: uint64[m]."""
+    def shingle_sets(self, texts: Sequence[str]) -> list[U64]:
+        """The distinct shingles of each text, ascending: uint64[m] each."""
 
 
 class TextScheme:
@@ -123,6 +123,10 @@ class TextScheme:
         keys[signatures.digests == 0] = 0
         return keys
 
-    def shingle_set(self, text: str) -> U64:
-        """The distinct shingles of a text, ascending: uint64[m]."""
-        return sorted_unique(self._shingler([self._normaliser(text)]).hashes)
+    def shingle_sets(self, texts: Sequence[str]) -> list[U64]:
+        """The distinct shingles of each text, ascending: uint64[m] each."""
+        sets: list[U64] = []
+        for group in groups(texts):
+            shingles = self._shingler([self._normaliser(text) for text in texts[group]])
+            sets += [sorted_unique(shingles.document(row)) for row in range(len(shingles))]
+        return sets

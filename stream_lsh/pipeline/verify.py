@@ -8,6 +8,7 @@ made it stale asks again.
 """
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,8 @@ from stream_lsh.sketch.estimate import matching_slots
 
 _MOST_CACHED = 8 << 20
 """Shingles: 64 MB."""
+_PAIRS = 256
+"""Pairs whose texts are shingled together: that is three times as fast as one by one, and bounds the sets at hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +55,23 @@ class ShingleSets:
         self._size = 0
         self._sets: OrderedDict[int, U64] = OrderedDict()
 
-    def get(self, ref: int, text: str) -> U64:
-        """The distinct shingles of a version, ascending."""
-        known = self._sets.get(ref)
-        if known is not None:
+    def get(self, texts: Mapping[int, str]) -> dict[int, U64]:
+        """The distinct shingles of versions, ascending, by ref; those that are not remembered are made together."""
+        found = {ref: known for ref in texts if (known := self._sets.get(ref)) is not None}
+        for ref in found:
             self._sets.move_to_end(ref)
-            return known
-        made = self._sets[ref] = self._scheme.shingle_set(text)
-        self._size += made.size
+        missing = [ref for ref in texts if ref not in found]
+        for ref, made in zip(missing, self._scheme.shingle_sets([texts[ref] for ref in missing]), strict=True):
+            found[ref] = self._sets[ref] = made
+            self._size += made.size
         while self._size > self._limit and len(self._sets) > 1:
             self._size -= self._sets.popitem(last=False)[1].size
-        return made
+        return found
+
+    def forget(self, ref: int) -> None:
+        """Drop the set of a version, if it is remembered."""
+        dropped = self._sets.pop(ref, None)
+        self._size -= 0 if dropped is None else dropped.size
 
 
 def verify(asked: Verifications, documents: DocumentTable, criteria: Criteria, sets: ShingleSets) -> Edges | None:
@@ -129,20 +138,26 @@ class _Pairs:
         shared, union = np.zeros(self._old.size, np.uint32), np.zeros(self._old.size, np.uint32)
         at = np.flatnonzero(wanted)
         order = at[np.argsort(self._new[at], kind="stable")]
-        for run in np.split(order, np.flatnonzero(np.diff(self._new[order])) + 1) if order.size else ():
-            row = int(self._new[run[0]])
-            new = sets.get(int(self._asked.refs[row]), self._asked.texts[row])
-            shared[run] = union[run] = new.size
+        for start in range(0, order.size, _PAIRS):
+            self._count(order[start : start + _PAIRS], same, sets, shared, union)
+        return shared, union
+
+    def _count(self, pairs: I64, same: Bools, sets: ShingleSets, shared: U32, union: U32) -> None:
+        """Fill in the counts of some pairs, which are in the order of their new documents."""
+        asked, new, old = self._asked, self._new, self._old
+        texts = {int(asked.refs[row]): asked.texts[row] for row in np.unique(new[pairs]).tolist()}
+        differing = pairs[~same[pairs]]
+        texts |= zip(self._old_refs[differing].tolist(), self._documents.texts(old[differing]), strict=True)
+        made = sets.get(texts)
+        for run in np.split(pairs, np.flatnonzero(np.diff(new[pairs])) + 1):
+            one = made[int(asked.refs[new[run[0]]])]
+            shared[run] = union[run] = one.size
             others = run[~same[run]]
             if others.size:
-                olds = [
-                    sets.get(ref, self._documents.text(old))
-                    for ref, old in zip(self._old_refs[others].tolist(), self._old[others].tolist(), strict=True)
-                ]
-                common = shared_counts(new, olds)
+                many = [made[ref] for ref in self._old_refs[others].tolist()]
+                common = shared_counts(one, many)
                 shared[others] = common
-                union[others] = new.size + np.array([old.size for old in olds]) - common
-        return shared, union
+                union[others] = one.size + np.array([other.size for other in many]) - common
 
     def edges(self, at: I64, shared: U32, union: U32) -> Edges:
         new, asked = self._new[at], self._asked
