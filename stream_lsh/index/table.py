@@ -364,10 +364,13 @@ class BandTable:
         for bucket, numbers in gone.items():
             leaving = list(numbers)
             alive = bucket_numbers(self._segments, bucket, min(leaving), self._cap_postings)
-            if len(alive) > self._cap_postings:  # fewer are all within the window already
+            if len(alive) + len(leaving) > self._cap_postings + 1:  # fewer were all within the window already
                 pairs += new_neighbours(alive, leaving, self._cap_postings)
         if not pairs:
             return no_hits()
         numbered = np.array(sorted(set(pairs), reverse=True), dtype=np.int64)
         new, old = self._refs_of(numbered[:, 0]), self._refs_of(numbered[:, 1])
+        if self._in_parts:  # then the same two refs can meet under different numbers
+            _, first = np.unique(np.stack((new, old)), axis=1, return_index=True)
+            new, old = new[np.sort(first)], old[np.sort(first)]
         return Hits(new, old, np.ones(len(new), dtype=np.uint32), np.ones(len(new), dtype=np.bool_))
