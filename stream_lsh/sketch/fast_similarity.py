@@ -54,7 +54,7 @@ class FastSimilarity:
         >>> texts = ["the quick brown fox jumps over the lazy dog", "the quick brown fox jumped over the lazy dog", ""]
         >>> fox, other, empty = FastSimilarity(slots=128)(shingler("char:3")(texts))
         >>> float((fox == other).mean()), bool((empty == EMPTY_SLOT).all())
-        (0.8515625, True)
+        (0.828125, True)
     """
 
     name = "fast"

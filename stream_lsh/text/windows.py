@@ -15,7 +15,7 @@ from stream_lsh.hashing import mix_in_place, odd_constants
 from stream_lsh.text.groups import BLOCK
 
 WORD_BITS = 64
-_SECOND_FACTOR, _S32 = np.uint64(0xC4CEB9FE1A85EC53), np.uint64(32)
+_SECOND_FACTOR = np.uint64(0xC4CEB9FE1A85EC53)
 _MODULUS = 1 << WORD_BITS
 
 
@@ -84,7 +84,6 @@ def _scramble(polynomials: U64) -> U64:
     """
     mix_in_place(polynomials)
     polynomials *= _SECOND_FACTOR
-    polynomials ^= polynomials >> _S32
     return polynomials
 
 

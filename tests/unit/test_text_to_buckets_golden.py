@@ -31,10 +31,10 @@ def fingerprint(array: npt.NDArray[np.generic]) -> str:
 @pytest.mark.parametrize(
     ("spec", "seed", "first", "digest", "all_hashes"),
     [
-        ("char:5", 1, 0x535E39FE835E315, 0x34346524755E65AB, "30915aefb7c9358a"),
-        ("char:9", 1, 0x7A396893BE7510C2, 0xFDAE2CA843755AF, "65ba52b11a14f015"),
-        ("word:3", 1, 0x1479A27D1F5D25A, 0x7AAF36C00C05DF3F, "7f424fb6fcda1dfb"),
-        ("word:1", 7, 0xD1281FE5B74F523D, 0x13B5EE5DE20F5E24, "fe10a42633fbd770"),
+        ("char:5", 1, 0x535E39FED00008A, 0xFB32164E6783091E, "42df6171c90cf958"),
+        ("char:9", 1, 0x7A396893C44C7851, 0x465297AC42F4E42D, "92329eb2e6d696bc"),
+        ("word:3", 1, 0x1479A27D0B2487D, 0xCB80240EBCBD617E, "9fe92fcb3c320415"),
+        ("word:1", 7, 0xD1281FE566674DD8, 0x6A1B5EDE007B84DD, "add258b9c1ae15fd"),
     ],
 )
 def test_shingle_hashes_and_digests_stay(spec: str, seed: int, first: int, digest: int, all_hashes: str) -> None:
@@ -47,9 +47,9 @@ def test_shingle_hashes_and_digests_stay(spec: str, seed: int, first: int, diges
 @pytest.mark.parametrize(
     ("name", "slots", "seed", "first", "all_signatures"),
     [
-        ("fast", 128, 1, [110079634, 3057021666, 1188346464, 1330729664], "50a8447fc0fba9fc"),
-        ("fast", 256, 3, [1416798839, 110079634, 1775002696, 1625696000], "d6393e604b8c42b7"),
-        ("classic", 128, 1, [113134815, 225983288, 454279422, 726034909], "762ac0d960429c0c"),
+        ("fast", 128, 1, [109417027, 4024089853, 4064632007, 2960299567], "355e25f7bd8c8b15"),
+        ("fast", 256, 3, [4038667654, 109417027, 2487211947, 1831229340], "ee35dd8b42614de1"),
+        ("classic", 128, 1, [459699547, 555658978, 309330757, 548687656], "36bfb51bdcde66da"),
     ],
 )
 def test_signatures_stay(name: str, slots: int, seed: int, first: list[int], all_signatures: str) -> None:
@@ -61,6 +61,6 @@ def test_signatures_stay(name: str, slots: int, seed: int, first: list[int], all
 def test_buckets_stay() -> None:
     shingles = shingler("char:5")(TEXTS)
     keys = Bands(16, 6)(scheme()(shingles))
-    assert keys[0, :3].tolist() == [15564559416718742990, 10115125775358389982, 13748837030089994774]
-    assert fingerprint(keys) == "380a81aaf26a13f4"
-    assert int(digest_buckets(bag_digest(shingles))[0]) == 3761742796023555499
+    assert keys[0, :3].tolist() == [17300141063929845150, 9424627146535462648, 13870231959003283498]
+    assert fingerprint(keys) == "19a507b36cbeaf7f"
+    assert int(digest_buckets(bag_digest(shingles))[0]) == 18100554378355345695
