@@ -13,7 +13,7 @@ import numpy as np
 from stream_lsh.arrays import I64, U64, Bools
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.scheme import Signatures
-from stream_lsh.retention import Horizon
+from stream_lsh.retention import BEGINNING_MS, Horizon
 
 _CHUNK_BITS = 14
 _CHUNK = 1 << _CHUNK_BITS
@@ -45,6 +45,9 @@ class DocumentTable:
     Args:
         slots: the length of a signature.
 
+    Attributes:
+        horizon: what has been dropped.
+
     Cost:
         4 bytes a slot and 33 bytes of columns a version, its text, and some 200 bytes for two dictionary entries and
         the id.  A look-up is one dictionary access; columns are read for many rows at once.
@@ -60,6 +63,7 @@ class DocumentTable:
         self._row_by_id: dict[str, int] = {}
         self._row_by_ref: dict[int, int] = {}
         self._retired: dict[int, Retired] = {}
+        self.horizon = Horizon()
 
     def __len__(self) -> int:
         """Live versions."""
@@ -117,10 +121,24 @@ class DocumentTable:
             out[at] = chunks[chunk][rows[at] & (_CHUNK - 1)]
         return out
 
+    def newest_ms(self, offset: int) -> int:
+        """The greatest event time of the live versions below an offset of the source.
+
+        After a restart this is what sign may say of event time: versions from there on are stored, but their bands may
+        not have been sent.
+        """
+        newest = BEGINNING_MS
+        for meta in self._meta:
+            sent = (meta["state"] == _LIVE) & ((meta["ref"] & _OFFSET_MASK) < offset)
+            newest = max(newest, int(meta["time"][sent].max(initial=BEGINNING_MS)))
+        return newest
+
     # -- writing
 
     def apply(self, record: DocumentsRecord) -> None:
         """Store versions, each in place of the lower refs of its id; a higher ref that is there stays."""
+        if not len(record):
+            return
         rows = np.empty(len(record), np.int64)
         live = record.live.tolist()
         for position, (id, ref, text) in enumerate(zip(record.ids, record.refs.tolist(), record.texts, strict=True)):
@@ -187,6 +205,8 @@ class DocumentTable:
         Cost: one pass over the columns, 2 ms a million versions.
         """
         before = len(self)
+        self.horizon = self.horizon.joined(horizon)
+        horizon = self.horizon
         for chunk, meta in enumerate(self._meta):
             used = meta["state"] != _FREE
             below = _below_floor(meta["ref"], horizon)
@@ -235,7 +255,7 @@ class DocumentTable:
             retired_rows=np.repeat([i for i, _ in retired], [r.refs.size for _, r in retired]).astype(np.int64),
             retired_refs=np.concatenate([r.refs for _, r in retired] or [np.empty(0, np.uint64)]),
             retired_buckets=np.concatenate([r.buckets for _, r in retired] or [np.empty((0, bands), np.uint64)]),
-            horizon=Horizon(),
+            horizon=self.horizon,
         )
 
     def _ref_of(self, row: int) -> int:

@@ -10,7 +10,6 @@ import numpy as np
 
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.changes import Settled
-from stream_lsh.measure.filters import least_matching_slots
 from stream_lsh.model import Document
 from stream_lsh.pipeline.batches import Candidates, Edges, EdgesFrame, Mark, Watermarks
 from stream_lsh.pipeline.documents import DocumentTable
@@ -91,7 +90,7 @@ class LocalPipeline:
             segment_span_ms=limits.segment_span_ms,
         )
         self.settler = Settler(threshold, 1, limits.retention_ms, limits.lateness_ms)
-        self._criteria = Criteria(threshold, least_matching_slots(threshold, scheme.slots), limits.retention_ms)
+        self._criteria = Criteria(threshold, scheme.least_matching(threshold), limits.retention_ms)
         self._sets = ShingleSets(scheme)
         self._forwarded = Forwarded()
         self._next_offset = 0

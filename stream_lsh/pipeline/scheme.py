@@ -13,6 +13,7 @@ import numpy as np
 from stream_lsh.arrays import U32, U64
 from stream_lsh.lsh.banding import Bands, digest_buckets
 from stream_lsh.lsh.solver import Banding, choose_banding
+from stream_lsh.measure.filters import least_matching_slots
 from stream_lsh.measure.jaccard import sorted_unique
 from stream_lsh.sketch.catalog import scheme as signature_scheme
 from stream_lsh.text.catalog import shingler
@@ -130,3 +131,7 @@ class TextScheme:
             shingles = self._shingler([self._normaliser(text) for text in texts[group]])
             sets += [sorted_unique(shingles.document(row)) for row in range(len(shingles))]
         return sets
+
+    def least_matching(self, threshold: float) -> int:
+        """Slots that the signatures of a match agree in: three standard errors below the threshold."""
+        return least_matching_slots(threshold, self.slots)

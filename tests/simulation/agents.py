@@ -1,0 +1,192 @@
+"""The five steps as agents: read, compute, write, acknowledge.
+
+Each is a generator over its writes.  The schedule takes one step at a time and may stop taking them for ever - a
+crash - before and after any write.  What a generator returns last is the position it has acknowledged.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stream_lsh.pipeline.batches import (
+    BandsFrame,
+    Candidates,
+    CandidatesFrame,
+    EdgesFrame,
+    Mark,
+    VerificationsFrame,
+    Watermarks,
+)
+from stream_lsh.pipeline.gather import gather
+from stream_lsh.pipeline.index import index
+from stream_lsh.pipeline.sign import Arrivals, sign
+from stream_lsh.pipeline.verify import verify
+from stream_lsh.wire.cut import (
+    cut_candidates,
+    cut_documents,
+    cut_edges,
+    cut_postings,
+    cut_retirements,
+    cut_verifications,
+)
+from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
+
+if TYPE_CHECKING:
+    from tests.simulation.workers import Setup, Worker
+
+Write = tuple[str, int, object, object]
+"""Topic, partition, key, value."""
+
+
+def sign_agent(worker: "Worker", partition: int, position: int) -> Iterator[Write]:
+    """Documents in, bands and retirements out."""
+    setup, broker = worker.setup, worker.broker
+    stop = min(broker.end("source", partition), position + setup.batch)
+    documents = [broker.at("source", partition, offset).value for offset in range(position, stop)]
+    state = worker.partitions[partition]
+    arrivals = Arrivals(partition, range(position, stop), documents)
+    signed = sign(arrivals, state.documents, setup.scheme, state.documents.horizon, segment_span_ms=1)
+    if signed.record is not None:
+        for record in cut_documents(signed.record, setup.limit):
+            yield "documents-changelog", partition, None, record
+    if signed.postings is not None:
+        for target, part in enumerate(postings_by_partition(signed.postings, setup.partitions)):
+            for postings in () if part is None else cut_postings(part, setup.limit):
+                yield "bands", target, None, BandsFrame(postings=postings)
+    for retirements in cut_retirements(signed.retirements, setup.limit):
+        yield "edges", 0, None, EdgesFrame(retirements=retirements)
+    times = [document.time_ms for document in documents if document.text is not None]
+    state.newest_ms = max([state.newest_ms, *times])
+    worker.positions["sign", partition] = stop
+
+
+def watermark_said(worker: "Worker", partition: int, mark_idle: bool) -> Watermarks:
+    """What sign knows of event time, of what it has delivered."""
+    setup, state = worker.setup, worker.partitions[partition]
+    caught_up = worker.positions["sign", partition] == worker.broker.end("source", partition)
+    floor = state.documents.floor(setup.max_documents) if setup.max_documents else 0
+    return Watermarks(partition, (Mark(partition, state.newest_ms, caught_up and mark_idle, floor),))
+
+
+def tick_agent(worker: "Worker", said: Watermarks) -> Iterator[Write]:
+    """The word of sign about event time, to every index partition."""
+    setup = worker.setup
+    if "watermarks flow through the hops" in worker.rules_out:
+        for origin in range(setup.partitions):
+            yield "edges", 0, None, EdgesFrame(watermarks=Watermarks(origin, said.marks))
+        return
+    for target in range(setup.partitions):
+        yield "bands", target, None, BandsFrame(watermarks=said)
+
+
+def snapshot_agent(worker: "Worker") -> Iterator[Write]:
+    """The whole ledger as a record; then what is before it can be trimmed."""
+    assert worker.settler is not None
+    start = worker.broker.end("ledger-changelog", 0)
+    yield "ledger-changelog", 0, None, worker.settler.snapshot()
+    worker.broker.trim("ledger-changelog", 0, start)
+
+
+def index_agent(worker: "Worker", partition: int, position: int) -> Iterator[Write]:
+    """Bands in, candidates out."""
+    setup, state = worker.setup, worker.partitions[partition]
+    frame: BandsFrame = worker.read("bands", partition, position)
+    if frame.horizon is not None:
+        state.table.expire(frame.horizon.time_ms, np.array(frame.horizon.floors, np.uint64))
+    known = state.indexed_refs if "the index probes and emits again on replay" in worker.rules_out else None
+    candidates = None if frame.postings is None else index(frame.postings, state.table).candidates
+    if known is not None and candidates is not None:
+        fresh = np.array([ref not in known for ref in candidates.new.tolist()], np.bool_)
+        candidates = Candidates(candidates.new[fresh], candidates.old[fresh], candidates.kinds[fresh])
+    if frame.postings is not None or frame.horizon is not None:
+        yield "buckets-changelog", partition, None, BandsFrame(postings=frame.postings, horizon=frame.horizon)
+    if frame.postings is not None:
+        state.indexed_refs.update(frame.postings.refs.tolist())
+    if candidates is not None:
+        yield from _candidates(candidates, setup)
+    if frame.watermarks is not None:
+        passed_on = state.index_relay.take(frame.watermarks)
+        if passed_on is not None:
+            for target in range(setup.partitions):
+                yield "candidates", target, None, CandidatesFrame(watermarks=passed_on)
+    worker.positions["index", partition] = position + 1
+
+
+def _candidates(candidates: Candidates, setup: "Setup") -> Iterator[Write]:
+    for target, part in enumerate(candidates_by_partition(candidates, setup.partitions)):
+        for pairs in () if part is None else cut_candidates(part, setup.limit):
+            yield "candidates", target, None, CandidatesFrame(candidates=pairs)
+
+
+def gather_agent(worker: "Worker", partition: int, position: int) -> Iterator[Write]:
+    """Candidates in, verifications out."""
+    setup, state = worker.setup, worker.partitions[partition]
+    frame: CandidatesFrame = worker.read("candidates", partition, position)
+    if frame.horizon is not None:
+        state.documents.expire(frame.horizon)
+    if frame.candidates is not None:
+        asked = gather(frame.candidates, state.documents, state.forwarded)
+        if asked is not None:
+            for target, part in enumerate(verifications_by_partition(asked, setup.partitions)):
+                for batch in () if part is None else cut_verifications(part, setup.limit):
+                    yield "verifications", target, None, VerificationsFrame(verifications=batch)
+    if frame.watermarks is not None:
+        passed_on = state.gather_relay.take(frame.watermarks)
+        if passed_on is not None:
+            for target in range(setup.partitions):
+                yield "verifications", target, None, VerificationsFrame(watermarks=passed_on)
+    worker.positions["gather", partition] = position + 1
+
+
+def verify_agent(worker: "Worker", partition: int, position: int) -> Iterator[Write]:
+    """Verifications in, edges out."""
+    state = worker.partitions[partition]
+    frame: VerificationsFrame = worker.read("verifications", partition, position)
+    if frame.verifications is not None:
+        edges = verify(frame.verifications, state.documents, worker.setup.criteria, state.sets)
+        for part in () if edges is None else cut_edges(edges, worker.setup.limit):
+            yield "edges", 0, None, EdgesFrame(edges=part)
+    if frame.watermarks is not None:
+        passed_on = state.verify_relay.take(frame.watermarks)
+        if passed_on is not None:
+            yield "edges", 0, None, EdgesFrame(watermarks=passed_on)
+    worker.positions["verify", partition] = position + 1
+
+
+def settle_agent(worker: "Worker", partition: int, position: int) -> Iterator[Write]:
+    """Edges in, what is true out."""
+    settler = worker.settler
+    assert settler is not None
+    frame: EdgesFrame = worker.read("edges", 0, position)
+    settlement = settler.settle(frame, position)
+    if settlement is not None:
+        record = ("ledger-changelog", 0, None, settlement.record)
+        record_first = "public outputs before the ledger record" in worker.rules_out
+        if record_first:
+            yield record
+        for match in settlement.settled.matches:
+            yield "matches", 0, (match.left, match.right), (position, match)
+        for member in settlement.settled.members:
+            yield "members", 0, member.id, (position, member)
+        for cluster in settlement.settled.clusters:
+            yield "clusters", 0, cluster.id, (position, cluster)
+        if settlement.rechecks is not None:
+            yield from _candidates(settlement.rechecks, worker.setup)
+        if settlement.horizon is not None:
+            for target in range(worker.setup.partitions):
+                yield "bands", target, None, BandsFrame(horizon=settlement.horizon)
+                yield "candidates", target, None, CandidatesFrame(horizon=settlement.horizon)
+        if not record_first:
+            yield record
+    worker.positions["settle", partition] = position + 1
+
+
+AGENTS = {
+    "sign": ("source", sign_agent),
+    "index": ("bands", index_agent),
+    "gather": ("candidates", gather_agent),
+    "verify": ("verifications", verify_agent),
+    "settle": ("edges", settle_agent),
+}
+"""Every agent with the topic that it reads."""

@@ -1,0 +1,55 @@
+"""A log with offsets, and what a consumer group has committed.  Nothing here is ever reordered or lost."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+Partition = tuple[str, int]
+"""Topic and partition."""
+
+
+class Message(NamedTuple):
+    """One message of a log."""
+
+    offset: int
+    key: Any
+    value: Any
+
+
+class Broker:
+    """Logs by topic and partition, committed positions by agent and partition, and the owner of each partition."""
+
+    def __init__(self) -> None:
+        self._logs: dict[Partition, list[Message]] = defaultdict(list)
+        self._starts: dict[Partition, int] = defaultdict(int)
+        self.committed: dict[Partition, int] = defaultdict(int)
+
+    def append(self, topic: str, partition: int, value: Any, key: Any = None) -> int:
+        """Write a message; its offset."""
+        log = self._logs[topic, partition]
+        log.append(Message(len(log), key, value))
+        return len(log) - 1
+
+    def end(self, topic: str, partition: int) -> int:
+        """The offset that the next message will have."""
+        return len(self._logs[topic, partition])
+
+    def start(self, topic: str, partition: int) -> int:
+        """The lowest offset that was not trimmed."""
+        return self._starts[topic, partition]
+
+    def at(self, topic: str, partition: int, offset: int) -> Message:
+        """The message at an offset."""
+        return self._logs[topic, partition][offset]
+
+    def read(self, topic: str, partition: int, since: int = 0) -> Iterator[Message]:
+        """Messages from `since` on that were not trimmed, up to the present end."""
+        yield from self._logs[topic, partition][max(since, self._starts[topic, partition]) :]
+
+    def trim(self, topic: str, partition: int, offset: int) -> None:
+        """Delete the messages below an offset."""
+        self._starts[topic, partition] = max(self._starts[topic, partition], offset)
+
+    def partitions(self, topic: str) -> list[int]:
+        """Partitions of a topic that hold messages."""
+        return sorted(partition for name, partition in self._logs if name == topic)

@@ -1,0 +1,42 @@
+"""Frames and records as the bytes that travel; documents and public changes stay the values that they are."""
+
+from typing import Any
+
+from stream_lsh.pipeline.batches import BandsFrame
+from stream_lsh.pipeline.records import LedgerRecord
+from stream_lsh.wire.frames import (
+    decode_bands,
+    decode_buckets,
+    decode_candidates,
+    decode_documents,
+    decode_edges,
+    decode_verifications,
+    encode,
+    encode_buckets,
+)
+from stream_lsh.wire.ledger_record import encode_ledger
+
+FINGERPRINT = 0x51D
+
+_DECODERS = {
+    "bands": decode_bands,
+    "candidates": decode_candidates,
+    "verifications": decode_verifications,
+    "edges": decode_edges,
+    "documents-changelog": decode_documents,
+    "buckets-changelog": decode_buckets,
+}
+
+
+def messages(topic: str, value: Any, limit: int) -> list[Any]:
+    """The messages that carry a value: more than one only for a long ledger record."""
+    if isinstance(value, LedgerRecord):
+        return encode_ledger(value, FINGERPRINT, limit)
+    if topic == "buckets-changelog" and isinstance(value, BandsFrame):
+        return [encode_buckets(value, FINGERPRINT)]
+    return [encode(value, FINGERPRINT)] if topic in _DECODERS else [value]
+
+
+def decoded(topic: str, data: Any) -> Any:
+    """The value of a message."""
+    return _DECODERS[topic](data, FINGERPRINT)

@@ -1,0 +1,237 @@
+"""What is checked when nothing moves any more, and in the history of the public topics."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from stream_lsh.index.table import BandTable
+from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange
+from stream_lsh.model import Document
+from stream_lsh.pipeline.local import Limits, LocalPipeline
+from stream_lsh.retention import Horizon
+from tests.simulation.codec import decoded
+from tests.simulation.oracle import Truth, components
+from tests.simulation.schedule import Run
+from tests.simulation.workers import PUBLIC, PartitionState, apply_buckets, recovered_settler
+
+
+def violations(run: Run) -> list[str]:
+    """Everything that is not as it must be, as sentences; empty for a run that kept the protocol."""
+    view = View(run)
+    checks = (
+        matches_are_true,
+        members_are_true,
+        clusters_agree,
+        versions_never_fall,
+        nothing_flickers,
+        everything_was_published,
+        recovery_equals_the_live_state,
+        the_ledger_is_bounded,
+        local_gives_the_same,
+    )
+    return [f"{check.__name__}: {problem}" for check in checks for problem in check(view)]
+
+
+class View:
+    """A run that has come to rest, as a consumer of the compacted topics sees it, beside the truth."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.setup = run.setup
+        self.settler = next(worker.settler for worker in run.workers if worker.settler is not None)
+        self.truth = Truth(run.broker, run.setup, self.settler.ledger.horizon)
+        self.history = {topic: [(m.key, *m.value) for m in run.broker.read(topic, 0)] for topic in PUBLIC}
+        self.matches: dict[tuple[str, str], MatchChange] = self._compacted("matches", "similarity")
+        self.members: dict[str, MemberChange] = self._compacted("members", "cluster")
+        self.clusters: dict[str, ClusterChange] = self._compacted("clusters", "event")
+        self.expires = self.settler.ledger.horizon != Horizon()
+
+    def _compacted(self, topic: str, alive: str) -> dict[Any, Any]:
+        last = {key: change for key, _, change in self.history[topic]}
+        return {key: change for key, change in last.items() if getattr(change, alive) is not None}
+
+    def aside(self, match: MatchChange) -> bool:
+        """Whether a published pair has an end that has expired: such pairs stay as they are."""
+        for id, time_ms in ((match.left, match.left_time_ms), (match.right, match.right_time_ms)):
+            versions = self.truth.versions[id]
+            if id in self.truth.ambiguous or any(v.time_ms == time_ms and self.truth.expired(v) for v in versions):
+                return True
+        return False
+
+
+def matches_are_true(view: View) -> Iterator[str]:
+    """Pairs of live newest versions that reach the threshold, with the right similarity; fewer only under a cap."""
+    truth = view.truth
+    wanted = {key: pair for key, pair in truth.pairs().items() if not truth.ambiguous.intersection(key)}
+    found = {key: match for key, match in view.matches.items() if not view.aside(match)}
+    for key in sorted(found.keys() - wanted.keys()):
+        yield f"{key} is published and not true: {found[key]}"
+    for key in sorted(wanted.keys() - found.keys()):
+        if not view.setup.cap_postings:
+            yield f"{key} is true and not published"
+    for key in sorted(wanted.keys() & found.keys()):
+        left, right = wanted[key]
+        match = found[key]
+        similarity = float(truth.similarity(left, right))
+        said = (match.similarity, match.left_time_ms, match.right_time_ms, match.shared)
+        if said != (similarity, left.time_ms, right.time_ms, len(left.shingles & right.shingles)):
+            yield f"{key} is published as {match}, true are {left} and {right}"
+
+
+def members_are_true(view: View) -> Iterator[str]:
+    """Documents with a match or a twin, or held by the past; two share a cluster if and only if they are connected."""
+    truth, cluster = view.truth, {id: change.cluster for id, change in view.members.items()}
+    for id in sorted(cluster.keys() - truth.live.keys() - truth.ambiguous):
+        yield f"{id} is a member of {cluster[id]} and not live"
+    live = truth.live.keys() - truth.ambiguous
+    wanted = [(a, b) for a, b in truth.pairs() if a in live and b in live]
+    if view.setup.cap_postings:
+        wanted = [(a, b) for a, b in wanted if truth.live[a].shingles == truth.live[b].shingles]
+    for one, other in wanted:
+        if cluster.get(one) is None or cluster.get(one) != cluster.get(other):
+            yield f"{one} in {cluster.get(one)} and {other} in {cluster.get(other)} are connected"
+    together = truth.remembered_components() if view.expires else components(truth.live, truth.pairs())
+    for one, other in combinations(sorted(live & cluster.keys()), 2):
+        if cluster[one] == cluster[other] and together[one] != together[other]:
+            yield f"{one} and {other} share {cluster[one]} and are not connected"
+    alone = {id for id in live & cluster.keys() if list(together.values()).count(together[id]) == 1}
+    for id in sorted(alone):
+        yield f"{id} is a member of {cluster[id]} without a match or a past"
+
+
+def clusters_agree(view: View) -> Iterator[str]:
+    """`clusters` says the same as `members`."""
+    by_cluster: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for id, member in view.members.items():
+        if member.cluster is not None:
+            by_cluster[member.cluster].append((member.time_ms, id))
+    for id in sorted(by_cluster.keys() ^ view.clusters.keys()):
+        yield f"cluster {id} has members {by_cluster.get(id)} and is published as {view.clusters.get(id)}"
+    for id in sorted(by_cluster.keys() & view.clusters.keys()):
+        newest_first = tuple(member for _, member in sorted(by_cluster[id], reverse=True))
+        change = view.clusters[id]
+        if (change.size, change.members) != (len(newest_first), newest_first[:100]):
+            yield f"cluster {id} is published as {change}, its members are {newest_first}"
+
+
+def versions_never_fall(view: View) -> Iterator[str]:
+    """For no key does an older state follow a newer one."""
+    for topic, history in view.history.items():
+        last: dict[Any, int] = {}
+        for key, version, change in history:
+            if version < last.get(key, -1):
+                yield f"{topic} {key}: version {version} follows {last[key]}: {change}"
+            last[key] = version
+
+
+def nothing_flickers(view: View) -> Iterator[str]:
+    """A pair that matches in whatever versions of its two documents is never withdrawn."""
+    truth = view.truth
+    for (left, right), _, change in view.history["matches"]:
+        if change.similarity is not None or truth.deletes[left] or truth.deletes[right]:
+            continue
+        versions = truth.versions[left] + truth.versions[right]
+        if view.expires and any(truth.expired(version) for version in versions):
+            continue
+        if all(truth.match(*pair) for pair in product(truth.versions[left], truth.versions[right])):
+            yield f"({left}, {right}) was withdrawn: {change}"
+
+
+def everything_was_published(view: View) -> Iterator[str]:
+    """A pair of newest versions that came in time was published once, even if it has expired since.
+
+    Only where no partition was declared idle is it known from the log alone who came in time.
+    """
+    if view.run.regime.mark_idle or view.setup.max_documents or view.setup.cap_postings or not view.expires:
+        return
+    truth, published = view.truth, {key for key, _, change in view.history["matches"] if change.similarity is not None}
+    in_time = {id: version for id, version in truth.newest.items() if _in_time(view, id)}
+    for left, right in combinations(sorted(in_time), 2):
+        if truth.match(in_time[left], in_time[right]) and (left, right) not in published:
+            yield f"({left}, {right}) was never published: {in_time[left]}, {in_time[right]}"
+
+
+def _in_time(view: View, id: str) -> bool:
+    """Whether no message that came before the newest version on its partition was newer by more than the lateness."""
+    version = view.truth.newest[id]
+    partition, offset = version.ref >> 48, version.ref & ((1 << 48) - 1)
+    before = [m.value for m in view.run.broker.read("source", partition) if m.offset <= offset]
+    assert all(isinstance(document, Document) for document in before)
+    newest = max(document.time_ms for document in before if document.text is not None)
+    return newest <= version.time_ms + view.setup.lateness_ms
+
+
+def recovery_equals_the_live_state(view: View) -> Iterator[str]:
+    """Every table, from what is left of its changelog, is what its owner holds."""
+    setup, broker = view.setup, view.run.broker
+    if recovered_settler(setup, broker).snapshot() != view.settler.snapshot():
+        yield f"ledger: {recovered_settler(setup, broker).snapshot()} recovered, {view.settler.snapshot()} live"
+    for worker in view.run.workers:
+        for partition, state in worker.partitions.items():
+            again = PartitionState(setup, partition, broker)
+            again.documents.expire(state.documents.horizon)
+            recovered, live = _rows(again), _rows(state)
+            if recovered != live:
+                yield f"documents {partition}: {recovered} recovered, {live} live"
+            table = setup.new_table()
+            for message in broker.read("buckets-changelog", partition):
+                apply_buckets(table, decoded("buckets-changelog", message.value), set())
+            refs = {version.ref for version in view.truth.live.values()}
+            held, found = postings_of(state.table, refs), postings_of(table, refs)
+            if held != found:
+                yield f"buckets {partition}: {found} recovered, {held} live"
+
+
+def _rows(state: PartitionState) -> list[tuple[Any, ...]]:
+    record = state.documents.snapshot(bands=7)
+    columns = (record.refs, record.times, record.keep_until, record.digests, record.live, record.retired_refs)
+    assert isinstance(record.refs, np.ndarray)
+    return [tuple(record.ids), tuple(record.texts), *(tuple(column.tolist()) for column in columns)]
+
+
+def postings_of(table: BandTable, refs: set[int]) -> list[tuple[int, int]]:
+    """The (bucket, ref) of some versions that a walk along all chains meets, ascending."""
+    arrays, met = table.snapshot(), []
+    for number in range(int(arrays["segments"][0])):
+        log, owners = arrays[f"{number}.log"].tolist(), arrays[f"{number}.refs"].tolist()
+        for head in arrays[f"{number}.head"].tolist():
+            row = head
+            while row:
+                bucket, link = log[row]
+                met.append((bucket, owners[link & 0xFFFFFFFF]))
+                row = link >> 32
+    return sorted(posting for posting in met if posting[1] in refs)
+
+
+def the_ledger_is_bounded(view: View) -> Iterator[str]:
+    """The ledger holds live documents, and of others only what has not expired."""
+    ledger, truth = view.settler.ledger, view.truth
+    for id in sorted(ledger.graph.nodes.keys() - truth.live.keys() - truth.ambiguous):
+        yield f"the ledger holds {id}, which is not live"
+    for entry in ledger.newest.values():
+        if ledger.horizon.passed(entry.keep_until_ms, entry.ref):
+            yield f"the ledger holds {entry}, which has expired"
+    for past, links in ledger.graph.pasts.items():
+        if not links or not links <= ledger.graph.nodes.keys():
+            yield f"past node {past} is linked to {links}"
+
+
+def local_gives_the_same(view: View) -> Iterator[str]:
+    """The chain in memory, given the surviving documents, finds the same pairs and the same groups."""
+    setup = view.setup
+    if view.expires or setup.cap_postings or setup.retention_ms < 10_000:
+        return
+    local = LocalPipeline(setup.scheme, setup.threshold, Limits(cap_postings=0, cap_candidates=0))
+    texts = {id: " ".join(map(str, sorted(version.shingles))) for id, version in view.truth.newest.items()}
+    local.process([Document(id, texts[id], version.time_ms) for id, version in view.truth.newest.items()])
+    snapshot = local.settler.ledger.snapshot()
+    pairs = {(pair.left, pair.right): pair.similarity for pair in snapshot.pairs}
+    if pairs != {key: match.similarity for key, match in view.matches.items()}:
+        yield f"pairs: {pairs} locally, {view.matches} published"
+    groups = {frozenset(n.id for n in snapshot.nodes if n.cluster == c.id) for c in snapshot.clusters}
+    published = {frozenset(id for id, m in view.members.items() if m.cluster == c) for c in view.clusters}
+    if groups != published:
+        yield f"groups: {groups} locally, {published} published"

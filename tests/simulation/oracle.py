@@ -1,0 +1,100 @@
+"""What must be true of the documents that were produced: all pairs compared, components by breadth-first search."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable
+from fractions import Fraction
+from typing import NamedTuple
+
+from stream_lsh.model import Document, make_ref
+from stream_lsh.retention import Horizon
+from tests.simulation.broker import Broker
+from tests.simulation.workers import Setup
+
+
+class Version(NamedTuple):
+    """One version of a document."""
+
+    id: str
+    ref: int
+    time_ms: int
+    shingles: frozenset[int]
+
+
+class Truth:
+    """The newest versions and their pairs, given what has been forgotten in the end."""
+
+    def __init__(self, broker: Broker, setup: Setup, horizon: Horizon) -> None:
+        self.setup = setup
+        self.horizon = horizon
+        self.versions: dict[str, list[Version]] = defaultdict(list)
+        self.deletes: dict[str, int] = defaultdict(int)
+        self.newest: dict[str, Version] = {}
+        self.ambiguous: set[str] = set()
+        for partition in broker.partitions("source"):
+            for message in broker.read("source", partition):
+                self._take(make_ref(partition, message.offset), message.value)
+        self.live = {id: version for id, version in self.newest.items() if not self.expired(version)}
+
+    def _take(self, ref: int, document: Document) -> None:
+        if document.text is None:
+            self.newest.pop(document.id, None)
+            self.deletes[document.id] += 1
+            return
+        version = Version(document.id, ref, document.time_ms, frozenset(map(int, document.text.split())))
+        before = self.newest.get(document.id)
+        if before is not None and before.shingles == version.shingles and before.time_ms == version.time_ms:
+            if self.expired(before):
+                # Whether the first had been forgotten when the second came depends on the schedule.
+                self.ambiguous.add(document.id)
+            return
+        self.versions[document.id].append(version)
+        self.newest[document.id] = version
+
+    def expired(self, version: Version) -> bool:
+        """Whether a version has been forgotten in the end."""
+        return self.horizon.passed(version.time_ms, version.ref)
+
+    def similarity(self, one: Version, other: Version) -> Fraction:
+        """Exact Jaccard, 0 if the two are too far apart or one has no shingles."""
+        if abs(one.time_ms - other.time_ms) > self.setup.retention_ms or not one.shingles or not other.shingles:
+            return Fraction(0)
+        return Fraction(len(one.shingles & other.shingles), len(one.shingles | other.shingles))
+
+    def match(self, one: Version, other: Version) -> bool:
+        """Whether two versions are a pair."""
+        return one.id != other.id and self.similarity(one, other) >= self.setup.threshold
+
+    def pairs(self) -> dict[tuple[str, str], tuple[Version, Version]]:
+        """Pairs of live newest versions."""
+        return {
+            (left, right): (self.live[left], self.live[right])
+            for left in self.live
+            for right in self.live
+            if left < right and self.match(self.live[left], self.live[right])
+        }
+
+    def remembered_components(self) -> dict[Hashable, int]:
+        """Components of live versions and of all versions that ever expired: who may share a cluster, at most."""
+        gone = [version for versions in self.versions.values() for version in versions if self.expired(version)]
+        everybody = [*self.live.values(), *gone]
+        names: dict[Version, Hashable] = {version: version for version in gone}
+        names |= {version: id for id, version in self.live.items()}
+        links = [(names[a], names[b]) for a in everybody for b in everybody if a is not b and self.match(a, b)]
+        return components(names.values(), links)
+
+
+def components(nodes: Iterable[Hashable], links: Iterable[tuple[Hashable, Hashable]]) -> dict[Hashable, int]:
+    """A number for each node, equal for connected ones."""
+    neighbours: dict[Hashable, set[Hashable]] = {node: set() for node in nodes}
+    for one, other in links:
+        neighbours[one].add(other)
+        neighbours[other].add(one)
+    number: dict[Hashable, int] = {}
+    for count, start in enumerate(neighbours):
+        ring = [] if start in number else [start]
+        while ring:
+            node = ring.pop()
+            if node not in number:
+                number[node] = count
+                ring.extend(neighbours[node])
+    return number

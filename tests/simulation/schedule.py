@@ -1,0 +1,262 @@
+"""One seed: a regime, and one run of it until nothing moves any more.
+
+A uniform regime looks clean and is not: how fast documents come, how often agents fall behind, crash and commit, how
+event time goes, all is drawn anew for each seed.
+"""
+
+import random
+from dataclasses import dataclass
+
+from stream_lsh.model import Document
+from tests.simulation.broker import Broker
+from tests.simulation.workers import PUBLIC, Setup, Task, Worker
+
+_MOST_EVENTS = 60_000
+
+
+@dataclass(frozen=True)
+class Regime:
+    """How a run goes about it.
+
+    Attributes:
+        messages: documents, updates and deletes that are produced.
+        ids: distinct document ids.
+        shingles: size of the universe that texts are drawn from.
+        pace_ms: event time between messages; disorder_ms: how far they are out of order.
+        expires: event time is told, so documents expire.
+        mark_idle: partitions that were read to their end no longer hold event time back.
+        final_watermark: the run ends with everything told.
+        weights of what happens next: produce, step, commit, tick, crash, rebalance, pause, trim, snapshot.
+    """
+
+    workers: int
+    messages: int
+    ids: int
+    shingles: int
+    words: int
+    delete_rate: float
+    repeat_rate: float
+    pace_ms: int
+    disorder_ms: int
+    expires: bool
+    mark_idle: bool
+    final_watermark: bool
+    produce: float
+    commit: float
+    tick: float
+    crash: float
+    rebalance: float
+    pause: float
+    trim: float
+    snapshot: float
+    starve: float
+
+
+def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Random, Setup, Regime]:
+    """The setup and the regime of a seed, and the generator that its schedule goes on with."""
+    rng = random.Random(seed)
+    partitions = rng.choice((1, 2, 2, 2, 3))
+    expires = rng.random() < 0.65
+    setup = Setup(
+        partitions=partitions,
+        threshold=rng.choice((0.3, 0.5, 0.5, 0.75)),
+        retention_ms=rng.choice((40, 80, 200)) if expires else rng.choice((40, 200, 100_000)),
+        lateness_ms=rng.choice((0, 10, 40)),
+        max_documents=rng.choice((0, 0, 0, 2, 3)) if expires else 0,
+        batch=rng.choice((1, 2, 3, 5)),
+        limit=rng.choice((150, 600, 256 * 1024)),
+        rules_out=rules_out,
+    )
+    rare, often = rng.choice((0.0, 0.002, 0.01)), rng.choice((0.0, 0.005, 0.02, 0.05))
+    regime = Regime(
+        workers=rng.choice((1, 2, 2, 3)),
+        messages=rng.randint(10, 32),
+        ids=rng.choice((3, 4, 4, 6, 9)),
+        shingles=rng.choice((4, 5, 6)),
+        words=rng.choice((3, 4, 5)),
+        delete_rate=rng.choice((0.0, 0.1, 0.25)),
+        repeat_rate=rng.choice((0.0, 0.15, 0.4)),
+        pace_ms=rng.choice((1, 5, 15)),
+        disorder_ms=rng.choice((0, 10, 60)),
+        expires=expires,
+        mark_idle=rng.random() < 0.5,
+        final_watermark=rng.random() < 0.5,
+        produce=rng.choice((0.02, 0.05, 0.2)),
+        commit=rng.choice((0.002, 0.02, 0.2)),
+        tick=rng.choice((0.01, 0.04, 0.1)) if expires else 0.0,
+        crash=often,
+        rebalance=rng.choice((0.0, 0.003, 0.02)),
+        pause=rare,
+        trim=rng.choice((0.0, 0.01)),
+        snapshot=rng.choice((0.0, 0.01)),
+        starve=rng.choice((0.0, 0.0, 0.01)),
+    )
+    return rng, setup, regime
+
+
+class Run:
+    """One run: the broker, the workers in the group, those that think they still are in it."""
+
+    def __init__(self, seed: int, rules_out: frozenset[str] = frozenset()) -> None:
+        self.seed = seed
+        self.rng, self.setup, self.regime = draw(seed, rules_out)
+        self.broker = Broker()
+        self.workers = [Worker(self.setup, self.broker) for _ in range(self.regime.workers)]
+        self.zombies: list[Worker] = []
+        self.starved: tuple[Task | None, int] = (None, 0)
+        self.produced = 0
+        self._event_ms = 1_000
+        self._texts: list[str] = []
+        self._assign()
+
+    def go(self) -> None:
+        """Run until all is produced, then until nothing moves."""
+        events = 0
+        while self.produced < self.regime.messages or (events < 400 and self.rng.random() < 0.99):
+            self._event()
+            events += 1
+            assert events < _MOST_EVENTS, "the run does not come to an end"
+        self.zombies.clear()
+        self._drain()
+        for _ in range(12 if self.regime.final_watermark and self.regime.expires else 0):
+            for worker in self.workers:
+                for partition in worker.partitions:
+                    worker.start_tick(partition, mark_idle=True)
+            self._drain()
+
+    # -- what may happen
+
+    def _event(self) -> None:
+        rng, regime = self.rng, self.regime
+        happenings = (
+            (regime.produce if self.produced < regime.messages else 0.0, self._produce),
+            (regime.commit, self._commit),
+            (regime.tick, self._tick),
+            (regime.crash, self._crash),
+            (regime.rebalance, self._assign),
+            (regime.pause, self._pause),
+            (regime.trim, self._trim),
+            (regime.snapshot, self._snapshot),
+            (regime.starve, self._starve),
+        )
+        drawn = rng.random()
+        for weight, happen in happenings:
+            if drawn < weight:
+                happen()
+                return
+            drawn -= weight
+        if self.zombies and rng.random() < 0.3:
+            self._zombie_step()
+        elif not self._step() and self.produced < regime.messages:
+            self._produce()
+
+    def _produce(self) -> None:
+        rng, regime = self.rng, self.regime
+        number = rng.randrange(regime.ids)
+        self._event_ms += regime.pace_ms
+        time_ms = self._event_ms - rng.randint(0, regime.disorder_ms)
+        drawn = rng.random()
+        text: str | None
+        if drawn < regime.delete_rate:
+            text = None
+        elif self._texts and drawn < regime.delete_rate + regime.repeat_rate:
+            text = rng.choice(self._texts)
+        else:
+            size = rng.randint(0 if rng.random() < 0.1 else 1, regime.words)
+            text = " ".join(map(str, sorted(rng.sample(range(regime.shingles), min(size, regime.shingles)))))
+            self._texts.append(text)
+        document = Document(f"d{number}", text, time_ms)
+        self.broker.append("source", number % self.setup.partitions, document, document.id)
+        self.produced += 1
+
+    def _step(self) -> bool:
+        ready = [(worker, task) for worker in self.workers for task in worker.ready()]
+        starved, left = self.starved
+        if left:
+            self.starved = (starved, left - 1)
+            ready = [item for item in ready if item[1] != starved] or ready
+        if not ready:
+            return False
+        worker, task = self.rng.choice(ready)
+        for _ in range(self.rng.choice((1, 1, 1, 3, 8))):
+            if not worker.step(task):
+                break
+        return True
+
+    def _commit(self) -> None:
+        self.rng.choice(self.workers).commit()
+
+    def _tick(self) -> None:
+        worker = self.rng.choice(self.workers)
+        if worker.partitions:
+            worker.start_tick(self.rng.choice(sorted(worker.partitions)), self.regime.mark_idle)
+
+    def _crash(self) -> None:
+        """A worker is killed and started anew; its partitions may go elsewhere meanwhile."""
+        self.workers[self.rng.randrange(len(self.workers))] = Worker(self.setup, self.broker)
+        self._assign()
+
+    def _assign(self) -> None:
+        """A rebalance; a worker that leaves partitions behind may have committed first."""
+        rng = self.rng
+        if rng.random() < 0.5:
+            for worker in self.workers:
+                worker.commit()
+        owner = [rng.randrange(len(self.workers)) for _ in range(self.setup.partitions)]
+        settles = rng.randrange(len(self.workers))
+        plan = [{p for p, o in enumerate(owner) if o == n} for n in range(len(self.workers))]
+        # Everybody lets go before anybody takes over, as the group protocol has it.
+        for number, worker in enumerate(self.workers):
+            worker.assign(plan[number] & worker.partitions.keys(), worker.settler is not None and number == settles)
+        for number, worker in enumerate(self.workers):
+            worker.assign(plan[number], number == settles)
+
+    def _pause(self) -> None:
+        """A worker is paused past its session: the group goes on without it, and it does not know."""
+        number = self.rng.randrange(len(self.workers))
+        zombie = self.workers[number]
+        self.workers[number] = Worker(self.setup, self.broker)
+        self._assign()
+        if "the zombie fence" not in self.setup.rules_out:
+            zombie.positions.clear()
+        self.zombies.append(zombie)
+
+    def _zombie_step(self) -> None:
+        """A zombie goes on.  Behind the fence only what its client had buffered leaves, and never to a public topic."""
+        zombie = self.rng.choice(self.zombies)
+        ready = zombie.ready()
+        if not ready or self.rng.random() < 0.05:
+            self.zombies.remove(zombie)
+            return
+        task = self.rng.choice(ready)
+        if "the zombie fence" in self.setup.rules_out:
+            zombie.step(task)
+            return
+        write = zombie.next_write(task)
+        zombie.running.pop(task, None)
+        if write is not None and write[0] not in PUBLIC:
+            topic, partition, key, value = write
+            self.broker.append(topic, partition, value, key)
+
+    def _starve(self) -> None:
+        agent = self.rng.choice(("sign", "index", "gather", "verify", "settle"))
+        partition = 0 if agent == "settle" else self.rng.randrange(self.setup.partitions)
+        self.starved = ((agent, partition), 300)
+
+    def _snapshot(self) -> None:
+        for worker in self.workers:
+            worker.start_snapshot()
+
+    def _trim(self) -> None:
+        """Delete from the changelogs what the live state does not need."""
+        for worker in self.workers:
+            for partition in sorted(worker.partitions):
+                worker.trim(partition)
+
+    def _drain(self) -> None:
+        steps = 0
+        while self._step():
+            steps += 1
+            assert steps < _MOST_EVENTS, "the run does not come to rest"
+        for worker in self.workers:
+            worker.commit()

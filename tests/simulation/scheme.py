@@ -1,0 +1,52 @@
+"""A scheme without chance: a text names its shingles, and any two that share one meet in a bucket."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from stream_lsh.arrays import U64
+from stream_lsh.hashing import fmix64
+from stream_lsh.pipeline.scheme import Signatures
+from stream_lsh.sketch.scheme import EMPTY_SLOT
+
+MOST_SHINGLES = 6
+
+
+class NamedShingles:
+    """Texts such as `3 1 5`: at most six small numbers; an empty text has none.
+
+    The signature is the shingles themselves, so the recall is 1 and a test that fails, fails for the protocol.
+    """
+
+    slots = MOST_SHINGLES
+
+    @property
+    def settings(self) -> dict[str, str | int | float]:
+        """Everything that the bytes depend on."""
+        return {"kind": "named shingles", "slots": self.slots}
+
+    def sign(self, texts: Sequence[str]) -> Signatures:
+        """The shingles, padded with the first one."""
+        values = np.full((len(texts), self.slots), EMPTY_SLOT, np.uint32)
+        digests = np.zeros(len(texts), np.uint64)
+        for row, text in enumerate(texts):
+            shingles = sorted({int(word) for word in text.split()})
+            if shingles:
+                values[row] = (shingles + shingles[:1] * self.slots)[: self.slots]
+                digests[row] = 1 + sum(1 << shingle for shingle in shingles)
+        return Signatures(values, digests)
+
+    def buckets(self, signatures: Signatures) -> U64:
+        """One bucket a shingle, and that of the whole set."""
+        bands = fmix64(signatures.values.astype(np.uint64) + np.uint64(1)) & ~np.uint64(1)
+        keys = np.concatenate((bands, (fmix64(signatures.digests) | np.uint64(1))[:, None]), axis=1)
+        keys[signatures.digests == 0] = 0
+        return keys
+
+    def shingle_sets(self, texts: Sequence[str]) -> list[U64]:
+        """The distinct shingles of each text, ascending."""
+        return [np.array(sorted({int(word) for word in text.split()}), np.uint64) for text in texts]
+
+    def least_matching(self, threshold: float) -> int:
+        """The signatures are no estimate: every candidate is compared."""
+        return 0

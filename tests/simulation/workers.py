@@ -1,0 +1,231 @@
+"""Worker processes: what each holds in memory, how it is lost, and how it comes back from the changelogs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from stream_lsh.index.table import BandTable
+from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.gather import Forwarded
+from stream_lsh.pipeline.settle import Settler
+from stream_lsh.pipeline.verify import Criteria, ShingleSets
+from stream_lsh.pipeline.watermarks import Relay
+from stream_lsh.wire.ledger_record import LedgerAssembler
+from tests.simulation.agents import AGENTS, Write, snapshot_agent, tick_agent, watermark_said
+from tests.simulation.broker import Broker
+from tests.simulation.codec import FINGERPRINT, decoded, messages
+from tests.simulation.scheme import NamedShingles
+
+Task = tuple[str, int]
+"""An agent and the partition that it works on."""
+
+PUBLIC = ("matches", "members", "clusters")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a run is about: fixed while it lasts."""
+
+    partitions: int
+    threshold: float
+    retention_ms: int
+    lateness_ms: int
+    max_documents: int = 0
+    cap_postings: int = 0
+    batch: int = 3
+    limit: int = 256 * 1024
+    rules_out: frozenset[str] = frozenset()
+    scheme: NamedShingles = field(default_factory=NamedShingles)
+
+    @property
+    def criteria(self) -> Criteria:
+        """What makes a pair a match."""
+        return Criteria(self.threshold, 0, self.retention_ms)
+
+    def new_table(self) -> BandTable:
+        """An empty index partition: small, so that it overflows into further segments."""
+        span_ms = max(1, (self.retention_ms + self.lateness_ms) // 3)
+        return BandTable(cap_postings=self.cap_postings, cap_candidates=0, segment_span_ms=span_ms, first_capacity=64)
+
+    def new_settler(self) -> Settler:
+        """An empty ledger."""
+        return Settler(self.threshold, self.partitions, self.retention_ms, self.lateness_ms)
+
+
+class PartitionState:
+    """The tables of one partition, and what is forgotten when it is taken away."""
+
+    def __init__(self, setup: Setup, partition: int, broker: Broker) -> None:
+        self.documents = DocumentTable(setup.scheme.slots)
+        self.table = setup.new_table()
+        self.forwarded = Forwarded()
+        self.sets = ShingleSets(setup.scheme)
+        self.index_relay = Relay(partition, 1)
+        self.gather_relay = Relay(partition, setup.partitions)
+        self.verify_relay = Relay(partition, setup.partitions)
+        self.indexed_refs: set[int] = set()
+        self._recover(broker, partition)
+        self.newest_ms = self.documents.newest_ms(broker.committed["sign", partition])
+
+    def _recover(self, broker: Broker, partition: int) -> None:
+        for message in broker.read("documents-changelog", partition):
+            record = decoded("documents-changelog", message.value)
+            self.documents.apply(record)
+            self.documents.expire(record.horizon)
+        for message in broker.read("buckets-changelog", partition):
+            apply_buckets(self.table, decoded("buckets-changelog", message.value), self.indexed_refs)
+
+
+def apply_buckets(table: BandTable, frame: Any, indexed_refs: set[int]) -> None:
+    """Recovery of the band-bucket table: one record of its changelog."""
+    if frame.horizon is not None:
+        table.expire(frame.horizon.time_ms, np.array(frame.horizon.floors, np.uint64))
+    postings = frame.postings
+    if postings is not None:
+        kept = ~postings.retired[postings.rows]
+        gone = ~kept
+        if gone.any():
+            table.retire(postings.refs, postings.rows[gone], postings.buckets[gone])
+        if kept.any():
+            table.insert(postings.refs, postings.times, postings.rows[kept], postings.buckets[kept])
+        indexed_refs.update(postings.refs.tolist())
+
+
+def recovered_settler(setup: Setup, broker: Broker) -> Settler:
+    """The ledger, from its changelog."""
+    settler, assembler = setup.new_settler(), LedgerAssembler(FINGERPRINT)
+    for message in broker.read("ledger-changelog", 0):
+        record = assembler.add(message.value)
+        if record is not None:
+            settler.apply(record)
+    return settler
+
+
+class Worker:
+    """One process: the partitions that it owns, the positions of its agents, and the work under way."""
+
+    def __init__(self, setup: Setup, broker: Broker) -> None:
+        self.setup = setup
+        self.broker = broker
+        self.partitions: dict[int, PartitionState] = {}
+        self.settler: Settler | None = None
+        self.positions: dict[Task, int] = {}
+        self.running: dict[Task, Iterator[Write]] = {}
+        self.unsent: dict[Task, list[tuple[str, int, Any, Any]]] = {}
+
+    @property
+    def rules_out(self) -> frozenset[str]:
+        """The rules of the protocol that this run leaves out."""
+        return self.setup.rules_out
+
+    def read(self, topic: str, partition: int, position: int) -> Any:
+        """The frame at a position."""
+        return decoded(topic, self.broker.at(topic, partition, position).value)
+
+    # -- assignment
+
+    def assign(self, partitions: set[int], settles: bool) -> None:
+        """Own exactly these partitions: what is new is recovered, what is gone is forgotten."""
+        for partition in self.partitions.keys() - partitions:
+            self._drop(partition)
+        for partition in sorted(partitions - self.partitions.keys()):
+            self.partitions[partition] = PartitionState(self.setup, partition, self.broker)
+            for agent in ("sign", "index", "gather", "verify"):
+                self.positions[agent, partition] = self.broker.committed[agent, partition]
+        if settles and self.settler is None:
+            self.settler = recovered_settler(self.setup, self.broker)
+            self.positions["settle", 0] = self.broker.committed["settle", 0]
+        elif not settles and self.settler is not None:
+            self.settler = None
+            self._forget_task(("settle", 0))
+
+    def _drop(self, partition: int) -> None:
+        del self.partitions[partition]
+        for agent in ("sign", "index", "gather", "verify", "tick"):
+            self._forget_task((agent, partition))
+
+    def _forget_task(self, task: Task) -> None:
+        for held in (self.positions, self.running, self.unsent):
+            held.pop(task, None)
+
+    def commit(self) -> None:
+        """Commit what has been acknowledged; a position never falls."""
+        for task, position in self.positions.items():
+            self.broker.committed[task] = max(self.broker.committed[task], position)
+
+    def trim(self, partition: int) -> None:
+        """Delete the head of the changelogs of a partition that recovery does not need."""
+        state = self.partitions[partition]
+        for topic, needed in (
+            ("documents-changelog", self._document_needed),
+            ("buckets-changelog", self._bucket_needed),
+        ):
+            for message in self.broker.read(topic, partition):
+                if needed(state, decoded(topic, message.value)):
+                    self.broker.trim(topic, partition, message.offset)
+                    break
+
+    def _document_needed(self, state: PartitionState, record: Any) -> bool:
+        newest = [state.documents.version(id) for id in record.ids]
+        return any(
+            version is not None and version.ref <= ref
+            for version, ref in zip(newest, record.refs.tolist(), strict=True)
+        )
+
+    def _bucket_needed(self, state: PartitionState, frame: Any) -> bool:
+        """A record is needed while one of its versions has not expired; one that only retires, while another may be."""
+        postings = frame.postings
+        if postings is None:
+            return False
+        horizon = state.documents.horizon
+        return bool(postings.retired.any()) or not all(
+            horizon.passed(time_ms, ref)
+            for time_ms, ref in zip(postings.times.tolist(), postings.refs.tolist(), strict=True)
+        )
+
+    # -- work
+
+    def ready(self) -> list[Task]:
+        """Tasks that can make a step: work under way, or input that waits."""
+        waiting = [
+            task
+            for task, position in self.positions.items()
+            if task not in self.running and position < self.broker.end(AGENTS[task[0]][0], task[1])
+        ]
+        return sorted([*self.running, *waiting])
+
+    def start_tick(self, partition: int, mark_idle: bool) -> None:
+        """Have sign say how far event time has come, once what it has under way is delivered."""
+        if ("tick", partition) not in self.running and ("sign", partition) not in self.running:
+            self.running["tick", partition] = tick_agent(self, watermark_said(self, partition, mark_idle))
+
+    def start_snapshot(self) -> None:
+        """Write the whole ledger down; settle waits meanwhile."""
+        if self.settler is not None and self.settler.applied_offset >= 0 and ("settle", 0) not in self.running:
+            self.running["settle", 0] = snapshot_agent(self)
+
+    def step(self, task: Task) -> bool:
+        """One write of a task, or its acknowledgement; whether something was written."""
+        pending = self.next_write(task)
+        if pending is None:
+            return False
+        topic, partition, key, value = pending
+        self.broker.append(topic, partition, value, key)
+        return True
+
+    def next_write(self, task: Task) -> tuple[str, int, Any, Any] | None:
+        """The next message that a task would write, taken from it; None if it has acknowledged instead."""
+        queue = self.unsent.setdefault(task, [])
+        if not queue:
+            if task not in self.running:
+                agent = AGENTS[task[0]][1]
+                self.running[task] = agent(self, task[1], self.positions[task])
+            produced = next(self.running[task], None)
+            if produced is None:
+                self.running.pop(task, None)
+                return None
+            topic, partition, key, value = produced
+            queue += [(topic, partition, key, data) for data in messages(topic, value, self.setup.limit)]
+        return queue.pop(0)
