@@ -46,29 +46,58 @@ class Horizon:
 class ExpiryQueue:
     """Keys by the time and the ref at which they expire.
 
-    A key may be pushed again with later values; the earlier entry stays until it is due, so whoever pops must check
-    that the key is still what it was.
+    A key that is pushed again has the later values only, and one that is discarded none.
 
-    Cost: O(log n) a push; a pop of what is due costs O(log n) each, and nothing when nothing is due.
+    Cost: O(log n) a push, amortised; a pop costs O(log n) for each that is due, and nothing when nothing is due.
+    Memory for the keys that are in: what pushes and discards leave behind in the heaps is swept out when it outweighs
+    them.
     """
 
-    __slots__ = ("_by_offset", "_by_time")
+    __slots__ = ("_by_offset", "_by_time", "_keys", "_pushes")
 
     def __init__(self) -> None:
+        self._keys: dict[str, tuple[int, int]] = {}
         self._by_time: list[tuple[int, str]] = []
         self._by_offset: dict[int, list[tuple[int, str]]] = {}
+        self._pushes = 0
+
+    def __len__(self) -> int:
+        return len(self._keys)
 
     def push(self, key: str, time_ms: int, ref: int) -> None:
         """Hand out `key` once the horizon passes `time_ms`, or the offset of `ref` on its partition."""
-        heapq.heappush(self._by_time, (time_ms, key))
-        heapq.heappush(self._by_offset.setdefault(ref_partition(ref), []), (ref_offset(ref), key))
+        self._keys[key] = time_ms, ref
+        if self._pushes > 2 * len(self._keys) + 64:
+            self._sweep()
+        else:
+            self._pushes += 1
+            heapq.heappush(self._by_time, (time_ms, key))
+            heapq.heappush(self._by_offset.setdefault(ref_partition(ref), []), (ref_offset(ref), key))
+
+    def discard(self, key: str) -> None:
+        """Forget a key, if it is in."""
+        self._keys.pop(key, None)
 
     def pop_due(self, horizon: Horizon) -> Iterator[str]:
-        """Keys of entries that the horizon has passed; a key can come more than once."""
-        due = self._by_time
-        while due and due[0][0] < horizon.time_ms:
-            yield heapq.heappop(due)[1]
+        """Take out the keys that the horizon has passed; each comes once."""
+        yield from self._pop(self._by_time, horizon.time_ms, horizon)
         for partition, floor in enumerate(horizon.floors):
-            due = self._by_offset.get(partition, [])
-            while due and due[0][0] < floor:
-                yield heapq.heappop(due)[1]
+            yield from self._pop(self._by_offset.get(partition, []), floor, horizon)
+
+    def _pop(self, heap: list[tuple[int, str]], end: int, horizon: Horizon) -> Iterator[str]:
+        while heap and heap[0][0] < end:
+            key = heapq.heappop(heap)[1]
+            entry = self._keys.get(key)
+            if entry is not None and horizon.passed(*entry):
+                del self._keys[key]
+                yield key
+
+    def _sweep(self) -> None:
+        """Make the heaps again from the keys that are in."""
+        self._pushes = len(self._keys)
+        self._by_time = sorted((time_ms, key) for key, (time_ms, _) in self._keys.items())
+        self._by_offset = {}
+        for key, (_, ref) in self._keys.items():
+            self._by_offset.setdefault(ref_partition(ref), []).append((ref_offset(ref), key))
+        for heap in self._by_offset.values():
+            heapq.heapify(heap)

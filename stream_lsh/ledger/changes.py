@@ -127,7 +127,8 @@ class LedgerChanges:
 class Settled:
     """What settling one frame leads to; lists are in ascending order of their keys (ids by UTF-8 bytes).
 
-    `rechecks` are pairs (ref that changed, ref of the partner) that are to be compared again.
+    `rechecks` are pairs (ref of a document that was retired, ref of its partner) that are to be compared again, in
+    ascending order.
     """
 
     matches: list[MatchChange]

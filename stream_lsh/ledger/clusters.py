@@ -11,7 +11,7 @@ So ids are a function of the order of edges, which every replay repeats.
 from bisect import bisect_left, insort
 from collections.abc import Iterable
 
-from stream_lsh.ledger.changes import ClosedState, ClusterState
+from stream_lsh.ledger.changes import ClosedState, ClusterChange, ClusterState
 from stream_lsh.retention import ExpiryQueue, Horizon
 
 NEWEST_LISTED = 100
@@ -44,13 +44,25 @@ class Cluster:
         del self.members[bisect_left(self.members, (time_ms, id))]
 
     def absorb(self, other: "Cluster") -> None:
-        """Take over all members of another cluster: one merge of two ascending runs."""
-        self.members += other.members
-        self.members.sort()
+        """Take over all members of another cluster: one by one if they are few, else as a merge of two sorted runs."""
+        if 16 * len(other) < len(self):
+            for member in other.members:
+                insort(self.members, member)
+        else:
+            self.members += other.members
+            self.members.sort()
 
-    def newest(self) -> tuple[str, ...]:
-        """The newest members, newest first."""
-        return tuple(id for _, id in reversed(self.members[-NEWEST_LISTED:]))
+    def seen(self) -> ClusterChange:
+        """What the public sees of the cluster, apart from what happened to it."""
+        (first_time_ms, oldest), (last_time_ms, _) = self.members[0], self.members[-1]
+        return ClusterChange(
+            id=self.id,
+            size=len(self.members),
+            members=tuple(id for _, id in reversed(self.members[-NEWEST_LISTED:])),
+            representative=oldest,
+            first_time_ms=first_time_ms,
+            last_time_ms=last_time_ms,
+        )
 
 
 class ClusterIds:
@@ -85,9 +97,7 @@ class ClusterIds:
     def expire(self, horizon: Horizon) -> None:
         """Free the ids that the horizon has passed."""
         for id in self._queue.pop_due(horizon):
-            state = self.closed.get(id)
-            if state is not None and horizon.passed(state.time_ms, state.ref):
-                del self.closed[id]
+            del self.closed[id]
 
 
 def older(one: Cluster, other: Cluster) -> tuple[Cluster, Cluster]:

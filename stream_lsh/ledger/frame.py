@@ -3,7 +3,15 @@
 So a frame publishes a value once, however often it changed on the way, and nothing that ended as it began.
 """
 
-from stream_lsh.ledger.changes import ClosedState, ClusterState, MatchChange, MemberChange, NewestState, PairState
+from stream_lsh.ledger.changes import (
+    ClosedState,
+    ClusterChange,
+    MatchChange,
+    MemberChange,
+    NewestState,
+    NodeState,
+    PairState,
+)
 from stream_lsh.ledger.clusters import Cluster
 from stream_lsh.ledger.graph import Node
 
@@ -14,50 +22,53 @@ UPDATED, DELETED, EXPIRED = "updated", "deleted", "expired"
 """Reasons for a withdrawal."""
 
 
-def told(node: Node) -> Told:
-    """What `members` has to say of a node."""
-    return node.cluster, node.best_similarity(), node.time_ms
-
-
 class Frame:
-    """The notes of one frame; `offset` is that of its message on `edges`."""
+    """The notes of one frame; `offset` is that of its message on `edges`.
+
+    `nodes`, `members`, `pairs` and `clusters` hold what was before the first touch, None for what was not there;
+    `asked` are the documents for which a retirement came.
+    """
 
     def __init__(self, offset: int) -> None:
         self.offset = offset
+        self.nodes: dict[str, NodeState | None] = {}
         self.members: dict[str, Told | None] = {}
         self.pairs: dict[tuple[str, str], PairState | None] = {}
         self.reasons: dict[str | tuple[str, str], str] = {}
-        self.clusters: dict[str, ClusterState | None] = {}
+        self.clusters: dict[str, ClusterChange | None] = {}
         self.events: dict[str, set[str]] = {}
         self.merged_into: dict[str, str] = {}
         self.merged_from: dict[str, set[str]] = {}
         self.split_from: dict[str, str] = {}
         self.newest: dict[str, NewestState] = {}
         self.closed: dict[str, ClosedState] = {}
-        self.rechecks: list[tuple[int, int]] = []
+        self.asked: set[str] = set()
 
     def touch_new_node(self, id: str) -> None:
         """A node is about to appear."""
+        self.nodes.setdefault(id, None)
         self.members.setdefault(id, None)
 
     def touch_node(self, node: Node) -> None:
         """A node is about to change."""
-        if node.id not in self.members:
-            self.members[node.id] = told(node)
+        if node.id not in self.nodes:
+            self.nodes[node.id] = node.state()
+            self.members[node.id] = _told(node)
 
     def touch_pair(self, left: str, right: str, before: PairState | None) -> None:
         """A pair is about to change."""
         self.pairs.setdefault((left, right), before)
 
     def touch_cluster(self, cluster: Cluster, event: str) -> None:
-        """Something happened to a cluster that was there."""
-        self.clusters.setdefault(cluster.id, cluster.state())
+        """Something is about to happen to a cluster that is there."""
+        if cluster.id not in self.clusters:
+            self.clusters[cluster.id] = cluster.seen()
         self.events.setdefault(cluster.id, set()).add(event)
 
     def touch_new_cluster(self, cluster: Cluster) -> None:
         """A cluster has appeared."""
         self.clusters.setdefault(cluster.id, None)
-        self.events.setdefault(cluster.id, set()).add("created")
+        self.events.setdefault(cluster.id, set())
 
     def match_changes(self, now: dict[tuple[str, str], PairState | None]) -> list[MatchChange]:
         """What the topic `matches` has to say: pairs that look different from before, and withdrawals."""
@@ -77,7 +88,7 @@ class Frame:
         for id in sorted(self.members):
             before, node = self.members[id], nodes.get(id)
             if node is not None:
-                now = told(node)
+                now = _told(node)
                 if now != before:
                     changes.append(MemberChange(id, *now))
             elif before is not None:
@@ -89,6 +100,11 @@ class Frame:
         while id in self.merged_into:
             id = self.merged_into[id]
         return id
+
+
+def _told(node: Node) -> Told:
+    """What `members` has to say of a node."""
+    return node.cluster, node.best_similarity(), node.time_ms
 
 
 def _seen(pair: PairState) -> MatchChange:

@@ -13,7 +13,8 @@ Components of this graph are what they would be if expired documents had stayed 
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterable, Set
+from heapq import heappop, heappush
 
 from stream_lsh.ledger.changes import NodeState, PairState
 
@@ -21,7 +22,7 @@ from stream_lsh.ledger.changes import NodeState, PairState
 class Node:
     """A live document in the graph; `cluster` is the id-bearing component that it is in, set by the ledger."""
 
-    __slots__ = ("cluster", "digest", "id", "pairs", "pasts", "ref", "time_ms")
+    __slots__ = ("_similarities", "cluster", "digest", "id", "pairs", "pasts", "ref", "time_ms")
 
     def __init__(self, id: str, ref: int, time_ms: int, digest: int) -> None:
         self.id = id
@@ -31,10 +32,22 @@ class Node:
         self.pairs: dict[str, PairState] = {}
         self.pasts: set[int] = set()
         self.cluster = ""
+        self._similarities: list[float] = []
+
+    def put_pair(self, partner: str, pair: PairState) -> None:
+        """Add or replace the pair with a partner."""
+        if partner in self.pairs:
+            self.drop_pair(partner)
+        self.pairs[partner] = pair
+        insort(self._similarities, pair.similarity)
+
+    def drop_pair(self, partner: str) -> None:
+        """Take out the pair with a partner."""
+        del self._similarities[bisect_left(self._similarities, self.pairs.pop(partner).similarity)]
 
     def best_similarity(self) -> float | None:
         """The similarity of the best live pair, None without one."""
-        return max((pair.similarity for pair in self.pairs.values()), default=None)
+        return self._similarities[-1] if self._similarities else None
 
     def state(self) -> NodeState:
         """The node as a row of the changelog; its pairs are rows of their own."""
@@ -91,13 +104,13 @@ class Graph:
 
     def put_pair(self, pair: PairState) -> None:
         """Add a pair between two nodes, or replace it."""
-        self.nodes[pair.left].pairs[pair.right] = pair
-        self.nodes[pair.right].pairs[pair.left] = pair
+        self.nodes[pair.left].put_pair(pair.right, pair)
+        self.nodes[pair.right].put_pair(pair.left, pair)
 
     def drop_pair(self, pair: PairState) -> None:
         """Take a pair out that is there."""
-        del self.nodes[pair.left].pairs[pair.right]
-        del self.nodes[pair.right].pairs[pair.left]
+        self.nodes[pair.left].drop_pair(pair.right)
+        self.nodes[pair.right].drop_pair(pair.left)
 
     # -- the past
 
@@ -116,32 +129,52 @@ class Graph:
                 del self.pasts[past]
         node.pasts = set()
 
-    def contract(self, node: Node) -> set[str]:
-        """Turn a node into (a part of) the past of its neighbours, and return these."""
-        links = set(node.pairs).union(self.twins(node), self.past_company(node))
-        past = min(node.pasts, default=self.next_past)
-        self.next_past = max(self.next_past, past + 1)
+    def contract(self, node: Node, touch: Callable[[Node], None]) -> None:
+        """Turn a node into (a part of) the past of its neighbours; `touch` is told of each of them before it changes.
+
+        Of the past nodes that it was linked to the largest takes the others in, so that few links change.
+        """
+        links = self.twins(node)
         for pair in tuple(node.pairs.values()):
+            partner = pair.right if pair.left == node.id else pair.left
+            touch(self.nodes[partner])
             self.drop_pair(pair)
-        for merged in node.pasts:
-            for id in self.pasts.pop(merged):
-                if id != node.id:
-                    self.nodes[id].pasts.discard(merged)
+            links.append(partner)
+        past = max(node.pasts, key=lambda past: (len(self.pasts[past]), -past), default=self.next_past)
+        for merged in node.pasts - {past}:
+            links.extend(self.pasts[merged])
+            self._drop_past(merged, touch)
+        held = self.pasts.setdefault(past, set())
+        held.discard(node.id)
         node.pasts = set()
         self.remove(node)
-        if links:
-            self.pasts[past] = links
-            for id in links:
-                self._add_past(self.nodes[id], past)
-        return links
+        new = set(links) - held - {node.id}
+        for id in new:
+            touch(self.nodes[id])
+            self.nodes[id].pasts.add(past)
+        held |= new
+        if not held:
+            del self.pasts[past]
+        else:
+            self.next_past = max(self.next_past, past + 1)
+            self._prune_pasts(past, new, touch)
 
-    def _add_past(self, node: Node, past: int) -> None:
-        """Link a node to the past; past nodes that only it is linked to say the same, so one of them is enough."""
-        node.pasts.add(past)
-        alone = sorted(p for p in node.pasts if len(self.pasts[p]) == 1)
-        for redundant in alone[1:] if len(alone) == len(node.pasts) else alone:
-            node.pasts.discard(redundant)
-            del self.pasts[redundant]
+    def _prune_pasts(self, past: int, new: Set[str], touch: Callable[[Node], None]) -> None:
+        """Drop past nodes that say nothing because all their links are also links of another one, and always will be.
+
+        `past` has just gained the links `new`, and perhaps lost one.
+        """
+        held = self.pasts[past]
+        for other in set().union(*(self.nodes[id].pasts for id in new)) - {past}:
+            if self.pasts[other] <= held:
+                self._drop_past(other, touch)
+        if any(held <= self.pasts[other] for other in self.nodes[next(iter(held))].pasts - {past}):
+            self._drop_past(past, touch)
+
+    def _drop_past(self, past: int, touch: Callable[[Node], None]) -> None:
+        for id in self.pasts.pop(past):
+            touch(self.nodes[id])
+            self.nodes[id].pasts.discard(past)
 
     def link_past(self, node: Node, pasts: Set[int]) -> None:
         """Recovery: the past nodes that a node is linked to are exactly these."""
@@ -155,35 +188,49 @@ class Graph:
 
     # -- connectivity
 
-    def neighbours(self, node: Node) -> Iterator[str]:
-        """Ids of the nodes that one step leads to; an id may come twice."""
-        yield from node.pairs
-        yield from self.twins(node)
-        for past in node.pasts:
-            yield from self.pasts[past]
-
     def alone(self, node: Node) -> bool:
         """Whether nothing holds the node in the graph any more."""
         return not node.pairs and not node.pasts and not self.twins(node)
 
-    def reach(self, start: str, targets: Set[str]) -> tuple[set[str], bool]:
-        """Nodes connected with `start`, and whether the search ended early because all targets were among them.
+    def parts(self, ids: Iterable[str]) -> list[set[str]]:
+        """The components that hold `ids`, all but one of them; empty if they all are in one.
 
-        Cost: breadth first; the whole component at worst, a step or two where the targets are near.
+        A search starts from each, the smallest one takes the next step, and searches that meet become one; so what came
+        off is found at the cost of its own size, not of what it came off.  Past nodes are steps on the way (by number).
         """
-        missing = set(targets)
-        seen, seen_pasts = {start}, set[int]()
-        ring = [start]
-        while ring and missing:
-            step: list[str] = []
-            for id in ring:
-                node = self.nodes[id]
-                step.extend(node.pairs)
-                step.extend(self.twins(node))
-                for past in node.pasts - seen_pasts:
-                    seen_pasts.add(past)
-                    step.extend(self.pasts[past])
-            ring = [id for id in dict.fromkeys(step) if id not in seen]
-            seen.update(ring)
-            missing.difference_update(ring)
-        return seen, not missing
+        found: list[set[str | int]] = [{id} for id in ids]
+        to_visit: list[list[str | int]] = [list(start) for start in found]
+        search_of = {vertex: number for number, start in enumerate(found) for vertex in start}
+        smallest = [(1, number) for number in range(len(found))]
+        parts: list[set[str]] = []
+        searching = len(found)
+        while searching > 1:
+            _, search = heappop(smallest)
+            if not to_visit[search]:
+                if found[search]:
+                    parts.append({vertex for vertex in found[search] if isinstance(vertex, str)})
+                    found[search] = set()
+                    searching -= 1
+                continue
+            for vertex in self._steps(to_visit[search].pop()):
+                other = search_of.get(vertex)
+                if other is None:
+                    search_of[vertex] = search
+                    found[search].add(vertex)
+                    to_visit[search].append(vertex)
+                elif other != search:
+                    small, search = sorted((search, other), key=lambda number: len(found[number]))
+                    search_of.update(dict.fromkeys(found[small], search))
+                    found[search] |= found[small]
+                    to_visit[search] += to_visit[small]
+                    found[small], to_visit[small] = set(), []
+                    searching -= 1
+            heappush(smallest, (len(found[search]), search))
+        return parts
+
+    def _steps(self, vertex: str | int) -> list[str | int]:
+        """Nodes and past nodes that one step leads to."""
+        if isinstance(vertex, int):
+            return [*self.pasts[vertex]]
+        node = self.nodes[vertex]
+        return [*node.pairs, *self.twins(node), *node.pasts]

@@ -93,6 +93,7 @@ class Ledger(LedgerState):
     # -- retirements
 
     def _retire(self, retired: Retirement) -> None:
+        self._frame.asked.add(retired.id)
         entry = self.newest.get(retired.id)
         ref, keep_until_ms = retired.ref, retired.keep_until_ms
         if entry is not None:
@@ -101,67 +102,51 @@ class Ledger(LedgerState):
         node = self.graph.nodes.get(retired.id)
         if node is None:
             return
-        if retired.deleted or self.horizon.passed(retired.time_ms, retired.ref):
-            reason = DELETED if retired.deleted else UPDATED
-            if retired.ref > node.ref:
-                self._remove(node, reason)
-            else:
-                self._withdraw_below(node, retired.ref, reason)
-            return
         if retired.ref > node.ref:
-            self._replace_version(node, retired.ref, retired.time_ms, retired.digest)
-        self._ask_again(retired.id)
+            if retired.deleted or self.horizon.passed(retired.time_ms, retired.ref):
+                self._remove(node, DELETED if retired.deleted else UPDATED)
+            else:
+                self._replace_version(node, retired.ref, retired.time_ms, retired.digest)
+        elif retired.deleted:
+            self._withdraw_below(node, retired.ref)
 
-    def _ask_again(self, id: str) -> None:
-        """Rechecks for all pairs of a document that are in doubt, in the newest versions of both ends."""
-        node = self.graph.nodes.get(id)
-        if node is not None:
-            for partner in sorted(node.pairs):
-                if self._in_doubt(node.pairs[partner]):
-                    self._frame.rechecks.append((node.ref, self.graph.nodes[partner].ref))
-
-    def _withdraw_below(self, node: Node, ref: int, reason: str) -> None:
-        """Withdraw the pairs that name a version of the node below `ref`."""
+    def _withdraw_below(self, node: Node, tombstone: int) -> None:
+        """Withdraw the pairs that name a version from before a delete; the node is of a version after it."""
         suspects = {node.id}
-        for partner in sorted(node.pairs):
-            pair = node.pairs[partner]
-            if (pair.left_ref if pair.left == node.id else pair.right_ref) < ref:
-                suspects |= self._withdraw(pair, reason)
-        self._repair(suspects, reason)
+        for pair in tuple(node.pairs.values()):
+            if (pair.left_ref if pair.left == node.id else pair.right_ref) < tombstone:
+                suspects |= self._withdraw(pair, DELETED)
+        self._repair(suspects, DELETED)
 
     def _remove(self, node: Node, reason: str) -> None:
         """A document is gone, with its pairs, its membership and its link to the past."""
         suspects = self.graph.past_company(node).union(node.pairs, self.graph.twins(node))
         for partner in sorted(node.pairs):
             self._withdraw(node.pairs[partner], reason)
-        self._forget_past(node)
+        self._frame.touch_node(node)
+        self.graph.forget_past(node)
         self._drop_node(node, reason)
         self._repair(suspects, reason)
 
     def _replace_version(self, node: Node, ref: int, time_ms: int, digest: int) -> None:
-        """A node names a newer version: its pairs stay in doubt, its twins and its link to the past are others."""
+        """A node names a newer version: its pairs stay, in doubt; its twins are others, and it has no past.
+
+        What its old company has lost is settled before the new twins are joined, or an update would merge two clusters
+        only to split them.
+        """
         self._frame.touch_node(node)
         self._remember(NewestState(node.id, ref, max(node.time_ms, self._keep_until(node.id, node.time_ms))))
-        self._repair(self._detach(node, ref, time_ms), UPDATED)
-        if node.id in self.graph.nodes:
-            self.graph.replace(node, ref, time_ms, digest)
-            for twin in self.graph.twins(node):
-                self._join(node, self.graph.nodes[twin])
-
-    def _detach(self, node: Node, ref: int, time_ms: int) -> set[str]:
-        """Give a node its version without twins and past; returns whose connection is to be looked at.
-
-        Its old company is left before the new one is joined, or an update would merge two clusters only to split them.
-        """
         suspects = self.graph.past_company(node).union(self.graph.twins(node), {node.id})
-        self._forget_past(node)
+        self.graph.forget_past(node)
         cluster = self.ids.live[node.cluster]
         self._frame.touch_cluster(cluster, "changed")
         cluster.remove(node.time_ms, node.id)
         cluster.add(time_ms, node.id)
-        self.graph.replace(node, ref, time_ms, 0)
+        self.graph.replace(node, ref, time_ms, digest)
         self.watch(node)
-        return suspects
+        self._repair(suspects, UPDATED)
+        if node.id in self.graph.nodes:
+            self._join_twins(node)
 
     def _keep_until(self, id: str, default: int) -> int:
         entry = self.newest.get(id)
@@ -206,10 +191,9 @@ class Ledger(LedgerState):
             self._frame.touch_node(node)
         self._frame.touch_pair(left.id, right.id, before)
         self.graph.put_pair(pair)
-        self._join(nodes[0], nodes[1])
         for node in nodes:
-            for twin in self.graph.twins(node):
-                self._join(node, self.graph.nodes[twin])
+            self._join_twins(node)
+        self._join(nodes[0], nodes[1])
 
     def _node(self, end: End) -> Node:
         node = self.graph.nodes.get(end.id)
@@ -256,18 +240,14 @@ class Ledger(LedgerState):
         for pair in node.pairs.values():
             self._frame.touch_pair(pair.left, pair.right, pair)
             self._frame.reasons[pair.left, pair.right] = EXPIRED
-        for id in self.graph.past_company(node).union(node.pairs, self.graph.twins(node)):
-            self._frame.touch_node(self.graph.nodes[id])
         self._leave(node, EXPIRED)
-        self.graph.contract(node)
-
-    def _forget_past(self, node: Node) -> None:
-        """Drop a node's links to the past."""
-        if node.pasts:
-            self._frame.touch_node(node)
-            self.graph.forget_past(node)
+        self.graph.contract(node, self._frame.touch_node)
 
     # -- components
+
+    def _join_twins(self, node: Node) -> None:
+        for twin in self.graph.twins(node):
+            self._join(node, self.graph.nodes[twin])
 
     def _join(self, one: Node, other: Node) -> None:
         """Two nodes are connected now: they are of one cluster."""
@@ -307,36 +287,24 @@ class Ledger(LedgerState):
         for id in sorted(suspects & self.graph.nodes.keys()):
             by_cluster.setdefault(self.graph.nodes[id].cluster, []).append(id)
         for cluster_id, ids in sorted(by_cluster.items()):
-            parts = self._parts(ids)
+            parts = self.graph.parts(ids)
             if parts:
                 self._split(self.ids.live[cluster_id], parts)
 
-    def _parts(self, ids: list[str]) -> list[set[str]]:
-        """The components that hold `ids`, all but one of them; empty if they still are of one."""
-        parts: list[set[str]] = []
-        left = set(ids)
-        while left:
-            start = min(left)
-            left.discard(start)
-            seen, all_found = self.graph.reach(start, left)
-            if all_found:
-                return parts
-            parts.append(seen)
-            left -= seen
-        return parts
-
     def _split(self, cluster: Cluster, parts: list[set[str]]) -> None:
         """`parts` have come off a cluster; what is in none of them has stayed together."""
-        cut_off = set().union(*parts)
-        pieces = [[member for member in cluster.members if member[1] in part] for part in parts]
-        pieces.append([member for member in cluster.members if member[1] not in cut_off])
+        part_of = {id: number for number, part in enumerate(parts) for id in part}
+        pieces: list[list[tuple[int, str]]] = [[] for _ in range(len(parts) + 1)]
+        for member in cluster.members:
+            pieces[part_of.get(member[1], -1)].append(member)
         pieces.sort(key=lambda piece: (-len(piece), min(id for _, id in piece)))
         self._frame.touch_cluster(cluster, "split")
+        origin = self._frame.split_from.get(cluster.id, cluster.id)
         cluster.members = pieces[0]
         for piece in pieces[1:]:
             new = self.ids.open(piece, self._frame.offset)
             self._frame.touch_new_cluster(new)
-            self._frame.split_from[new.id] = cluster.id
+            self._frame.split_from[new.id] = origin
             for _, id in piece:
                 node = self.graph.nodes[id]
                 self._frame.touch_node(node)
@@ -344,7 +312,7 @@ class Ledger(LedgerState):
 
     def _drop_node(self, node: Node, reason: str) -> None:
         self._leave(node, reason)
-        self.graph.remove(node)
+        self.remove_node(node)
 
     def _leave(self, node: Node, reason: str) -> None:
         """A document leaves its cluster, which closes with its last one."""
@@ -368,9 +336,19 @@ class Ledger(LedgerState):
             matches=frame.match_changes(pairs_now),
             members=frame.member_changes(nodes),
             clusters=cluster_changes(frame, self.ids.live),
-            rechecks=frame.rechecks,
+            rechecks=self._rechecks(),
             changes=changes_of(frame, pairs_now, self.graph, self.ids.live, self.horizon),
         )
+
+    def _rechecks(self) -> list[tuple[int, int]]:
+        """One for each pair in doubt of a document that a retirement came for, in the newest versions of both ends."""
+        nodes = self.graph.nodes
+        rechecks: dict[tuple[str, str], tuple[int, int]] = {}
+        for id in sorted(self._frame.asked & nodes.keys()):
+            for partner, pair in nodes[id].pairs.items():
+                if self._in_doubt(pair):
+                    rechecks.setdefault((pair.left, pair.right), (nodes[id].ref, nodes[partner].ref))
+        return sorted(rechecks.values())
 
     def _pair(self, left: str, right: str) -> PairState | None:
         node = self.graph.nodes.get(left)

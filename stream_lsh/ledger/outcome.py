@@ -1,6 +1,6 @@
 """From the notes of a frame to what is published about clusters and what goes to the changelog."""
 
-from stream_lsh.ledger.changes import ClusterChange, LedgerChanges, PairState
+from stream_lsh.ledger.changes import ClusterChange, LedgerChanges, NodeState, PairState
 from stream_lsh.ledger.clusters import Cluster
 from stream_lsh.ledger.frame import Frame
 from stream_lsh.ledger.graph import Graph
@@ -11,40 +11,36 @@ _EVENTS = ("merged", "split", "joined", "left", "changed")
 
 
 def cluster_changes(frame: Frame, live: dict[str, Cluster]) -> list[ClusterChange]:
-    """One change for each cluster that the frame touched; none for those that came and went within it."""
+    """One change for each cluster that looks different now; none for those that came and went within the frame."""
     changes = []
     for id in sorted(frame.clusters):
-        cluster = live.get(id)
+        before, cluster = frame.clusters[id], live.get(id)
         if cluster is not None:
-            changes.append(_as_it_is(frame, cluster))
-        elif frame.clusters[id] is not None:
+            now = cluster.seen()
+            if now != before:
+                changes.append(_told(now, frame, live))
+        elif before is not None:
             heir = frame.heir(id)
             changes.append(ClusterChange(id, merged_into=heir if heir != id and heir in live else None))
     return changes
 
 
-def _as_it_is(frame: Frame, cluster: Cluster) -> ClusterChange:
-    was_there = frame.clusters[cluster.id] is not None
-    merged_from = tuple(sorted(id for id in frame.merged_from.get(cluster.id, ()) if frame.clusters[id] is not None))
-    split_from = frame.split_from.get(cluster.id)
+def _told(now: ClusterChange, frame: Frame, live: dict[str, Cluster]) -> ClusterChange:
+    """A cluster that changed, with what happened to it: only what came of clusters that the public knows counts."""
+    merged_from = tuple(sorted(id for id in frame.merged_from.get(now.id, ()) if frame.clusters[id] is not None))
+    split_from = frame.split_from.get(now.id)
     if split_from is not None and frame.clusters[split_from] is None:
         split_from = None
-    happened = frame.events[cluster.id] - (set() if merged_from else {"merged"})
-    if was_there:
-        event = next((name for name in _EVENTS if name in happened), "changed")
-    else:
+    if frame.clusters[now.id] is None:
         event = "created" if split_from is None else "split"
-    return ClusterChange(
-        id=cluster.id,
-        event=event,
-        size=len(cluster),
-        members=cluster.newest(),
-        representative=cluster.members[0][1],
-        merged_from=merged_from,
-        split_from=split_from,
-        first_time_ms=cluster.members[0][0],
-        last_time_ms=cluster.members[-1][0],
-    )
+    else:
+        happened = set(frame.events[now.id])
+        if not merged_from:
+            happened.discard("merged")
+        if not any(origin == now.id and id in live for id, origin in frame.split_from.items()):
+            happened.discard("split")
+        event = next((name for name in _EVENTS if name in happened), "changed")
+    return now._replace(event=event, merged_from=merged_from, split_from=split_from)
 
 
 def changes_of(
@@ -54,12 +50,15 @@ def changes_of(
     live: dict[str, Cluster],
     horizon: Horizon,
 ) -> LedgerChanges:
-    """The changelog record of a frame: the state after it of everything that it touched."""
-    nodes, clusters = graph.nodes, frame.clusters
+    """The changelog record of a frame: the state after it of everything that it changed."""
+    clusters = frame.clusters
+    nodes_now: dict[str, NodeState | None] = {
+        id: graph.nodes[id].state() if id in graph.nodes else None for id in sorted(frame.nodes)
+    }
     return LedgerChanges(
-        nodes=[nodes[id].state() for id in sorted(frame.members) if id in nodes],
-        nodes_gone=sorted(id for id, before in frame.members.items() if before is not None and id not in nodes),
-        pairs=[pair for _, pair in sorted(pairs_now.items(), key=lambda item: item[0]) if pair is not None],
+        nodes=[node for id, node in nodes_now.items() if node is not None and node != frame.nodes[id]],
+        nodes_gone=[id for id, node in nodes_now.items() if node is None and frame.nodes[id] is not None],
+        pairs=[pair for key, pair in sorted(pairs_now.items()) if pair is not None and pair != frame.pairs[key]],
         pairs_gone=sorted(key for key, pair in pairs_now.items() if pair is None and frame.pairs[key] is not None),
         clusters=[live[id].state() for id in sorted(clusters) if clusters[id] is None and id in live],
         clusters_gone=sorted(id for id, before in clusters.items() if before is not None and id not in live),

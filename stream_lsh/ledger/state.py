@@ -31,22 +31,23 @@ class LedgerState:
         self._newest_queue.push(entry.id, entry.keep_until_ms, entry.ref)
 
     def watch(self, node: Node) -> None:
-        """Have `expired_nodes` look at a node when its time has come."""
+        """Have `expired_nodes` hand out a node when its time has come."""
         self._node_queue.push(node.id, node.time_ms, node.ref)
+
+    def remove_node(self, node: Node) -> None:
+        """Take a node out of the graph that nothing holds there any more."""
+        self._node_queue.discard(node.id)
+        self.graph.remove(node)
 
     def expired_nodes(self) -> list[str]:
         """Nodes that the horizon has passed, in ascending order; each is handed out once."""
-        due = set(self._node_queue.pop_due(self.horizon))
-        nodes = self.graph.nodes
-        return sorted(id for id in due if id in nodes and self.horizon.passed(nodes[id].time_ms, nodes[id].ref))
+        return sorted(self._node_queue.pop_due(self.horizon))
 
     def forget_expired(self) -> None:
         """Drop closed ids and newest refs that the horizon has passed."""
         self.ids.expire(self.horizon)
         for id in self._newest_queue.pop_due(self.horizon):
-            entry = self.newest.get(id)
-            if entry is not None and self.horizon.passed(entry.keep_until_ms, entry.ref):
-                del self.newest[id]
+            del self.newest[id]
 
     def snapshot(self) -> LedgerChanges:
         """The whole ledger as one record, in ascending order of keys; equal ledgers have equal snapshots."""
@@ -73,7 +74,7 @@ class LedgerState:
             node = self.graph.nodes[id]
             self.graph.link_past(node, set())
             self._leave_cluster(node)
-            self.graph.remove(node)
+            self.remove_node(node)
         for id, created in changes.clusters:
             self.ids.live[id] = Cluster(id, created, [])
         for state in changes.nodes:

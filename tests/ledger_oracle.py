@@ -1,0 +1,495 @@
+"""A slow, obvious ledger, and a bench that drives the real one beside it and compares everything after each frame.
+
+The oracle keeps every expired document with the links that it had when it expired, and searches the whole graph.
+"""
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple
+
+from stream_lsh.ledger.changes import ClusterChange, LedgerChanges, MatchChange, MemberChange, PairState, Settled
+from stream_lsh.ledger.ledger import Edge, End, Ledger
+from stream_lsh.model import Retirement, make_ref
+from stream_lsh.retention import Horizon
+
+Vertex = str | int
+"""A live document by its id, an expired one by a number."""
+
+
+class Version(NamedTuple):
+    """The newest version that is known of a live document."""
+
+    ref: int
+    time_ms: int
+    digest: int
+
+
+@dataclass
+class Oracle:
+    """Live documents, pairs, and the full graph of the expired ones."""
+
+    threshold: float
+    retention_ms: int | None = None
+    live: dict[str, Version] = field(default_factory=dict)
+    pairs: dict[tuple[str, str], PairState] = field(default_factory=dict)
+    newest: dict[str, tuple[int, int]] = field(default_factory=dict)
+    old_links: dict[Vertex, set[Vertex]] = field(default_factory=dict)
+    horizon: Horizon = field(default_factory=Horizon)
+    expired: int = 0
+
+    # -- one frame
+
+    def settle(
+        self, retirements: Iterable[Retirement], edges: Iterable[Edge], horizon: Horizon | None
+    ) -> set[frozenset[int]]:
+        """Apply a frame; returns the refs of the pairs that are to be asked again."""
+        asked = set()
+        for retired in retirements:
+            self._retire(retired)
+            asked.add(retired.id)
+            self._let_go()
+        for edge in edges:
+            self._link(edge)
+            self._let_go()
+        if horizon is not None:
+            self._expire(self.horizon.joined(horizon))
+        return {
+            frozenset((self.live[left].ref, self.live[right].ref))
+            for (left, right), pair in self.pairs.items()
+            if asked & {left, right} and self._in_doubt(pair)
+        }
+
+    def _retire(self, retired: Retirement) -> None:
+        self._know(retired.id, retired.ref, retired.keep_until_ms)
+        now = self.live.get(retired.id)
+        if now is None:
+            return
+        if retired.ref > now.ref:
+            if retired.deleted or self.horizon.passed(retired.time_ms, retired.ref):
+                del self.live[retired.id]
+                self._cut_past(retired.id)
+                self.pairs = {key: pair for key, pair in self.pairs.items() if retired.id not in key}
+            else:
+                self._know(retired.id, retired.ref, now.time_ms)
+                self._replace(End(retired.id, retired.ref, retired.time_ms, retired.digest))
+        elif retired.deleted:
+            for key, pair in list(self.pairs.items()):
+                named = {pair.left: pair.left_ref, pair.right: pair.right_ref}
+                if named.get(retired.id, retired.ref) < retired.ref:
+                    del self.pairs[key]
+
+    def _link(self, edge: Edge) -> None:
+        ends = (edge.one, edge.other)
+        if any(end.ref < self._newest_ref(end.id) or self.horizon.passed(end.time_ms, end.ref) for end in ends):
+            return
+        for end in ends:
+            if end.id in self.live and end.ref > self.live[end.id].ref:
+                self._know(end.id, end.ref, self.live[end.id].time_ms)
+                self._replace(end)
+                self._let_go()
+        left, right = sorted(ends)
+        if edge.similarity < self.threshold:
+            self.pairs.pop((left.id, right.id), None)
+            return
+        for end in ends:
+            self.live[end.id] = Version(end.ref, end.time_ms, end.digest)
+        self.pairs[left.id, right.id] = PairState(
+            left.id, right.id, left.ref, right.ref, left.time_ms, right.time_ms, *edge[2:]
+        )
+
+    def _expire(self, horizon: Horizon) -> None:
+        self.horizon = horizon
+        gone = {id for id, version in self.live.items() if horizon.passed(version.time_ms, version.ref)}
+        for key, pair in list(self.pairs.items()):
+            if gone & set(key) and self._in_doubt(pair):
+                del self.pairs[key]
+        self._let_go()
+        gone &= self.live.keys()
+        names: dict[Vertex, Vertex] = {id: self.expired + number for number, id in enumerate(sorted(gone))}
+        self.expired += len(names)
+        links = self.links()
+        for id in gone:
+            for other in links[id]:
+                one, two = names[id], names.get(other, other)
+                self.old_links.setdefault(one, set()).add(two)
+                self.old_links.setdefault(two, set()).add(one)
+        for id in gone:
+            self._cut_past(id)
+            del self.live[id]
+        self.pairs = {key: pair for key, pair in self.pairs.items() if not gone & set(key)}
+        self.newest = {id: (ref, keep) for id, (ref, keep) in self.newest.items() if not horizon.passed(keep, ref)}
+        self._let_go()
+
+    # -- pieces of it
+
+    def _newest_ref(self, id: str) -> int:
+        known = [self.newest[id][0]] if id in self.newest else []
+        return max(known + ([self.live[id].ref] if id in self.live else [-1]))
+
+    def _know(self, id: str, ref: int, keep_until_ms: int) -> None:
+        before = self.newest.get(id, (ref, keep_until_ms))
+        ref, keep_until_ms = max(ref, before[0]), max(keep_until_ms, before[1])
+        if not self.horizon.passed(keep_until_ms, ref):
+            self.newest[id] = ref, keep_until_ms
+
+    def _replace(self, end: End) -> None:
+        self.live[end.id] = Version(end.ref, end.time_ms, end.digest)
+        self._cut_past(end.id)
+
+    def _cut_past(self, id: Vertex) -> None:
+        for other in self.old_links.pop(id, set()):
+            self.old_links[other].discard(id)
+
+    def _in_doubt(self, pair: PairState) -> bool:
+        return (pair.left_ref, pair.right_ref) != (self.live[pair.left].ref, self.live[pair.right].ref)
+
+    def _let_go(self) -> None:
+        """Documents that nothing holds leave."""
+        links = self.links()
+        for id in [id for id in self.live if not links[id]]:
+            del self.live[id]
+
+    # -- what is to be seen
+
+    def links(self) -> dict[Vertex, set[Vertex]]:
+        """Every link of the full graph, from both sides."""
+        links: dict[Vertex, set[Vertex]] = {id: set() for id in self.live}
+        for vertex, others in self.old_links.items():
+            links.setdefault(vertex, set()).update(others)
+        connected: list[tuple[Vertex, Vertex]] = [(left, right) for left, right in self.pairs]
+        for digest in {version.digest for version in self.live.values()} - {0}:
+            group = sorted((version.time_ms, id) for id, version in self.live.items() if version.digest == digest)
+            for (time_ms, id), (later_ms, later) in pairwise(group):
+                if self.retention_ms is None or later_ms - time_ms <= self.retention_ms:
+                    connected.append((id, later))
+        for one, other in connected:
+            links[one].add(other)
+            links[other].add(one)
+        return links
+
+    def components(self) -> set[frozenset[str]]:
+        """The live documents of each component of the full graph."""
+        links, left, components = self.links(), set(self.live), set()
+        while left:
+            todo: list[Vertex] = [next(iter(left))]
+            seen: set[Vertex] = set()
+            while todo:
+                vertex = todo.pop()
+                if vertex not in seen:
+                    seen.add(vertex)
+                    todo.extend(links[vertex])
+            component = frozenset(id for id in seen if isinstance(id, str))
+            components.add(component)
+            left -= component
+        return components
+
+    def best(self, id: str) -> float | None:
+        """The best similarity of a document's live pairs."""
+        return max((pair.similarity for key, pair in self.pairs.items() if id in key), default=None)
+
+
+@dataclass
+class Topics:
+    """The public topics as a consumer of compacted topics sees them."""
+
+    matches: dict[tuple[str, str], MatchChange] = field(default_factory=dict)
+    members: dict[str, MemberChange] = field(default_factory=dict)
+    clusters: dict[str, ClusterChange] = field(default_factory=dict)
+
+    def read(self, settled: Settled) -> None:
+        """Fold the changes of a frame in; each has to be news."""
+        for keys in (
+            [change[:2] for change in settled.matches],
+            [(change.id,) for change in settled.members],
+            [(change.id,) for change in settled.clusters],
+        ):
+            assert keys == sorted(set(keys)), "sorted, and once each"
+        for match in settled.matches:
+            if match.similarity is None:
+                assert match.reason in {"updated", "deleted"}
+                del self.matches[match.left, match.right]
+            else:
+                assert match.reason is None
+                assert self.matches.get((match.left, match.right)) != match, "nothing new"
+                self.matches[match.left, match.right] = match
+        for member in settled.members:
+            if member.cluster is None:
+                assert member.reason in {"updated", "deleted", "expired"}
+                del self.members[member.id]
+            else:
+                assert self.members.get(member.id) != member, "nothing new"
+                self.members[member.id] = member
+        for cluster in settled.clusters:
+            self._read_cluster(cluster)
+
+    def _read_cluster(self, cluster: ClusterChange) -> None:
+        if cluster.event is None:
+            assert cluster.merged_into is None or cluster.merged_into != cluster.id
+            del self.clusters[cluster.id]
+            return
+        bare = cluster._replace(event=None, merged_from=(), split_from=None)
+        before = self.clusters.get(cluster.id)
+        assert before != bare, "nothing new"
+        assert (before is None) == (cluster.event == "created" or cluster.split_from is not None)
+        assert (cluster.event == "merged") == bool(cluster.merged_from)
+        self.clusters[cluster.id] = bare
+
+
+class Bench:
+    """A ledger, the oracle, the public topics, and ledgers recovered from records, which all must agree."""
+
+    def __init__(
+        self, threshold: float = 0.8, retention_ms: int | None = None, rng: random.Random | None = None
+    ) -> None:
+        self._new = partial(Ledger, threshold, retention_ms)
+        self.ledger = self._new()
+        self.oracle = Oracle(threshold, retention_ms)
+        self.topics = Topics()
+        self.offset = 0
+        self.rng = rng
+        self._also = [self.ledger]
+        self._follower = self._new()
+
+    def settle(
+        self,
+        *,
+        retirements: Iterable[Retirement] = (),
+        edges: Iterable[Edge] = (),
+        horizon: Horizon | None = None,
+    ) -> Settled:
+        """One frame through everything."""
+        retirements, edges = list(retirements), list(edges)
+        self.offset += 1
+        every = [
+            ledger.settle(self.offset, retirements=retirements, edges=edges, horizon=horizon) for ledger in self._also
+        ]
+        settled = every[0]
+        assert all(other == settled for other in every), "a recovered ledger behaves like the one that wrote"
+        rechecks = self.oracle.settle(retirements, edges, horizon)
+        assert len(settled.rechecks) == len(rechecks)
+        assert {frozenset(recheck) for recheck in settled.rechecks} == rechecks
+        assert settled.rechecks == sorted(settled.rechecks)
+        assert {recheck[0] for recheck in settled.rechecks} <= {
+            self.ledger.newest_ref(retired.id) for retired in retirements
+        }
+        self.compare_recovery(settled.changes)
+        matches = dict(self.topics.matches)
+        self.topics.read(settled)
+        self.compare_topics(matches)
+        self.compare_state()
+        check_graph(self.ledger)
+        return settled
+
+    def compare_recovery(self, changes: LedgerChanges) -> None:
+        """A ledger recovered from the records, or a snapshot and later records, equals the live one."""
+        follower, snapshot = self._follower, self.ledger.snapshot()
+        for state in changes.nodes:
+            node = follower.graph.nodes.get(state.id)
+            assert node is None or node.state() != state, "a row that did not change"
+        for pair in changes.pairs:
+            node = follower.graph.nodes.get(pair.left)
+            assert node is None or node.pairs.get(pair.right) != pair, "a row that did not change"
+        follower.apply(changes)
+        assert all(ledger.snapshot() == snapshot for ledger in (*self._also, follower))
+        assert follower.graph.pasts == self.ledger.graph.pasts
+        assert {id: cluster.members for id, cluster in follower.ids.live.items()} == {
+            id: cluster.members for id, cluster in self.ledger.ids.live.items()
+        }
+        if self.rng is not None and self.rng.random() < 0.1:
+            self._also = [self.ledger, follower]
+            self._follower = self._new()
+            self._follower.apply(snapshot)
+            assert self._follower.snapshot() == snapshot
+
+    def compare_topics(self, before: dict[tuple[str, str], MatchChange]) -> None:
+        """What was published is what is true; only pairs with an expired end may stay behind in `matches`."""
+        nodes = self.ledger.graph.nodes
+        true = {
+            key: MatchChange(*key, pair.similarity, pair.shared, pair.union, pair.left_time_ms, pair.right_time_ms)
+            for key, pair in self.oracle.pairs.items()
+        }
+        assert {key: self.topics.matches.get(key) for key in true} == true
+        for key in self.topics.matches.keys() - true.keys():
+            match, horizon = self.topics.matches[key], self.oracle.horizon
+            assert before[key] == match, "published for the first time without being true"
+            if not any(horizon.floors):
+                assert min(match.left_time_ms, match.right_time_ms) < horizon.time_ms
+        assert self.topics.members == {
+            id: MemberChange(id, node.cluster, self.oracle.best(id), node.time_ms) for id, node in nodes.items()
+        }
+        clusters = {}
+        for component in self.oracle.components():
+            members = sorted((self.oracle.live[id].time_ms, id) for id in component)
+            ids = {nodes[id].cluster for id in component}
+            assert len(ids) == 1, "one component, one cluster"
+            id = ids.pop()
+            assert id not in clusters, "one cluster, one component"
+            assert id not in self.ledger.ids.closed
+            clusters[id] = ClusterChange(
+                id,
+                size=len(members),
+                members=tuple(id for _, id in members[::-1][:100]),
+                representative=members[0][1],
+                first_time_ms=members[0][0],
+                last_time_ms=members[-1][0],
+            )
+            assert self.ledger.ids.live[id].members == members
+        assert self.topics.clusters == clusters
+        assert self.ledger.ids.live.keys() == clusters.keys()
+
+    def compare_state(self) -> None:
+        """Documents, pairs, newest refs and the horizon are those of the oracle."""
+        graph, oracle = self.ledger.graph, self.oracle
+        assert {id: (node.ref, node.time_ms, node.digest) for id, node in graph.nodes.items()} == oracle.live
+        snapshot = self.ledger.snapshot()
+        assert {(pair.left, pair.right): pair for pair in snapshot.pairs} == oracle.pairs
+        assert {state.id: (state.ref, state.keep_until_ms) for state in snapshot.newest} == oracle.newest
+        assert self.ledger.horizon == oracle.horizon
+
+
+def check_graph(ledger: Ledger) -> None:
+    """What must hold inside at any time."""
+    graph, horizon = ledger.graph, ledger.horizon
+    assert all(graph.pasts.values()), "a past node without links"
+    assert {(past, id) for past, ids in graph.pasts.items() for id in ids} == {
+        (past, id) for id, node in graph.nodes.items() for past in node.pasts
+    }
+    assert all(past < graph.next_past for past in graph.pasts)
+    groups: dict[int, list[tuple[int, str]]] = {}
+    for id, node in graph.nodes.items():
+        assert node.id == id
+        if node.digest:
+            groups.setdefault(node.digest, []).append((node.time_ms, id))
+        for partner, pair in node.pairs.items():
+            assert graph.nodes[partner].pairs[id] is pair
+            assert {pair.left, pair.right} == {id, partner}
+            assert pair.left < pair.right
+        assert node.best_similarity() == max((pair.similarity for pair in node.pairs.values()), default=None)
+        assert not horizon.passed(node.time_ms, node.ref)
+    assert graph._twins == {digest: sorted(group) for digest, group in groups.items()}
+    for entry in ledger.newest.values():
+        assert not horizon.passed(entry.keep_until_ms, entry.ref)
+    for closed in ledger.ids.closed.values():
+        assert not horizon.passed(closed.time_ms, closed.ref)
+    for queue, keys in (
+        (ledger._node_queue, graph.nodes.keys()),
+        (ledger._newest_queue, ledger.newest.keys()),
+        (ledger.ids._queue, ledger.ids.closed.keys()),
+    ):
+        assert queue._keys.keys() == keys
+        held = len(queue._by_time), sum(map(len, queue._by_offset.values()))
+        assert max(held) <= queue._pushes
+
+
+class World:
+    """Documents that come, change and go, and what the steps before `settle` would make of them, late and in any order.
+
+    Contents are numbers; how similar two of them are is drawn once and remembered.
+    """
+
+    def __init__(self, rng: random.Random, bench: Bench, *, ids: int, contents: int, expiry: bool, caps: bool) -> None:
+        self.rng, self.bench = rng, bench
+        self._ids = [f"d{number}" for number in range(ids)]
+        self._contents, self._expiry, self._caps = contents, expiry, caps
+        self._offsets = [0, 0]
+        self._now_ms = 1_000
+        self.horizon = Horizon()
+        self.documents: dict[str, End] = {}
+        self._keep: dict[str, int] = {}
+        self._drawn: dict[tuple[int, int], float] = {}
+        self._flying: list[Edge | Retirement] = []
+        self._by_ref: dict[int, End] = {}
+        self.left_out: set[tuple[int, int]] = set()
+
+    def similarity(self, one: End, other: End) -> float:
+        """How alike two versions are; contents are told apart by their digest."""
+        retention_ms = self.bench.oracle.retention_ms
+        if retention_ms is not None and abs(one.time_ms - other.time_ms) > retention_ms:
+            return 0.0
+        if one.digest == other.digest:
+            return 1.0
+        key = min(one.digest, other.digest), max(one.digest, other.digest)
+        return self._drawn.setdefault(key, self.rng.choice((0.3, 0.5, 0.7, 0.8, 0.85, 0.9)))
+
+    def _edge(self, one: End, other: End) -> Edge:
+        similarity = self.similarity(one, other)
+        if self.rng.random() < 0.5:
+            one, other = other, one
+        return Edge(one, other, similarity, int(similarity * 100), 100)
+
+    def _send(self, entry: Edge | Retirement) -> None:
+        self._flying.extend([entry] * self.rng.randint(1, self.rng.choice((1, 2, 5))))
+
+    def write(self) -> None:
+        """A new document, an update, a delete, or a document that comes back."""
+        rng = self.rng
+        number = rng.randrange(len(self._ids))
+        id, partition = self._ids[number], number % 2
+        self._offsets[partition] += 1
+        ref = make_ref(partition, self._offsets[partition])
+        old = self.documents.pop(id, None)
+        if old is not None:
+            self._keep[id] = max(self._keep.get(id, old.time_ms), old.time_ms)
+        self._now_ms += rng.choice((0, 1, 5, 20))
+        new = End(id, ref, max(0, self._now_ms + rng.randint(-60, 5)), rng.randrange(1, self._contents + 1))
+        if old is not None and rng.random() < 0.3:
+            new = new._replace(digest=old.digest)
+        if old is not None and rng.random() < 0.25:
+            self._send(Retirement(id, ref, new.time_ms, 0, True, self._keep[id]))
+            return
+        if id in self._keep:
+            self._send(Retirement(id, ref, new.time_ms, new.digest, False, self._keep[id]))
+        self._by_ref[ref] = new
+        for other in self.documents.values():
+            if self.similarity(new, other) >= self.bench.oracle.threshold:
+                if self._caps and rng.random() < 0.3:
+                    self.left_out.add((min(ref, other.ref), max(ref, other.ref)))
+                else:
+                    self._send(self._edge(new, other))
+        self.documents[id] = new
+
+    def deliver(self, at_most: int) -> Settled:
+        """One frame of what is under way, in any order, and perhaps a step of the horizon."""
+        rng = self.rng
+        rng.shuffle(self._flying)
+        cut = max(0, len(self._flying) - rng.randint(0, at_most))
+        batch, self._flying = self._flying[cut:], self._flying[:cut]
+        horizon = None
+        if self._expiry and rng.random() < 0.3:
+            time_ms = self._now_ms - rng.randint(60, 300)
+            floors = tuple(offset - rng.randint(10, 60) for offset in self._offsets) if rng.random() < 0.3 else ()
+            horizon = self.horizon = self.horizon.joined(Horizon(time_ms, tuple(max(0, floor) for floor in floors)))
+        settled = self.bench.settle(
+            retirements=[entry for entry in batch if isinstance(entry, Retirement)],
+            edges=[entry for entry in batch if isinstance(entry, Edge)],
+            horizon=horizon,
+        )
+        for recheck in settled.rechecks:
+            new, old = (self._by_ref[ref] for ref in recheck)
+            if self.documents.get(old.id) == old and not (self._caps and rng.random() < 0.2):
+                self._send(self._edge(new, old))
+        return settled
+
+    def run(self, steps: int, at_most: int = 8) -> None:
+        """Write and deliver at random, then deliver everything."""
+        for _ in range(steps):
+            for _ in range(self.rng.choice((0, 1, 1, 3))):
+                self.write()
+            self.deliver(at_most)
+        while self._flying:
+            self.deliver(at_most)
+
+    def true_pairs(self) -> set[tuple[str, str]]:
+        """Pairs of live newest versions that are similar enough."""
+        passed = self.bench.oracle.horizon.passed
+        live = sorted(end for end in self.documents.values() if not passed(end.time_ms, end.ref))
+        return {
+            (one.id, other.id)
+            for number, one in enumerate(live)
+            for other in live[number + 1 :]
+            if self.similarity(one, other) >= self.bench.oracle.threshold
+            and (min(one.ref, other.ref), max(one.ref, other.ref)) not in self.left_out
+        }
