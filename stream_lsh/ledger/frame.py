@@ -26,7 +26,7 @@ class Frame:
     """The notes of one frame; `offset` is that of its message on `edges`.
 
     `nodes`, `members`, `pairs` and `clusters` hold what was before the first touch, None for what was not there;
-    `asked` are the documents for which a retirement came.
+    `asked` are the documents for which a retirement came; `expired` are the pairs that an expired end took along.
     """
 
     def __init__(self, offset: int) -> None:
@@ -34,6 +34,7 @@ class Frame:
         self.nodes: dict[str, NodeState | None] = {}
         self.members: dict[str, Told | None] = {}
         self.pairs: dict[tuple[str, str], PairState | None] = {}
+        self.expired: dict[tuple[str, str], PairState] = {}
         self.reasons: dict[str | tuple[str, str], str] = {}
         self.clusters: dict[str, ClusterChange | None] = {}
         self.events: dict[str, set[str]] = {}
@@ -75,11 +76,12 @@ class Frame:
         changes = []
         for key in sorted(now):
             before, after = self.pairs[key], now[key]
-            if after is not None:
-                if before is None or _seen(before) != _seen(after):
-                    changes.append(_seen(after))
-            elif before is not None and self.reasons[key] != EXPIRED:
-                changes.append(MatchChange(*key, reason=self.reasons[key]))
+            if after is None and before is not None:
+                after = self.expired.get(key)  # stays as it was last: an update of this frame counts
+                if after is None:
+                    changes.append(MatchChange(*key, reason=self.reasons[key]))
+            if after is not None and (before is None or _seen(before) != _seen(after)):
+                changes.append(_seen(after))
         return changes
 
     def member_changes(self, nodes: dict[str, Node]) -> list[MemberChange]:

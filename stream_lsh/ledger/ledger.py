@@ -239,7 +239,7 @@ class Ledger(LedgerState):
         """An expired document leaves its cluster and lives on as a link between those that it was connected with."""
         for pair in node.pairs.values():
             self._frame.touch_pair(pair.left, pair.right, pair)
-            self._frame.reasons[pair.left, pair.right] = EXPIRED
+            self._frame.expired[pair.left, pair.right] = pair
         self._leave(node, EXPIRED)
         self.graph.contract(node, self._frame.touch_node)
 

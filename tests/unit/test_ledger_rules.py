@@ -389,6 +389,15 @@ def test_expiry_withdraws_no_match() -> None:
     assert [(change.id, change.event, change.members) for change in settled.clusters] == [("a", "left", ("c", "b"))]
 
 
+def test_a_pair_that_was_updated_in_the_frame_in_which_it_expires_is_told_as_it_was_last() -> None:
+    bench = Bench()
+    bench.settle(edges=[edge(end("a", time_ms=50), end("b", time_ms=60))])
+    new = end("a", 2, time_ms=30)
+    settled = bench.settle(retirements=[updated(new)], edges=[edge(new, end("b", time_ms=60), 85)], horizon=Horizon(40))
+    assert settled.matches == [MatchChange("a", "b", 0.85, 85, 100, 30, 60)]
+    assert settled.members == [MemberChange("a", reason="expired"), MemberChange("b", "a", None, 60)]
+
+
 def test_an_expired_middle_keeps_the_rest_together() -> None:
     bench = Bench()
     late, later = end("x", time_ms=50), end("y", time_ms=60)
