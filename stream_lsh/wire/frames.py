@@ -89,7 +89,7 @@ def encode(frame: Frame, fingerprint: int) -> bytes:
             put_documents(writer, frame)
             put_horizon(writer, frame.horizon)
             return writer.message(Message.DOCUMENTS, fingerprint)
-        case _:
+        case _:  # pragma: no cover - mypy proves it
             assert_never(frame)
 
 

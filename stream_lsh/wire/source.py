@@ -260,7 +260,7 @@ def _document(
             raise UnusableDocument("id", f"got neither a key nor the field `{names.id}`, expected one of them")
         document_id = key_id
     else:
-        document_id = _checked_id(value_id if type(value_id) is str else _decimal(cast("int", value_id)))
+        document_id = _checked_id(str(value_id))
         if key_id is not None and document_id != key_id:
             raise UnusableDocument(
                 "key",
@@ -289,13 +289,6 @@ def _key_id(key: bytes) -> str:
         raise MalformedMessage(
             "key", f"got a key that is not UTF-8 ({error.reason} at byte {error.start}), expected the document's id"
         ) from None
-
-
-def _decimal(number: int) -> str:
-    try:
-        return str(number)
-    except ValueError:  # Python refuses to write a number of thousands of digits
-        raise UnusableDocument("id", "got an integer of thousands of digits, expected an id") from None
 
 
 def _checked_id(value_id: str) -> str:

@@ -1,0 +1,135 @@
+"""One small value of every message kind, whose bytes are committed beside this file.
+
+Values are chosen so that every column is there and no number is a default.  Texts stay plain (below 256 bytes), because
+what zstd makes of longer ones depends on its version; `COMPRESSED` is therefore only ever decoded.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from stream_lsh.ledger.changes import ClosedState, ClusterState, LedgerChanges, NewestState, NodeState, PairState
+from stream_lsh.model import Retirement
+from stream_lsh.pipeline.batches import (
+    BandsFrame,
+    Candidates,
+    CandidatesFrame,
+    Edges,
+    EdgesFrame,
+    Ends,
+    Mark,
+    Postings,
+    Verifications,
+    VerificationsFrame,
+    Watermarks,
+)
+from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord
+from stream_lsh.retention import Horizon
+from stream_lsh.wire.frames import (
+    decode_bands,
+    decode_buckets,
+    decode_candidates,
+    decode_documents,
+    decode_edges,
+    decode_verifications,
+    encode,
+    encode_buckets,
+)
+from stream_lsh.wire.ledger_record import LedgerAssembler, encode_ledger
+
+FINGERPRINT = 0x0123456789ABCDEF
+REF = 3 << 48
+
+
+def u64(*values: int) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+    return np.array(values, np.uint64)
+
+
+def i64(*values: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.array(values, np.int64)
+
+
+WATERMARKS = Watermarks(2, (Mark(0, 1_700_000_000_000, False, 7), Mark(5, -1, True, 0)))
+HORIZON = Horizon(1_600_000_000_000, (0, 12))
+POSTINGS = Postings(
+    refs=u64(REF | 1, REF | 2),
+    times=i64(1_700_000_000_001, -5),
+    retired=np.array([False, True]),
+    rows=i64(0, 0, 1),
+    buckets=u64(0xFFFFFFFFFFFFFFFF, 2, 5),
+)
+VERIFICATIONS = Verifications(
+    refs=u64(REF | 1),
+    times=i64(11),
+    digests=u64(0x8000000000000001),
+    ids=["größe"],
+    texts=["a text \x00 with a null and a lone \ud800"],
+    signatures=np.array([[1, 2, 0xFFFFFFFF]], np.uint32),
+    rows=i64(0, 0),
+    old=u64(4, 5),
+    kinds=np.array([0, 1], np.uint8),
+)
+EDGES = Edges(
+    left=Ends(["a", ""], u64(1, 2), i64(3, 4), u64(5, 6)),
+    right=Ends(["b", "日本"], u64(7, 8), i64(9, 10), u64(11, 12)),
+    similarity=np.array([0.875, 1.0]),
+    shared=np.array([7, 13], np.uint32),
+    union=np.array([8, 13], np.uint32),
+)
+DOCUMENTS = DocumentsRecord(
+    ids=["a", "b"],
+    refs=u64(REF | 1, REF | 2),
+    times=i64(1, 2),
+    keep_until=i64(3, 4),
+    digests=u64(5, 0),
+    live=np.array([True, False]),
+    texts=["one text", ""],
+    signatures=np.array([[1, 2], [0xFFFFFFFF, 0xFFFFFFFF]], np.uint32),
+    retired_rows=i64(1),
+    retired_refs=u64(REF),
+    retired_buckets=np.array([[10, 20, 31]], np.uint64),
+    horizon=HORIZON,
+)
+LEDGER = LedgerRecord(
+    77,
+    LedgerChanges(
+        complete=True,
+        nodes=[NodeState("a", REF | 1, 2, 3, "c", (4, 5)), NodeState("b", 6, -7, 8, "c", ())],
+        nodes_gone=["d"],
+        pairs=[PairState("a", "b", REF | 1, 6, 2, -7, 0.9, 9, 10)],
+        pairs_gone=[("a", "d")],
+        clusters=[ClusterState("c", 70)],
+        clusters_gone=["e"],
+        newest=[NewestState("a", REF | 1, 12)],
+        closed=[ClosedState("e", 13, 14)],
+        next_past=6,
+        horizon=HORIZON,
+    ),
+    (WATERMARKS, Watermarks(0, ())),
+)
+
+COMPRESSED_TEXT = "The quick brown fox jumps over the lazy dog. " * 20
+
+
+def decode_ledger(data: bytes, fingerprint: int) -> LedgerRecord | None:
+    """The record of a single part."""
+    return LedgerAssembler(fingerprint).add(data)
+
+
+Decode = Callable[[bytes, int], object]
+RETIREMENTS = (Retirement("a", 9, 8, 7, True, 6), Retirement("é", 5, -4, 3, False, 2))
+_BANDS = BandsFrame(POSTINGS, WATERMARKS, HORIZON)
+_CANDIDATES = CandidatesFrame(Candidates(u64(1, 2), u64(3, 4), np.array([0, 1], np.uint8)), WATERMARKS, HORIZON)
+_VERIFICATIONS = VerificationsFrame(VERIFICATIONS, WATERMARKS)
+_EDGES = EdgesFrame(RETIREMENTS, EDGES, WATERMARKS)
+
+SAMPLES: dict[str, tuple[object, bytes, Decode]] = {
+    "bands": (_BANDS, encode(_BANDS, FINGERPRINT), decode_bands),
+    "buckets": (_BANDS, encode_buckets(_BANDS, FINGERPRINT), decode_buckets),
+    "candidates": (_CANDIDATES, encode(_CANDIDATES, FINGERPRINT), decode_candidates),
+    "verifications": (_VERIFICATIONS, encode(_VERIFICATIONS, FINGERPRINT), decode_verifications),
+    "edges": (_EDGES, encode(_EDGES, FINGERPRINT), decode_edges),
+    "documents": (DOCUMENTS, encode(DOCUMENTS, FINGERPRINT), decode_documents),
+    "ledger": (LEDGER, encode_ledger(LEDGER, FINGERPRINT)[0], decode_ledger),
+}
+"""Value, its bytes as this version writes them, and how they are read; by the name of the file."""

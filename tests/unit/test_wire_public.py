@@ -1,0 +1,80 @@
+"""The users' contract, byte for byte."""
+
+import json
+
+from hypothesis import given
+
+from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange
+from stream_lsh.wire.public import cluster_message, match_message, member_message
+from tests.unit.wire_strategies import STRINGS
+
+
+def test_a_match() -> None:
+    change = MatchChange("doc 1", "größe", 0.875, 7, 8, 1_700_000_000_000, -5)
+    assert match_message("news", change, 1_700_000_000_001) == (
+        '["doc 1","größe"]'.encode(),
+        (
+            '{"pipeline":"news","left":"doc 1","right":"größe","similarity":0.875,"measure":"jaccard","shared":7,'
+            '"union":8,"left_time":1700000000000,"right_time":-5,"confirmed_at":1700000000001}'
+        ).encode(),
+        [],
+    )
+    value = match_message("news", change, 0, measure="cosine")[1]
+    assert value is not None
+    assert json.loads(value)["measure"] == "cosine"
+
+
+def test_a_withdrawn_match_has_the_key_of_the_match_and_a_reason() -> None:
+    assert match_message("news", MatchChange("a", "b", reason="updated"), 5) == (
+        match_message("news", MatchChange("a", "b", 1.0), 5)[0],
+        None,
+        [("reason", b"updated")],
+    )
+
+
+def test_a_member() -> None:
+    assert member_message(MemberChange("é", "a", 1.0, 5)) == (
+        "é".encode(),
+        b'{"cluster":"a","similarity":1.0,"time":5}',
+        [],
+    )
+    assert member_message(MemberChange("b", "a", None, 5)) == (b"b", b'{"cluster":"a","time":5}', [])
+    assert member_message(MemberChange("b", reason="expired")) == (b"b", None, [("reason", b"expired")])
+    assert member_message(MemberChange("b")) == (b"b", None, [])
+
+
+def test_a_cluster() -> None:
+    change = ClusterChange("a", "merged", 3, ("c", "b", "a"), "b", ("x", "y"), "z", 1, 2)
+    assert cluster_message(change, 9) == (
+        b"a",
+        b'{"cluster":"a","event":"merged","size":3,"members":["c","b","a"],"representative":"b","merged_from":["x","y"],'
+        b'"split_from":"z","first_time":1,"last_time":2,"version":9}',
+        [],
+    )
+    assert cluster_message(ClusterChange("a", "created", 2, ("b", "a"), "a"), 9)[1] == (
+        b'{"cluster":"a","event":"created","size":2,"members":["b","a"],"representative":"a","first_time":0,"last_time":0,'
+        b'"version":9}'
+    )
+
+
+def test_a_cluster_that_is_no_more() -> None:
+    assert cluster_message(ClusterChange("a", merged_into="ü"), 9) == (b"a", None, [("merged_into", "ü".encode())])
+    assert cluster_message(ClusterChange("a"), 9) == (b"a", None, [])
+
+
+@given(STRINGS, STRINGS)
+def test_whatever_an_id_holds_the_json_is_valid_and_says_it(left: str, right: str) -> None:
+    key, value, _ = match_message("p", MatchChange(left, right, 0.5), 1)
+    withdrawn, _, _ = match_message("p", MatchChange(left, right), 2)
+    assert key == withdrawn
+    assert value is not None
+    # A pair of escaped surrogates reads back as the one character that it stands for.
+    assert json.loads(key.decode()) == json.loads(json.dumps([left, right]))
+    assert json.loads(value.decode())["left"] == json.loads(json.dumps(left))
+    key, value, _ = member_message(MemberChange(left, right))
+    assert key.decode("utf-8", "surrogatepass") == left
+    assert value is not None
+    assert json.loads(value.decode())["cluster"] == json.loads(json.dumps(right))
+    value = cluster_message(ClusterChange(left, "created", 1, (left, right)), 1)[1]
+    assert value is not None
+    assert json.loads(value.decode())["members"] == json.loads(json.dumps([left, right]))
