@@ -28,6 +28,7 @@ from stream_lsh.index.batch import Batch, checked, in_chain_order
 from stream_lsh.index.hits import Hits, count_bands, joined, merge_equal_refs, no_hits, rank
 from stream_lsh.index.segment import FOREVER_MS, LOW32, PARTITION_SHIFT, S32, Places, Segment, reach
 from stream_lsh.index.walk import Probe, Walk, bucket_numbers, new_neighbours
+from stream_lsh.model import NO_REF
 
 MAX_CAPACITY = 1 << 24
 """Postings of the largest segment; at this size a chained table of 16-byte rows still costs some 2 us a document."""
@@ -126,6 +127,23 @@ class BandTable:
         """Enter postings without probing: recovery from a changelog.  Arguments as for `insert_and_probe`."""
         for piece in checked(refs, times, rows, buckets).pieces():
             self._enter(piece)
+
+    def probe(self, rows: I64, buckets: U64) -> Hits:
+        """Whom documents would meet that are not entered: a query, which leaves the table as it is.
+
+        Args:
+            rows: int64[m] in [0, n), the document of a posting; at most 2^23 documents.
+            buckets: uint64[m], no bucket twice for one document.
+
+        Returns:
+            as `insert_and_probe`; `new` is NO_REF for all of them.
+        """
+        if not self._segments or len(rows) == 0:
+            return no_hits()
+        newest = len(self._segments) - 1
+        heads = self._segments[newest].heads(buckets)
+        refs = np.full(int(rows.max()) + 1, NO_REF, np.uint64)
+        return self._probed(refs, [Probe(newest, rows, buckets, heads)])
 
     def retire(self, refs: U64, rows: I64, buckets: U64) -> Hits:
         """Take postings out, and return the copies that became neighbours by it.

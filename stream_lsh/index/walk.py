@@ -10,9 +10,10 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U64
 from stream_lsh.index.hits import NUMBER_MASK, ROW_SHIFT
-from stream_lsh.index.segment import LOW32, S32, Segment
+from stream_lsh.index.segment import FEW, LOW32, S32, Segment
 
 _ONE = np.uint64(1)
+_NEWEST = int(NUMBER_MASK)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,9 +58,12 @@ class Walk:
         self.capped = self.visited = 0
         self._cap = cap
         self._base = segments[0].base if segments else 0
+        if sum(len(probe.rows) for probe in probes) <= FEW:
+            self._one_by_one(segments, probes)
+            return
         rows = probes[0].rows if len(probes) == 1 else np.concatenate([probe.rows for probe in probes])
         self._buckets = probes[0].buckets if len(probes) == 1 else np.concatenate([probe.buckets for probe in probes])
-        self._tags = rows.astype(np.uint64) << ROW_SHIFT | (~self._buckets & _ONE)
+        self._tags = _tags(rows, self._buckets)
         self._left = np.full(len(rows), cap, dtype=np.int64)
         starts: dict[int, list[tuple[I64, I64]]] = {}
         begin = 0
@@ -68,6 +72,38 @@ class Walk:
             starts.setdefault(probe.segment, []).append((lanes, probe.older))
             begin += len(probe.rows)
         self._over_segments(segments, starts)
+
+    def _one_by_one(self, segments: Sequence[Segment], probes: Sequence[Probe]) -> None:
+        """The walk of a few postings, in plain Python."""
+        keys: list[int] = []
+        for probe in probes:
+            tags = _tags(probe.rows, probe.buckets).tolist()
+            for tag, bucket, row in zip(tags, probe.buckets.tolist(), probe.older.tolist(), strict=True):
+                self._single(segments[: probe.segment + 1], keys, tag, bucket, row)
+        if keys:
+            self.keys.append(np.array(keys, dtype=np.uint64))
+
+    def _single(self, segments: Sequence[Segment], keys: list[int], tag: int, bucket: int, row: int) -> None:
+        left = self._cap or -1  # from -1 downwards it never ends
+        number = len(segments) - 1
+        while True:
+            segment = segments[number]
+            read, newest = segment.log.item, _NEWEST - segment.base + self._base
+            while row:
+                self.visited += 1
+                link = read(row, 1)
+                if read(row, 0) == bucket:
+                    if left == 0:
+                        self.capped += 1
+                        return
+                    left -= 1
+                    keys.append(tag | newest - (link & 0xFFFFFFFF) << 1)
+                row = link >> 32
+            if number == 0:
+                return
+            number -= 1
+            segment = segments[number]
+            row = segment.head.item(bucket >> int(segment.shift))
 
     def _over_segments(self, segments: Sequence[Segment], starts: dict[int, list[tuple[I64, I64]]]) -> None:
         walking = np.empty(0, dtype=np.int64)
@@ -116,6 +152,11 @@ class Walk:
                     at, lane = np.delete(at, spent), np.delete(lane, spent)
             number = (link[at] & LOW32) + np.uint64(segment.base - self._base)
             self.keys.append(self._tags[lane] | (NUMBER_MASK - number) << _ONE)
+
+
+def _tags(rows: I64, buckets: U64) -> U64:
+    """What the keys of a posting have in common: its document, and whether its bucket is a digest."""
+    return rows.astype(np.uint64) << ROW_SHIFT | (~buckets & _ONE)
 
 
 def bucket_numbers(segments: Sequence[Segment], bucket: int, oldest: int, further: int) -> list[int]:

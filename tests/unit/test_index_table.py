@@ -1,12 +1,13 @@
 """The band-bucket table against its oracle, over random histories and by example."""
 
+from pathlib import Path
 from typing import TypedDict
 
 import numpy as np
 import pytest
 
 from stream_lsh.errors import DamagedBytes, InvariantError
-from stream_lsh.index import BandTable
+from stream_lsh.index import BandTable, segment, walk
 from stream_lsh.model import make_ref
 from tests.unit.index_oracle import Oracle, Posting, by_document, columns, pairs_of, probe, retire
 
@@ -129,8 +130,15 @@ class History:
         assert self.oracle.pairs_within(self.k, digest=True) <= self.oracle.told
 
 
-@pytest.mark.parametrize("start", range(0, 1000, 50))
-def test_any_history_of_calls_gives_the_answers_of_the_oracle(start: int) -> None:
+@pytest.mark.parametrize("few", [0, 6, 40])
+@pytest.mark.parametrize("start", range(0, 400, 50))
+def test_any_history_of_calls_gives_the_answers_of_the_oracle(
+    start: int, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`few` decides what is walked in step and what one by one: the answers are the same."""
+    monkeypatch.setattr(segment, "FEW", few)
+    monkeypatch.setattr(walk, "FEW", few)
+    monkeypatch.setattr(segment, "ROUNDS", 3 + few)
     for seed in range(start, start + 50):
         print(f"seed {seed}")
         history = History(seed)
@@ -338,6 +346,21 @@ def test_a_damaged_snapshot_is_refused() -> None:
     for name in ("0.log", "0.refs", "0.alive", "0.fields", "0.lowest"):
         with pytest.raises(DamagedBytes):
             BandTable.restore({**whole, name: whole[name][:-1]})
+    for link in (5 << 32, 7):  # a chain that leads forwards, a document that is not there
+        log = whole["0.log"].copy()
+        log[1, 1] = link
+        with pytest.raises(DamagedBytes):
+            BandTable.restore({**whole, "0.log": log})
+
+
+def test_a_snapshot_survives_a_file(tmp_path: Path) -> None:
+    table = BandTable(first_capacity=8)
+    probe(table, ascending(20, [2, 5]))
+    np.savez(tmp_path / "table.npz", **table.snapshot())  # type: ignore[arg-type]  # a stub that thinks of allow_pickle
+    with np.load(tmp_path / "table.npz", allow_pickle=False) as arrays:
+        again = BandTable.restore(arrays, first_capacity=8)
+    ask = [(50, 0, 2), (50, 0, 5)]
+    assert by_document(probe(again, ask)) == by_document(probe(table, ask))
 
 
 def test_a_snapshot_does_not_change_with_the_table() -> None:
