@@ -163,9 +163,8 @@ class Ledger(LedgerState):
         one, other, similarity, shared, union = edge
         if one.id == other.id:
             return
-        for end in (one, other):
-            if end.ref < self.newest_ref(end.id) or self.horizon.passed(end.time_ms, end.ref):
-                return
+        if any(self._is_stale(end) or self._has_expired(end) for end in (one, other)):
+            return
         for end in (one, other):
             node = self.graph.nodes.get(end.id)
             if node is not None and end.ref > node.ref:
@@ -181,6 +180,12 @@ class Ledger(LedgerState):
             pair = None if node is None else node.pairs.get(right.id)
             if pair is not None:
                 self._repair(self._withdraw(pair, UPDATED), UPDATED)
+
+    def _is_stale(self, end: End) -> bool:
+        return end.ref < self.newest_ref(end.id)
+
+    def _has_expired(self, end: End) -> bool:
+        return self.horizon.passed(end.time_ms, end.ref)
 
     def _confirm(self, left: End, right: End, pair: PairState) -> None:
         nodes = [self._node(end) for end in (left, right)]
@@ -222,18 +227,22 @@ class Ledger(LedgerState):
     def _expire(self, horizon: Horizon) -> None:
         self.horizon = horizon
         expired = self.expired_nodes()
-        suspects: set[str] = set()
-        for id in expired:
-            for pair in tuple(self.graph.nodes[id].pairs.values()):
-                if self._in_doubt(pair):
-                    suspects |= self._withdraw(pair, UPDATED)
-        self._repair(suspects, UPDATED)
+        self._withdraw_doubts(expired)
         for id in expired:
             node = self.graph.nodes.get(id)
             if node is not None:
                 self._contract(node)
         self.forget_expired()
         self._frame.newest = {id: self.newest[id] for id in self._frame.newest if id in self.newest}
+
+    def _withdraw_doubts(self, expired: list[str]) -> None:
+        """Nobody can answer for an expired version, so its pairs in doubt go, and leave no link."""
+        suspects: set[str] = set()
+        for id in expired:
+            for pair in tuple(self.graph.nodes[id].pairs.values()):
+                if self._in_doubt(pair):
+                    suspects |= self._withdraw(pair, UPDATED)
+        self._repair(suspects, UPDATED)
 
     def _contract(self, node: Node) -> None:
         """An expired document leaves its cluster and lives on as a link between those that it was connected with."""

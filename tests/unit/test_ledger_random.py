@@ -7,11 +7,125 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stream_lsh.ledger.changes import LedgerChanges
+from stream_lsh.ledger.changes import LedgerChanges, Settled
 from stream_lsh.ledger.ledger import Edge, End
 from stream_lsh.model import Retirement, make_ref
 from stream_lsh.retention import Horizon
-from tests.ledger_oracle import Bench, World
+from tests.ledger_oracle import Bench
+
+
+class World:
+    """Documents that come, change and go, and what the steps before `settle` would make of them, late and in any order.
+
+    Contents are numbers; how similar two of them are is drawn once and remembered.
+    """
+
+    def __init__(
+        self, rng: random.Random, bench: Bench, *, ids: int, contents: int, expiry: bool, caps: bool, sparse: int = 1
+    ) -> None:
+        self.rng, self.bench = rng, bench
+        self._ids = [f"d{number}" for number in range(ids)]
+        self._contents, self._expiry, self._caps = contents, expiry, caps
+        self._draws = (0.3, 0.5, 0.7) * sparse + (0.8, 0.85, 0.9)
+        self._offsets = [0, 0]
+        self._now_ms = 1_000
+        self.horizon = Horizon()
+        self.documents: dict[str, End] = {}
+        self._keep: dict[str, int] = {}
+        self._drawn: dict[tuple[int, int], float] = {}
+        self._flying: list[Edge | Retirement] = []
+        self._by_ref: dict[int, End] = {}
+        self.left_out: set[tuple[int, int]] = set()
+
+    def similarity(self, one: End, other: End) -> float:
+        """How alike two versions are; contents are told apart by their digest."""
+        retention_ms = self.bench.oracle.retention_ms
+        if retention_ms is not None and abs(one.time_ms - other.time_ms) > retention_ms:
+            return 0.0
+        if one.digest == other.digest:
+            return 1.0
+        key = min(one.digest, other.digest), max(one.digest, other.digest)
+        return self._drawn.setdefault(key, self.rng.choice(self._draws))
+
+    def _edge(self, one: End, other: End) -> Edge:
+        similarity = self.similarity(one, other)
+        if self.rng.random() < 0.5:
+            one, other = other, one
+        return Edge(one, other, similarity, int(similarity * 100), 100)
+
+    def _send(self, entry: Edge | Retirement) -> None:
+        self._flying.extend([entry] * self.rng.randint(1, self.rng.choice((1, 2, 5))))
+
+    def write(self) -> None:
+        """A new document, an update, a delete, or a document that comes back."""
+        rng = self.rng
+        number = rng.randrange(len(self._ids))
+        id, partition = self._ids[number], number % 2
+        self._offsets[partition] += 1
+        ref = make_ref(partition, self._offsets[partition])
+        old = self.documents.pop(id, None)
+        if old is not None:
+            self._keep[id] = max(self._keep.get(id, old.time_ms), old.time_ms)
+        self._now_ms += rng.choice((0, 1, 5, 20))
+        new = End(id, ref, max(0, self._now_ms + rng.randint(-60, 5)), rng.randrange(1, self._contents + 1))
+        if old is not None and rng.random() < 0.3:
+            new = new._replace(digest=old.digest)
+        if old is not None and rng.random() < 0.25:
+            self._send(Retirement(id, ref, new.time_ms, 0, True, self._keep[id]))
+            return
+        if id in self._keep:
+            self._send(Retirement(id, ref, new.time_ms, new.digest, False, self._keep[id]))
+        self._by_ref[ref] = new
+        for other in self.documents.values():
+            if self.similarity(new, other) >= self.bench.oracle.threshold:
+                if self._caps and rng.random() < 0.3:
+                    self.left_out.add((min(ref, other.ref), max(ref, other.ref)))
+                else:
+                    self._send(self._edge(new, other))
+        self.documents[id] = new
+
+    def deliver(self, at_most: int) -> Settled:
+        """One frame of what is under way, in any order, and perhaps a step of the horizon."""
+        rng = self.rng
+        rng.shuffle(self._flying)
+        cut = max(0, len(self._flying) - rng.randint(0, at_most))
+        batch, self._flying = self._flying[cut:], self._flying[:cut]
+        horizon = None
+        if self._expiry and rng.random() < 0.3:
+            time_ms = self._now_ms - rng.randint(60, 300)
+            floors = tuple(offset - rng.randint(10, 60) for offset in self._offsets) if rng.random() < 0.3 else ()
+            horizon = self.horizon = self.horizon.joined(Horizon(time_ms, tuple(max(0, floor) for floor in floors)))
+        settled = self.bench.settle(
+            retirements=[entry for entry in batch if isinstance(entry, Retirement)],
+            edges=[entry for entry in batch if isinstance(entry, Edge)],
+            horizon=horizon,
+        )
+        for recheck in settled.rechecks:
+            new, old = (self._by_ref[ref] for ref in recheck)
+            if self.documents.get(old.id) == old and not (self._caps and rng.random() < 0.2):
+                self._send(self._edge(new, old))
+        return settled
+
+    def run(self, steps: int, at_most: int = 8) -> None:
+        """Write and deliver at random, then deliver everything."""
+        for _ in range(steps):
+            for _ in range(self.rng.choice((0, 1, 1, 3))):
+                self.write()
+            self.deliver(at_most)
+        while self._flying:
+            self.deliver(at_most)
+
+    def true_pairs(self) -> set[tuple[str, str]]:
+        """Pairs of live newest versions that are similar enough."""
+        passed = self.bench.oracle.horizon.passed
+        live = sorted(end for end in self.documents.values() if not passed(end.time_ms, end.ref))
+        return {
+            (one.id, other.id)
+            for number, one in enumerate(live)
+            for other in live[number + 1 :]
+            if self.similarity(one, other) >= self.bench.oracle.threshold
+            and (min(one.ref, other.ref), max(one.ref, other.ref)) not in self.left_out
+        }
 
 
 def seeded(seed: int) -> random.Random:
@@ -60,6 +174,16 @@ def test_a_long_stream_stays_right(seed: int) -> None:
     world = World(rng, bench, ids=30, contents=40, expiry=True, caps=True)
     world.run(700)
     assert bench.oracle.expired > 100
+
+
+def test_thin_and_long_components_stay_right(seed: int) -> None:
+    splits = 0
+    for _, rng in worlds(seed, 12):
+        bench = Bench(0.8, rng.choice((100, 300)), rng)
+        world = World(rng, bench, ids=40, contents=200, expiry=True, caps=True, sparse=rng.choice((6, 12, 20)))
+        world.run(120, 20)
+        splits += bench.splits
+    assert splits > 10
 
 
 IDS = list("abcdef")
