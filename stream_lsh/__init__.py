@@ -1,1 +1,68 @@
-"""Near-duplicate documents and matching records, found while they stream through Kafka."""
+"""Near-duplicate documents and matching records, found while they stream through Kafka.
+
+    NearDuplicates      the same core in memory: add, update, remove, query
+    Document            one text with an id and an event time
+    Match, Cluster      what is found
+    StreamLSHError      the root of the errors, see `stream_lsh.errors`
+
+Names are imported when they are first used, so that the command line starts without loading what it does not need.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stream_lsh.errors import (
+        ConfigError,
+        DamagedBytes,
+        FingerprintMismatch,
+        FutureFormat,
+        InputError,
+        InvariantError,
+        MalformedMessage,
+        StateError,
+        StreamLSHError,
+        UnusableDocument,
+    )
+    from stream_lsh.model import Cluster, Document, Match
+    from stream_lsh.near_duplicates import NearDuplicates, Similar
+
+__all__ = [
+    "Cluster",
+    "ConfigError",
+    "DamagedBytes",
+    "Document",
+    "FingerprintMismatch",
+    "FutureFormat",
+    "InputError",
+    "InvariantError",
+    "MalformedMessage",
+    "Match",
+    "NearDuplicates",
+    "Similar",
+    "StateError",
+    "StreamLSHError",
+    "UnusableDocument",
+]
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Cluster": "model",
+    "Document": "model",
+    "Match": "model",
+    "NearDuplicates": "near_duplicates",
+    "Similar": "near_duplicates",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{_HOME.get(name, 'errors')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,18 +3,19 @@
 One source partition, one partition of everything; a batch passes through all steps before the next one begins.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.changes import Settled
-from stream_lsh.model import Document
-from stream_lsh.pipeline.batches import Candidates, Edges, EdgesFrame, Mark, Watermarks
+from stream_lsh.model import NO_REF, Document
+from stream_lsh.pipeline.batches import CANDIDATE, Candidates, Edges, EdgesFrame, Mark, Verifications, Watermarks
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded, gather
 from stream_lsh.pipeline.index import index
+from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord
 from stream_lsh.pipeline.scheme import Scheme, Signatures
 from stream_lsh.pipeline.settle import Settlement, Settler
 from stream_lsh.pipeline.sign import Arrivals, SignCounts, sign
@@ -63,6 +64,16 @@ class Counts:
     edges: int = 0
     capped_postings: int = 0
     capped_candidates: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LocalState:
+    """A pipeline between two batches: the live documents, the ledger, the next offset, the greatest event time."""
+
+    next_offset: int
+    newest_ms: int
+    documents: DocumentsRecord
+    ledger: LedgerRecord
 
 
 class LocalPipeline:
@@ -122,6 +133,61 @@ class LocalPipeline:
         frame = EdgesFrame(signed.retirements, self._compare(candidates), self._watermarks(documents))
         return self._settle(frame)
 
+    def similar(self, text: str, time_ms: int | None = None) -> Edges | None:
+        """What a text would match if it came now, None if nothing; nothing is changed.
+
+        Args:
+            text: any.
+            time_ms: its event time; None: the retention does not matter.
+        """
+        signatures = self.scheme.sign([text])
+        if not signatures.digests[0]:
+            return None
+        buckets = self.scheme.buckets(signatures)[0]
+        hits = self.table.probe(np.zeros(buckets.size, np.int64), buckets)
+        asked = Verifications(
+            refs=np.array([NO_REF], np.uint64),
+            times=np.array([time_ms or 0], np.int64),
+            digests=signatures.digests,
+            ids=("",),
+            texts=(text,),
+            signatures=signatures.values,
+            rows=np.zeros(len(hits), np.int64),
+            old=hits.old,
+            kinds=np.full(len(hits), CANDIDATE, np.uint8),
+        )
+        criteria = self._criteria if time_ms is not None else replace(self._criteria, retention_ms=None)
+        edges = verify(asked, self.documents, criteria, self._sets)
+        self._sets.forget(NO_REF)
+        return edges
+
+    def snapshot(self) -> LocalState:
+        """Everything that is true and everything needed to go on, without what only a crash would ask for.
+
+        Nothing is under way between two batches, so tombstones and the refs of retired versions can be left out.
+        """
+        ledger = self.settler.snapshot()
+        ledger = replace(ledger, changes=replace(ledger.changes, newest=[]))
+        return LocalState(self._next_offset, self._newest_ms, _live_only(self.documents.snapshot(1)), ledger)
+
+    def restore(self, documents: Iterable[DocumentsRecord], ledger: LedgerRecord, progress: tuple[int, int]) -> None:
+        """Go on, in a pipeline that is new, where another one was when its snapshot was taken.
+
+        Args:
+            documents: the documents of the snapshot, in one record or cut into several.
+            ledger: that of the snapshot.
+            progress: its `next_offset` and `newest_ms`.
+        """
+        for record in documents:
+            self.documents.apply(record)
+            buckets = self.scheme.buckets(Signatures(record.signatures, record.digests))
+            at = np.flatnonzero(buckets[:, -1])
+            rows = np.repeat(np.arange(at.size), buckets.shape[1])
+            self.table.insert(record.refs[at], record.times[at], rows, buckets[at].ravel())
+        self.settler.apply(ledger)
+        self._next_offset, self._newest_ms = progress
+        self.documents.expire(self.horizon)
+
     def _compare(self, candidates: Candidates | None) -> Edges | None:
         if candidates is None:
             return None
@@ -162,3 +228,22 @@ class LocalPipeline:
     def horizon(self) -> Horizon:
         """What has been forgotten."""
         return self.settler.ledger.horizon
+
+
+def _live_only(record: DocumentsRecord) -> DocumentsRecord:
+    """The live versions of a record, without what they retired."""
+    at = np.flatnonzero(record.live)
+    return DocumentsRecord(
+        ids=[record.ids[row] for row in at.tolist()],
+        refs=record.refs[at],
+        times=record.times[at],
+        keep_until=record.times[at],
+        digests=record.digests[at],
+        live=record.live[at],
+        texts=[record.texts[row] for row in at.tolist()],
+        signatures=record.signatures[at],
+        retired_rows=np.empty(0, np.int64),
+        retired_refs=np.empty(0, np.uint64),
+        retired_buckets=np.empty((0, 1), np.uint64),
+        horizon=record.horizon,
+    )

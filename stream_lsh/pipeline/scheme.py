@@ -53,6 +53,9 @@ class Scheme(Protocol):
     def shingle_sets(self, texts: Sequence[str]) -> list[U64]:
         """The distinct shingles of each text, ascending: uint64[m] each."""
 
+    def least_matching(self, threshold: float) -> int:
+        """Slots in which the signatures of a match agree, if it is to be looked at; 0: look at all."""
+
 
 class TextScheme:
     """The scheme of a text pipeline.

@@ -1,0 +1,256 @@
+"""What `dedup` reads: every kind of input becomes blocks of JSON lines, and one parser reads these.
+
+    .jsonl .ndjson .json and whatever else     a JSON object per line
+    .csv  .tsv  .tab                           a header, then a document per row
+    a folder                                   a document per file, its id the relative path
+
+`.gz` and `.zst` behind the ending do not matter.  A CSV row and a file of a folder are brought into the form of a line
+first: that costs a microsecond or two, and ids, times and sizes are checked in one place only.
+"""
+
+import csv
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import msgspec
+
+from stream_lsh.cli.inflate import Chunks, file_chunks
+from stream_lsh.cli.inputs import Input, files_of
+from stream_lsh.errors import ConfigError, InputError, MalformedMessage, UnusableDocument
+
+_ROWS = 256
+
+
+class Names(NamedTuple):
+    """What the fields or columns of a document are called."""
+
+    id: str
+    text: str
+    time: str
+
+
+@dataclass(slots=True)
+class Block:
+    """Consecutive documents of an input, not yet parsed.
+
+    Attributes:
+        lines: a JSON object each, or nothing where there is an error.
+        places: where each line comes from, for a message: `FILE:LINE`.
+        errors: lines that need no parsing to be refused, by index.
+        position: bytes of the input read so far.
+        checked: whether the sizes of the documents were held against the limit.
+    """
+
+    lines: list[bytes]
+    places: "Places"
+    position: int
+    errors: list[tuple[int, InputError]] = field(default_factory=list)
+    checked: bool = True
+
+
+class Places(NamedTuple):
+    """Where the lines of a block come from: line numbers of a file, or names of files in a folder."""
+
+    path: str
+    at: Sequence[int] | Sequence[str]
+
+    def name(self, index: int) -> str:
+        """The place of one line."""
+        at = self.at[index]
+        return f"{self.path}:{at}" if isinstance(at, int) else os.path.join(self.path, at)
+
+
+def blocks(inputs: Sequence[Input], chunks: Chunks, names: Names, max_bytes: int) -> Iterator[Block]:
+    """The documents of all inputs, in order."""
+    folders = sum(one.format == "folder" for one in inputs)
+    for number, one in enumerate(inputs):
+        if one.format == "folder":
+            # Two folders may hold files of one relative path, which are not versions of one document.
+            start = one.path if folders > 1 else ""
+            yield from _folder_blocks(one.path, start, names, max_bytes)
+        elif one.format == "jsonl":
+            yield from _line_blocks(number, one.path, chunks, max_bytes)
+        else:
+            yield from _table_blocks(number, one, chunks, names, max_bytes)
+
+
+def _line_blocks(number: int, path: str, chunks: Chunks, max_bytes: int) -> Iterator[Block]:
+    line, position = 1, 0
+    splitter = _Splitter(max_bytes)
+    for data, position in chunks.of(number):
+        lines, errors = splitter.split(data)
+        if lines:
+            yield Block(lines, Places(path, range(line, line + len(lines))), position, errors, False)
+            line += len(lines)
+    lines, errors = splitter.split(b"\n")
+    if lines != [b""] or errors:
+        yield Block(lines, Places(path, range(line, line + 1)), position, errors, False)
+
+
+class _Splitter:
+    """Cuts a stream of bytes into lines; of a line that is too long only the length is kept."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._begun: list[bytes] = []
+        self._size = 0
+
+    def split(self, data: bytes) -> tuple[list[bytes], list[tuple[int, InputError]]]:
+        """The lines that end in `data`, and those among them that are too long, which are blank then."""
+        first, *lines = data.split(b"\n")
+        self._size += len(first)
+        if self._size <= self._max_bytes:
+            self._begun.append(first)
+        else:
+            self._begun.clear()
+        if not lines:
+            return [], []
+        errors: list[tuple[int, InputError]] = []
+        if self._size > self._max_bytes:
+            errors = [(0, too_large(self._size, self._max_bytes))]
+        ended = b"".join(self._begun)
+        rest = lines.pop()
+        self._begun, self._size = [rest], len(rest)
+        return [ended, *lines], errors
+
+
+def too_large(size: int, max_bytes: int) -> UnusableDocument:
+    """The error for a document over the limit."""
+    return UnusableDocument(
+        "size", f"got {size} bytes, expected at most {max_bytes}: raise --max-document-bytes to take it"
+    )
+
+
+def _table_blocks(number: int, one: Input, chunks: Chunks, names: Names, max_bytes: int) -> Iterator[Block]:
+    position = [0]
+    csv.field_size_limit((1 << 31) - 1)  # sizes are checked where all documents are
+    lines = _text_lines(number, chunks, position)
+    rows = csv.reader(lines, dialect="excel-tab" if one.format == "tsv" else "excel")
+    header = next(rows, None)
+    if header is None:
+        return
+    columns = _columns(one, header, names)
+    numbers: list[int] = []
+    block = Block([], Places(one.path, numbers), 0)
+    for row, line in _rows(rows):
+        if row == []:
+            continue
+        try:
+            value = _row_value(row, header, columns, max_bytes)
+        except InputError as error:
+            block.errors.append((len(numbers), error))
+            value = b""
+        block.lines.append(value)
+        numbers.append(line)
+        block.position = position[0]
+        if len(numbers) == _ROWS:
+            yield block
+            numbers = []
+            block = Block([], Places(one.path, numbers), position[0])
+    yield block
+
+
+def _text_lines(number: int, chunks: Chunks, position: list[int]) -> Iterator[str]:
+    """Lines with their ends; bytes that are not UTF-8 stay visible as lone surrogates."""
+    rest, first = b"", True
+    for data, position[0] in chunks.of(number):
+        rest += data
+        *lines, rest = rest.split(b"\n")
+        for line in lines:
+            text = line.decode("utf-8", "surrogateescape") + "\n"
+            yield text.removeprefix("\ufeff") if first else text
+            first = False
+    if rest:
+        yield rest.decode("utf-8", "surrogateescape").removeprefix("\ufeff" if first else "")
+
+
+def _rows(rows: Any) -> Iterator[tuple[list[str] | csv.Error, int]]:
+    while True:
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield error, rows.line_num
+        else:
+            yield row, rows.line_num
+
+
+def _columns(one: Input, header: list[str], names: Names) -> dict[str, int]:
+    """Where the columns stand."""
+    missing = [name for name in (names.id, names.text) if name not in header]
+    if missing:
+        options = {names.id: "--id-column", names.text: "--text-column"}
+        raise ConfigError(
+            [
+                f"{one.path}: got no column {name!r}, there are {', '.join(map(repr, header[:20]))}: "
+                f"name it with {options[name]}"
+                for name in missing
+            ]
+        )
+    return {name: header.index(name) for name in names if name in header}
+
+
+def _row_value(row: list[str] | csv.Error, header: list[str], columns: dict[str, int], max_bytes: int) -> bytes:
+    if isinstance(row, csv.Error):
+        raise MalformedMessage("csv", f"got a row that cannot be read ({row})")
+    if len(row) != len(header):
+        raise MalformedMessage(
+            "csv", f"got a row of {len(row)} fields, expected {len(header)} as in the header: is a quote missing?"
+        )
+    found: dict[str, str | int | None] = {name: row[at] for name, at in columns.items()}
+    size = sum(len(row[at].encode("utf-8", "surrogateescape")) for at in columns.values())
+    if size > max_bytes:
+        raise too_large(size, max_bytes)
+    if any(_undecoded(row[at]) for at in columns.values()):
+        raise MalformedMessage("utf8", "got bytes that are not UTF-8: convert the file, as with iconv")
+    for name in list(found)[2:]:
+        time = row[columns[name]].strip()
+        found[name] = int(time) if time.lstrip("-").isdecimal() and len(time) < 20 else time or None
+    return _json_line(found)
+
+
+def _undecoded(value: str) -> bool:
+    return not value.isascii() and any("\udc80" <= character <= "\udcff" for character in value)
+
+
+def _json_line(value: dict[str, str | int | None]) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:  # a name of a file that is not UTF-8: escaped, so that it can be told
+        return json.dumps(value).encode()
+
+
+def _folder_blocks(folder: str, start: str, names: Names, max_bytes: int) -> Iterator[Block]:
+    position = 0
+    for path, relative in files_of(folder):
+        block = Block([b""], Places(folder, [relative]), position)
+        try:
+            text = _file_text(path, max_bytes)
+            block.lines[0] = _json_line({names.id: os.path.join(start, relative), names.text: text})
+        except InputError as error:
+            block.errors.append((0, error))
+        except OSError as error:
+            block.errors.append((0, MalformedMessage("file", f"it cannot be read: {error.strerror}")))
+        position += os.path.getsize(path)
+        block.position = position
+        yield block
+
+
+def _file_text(path: str, max_bytes: int) -> str:
+    data, size = [], 0
+    for piece, _ in file_chunks(path):
+        size += len(piece)
+        if size > max_bytes:
+            raise too_large(max(size, os.path.getsize(path)), max_bytes)
+        data.append(piece)
+    try:
+        return b"".join(data).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise MalformedMessage(
+            "utf8",
+            f"got bytes that are not UTF-8 ({error.reason} at byte {error.start}): convert the file, as with iconv",
+        ) from None

@@ -1,0 +1,155 @@
+"""`stream-lsh dedup`: near-duplicates in files, without a broker; the same core, so the same pairs and groups.
+
+    this process    parse ─▶ batches of 200 ─▶ index, verify, settle ─▶ write
+    a reader        inflate                                                         with --jobs 2 and more
+    signers         sign                                                            jobs - 1 of them
+
+The reader is forked before the libraries are loaded and inflates meanwhile; the signers right after.  A batch that
+finds all signers busy is signed here, so nobody waits.  Batches are cut and settled in the order of the documents,
+whoever signed them: the answer does not depend on the number of jobs.
+"""
+
+import os
+import time
+from argparse import Namespace
+from collections.abc import Sequence
+from contextlib import ExitStack
+from importlib import import_module
+
+from stream_lsh.cli.inflate import STDIN, Chunks, Elsewhere, Here
+from stream_lsh.cli.inputs import FORMATS, Input, find_inputs
+from stream_lsh.cli.outputs import STDOUT, Outputs
+from stream_lsh.cli.parsing import Parser, share, span_ms, whole
+from stream_lsh.errors import ConfigError
+
+_MOST_JOBS = 4
+"""More signers than three have nothing to do: everything else happens in one process."""
+_SMALL = 2 << 20
+"""Bytes of input below which starting processes does not pay."""
+
+_EPILOG = """\
+inputs:
+  JSON lines   {"id": ..., "text": ..., "time": ...}; time is optional: ISO 8601 or milliseconds since 1970
+  CSV, TSV     a header with the columns id, text and, if there is one, time
+  folder       every file below it is a document, its relative path the id
+  Each may be gzip or zstd; - is standard input (JSON lines, or what --format says).
+  An id that comes again replaces the document before it.
+
+outputs:
+  a match      {"pipeline","left","right","similarity","measure","shared","union",...}; similarity is exact
+  a cluster    {"cluster","members":[...]}, newest first; everything that is connected by matches
+
+examples:
+  stream-lsh dedup articles.jsonl.gz > matches.jsonl
+  stream-lsh dedup --threshold 0.6 --clusters groups.jsonl --matches pairs.jsonl news/*.csv
+  zcat dump.gz | stream-lsh dedup --text-column body - | head
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The command; returns its exit code."""
+    started = time.monotonic()
+    options = _parser().parse(arguments)
+    inputs = find_inputs(options.file, options.format)
+    _check_outputs(options, inputs)
+    with ExitStack() as open_things:
+        jobs = options.jobs or _useful_jobs(inputs)
+        chunks = _chunks(inputs, jobs)
+        open_things.callback(chunks.close)
+        outputs = Outputs(options.matches, options.clusters, options.rejects)
+        open_things.callback(outputs.close)
+        work = import_module("stream_lsh.cli.work").Work(options, inputs, chunks, outputs)
+        work.run(jobs, open_things)
+        work.write()
+    if not options.quiet:
+        work.report(time.monotonic() - started)
+    return 1 if options.strict and work.refused else 0
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        "dedup",
+        "Find all pairs of near-duplicate documents, with their exact similarity, and the groups they form.",
+        _EPILOG,
+    )
+    add = parser.add_argument
+    add("file", nargs="+", metavar="FILE", help="file or folder; - for standard input")
+    group = parser.add_argument_group("what counts as a match")
+    add = group.add_argument
+    add("--threshold", type=share, default=0.8, metavar="T", help="least Jaccard similarity of a match (default 0.8)")
+    add(
+        "--shingles",
+        default="word:3",
+        metavar="KIND:K",
+        help="what is compared: runs of K words or characters, such as word:3 or char:5 (default word:3)",
+    )
+    add(
+        "--recall",
+        type=share,
+        default=0.99,
+        metavar="R",
+        help="probability that a pair at the threshold is found; more similar ones are surer (default 0.99)",
+    )
+    add(
+        "--max-candidates",
+        type=whole(0),
+        default=200,
+        metavar="N",
+        help="most documents that one is compared with; 0 lifts all caps, those of the index too (default 200)",
+    )
+    add(
+        "--retention",
+        type=span_ms,
+        metavar="SPAN",
+        help="match only documents whose times are within SPAN, such as 3d or 12h (default: any)",
+    )
+    group = parser.add_argument_group("input")
+    add = group.add_argument
+    add("--format", choices=FORMATS, help="format of the files (default: by their names)")
+    add("--id-column", default="id", metavar="NAME", help="field or column of the id (default id)")
+    add("--text-column", default="text", metavar="NAME", help="field or column of the text (default text)")
+    add("--time-column", default="time", metavar="NAME", help="field or column of the time (default time)")
+    add(
+        "--max-document-bytes",
+        type=whole(1),
+        default=524_288,
+        metavar="N",
+        help="larger documents are put aside (default 524288)",
+    )
+    add("--strict", action="store_true", help="exit with 1 if a document was put aside")
+    group = parser.add_argument_group("output")
+    add = group.add_argument
+    add("--matches", default=STDOUT, metavar="OUT", help="file for the matches (default: standard output)")
+    add("--clusters", metavar="OUT", help="file for the clusters")
+    add("--rejects", metavar="OUT", help="file for what was put aside: file, line, reason, message")
+    add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
+    parser.add_argument("--jobs", type=whole(1), metavar="N", help="processes (default: one a core, at most 4)")
+    return parser
+
+
+def _check_outputs(options: Namespace, inputs: Sequence[Input]) -> None:
+    given = [path for path in (options.matches, options.clusters, options.rejects) if path is not None]
+    problems = []
+    for path in given:
+        if given.count(path) > 1 and path != os.devnull:
+            problems.append(f"{path}: two outputs cannot be one file")
+        if path != STDOUT and any(one.path != STDIN and _same(one.path, path) for one in inputs):
+            problems.append(f"{path}: is an input, and would be replaced")
+    if problems:
+        raise ConfigError(sorted(set(problems)))
+
+
+def _same(one: str, other: str) -> bool:
+    return os.path.exists(other) and os.path.samefile(one, other)
+
+
+def _useful_jobs(inputs: Sequence[Input]) -> int:
+    if not any(one.path == STDIN for one in inputs) and sum(one.size for one in inputs) < _SMALL:
+        return 1
+    return min(len(os.sched_getaffinity(0)), _MOST_JOBS)
+
+
+def _chunks(inputs: Sequence[Input], jobs: int) -> Chunks:
+    paths = [one.path for one in inputs]
+    files = [number for number, one in enumerate(inputs) if one.format != "folder"]
+    return Elsewhere(paths, files) if jobs > 1 and files else Here(paths)

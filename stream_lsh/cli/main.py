@@ -1,0 +1,155 @@
+"""The command `stream-lsh`: finds the command that is meant, runs it, and turns what happens into an exit code.
+
+    0       fine
+    1       failed: a file cannot be read, a disk is full, a document was put aside under --strict
+    2       wrong use, or a wrong configuration
+    130     interrupted (Ctrl-C); 143 terminated
+
+Data goes to standard output, everything else to standard error.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from types import FrameType
+from typing import Any
+
+from stream_lsh import __version__
+from stream_lsh.cli.outputs import STDOUT, Output
+from stream_lsh.errors import ConfigError, InvariantError, StreamLSHError
+from stream_lsh.text.spelling import nearest
+
+COMMANDS = {
+    "demo": "find near-duplicates in prose that is on this machine: a first look, needs nothing",
+    "dedup": "find near-duplicates in files: JSON lines, CSV, TSV, folders of text",
+}
+"""Every command and what it does; its module has the same name."""
+
+FAILED, WRONG_USE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+
+
+class _Terminated(BaseException):
+    """SIGTERM, as an exception, so that it cleans up as Ctrl-C does."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    before = _catch_signals()
+    try:
+        return _run(arguments)
+    except BaseException as error:
+        code, message = _outcome(error)
+        if code is None:
+            raise
+        if message:
+            _say(message)
+        return code
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _outcome(error: BaseException) -> tuple[int | None, str]:
+    """The exit code and the words for what ended a command; no code for what is a bug of ours."""
+    code: int | None = None
+    words = str(error)
+    match error:
+        case KeyboardInterrupt():
+            code, words = INTERRUPTED, "interrupted; no output file was left half written"
+        case _Terminated():
+            code, words = TERMINATED, "terminated; no output file was left half written"
+        case ConfigError():
+            code = WRONG_USE
+        case InvariantError():
+            code = FAILED
+            words += "\nThis is a bug in stream_lsh: please report it with the command that led to it."
+        case StreamLSHError():
+            code = FAILED
+        case OSError():
+            code, words = FAILED, _sentence(error)
+        case MemoryError():
+            code, words = FAILED, "out of memory: divide the input; a document of 1 KB needs some 3 KB"
+    return code, words
+
+
+def _run(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        return _show(_help())
+    if arguments[0] in ("-V", "--version"):
+        return _show(f"stream-lsh {__version__}")
+    name = arguments[0]
+    if name not in COMMANDS:
+        what = "option" if name.startswith("-") else "command"
+        raise ConfigError(
+            f"got the {what} {name!r}, expected a command: did you mean `{nearest(name.lstrip('-'), COMMANDS)}`?\n"
+            "`stream-lsh --help` lists them."
+        )
+    # OpenBLAS starts a thread per core when numpy is loaded; nothing here uses it, and threads do not mix with forks.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    code: int = import_module(f"stream_lsh.cli.{name}").run(arguments[1:])
+    return code
+
+
+def _show(text: str) -> int:
+    with Output(STDOUT) as out:
+        out.write([text.encode()])
+    return 0
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {summary}" for name, summary in COMMANDS.items()]
+    return "\n".join(
+        [
+            "usage: stream-lsh COMMAND ...",
+            "",
+            "Near-duplicate documents, found while they stream through Kafka, or in files.",
+            "",
+            "commands:",
+            *lines,
+            "",
+            "`stream-lsh COMMAND --help` tells what a command can do; `stream-lsh --version` which version this is.",
+        ]
+    )
+
+
+def _catch_signals() -> dict[int, Any]:
+    """The first Ctrl-C or SIGTERM becomes an exception; further ones do not disturb the clean-up."""
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise KeyboardInterrupt if number == signal.SIGINT else _Terminated
+
+    before: dict[int, Any] = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        try:
+            before[number] = signal.signal(number, handle)
+        except ValueError:  # not in the main thread, where signals do not arrive either
+            break
+    return before
+
+
+def _sentence(error: OSError) -> str:
+    """What went wrong with a file, without a traceback."""
+    reason = error.strerror or str(error)
+    where = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+    return f"{where}{reason[:1].lower()}{reason[1:]}"
+
+
+def _say(message: str) -> None:
+    try:
+        sys.stderr.write(f"stream-lsh: {message}\n")
+        sys.stderr.flush()
+    except OSError:  # nobody listens
+        _point_nowhere(2)
+
+
+def _point_nowhere(descriptor: int) -> None:
+    """Keep the interpreter from failing once more when it flushes at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)

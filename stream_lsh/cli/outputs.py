@@ -1,0 +1,130 @@
+"""What `dedup` writes: whole lines only, and files that are there complete or not at all."""
+
+import os
+import stat
+from collections.abc import Iterable
+
+from stream_lsh.errors import ConfigError
+
+STDOUT = "-"
+_AT_ONCE = 4096
+"""A pipe takes up to so many bytes in one piece (PIPE_BUF), so no reader and no interruption finds half a line."""
+
+
+class Output:
+    """Lines to a file or to standard output.
+
+    A file is written under another name beside it and renamed by `finish`; what is no regular file (a terminal, a
+    pipe, /dev/null) is written as it is.
+
+    Args:
+        path: the file; `-` is standard output.
+
+    Raises:
+        ConfigError: it cannot be made, found out before any work is done.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = "standard output" if path == STDOUT else path
+        self.closed_by_reader = False
+        self._target = os.path.realpath(path)
+        self._temporary: str | None = None
+        try:
+            if path == STDOUT:
+                self._descriptor = os.dup(1)
+            elif os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
+                self._descriptor = os.open(path, os.O_WRONLY)
+            else:
+                folder, name = os.path.split(self._target)
+                temporary = os.path.join(folder, f".{name}.{os.getpid()}.part")
+                self._descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+                self._temporary = temporary
+        except OSError as error:
+            raise ConfigError(f"{path}: cannot be written: {error.strerror}") from None
+
+    def write(self, lines: Iterable[bytes]) -> None:
+        """Write lines, each with its end.
+
+        Raises:
+            OSError: the disk is full, or the like.  That a reader has closed the pipe is none: it has had enough.
+        """
+        piece = bytearray()
+        for line in lines:
+            if piece and len(piece) + len(line) + 1 > _AT_ONCE:
+                self._put(piece)
+                piece = bytearray()
+            piece += line
+            piece += b"\n"
+            if self.closed_by_reader:
+                return
+        self._put(piece)
+
+    def _put(self, data: bytes | bytearray) -> None:
+        try:
+            while data:
+                data = data[os.write(self._descriptor, data) :]
+        except BrokenPipeError:
+            self.closed_by_reader = True
+        except OSError as error:
+            raise OSError(error.errno, f"cannot be written: {error.strerror}", self.path) from None
+
+    def finish(self) -> None:
+        """The output is complete: it gets its name."""
+        descriptor, self._descriptor = self._descriptor, -1
+        try:
+            if self._temporary is not None:
+                os.fsync(descriptor)
+                os.replace(self._temporary, self._target)
+                self._temporary = None
+        except OSError as error:
+            raise OSError(error.errno, f"cannot be written: {error.strerror}", self.path) from None
+        finally:
+            os.close(descriptor)
+
+    def __enter__(self) -> "Output":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove what was not finished."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+        if self._temporary is not None:
+            os.unlink(self._temporary)
+            self._temporary = None
+
+
+class Outputs:
+    """The files that were asked for, all made before the work begins.
+
+    Args:
+        matches, clusters, rejects: their paths; None for what is not wanted.
+    """
+
+    def __init__(self, matches: str, clusters: str | None, rejects: str | None) -> None:
+        self._made: list[Output] = []
+        try:
+            self.matches = self._make(matches)
+            self.clusters = None if clusters is None else self._make(clusters)
+            self.rejects = None if rejects is None else self._make(rejects)
+        except ConfigError:
+            self.close()
+            raise
+
+    def _make(self, path: str) -> Output:
+        made = Output(path)
+        self._made.append(made)
+        return made
+
+    def finish(self) -> None:
+        """All of them are complete."""
+        for output in self._made:
+            output.finish()
+
+    def close(self) -> None:
+        """Remove what was not finished."""
+        for output in self._made:
+            output.close()

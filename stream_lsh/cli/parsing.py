@@ -1,0 +1,92 @@
+"""An argument parser that names the option that may have been meant, and reports mistakes as `ConfigError`."""
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from stream_lsh.errors import ConfigError
+from stream_lsh.text.spelling import nearest
+
+
+class Parser(argparse.ArgumentParser):
+    """The parser of one command.
+
+    Args:
+        command: its name.
+        description: what it does, as the help says.
+        epilog: examples.
+    """
+
+    def __init__(self, command: str, description: str, epilog: str = "") -> None:
+        super().__init__(
+            prog=f"stream-lsh {command}",
+            description=description,
+            epilog=epilog,
+            allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+
+    def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
+        """The options; raises ConfigError with a proposal for one that does not exist."""
+        found, unknown = self.parse_known_intermixed_args(list(arguments))
+        if unknown:
+            valid = [option for option in self._option_string_actions if option.startswith("--")]
+            self.error(
+                "; ".join(
+                    f"got the option {name!r}, did you mean `{nearest(name, valid)}`?"
+                    for name in (option.partition("=")[0] for option in unknown)
+                )
+            )
+        return found
+
+    def error(self, message: str) -> NoReturn:
+        """Wrong use."""
+        raise ConfigError(f"{message}\n`{self.prog} --help` tells what there is.")
+
+
+def whole(least: int, unit: str = "") -> Callable[[str], int]:
+    """A converter for whole numbers from `least` on."""
+
+    def convert(value: str) -> int:
+        try:
+            number = int(value.replace("_", ""))
+        except ValueError:
+            number = least - 1
+        if number < least:
+            raise argparse.ArgumentTypeError(f"got {value!r}, expected a whole number{unit} from {least} on")
+        return number
+
+    return convert
+
+
+def share(value: str) -> float:
+    """A converter for numbers between 0 and 1."""
+    try:
+        number = float(value)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < 1:
+        raise argparse.ArgumentTypeError(f"got {value!r}, expected a number above 0 and below 1, such as 0.8")
+    return number
+
+
+_UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+
+
+def span_ms(value: str) -> int:
+    """A converter for spans of time: `90m`, `12h`, `3d`.
+
+    Example:
+        >>> span_ms("3d"), span_ms("1.5h")
+        (259200000, 5400000)
+    """
+    number = value.rstrip("mshdw")
+    try:
+        span = int(float(number) * _UNITS[value[len(number) :]])
+    except (KeyError, ValueError, OverflowError):
+        span = 0
+    if span <= 0:
+        raise argparse.ArgumentTypeError(
+            f"got {value!r}, expected a number with one of {', '.join(_UNITS)}, such as 3d"
+        )
+    return span

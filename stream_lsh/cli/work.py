@@ -1,0 +1,189 @@
+"""What `dedup` does once its libraries are loaded: blocks of lines in, answers out."""
+
+import json
+import os
+import sys
+import time
+from argparse import Namespace
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from typing import NamedTuple
+
+from msgspec.json import encode
+
+from stream_lsh.cli.answers import Answers
+from stream_lsh.cli.blocks import Block, Names, blocks
+from stream_lsh.cli.inflate import Chunks
+from stream_lsh.cli.inputs import Input
+from stream_lsh.cli.outputs import Outputs
+from stream_lsh.cli.progress import Progress
+from stream_lsh.cli.signers import Signers
+from stream_lsh.errors import InputError, UnusableDocument
+from stream_lsh.model import Cluster, Document
+from stream_lsh.pipeline.local import BATCH, Limits, LocalPipeline
+from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.wire.public import match_message
+from stream_lsh.wire.source import FieldNames, parse_lines
+
+PIPELINE = "dedup"
+"""What a match line has as its pipeline."""
+
+_SHOWN = 5
+_MAX_AHEAD_MS = 3_600_000
+_PENDING = 32
+
+
+class _Pending(NamedTuple):
+    """A batch that waits for its turn, or for its signatures: `slot` is with the signers."""
+
+    documents: list[Document]
+    slot: int | None
+
+
+class Work:
+    """One run: from blocks of lines to answers, and what there is to tell about it.
+
+    Args:
+        options: those of the command.
+        inputs: what to read.
+        chunks: their bytes.
+        outputs: where the answers go.
+    """
+
+    def __init__(self, options: Namespace, inputs: Sequence[Input], chunks: Chunks, outputs: Outputs) -> None:
+        self._options, self._inputs, self._chunks, self._outputs = options, inputs, chunks, outputs
+        self._scheme = TextScheme(options.threshold, options.shingles, recall=options.recall)
+        caps = {"cap_candidates": options.max_candidates} | ({} if options.max_candidates else {"cap_postings": 0})
+        self._pipeline = LocalPipeline(self._scheme, options.threshold, Limits(retention_ms=options.retention, **caps))
+        self._answers = Answers()
+        self._progress = Progress(sum(one.size for one in inputs), shown=not options.quiet)
+        self._reasons: Counter[str] = Counter()
+
+    @property
+    def refused(self) -> int:
+        """Documents that were put aside."""
+        return self._reasons.total()
+
+    def run(self, jobs: int, open_things: ExitStack) -> None:
+        """Everything but the writing."""
+        open_things.callback(self._progress.clear)
+        signers = Signers(jobs - 1, self._scheme)
+        open_things.callback(signers.close)
+        waiting: deque[_Pending] = deque()
+        for documents in self._batches():
+            texts = [document.text or "" for document in documents]
+            slot = signers.offer(texts)
+            if slot is None:
+                self._settle_ready(waiting, signers)
+                slot = signers.offer(texts)
+            waiting.append(_Pending(documents, slot))
+            self._settle_ready(waiting, signers)
+        while waiting:
+            self._settle(waiting.popleft(), signers)
+
+    def _settle_ready(self, waiting: deque[_Pending], signers: Signers) -> None:
+        """Settle, from the oldest on, batches that need no waiting; one that has no slot was declined by all."""
+        while waiting:
+            slot = waiting[0].slot
+            if slot is not None and not signers.ready(slot) and len(waiting) <= _PENDING:
+                return
+            self._settle(waiting.popleft(), signers)
+
+    def _settle(self, batch: _Pending, signers: Signers) -> None:
+        signatures = None if batch.slot is None else signers.collect(batch.slot)
+        self._answers.settled(self._pipeline.process(batch.documents, signatures))
+
+    def write(self) -> None:
+        """Write the answers; the files get their names when all of them are complete."""
+        outputs = self._outputs
+        # A pair is known once its later document is.
+        messages = (
+            match_message(PIPELINE, match, max(match.left_time_ms, match.right_time_ms))
+            for match in self._answers.matches()
+        )
+        outputs.matches.write(value for _, value, _ in messages if value is not None)
+        if outputs.clusters is not None:
+            outputs.clusters.write(_cluster_line(cluster) for cluster in self._answers.clusters())
+        outputs.finish()
+
+    # -- reading
+
+    def _batches(self) -> Iterator[list[Document]]:
+        batch: list[Document] = []
+        for document in self._documents():
+            batch.append(document)
+            if len(batch) == BATCH:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+    def _documents(self) -> Iterator[Document]:
+        options, counted = self._options, 0
+        names = Names(options.id_column, options.text_column, options.time_column)
+        fields = FieldNames(id=names.id, text=names.text, time=names.time)
+        latest_ms = int(time.time() * 1000) + _MAX_AHEAD_MS
+        for block in blocks(self._inputs, self._chunks, names, options.max_document_bytes):
+            limit = 1 << 62 if block.checked else options.max_document_bytes
+            documents, errors = parse_lines(block.lines, max_bytes=limit, max_ahead_ms=latest_ms, names=fields)
+            self._refuse(block, errors)
+            counted += len(documents)
+            for document in documents:
+                yield Document(document.id, document.text, document.time_ms)
+            self._progress.update(block.position, counted)
+
+    def _refuse(self, block: Block, errors: Iterable[tuple[int, InputError]]) -> None:
+        for index, error in sorted([*block.errors, *errors], key=lambda refused: refused[0]):
+            self._reasons[error.reason] += 1
+            message = str(error)
+            if error.reason == "time" and isinstance(error, UnusableDocument):
+                message = "got a time that has not come yet: a wrong clock, or other units than milliseconds?"
+            if self.refused <= _SHOWN and not self._options.quiet:
+                self._progress.clear()
+                sys.stderr.write(f"{block.places.name(index)}: put aside ({error.reason}): {message}\n")
+            if self._outputs.rejects is not None:
+                self._outputs.rejects.write([_reject_line(block, index, error.reason, message)])
+
+    # -- telling
+
+    def report(self, seconds: float) -> None:
+        """The summary, on standard error."""
+        counts, signed = self._pipeline.counts, self._pipeline.counts.signed
+        clusters = sum(1 for _ in self._answers.clusters())
+        lines = [
+            f"{counts.documents:,} documents, {counts.candidates:,} candidates, {len(self._answers):,} pairs, "
+            f"{clusters:,} clusters, {seconds:.1f} s"
+        ]
+        if signed.updated + signed.unchanged:
+            lines.append(f"{signed.updated + signed.unchanged:,} ids came again: the later document counts")
+        if signed.deleted + signed.unknown_deletes:
+            lines.append(f"{signed.deleted + signed.unknown_deletes:,} deletes")
+        if signed.expired:
+            lines.append(f"{signed.expired:,} documents came later than the retention allows")
+        if counts.capped_postings or counts.capped_candidates:
+            lines.append(
+                f"capped: {counts.capped_postings:,} buckets were not followed to their end, "
+                f"{counts.capped_candidates:,} candidates were not compared; --max-candidates 0 lifts the caps"
+            )
+        if self.refused:
+            reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(self._reasons.items()))
+            hint = "" if self._outputs.rejects else "; --rejects lists them"
+            lines.append(f"{self.refused:,} put aside: {reasons}{hint}")
+        sys.stderr.write("".join(f"{line}\n" for line in lines))
+
+
+def _cluster_line(cluster: Cluster) -> bytes:
+    value = {"cluster": cluster.id, "members": cluster.members}
+    try:
+        return encode(value)
+    except UnicodeEncodeError:  # a file name that is not UTF-8
+        return json.dumps(value, separators=(",", ":")).encode()
+
+
+def _reject_line(block: Block, index: int, reason: str, message: str) -> bytes:
+    place = block.places.at[index]
+    where: dict[str, str | int] = {"file": block.places.path, "line": place}
+    if isinstance(place, str):
+        where = {"file": os.path.join(block.places.path, place)}
+    return json.dumps(where | {"reason": reason, "message": message}).encode()
