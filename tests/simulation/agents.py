@@ -9,19 +9,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stream_lsh.model import ref_offset, ref_partition
 from stream_lsh.pipeline.batches import (
+    RECHECK,
     BandsFrame,
     Candidates,
     CandidatesFrame,
+    Edges,
     EdgesFrame,
+    Ends,
     Mark,
+    Postings,
+    Verifications,
     VerificationsFrame,
     Watermarks,
 )
+from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import gather
 from stream_lsh.pipeline.index import index
+from stream_lsh.pipeline.settle import Settlement
 from stream_lsh.pipeline.sign import Arrivals, sign
 from stream_lsh.pipeline.verify import verify
+from stream_lsh.pipeline.watermarks import watermark_of
+from stream_lsh.retention import BEGINNING_MS, Horizon
 from stream_lsh.wire.cut import (
     cut_candidates,
     cut_documents,
@@ -33,7 +43,7 @@ from stream_lsh.wire.cut import (
 from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
 
 if TYPE_CHECKING:
-    from tests.simulation.workers import Setup, Worker
+    from tests.simulation.workers import PartitionState, Setup, Worker
 
 Write = tuple[str, int, object, object]
 """Topic, partition, key, value."""
@@ -94,11 +104,9 @@ def index_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wri
     frame: BandsFrame = worker.read("bands", partition, position)
     if frame.horizon is not None:
         state.table.expire(frame.horizon.time_ms, np.array(frame.horizon.floors, np.uint64))
-    known = state.indexed_refs if "the index probes and emits again on replay" in worker.rules_out else None
     candidates = None if frame.postings is None else index(frame.postings, state.table).candidates
-    if known is not None and candidates is not None:
-        fresh = np.array([ref not in known for ref in candidates.new.tolist()], np.bool_)
-        candidates = Candidates(candidates.new[fresh], candidates.old[fresh], candidates.kinds[fresh])
+    if candidates is not None and frame.postings is not None:
+        candidates = _without_rules(worker, state, frame.postings, candidates)
     if frame.postings is not None or frame.horizon is not None:
         yield "buckets-changelog", partition, None, BandsFrame(postings=frame.postings, horizon=frame.horizon)
     if frame.postings is not None:
@@ -111,6 +119,18 @@ def index_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wri
             for target in range(setup.partitions):
                 yield "candidates", target, None, CandidatesFrame(watermarks=passed_on)
     worker.positions["index", partition] = position + 1
+
+
+def _without_rules(
+    worker: "Worker", state: "PartitionState", postings: Postings, candidates: Candidates
+) -> Candidates | None:
+    """What is left of the candidates where a rule of the index is taken out; all of them otherwise."""
+    kept = np.ones(len(candidates), np.bool_)
+    if "the index probes and emits again on replay" in worker.rules_out:
+        kept = np.array([ref not in state.indexed_refs for ref in candidates.new.tolist()], np.bool_)
+    if "neighbours of a retired digest posting" in worker.rules_out:
+        kept = np.isin(candidates.new, postings.refs[~postings.retired])
+    return Candidates(candidates.new[kept], candidates.old[kept], candidates.kinds[kept]) if kept.any() else None
 
 
 def _candidates(candidates: Candidates, setup: "Setup") -> Iterator[Write]:
@@ -133,6 +153,10 @@ def gather_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wr
                     yield "verifications", target, None, VerificationsFrame(verifications=batch)
     if frame.watermarks is not None:
         passed_on = state.gather_relay.take(frame.watermarks)
+        if passed_on is not None and "only settle decides what is forgotten" in worker.rules_out:
+            keep_ms = setup.retention_ms + setup.lateness_ms
+            watermark_ms = watermark_of(passed_on.marks, setup.partitions)
+            state.documents.expire(Horizon(max(BEGINNING_MS, watermark_ms - keep_ms)))
         if passed_on is not None:
             for target in range(setup.partitions):
                 yield "verifications", target, None, VerificationsFrame(watermarks=passed_on)
@@ -145,6 +169,8 @@ def verify_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wr
     frame: VerificationsFrame = worker.read("verifications", partition, position)
     if frame.verifications is not None:
         edges = verify(frame.verifications, state.documents, worker.setup.criteria, state.sets)
+        if "a recheck of a stale old ref is not answered" in worker.rules_out:
+            yield from _absent(worker, frame.verifications, state.documents)
         for part in () if edges is None else cut_edges(edges, worker.setup.limit):
             yield "edges", 0, None, EdgesFrame(edges=part)
     if frame.watermarks is not None:
@@ -154,32 +180,53 @@ def verify_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wr
     worker.positions["verify", partition] = position + 1
 
 
+def _absent(worker: "Worker", asked: Verifications, documents: DocumentTable) -> Iterator[Write]:
+    """Answers to rechecks whose old ref is not there: the rule that is taken out says that there are none."""
+    for row, old, kind in zip(asked.rows.tolist(), asked.old.tolist(), asked.kinds.tolist(), strict=True):
+        if kind == RECHECK and documents.rows(np.array([old], np.uint64))[0] < 0:
+            document = worker.broker.at("source", ref_partition(old), ref_offset(old)).value
+            at = slice(row, row + 1)
+            new = Ends(asked.ids[at], asked.refs[at], asked.times[at], asked.digests[at])
+            zero = np.zeros(1, np.uint64)
+            gone = Ends([document.id], np.array([old], np.uint64), np.array([document.time_ms]), zero)
+            none = np.zeros(1, np.uint32)
+            yield "edges", 0, None, EdgesFrame(edges=Edges(new, gone, np.zeros(1), none, none))
+
+
 def settle_agent(worker: "Worker", partition: int, position: int) -> Iterator[Write]:
     """Edges in, what is true out."""
     settler = worker.settler
     assert settler is not None
-    frame: EdgesFrame = worker.read("edges", 0, position)
-    settlement = settler.settle(frame, position)
-    if settlement is not None:
-        record = ("ledger-changelog", 0, None, settlement.record)
-        record_first = "public outputs before the ledger record" in worker.rules_out
-        if record_first:
-            yield record
-        for match in settlement.settled.matches:
-            yield "matches", 0, (match.left, match.right), (position, match)
-        for member in settlement.settled.members:
-            yield "members", 0, member.id, (position, member)
-        for cluster in settlement.settled.clusters:
-            yield "clusters", 0, cluster.id, (position, cluster)
-        if settlement.rechecks is not None:
-            yield from _candidates(settlement.rechecks, worker.setup)
-        if settlement.horizon is not None:
-            for target in range(worker.setup.partitions):
-                yield "bands", target, None, BandsFrame(horizon=settlement.horizon)
-                yield "candidates", target, None, CandidatesFrame(horizon=settlement.horizon)
-        if not record_first:
-            yield record
-    worker.positions["settle", partition] = position + 1
+    last = position
+    if "a frame is one message" in worker.rules_out:
+        last = min(position + 2, worker.broker.end("edges", 0) - 1)
+    settlements = [settler.settle(worker.read("edges", 0, offset), offset) for offset in range(position, last + 1)]
+    for settlement in settlements:
+        if settlement is not None:
+            record = ("ledger-changelog", 0, None, settlement.record)
+            if "public outputs before the ledger record" in worker.rules_out:
+                yield record
+                yield from _published(settlement, last, worker.setup)
+            else:
+                yield from _published(settlement, last, worker.setup)
+                yield record
+    worker.positions["settle", partition] = last + 1
+
+
+def _published(settlement: Settlement, version: int, setup: "Setup") -> Iterator[Write]:
+    """Everything that a settlement sends, but its record."""
+    for match in settlement.settled.matches:
+        yield "matches", 0, (match.left, match.right), (version, match)
+    for member in settlement.settled.members:
+        yield "members", 0, member.id, (version, member)
+    for cluster in settlement.settled.clusters:
+        yield "clusters", 0, cluster.id, (version, cluster)
+    if settlement.rechecks is not None:
+        yield from _candidates(settlement.rechecks, setup)
+    if settlement.horizon is not None:
+        for target in range(setup.partitions):
+            yield "bands", target, None, BandsFrame(horizon=settlement.horizon)
+            yield "candidates", target, None, CandidatesFrame(horizon=settlement.horizon)
 
 
 AGENTS = {

@@ -5,11 +5,11 @@ event time goes, all is drawn anew for each seed.
 """
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stream_lsh.model import Document
 from tests.simulation.broker import Broker
-from tests.simulation.workers import PUBLIC, Setup, Task, Worker
+from tests.simulation.workers import PUBLIC, Pending, Setup, Task, Worker
 
 _MOST_EVENTS = 60_000
 
@@ -67,6 +67,8 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
         limit=rng.choice((150, 600, 256 * 1024)),
         rules_out=rules_out,
     )
+    if not expires and rng.random() < 0.25:
+        setup = replace(setup, retention_ms=100_000, cap_postings=rng.choice((1, 1, 2)))
     rare, often = rng.choice((0.0, 0.002, 0.01)), rng.choice((0.0, 0.005, 0.02, 0.05))
     regime = Regime(
         workers=rng.choice((1, 2, 2, 3)),
@@ -103,6 +105,7 @@ class Run:
         self.broker = Broker()
         self.workers = [Worker(self.setup, self.broker) for _ in range(self.regime.workers)]
         self.zombies: list[Worker] = []
+        self.buffered: list[Pending] = []
         self.starved: tuple[Task | None, int] = (None, 0)
         self.produced = 0
         self._event_ms = 1_000
@@ -117,6 +120,8 @@ class Run:
             events += 1
             assert events < _MOST_EVENTS, "the run does not come to an end"
         self.zombies.clear()
+        while self.buffered:
+            self._zombie_step()
         self._drain()
         for _ in range(12 if self.regime.final_watermark and self.regime.expires else 0):
             for worker in self.workers:
@@ -145,7 +150,7 @@ class Run:
                 happen()
                 return
             drawn -= weight
-        if self.zombies and rng.random() < 0.3:
+        if (self.zombies or self.buffered) and rng.random() < 0.3:
             self._zombie_step()
         elif not self._step() and self.produced < regime.messages:
             self._produce()
@@ -217,26 +222,24 @@ class Run:
         zombie = self.workers[number]
         self.workers[number] = Worker(self.setup, self.broker)
         self._assign()
-        if "the zombie fence" not in self.setup.rules_out:
-            zombie.positions.clear()
-        self.zombies.append(zombie)
+        if "the zombie fence" in self.setup.rules_out:
+            self.zombies.append(zombie)
+        else:
+            self.buffered += [write for task in sorted(zombie.running) if (write := zombie.next_write(task))]
 
     def _zombie_step(self) -> None:
-        """A zombie goes on.  Behind the fence only what its client had buffered leaves, and never to a public topic."""
+        """A zombie goes on, without a fence; behind it only what its client had buffered leaves, and nothing public."""
+        if self.buffered:
+            topic, partition, key, value = self.buffered.pop(self.rng.randrange(len(self.buffered)))
+            if topic not in PUBLIC:
+                self.broker.append(topic, partition, value, key)
+            return
         zombie = self.rng.choice(self.zombies)
         ready = zombie.ready()
-        if not ready or self.rng.random() < 0.05:
+        if ready and self.rng.random() < 0.95:
+            zombie.step(self.rng.choice(ready))
+        else:
             self.zombies.remove(zombie)
-            return
-        task = self.rng.choice(ready)
-        if "the zombie fence" in self.setup.rules_out:
-            zombie.step(task)
-            return
-        write = zombie.next_write(task)
-        zombie.running.pop(task, None)
-        if write is not None and write[0] not in PUBLIC:
-            topic, partition, key, value = write
-            self.broker.append(topic, partition, value, key)
 
     def _starve(self) -> None:
         agent = self.rng.choice(("sign", "index", "gather", "verify", "settle"))

@@ -21,6 +21,9 @@ from tests.simulation.scheme import NamedShingles
 Task = tuple[str, int]
 """An agent and the partition that it works on."""
 
+Pending = tuple[str, int, Any, Any]
+"""A message on its way: topic, partition, key, bytes."""
+
 PUBLIC = ("matches", "members", "clusters")
 
 
@@ -113,7 +116,7 @@ class Worker:
         self.settler: Settler | None = None
         self.positions: dict[Task, int] = {}
         self.running: dict[Task, Iterator[Write]] = {}
-        self.unsent: dict[Task, list[tuple[str, int, Any, Any]]] = {}
+        self.unsent: dict[Task, list[Pending]] = {}
 
     @property
     def rules_out(self) -> frozenset[str]:
@@ -215,7 +218,7 @@ class Worker:
         self.broker.append(topic, partition, value, key)
         return True
 
-    def next_write(self, task: Task) -> tuple[str, int, Any, Any] | None:
+    def next_write(self, task: Task) -> Pending | None:
         """The next message that a task would write, taken from it; None if it has acknowledged instead."""
         queue = self.unsent.setdefault(task, [])
         if not queue:

@@ -1,0 +1,74 @@
+"""Many schedules, or one: `python -m tests.simulation --seeds 12000`.
+
+--seeds N --start S --jobs J    run seeds S to S + N - 1 and print those that break an invariant; exit 1 if any does
+--seed S                        run one seed and print its setup, regime, source and violations
+--rule NAME                     take a rule out (see `rules`) and print the seeds that notice
+"""
+
+import argparse
+import multiprocessing
+import sys
+import time
+from collections.abc import Sequence
+from functools import partial
+
+from tests.simulation.invariants import violations
+from tests.simulation.rules import RULES, taken_out
+from tests.simulation.schedule import Run
+
+
+def run(seed: int, rule: str | None = None) -> tuple[int, list[str]]:
+    """A seed and what it violates, with a rule taken out or with all of them in."""
+    if rule is None:
+        return seed, _violations(Run(seed))
+    with taken_out(rule) as rules_out:
+        try:
+            return seed, _violations(Run(seed, rules_out))
+        except Exception as error:
+            return seed, [f"{type(error).__name__}: {error}"]
+
+
+def _violations(schedule: Run) -> list[str]:
+    schedule.go()
+    return violations(schedule)
+
+
+def show(seed: int) -> int:
+    """Print everything about one seed."""
+    schedule = Run(seed)
+    print(schedule.setup, schedule.regime, sep="\n")
+    schedule.go()
+    for partition in schedule.broker.partitions("source"):
+        for message in schedule.broker.read("source", partition):
+            print(f"source {partition}:{message.offset} {message.value}")
+    found = violations(schedule)
+    print("\n".join(found) or "no violation")
+    return 1 if found else 0
+
+
+def main(argv: Sequence[str]) -> int:
+    """The command; the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description="Random schedules of the protocol.")
+    parser.add_argument("--seeds", type=int, default=1000)
+    parser.add_argument("--start", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--rule", choices=sorted(RULES))
+    options = parser.parse_args(argv)
+    if options.seed is not None:
+        return show(options.seed)
+    began, failed = time.monotonic(), []
+    seeds = range(options.start, options.start + options.seeds)
+    with multiprocessing.Pool(options.jobs) as pool:
+        for done, (seed, found) in enumerate(pool.imap_unordered(partial(run, rule=options.rule), seeds, 8), 1):
+            if found:
+                failed.append(seed)
+                print(f"seed {seed}: {len(found)} violations, the first: {found[0][:400]}", flush=True)
+            if done % 1000 == 0:
+                print(f"{done} of {len(seeds)} schedules, {time.monotonic() - began:.0f} s", flush=True)
+    print(f"{len(seeds)} schedules from seed {options.start} on, {len(failed)} with violations: {sorted(failed)}")
+    return 1 if failed and options.rule is None else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

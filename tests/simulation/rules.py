@@ -1,0 +1,133 @@
+"""Each rule of the protocol, and how to take it out.
+
+A rule that can be taken out without anything being noticed is not tested, so `test_rules` takes out each in turn.  Some
+are taken out where the agents look them up by name (`setup.rules_out`), the others by replacing the function that keeps
+them.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from stream_lsh.ledger.ledger import Ledger
+from stream_lsh.ledger.outcome import changes_of
+from stream_lsh.model import Retirement
+from stream_lsh.pipeline.batches import Candidates
+from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord
+from stream_lsh.retention import Horizon
+
+Patch = tuple[str, Any]
+"""The dotted name of what is replaced, and by what."""
+
+
+def _nothing(*_: Any) -> None:
+    """Stands for a function that keeps a rule."""
+
+
+def _record_without(**fields: Any) -> Callable[..., Any]:
+    """The ledger's record with something left out."""
+    return lambda *arguments: replace(changes_of(*arguments), **fields)
+
+
+def _without_pasts(*arguments: Any) -> Any:
+    changes = changes_of(*arguments)
+    return replace(changes, nodes=[node._replace(pasts=()) for node in changes.nodes])
+
+
+def _record_without_watermarks(offset: int, changes: Any, watermarks: Any) -> LedgerRecord:
+    return LedgerRecord(offset, changes if changes.complete else replace(changes, horizon=Horizon()), ())
+
+
+def _rechecks_in_stored_refs(ledger: Ledger) -> list[tuple[int, int]]:
+    """The partner is named by the version that the pair was confirmed for."""
+    nodes, asked = ledger.graph.nodes, []
+    for id in sorted(ledger._frame.asked & nodes.keys()):
+        for pair in nodes[id].pairs.values():
+            if ledger._in_doubt(pair):
+                asked.append((nodes[id].ref, pair.right_ref if pair.left == id else pair.left_ref))
+    return asked
+
+
+_retire = Ledger._retire
+
+
+def _ask_only_for_news(ledger: Ledger, retired: Retirement) -> None:
+    node = ledger.graph.nodes.get(retired.id)
+    known = node is not None and retired.ref <= node.ref
+    _retire(ledger, retired)
+    if known:
+        ledger._frame.asked.discard(retired.id)
+
+
+def _delete_later(ledger: Ledger, retired: Retirement) -> None:
+    _retire(ledger, replace(retired, deleted=False))
+
+
+def _drop_known_of_all_kinds(candidates: Candidates, keep: Any, forwarded: Any) -> None:
+    positions = np.flatnonzero(keep)
+    pairs = zip(candidates.new[positions].tolist(), candidates.old[positions].tolist(), strict=True)
+    keep[positions] = [forwarded.add(pair) for pair in pairs]
+
+
+_apply = DocumentTable.apply
+
+
+def _apply_without_tombstones(table: DocumentTable, record: DocumentsRecord) -> None:
+    """Tombstones replace what they delete, and are gone themselves."""
+    _apply(table, record)
+    gone = np.flatnonzero(~record.live).tolist()
+    for position in gone:
+        row = table._row_by_id.get(record.ids[position])
+        if row is not None and int(record.refs[position]) == table._ref_of(row):
+            chunk, inside = table._meta[row >> 14], row & ((1 << 14) - 1)
+            chunk["state"][inside] = 0
+            del table._row_by_id[record.ids[position]]
+            table._free.append(row)
+
+
+def _everything_is_near(pairs: Any, retention_ms: int | None) -> Any:
+    return np.ones(pairs.recheck.size, np.bool_)
+
+
+_LEDGER = "stream_lsh.ledger.ledger.Ledger."
+
+RULES: dict[str, list[Patch]] = {
+    "a replay sends bands and retirement again": [("stream_lsh.pipeline.sign._Plan._replayed", _nothing)],
+    "the index probes and emits again on replay": [],
+    "public outputs before the ledger record": [],
+    "stale edges are dropped": [(_LEDGER + "_is_stale", lambda *_: False)],
+    "newest refs are kept": [(_LEDGER + "_remember", _nothing)],
+    "newest refs in the ledger record": [("stream_lsh.ledger.ledger.changes_of", _record_without(newest=[]))],
+    "the watermark in the ledger record": [("stream_lsh.pipeline.settle.LedgerRecord", _record_without_watermarks)],
+    "past links in the ledger record": [("stream_lsh.ledger.ledger.changes_of", _without_pasts)],
+    "recheck on update": [(_LEDGER + "_rechecks", lambda *_: [])],
+    "a recheck names the partner's newest ref": [(_LEDGER + "_rechecks", _rechecks_in_stored_refs)],
+    "rechecks pass gather's duplicate filter": [("stream_lsh.pipeline.gather._drop_known", _drop_known_of_all_kinds)],
+    "a recheck of a stale old ref is not answered": [],
+    "known retirements send rechecks too": [(_LEDGER + "_retire", _ask_only_for_news)],
+    "edges with an expired end are dropped": [(_LEDGER + "_has_expired", lambda *_: False)],
+    "an in-doubt pair leaves no link when an end expires": [(_LEDGER + "_withdraw_doubts", _nothing)],
+    "the check of distance in time": [("stream_lsh.pipeline.verify._Pairs.near", _everything_is_near)],
+    "a delete withdraws at once": [(_LEDGER + "_retire", _delete_later)],
+    "tombstones are kept": [("stream_lsh.pipeline.documents.DocumentTable.apply", _apply_without_tombstones)],
+    "a frame is one message": [],
+    "only settle decides what is forgotten": [],
+    "watermarks flow through the hops": [],
+    "the zombie fence": [],
+    "neighbours of a retired digest posting": [],
+}
+"""Every rule with what replaces the functions that keep it; none where the agents ask for the rule by name."""
+
+
+@contextmanager
+def taken_out(rule: str) -> Iterator[frozenset[str]]:
+    """The protocol without a rule; yields what a run must be told."""
+    with ExitStack() as stack:
+        for target, replacement in RULES[rule]:
+            stack.enter_context(patch(target, replacement))
+        yield frozenset({rule})
