@@ -32,6 +32,7 @@ from typing import Any, NoReturn, Protocol, cast
 import msgspec
 
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage, UnusableDocument
+from stream_lsh.model import Document
 
 MAX_ID_BYTES = 1024
 """The longest id: a key is compared, stored and sent with every pair of its document."""
@@ -60,21 +61,6 @@ class FieldNames:
 DEFAULT_NAMES = FieldNames()
 
 
-@dataclass(slots=True)
-class SourceDocument:
-    """One message of the source.
-
-    Attributes:
-        id: the document, at most 1,024 bytes of UTF-8.
-        text: what it says now; None where it is deleted.
-        time_ms: its event time.
-    """
-
-    id: str
-    text: str | None
-    time_ms: int
-
-
 class _Fields(Protocol):
     """The fields that are read; everything else in the object is passed over."""
 
@@ -93,7 +79,7 @@ def parse_document(
     max_ahead_ms: int | None = MAX_AHEAD_MS,
     names: FieldNames = DEFAULT_NAMES,
     require_key: bool = True,
-) -> SourceDocument:
+) -> Document:
     """The document in a message.
 
     Args:
@@ -115,9 +101,9 @@ def parse_document(
 
     Example:
         >>> parse_document(b'{"text": "Hello", "time": "1970-01-01T00:00:01Z"}', b"a", fallback_time_ms=5)
-        SourceDocument(id='a', text='Hello', time_ms=1000)
+        Document(id='a', text='Hello', time_ms=1000)
         >>> parse_document(None, b"a", fallback_time_ms=5)
-        SourceDocument(id='a', text=None, time_ms=5)
+        Document(id='a', text=None, time_ms=5)
     """
     if value is not None and len(value) > max_bytes:
         raise UnusableDocument("size", f"got a value of {len(value)} bytes, expected at most {max_bytes}")
@@ -129,7 +115,7 @@ def parse_document(
     if value is None:
         if key_id is None:
             raise UnusableDocument("id", "got neither key nor value, expected at least a key")
-        return SourceDocument(key_id, None, fallback_time_ms)
+        return Document(key_id, None, fallback_time_ms)
     return _document(_read(value, names), key_id, fallback_time_ms, max_ahead_ms, names)
 
 
@@ -140,7 +126,7 @@ def parse_lines(
     max_bytes: int = MAX_DOCUMENT_BYTES,
     max_ahead_ms: int | None = None,
     names: FieldNames = DEFAULT_NAMES,
-) -> tuple[list[SourceDocument], list[tuple[int, InputError]]]:
+) -> tuple[list[Document], list[tuple[int, InputError]]]:
     """The documents of a file of JSON lines, and the lines that have none, each with its index (from 0) and the error.
 
     A blank line is passed over.  Arguments are those of `parse_document`.
@@ -148,7 +134,7 @@ def parse_lines(
     Cost:
         1 us a line and a copy of its text.
     """
-    documents: list[SourceDocument] = []
+    documents: list[Document] = []
     errors: list[tuple[int, InputError]] = []
     decode = _decoder(names)
     for index, line in enumerate(lines):
@@ -158,7 +144,7 @@ def parse_lines(
                 text = fields.text
                 # The line as nearly all are: anything else about it is settled by the general way below.
                 if type(fields.id) is str and text is not None and fields.time is None and not fields.deleted:
-                    documents.append(SourceDocument(_checked_id(fields.id), text, fallback_time_ms))
+                    documents.append(Document(_checked_id(fields.id), text, fallback_time_ms))
                     continue
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             if not line.strip():
@@ -253,7 +239,7 @@ def _shown(value: object) -> str:
 
 def _document(
     fields: _Fields, key_id: str | None, fallback_time_ms: int, max_ahead_ms: int | None, names: FieldNames
-) -> SourceDocument:
+) -> Document:
     value_id = fields.id
     if value_id is None:
         if key_id is None:
@@ -270,14 +256,14 @@ def _document(
     time = fields.time
     time_ms = fallback_time_ms if time is None else _time_ms(time, fallback_time_ms, max_ahead_ms)
     if fields.deleted:
-        return SourceDocument(document_id, None, time_ms)
+        return Document(document_id, None, time_ms)
     if fields.text is None:
         raise MalformedMessage(
             "text",
             f"got no `{names.text}`, expected a string; to delete a document send a null value or "
             f"`{names.deleted}`: true",
         )
-    return SourceDocument(document_id, fields.text, time_ms)
+    return Document(document_id, fields.text, time_ms)
 
 
 def _key_id(key: bytes) -> str:

@@ -161,7 +161,7 @@ def _in_time(view: View, id: str) -> bool:
     before = [m.value for m in view.run.broker.read("source", partition) if m.offset <= offset]
     assert all(isinstance(document, Document) for document in before)
     newest = max(document.time_ms for document in before if document.text is not None)
-    return newest <= version.time_ms + view.setup.lateness_ms
+    return bool(newest <= version.time_ms + view.setup.lateness_ms)
 
 
 def recovery_equals_the_live_state(view: View) -> Iterator[str]:

@@ -8,18 +8,19 @@ import pytest
 from hypothesis import given
 
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage, UnusableDocument
-from stream_lsh.wire.source import MAX_ID_BYTES, FieldNames, SourceDocument, parse_document, parse_lines
+from stream_lsh.model import Document
+from stream_lsh.wire.source import MAX_ID_BYTES, FieldNames, parse_document, parse_lines
 from tests.unit.wire_strategies import STRINGS
 
 NOW = 1_714_564_800_000  # 2024-05-01T12:00:00Z
 HOUR = 3_600_000
 
 
-def parse(value: bytes | None, key: bytes | None = b"a", **options: Any) -> SourceDocument:
+def parse(value: bytes | None, key: bytes | None = b"a", **options: Any) -> Document:
     return parse_document(value, key, fallback_time_ms=NOW, **options)
 
 
-def unkeyed(value: bytes) -> SourceDocument:
+def unkeyed(value: bytes) -> Document:
     return parse_document(value, None, fallback_time_ms=NOW, require_key=False)
 
 
@@ -51,7 +52,7 @@ def unkeyed(value: bytes) -> SourceDocument:
     ],
 )
 def test_messages_that_are_fine(value: bytes | None, text: str | None) -> None:
-    assert parse(value) == SourceDocument("a", text, NOW)
+    assert parse(value) == Document("a", text, NOW)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +105,7 @@ def test_ids_that_are_fine(value_id: str, expected: str) -> None:
 
 def test_fields_can_have_other_names() -> None:
     names = FieldNames(id="uid", text="body", time="at", deleted="gone")
-    assert parse(b'{"uid": "a", "body": "b", "at": 5, "text": 7, "id": []}', names=names) == SourceDocument("a", "b", 5)
+    assert parse(b'{"uid": "a", "body": "b", "at": 5, "text": 7, "id": []}', names=names) == Document("a", "b", 5)
     assert parse(b'{"gone": true}', names=names).text is None
     with pytest.raises(MalformedMessage, match="got no `body`"):
         parse(b'{"text": "b"}', names=names)
@@ -231,11 +232,11 @@ def test_whatever_comes_is_a_document_or_an_input_error(value: bytes, key: bytes
 def test_what_json_wrote_is_read_whichever_way_it_goes(document_id: str, text: str, time: int, escape: bool) -> None:
     written = json.dumps({"id": document_id, "text": text, "time": time}, ensure_ascii=escape)
     value = written.encode("utf-8", "replace")
-    expected = SourceDocument(document_id, text, time)
+    expected = Document(document_id, text, time)
     if value == written.encode("utf-8", "surrogatepass"):
         # An escaped pair of surrogates is one character to JSON, as which it was not written.
         back = json.loads(written)
-        expected = SourceDocument(back["id"], back["text"], time)
+        expected = Document(back["id"], back["text"], time)
         assert unkeyed(value) == expected
         assert parse_lines([value]) == ([expected], [])
 
@@ -263,12 +264,12 @@ LINES = [
 def test_lines_of_a_file_are_documents_or_errors_with_their_index() -> None:
     documents, errors = parse_lines(LINES, fallback_time_ms=7, max_bytes=200)
     assert documents == [
-        SourceDocument("a", "one", 7),
-        SourceDocument("2", "two", 7),
-        SourceDocument("d", "lone \ud800", 7),
-        SourceDocument("e", "in time", 5000),
-        SourceDocument("a", "again", 7),
-        SourceDocument("a", None, 7),
+        Document("a", "one", 7),
+        Document("2", "two", 7),
+        Document("d", "lone \ud800", 7),
+        Document("e", "in time", 5000),
+        Document("a", "again", 7),
+        Document("a", None, 7),
     ]
     assert [(index, error.reason) for index, error in errors] == [
         (4, "id"), (5, "text"), (6, "json"), (10, "id"), (12, "utf8"), (13, "size"),
@@ -277,7 +278,7 @@ def test_lines_of_a_file_are_documents_or_errors_with_their_index() -> None:
 
 @given(st.lists(st.sampled_from(LINES)))
 def test_lines_together_are_as_each_alone(lines: list[bytes]) -> None:
-    documents: list[SourceDocument] = []
+    documents: list[Document] = []
     errors: list[tuple[int, str]] = []
     for index, line in enumerate(lines):
         try:
