@@ -78,16 +78,15 @@ _apply = DocumentTable.apply
 
 
 def _apply_without_tombstones(table: DocumentTable, record: DocumentsRecord) -> None:
-    """Tombstones replace what they delete, and are gone themselves."""
-    _apply(table, record)
-    gone = np.flatnonzero(~record.live).tolist()
-    for position in gone:
-        row = table._row_by_id.get(record.ids[position])
-        if row is not None and int(record.refs[position]) == table._ref_of(row):
-            chunk, inside = table._meta[row >> 14], row & ((1 << 14) - 1)
+    """A tombstone replaces what it deletes, and is forgotten with the next record."""
+    for chunk in table._meta:
+        for inside in np.flatnonzero(chunk["state"] == 1).tolist():
+            row = next(row for row in table._row_by_id.values() if table._ref_of(row) == int(chunk["ref"][inside]))
             chunk["state"][inside] = 0
-            del table._row_by_id[record.ids[position]]
+            del table._row_by_id[table._ids[row]]
+            table._retired.pop(row, None)
             table._free.append(row)
+    _apply(table, record)
 
 
 def _everything_is_near(pairs: Any, retention_ms: int | None) -> Any:

@@ -21,7 +21,7 @@ class Regime:
     Attributes:
         messages: documents, updates and deletes that are produced.
         ids: distinct document ids.
-        shingles: size of the universe that texts are drawn from.
+        shingles: size of the universe that texts are drawn from; least_words to words of them make a text.
         pace_ms: event time between messages; disorder_ms: how far they are out of order.
         expires: event time is told, so documents expire.
         mark_idle: partitions that were read to their end no longer hold event time back.
@@ -34,6 +34,7 @@ class Regime:
     ids: int
     shingles: int
     words: int
+    least_words: int
     delete_rate: float
     repeat_rate: float
     pace_ms: int
@@ -76,6 +77,7 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
         ids=rng.choice((3, 4, 4, 6, 9)),
         shingles=rng.choice((4, 5, 6)),
         words=rng.choice((3, 4, 5)),
+        least_words=1,
         delete_rate=rng.choice((0.0, 0.1, 0.25)),
         repeat_rate=rng.choice((0.0, 0.15, 0.4)),
         pace_ms=rng.choice((1, 5, 15)),
@@ -93,7 +95,28 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
         snapshot=rng.choice((0.0, 0.01)),
         starve=rng.choice((0.0, 0.0, 0.01)),
     )
+    if rng.random() < 0.12:
+        setup, regime = _always_matching(rng, setup, regime)
     return rng, setup, regime
+
+
+def _always_matching(rng: random.Random, setup: Setup, regime: Regime) -> tuple[Setup, Regime]:
+    """Few documents, updated all the time, every version similar enough to every other: no pair may ever go away."""
+    setup = replace(setup, threshold=0.3, retention_ms=100_000, max_documents=0, cap_postings=0, partitions=2)
+    steady = replace(
+        regime,
+        ids=rng.choice((2, 3)),
+        shingles=4,
+        words=4,
+        least_words=3,
+        delete_rate=0.0,
+        repeat_rate=0.0,
+        expires=False,
+        tick=0.0,
+        produce=rng.choice((0.05, 0.1)),
+        starve=rng.choice((0.0, 0.02)),
+    )
+    return setup, steady
 
 
 class Run:
@@ -167,8 +190,9 @@ class Run:
         elif self._texts and drawn < regime.delete_rate + regime.repeat_rate:
             text = rng.choice(self._texts)
         else:
-            size = rng.randint(0 if rng.random() < 0.1 else 1, regime.words)
-            text = " ".join(map(str, sorted(rng.sample(range(regime.shingles), min(size, regime.shingles)))))
+            empty = regime.least_words == 1 and rng.random() < 0.06
+            size = 0 if empty else rng.randint(regime.least_words, min(regime.words, regime.shingles))
+            text = " ".join(map(str, sorted(rng.sample(range(regime.shingles), size))))
             self._texts.append(text)
         document = Document(f"d{number}", text, time_ms)
         self.broker.append("source", number % self.setup.partitions, document, document.id)
