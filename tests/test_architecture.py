@@ -1,0 +1,215 @@
+"""Who may import whom, what the core may not do, and how long a module may be: read from the sources, not by running.
+
+Every rule is a function from a source to its breaches.  It is held against the package and against small sources that
+break it, so that a rule which notices nothing is noticed.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "stream_lsh"
+
+FOUNDATION = ("arrays", "hashing", "errors", "model", "retention")
+STEPS = ("text", "sketch", "lsh", "index", "measure", "records", "ledger", "pipeline")
+SURFACES = ("near_duplicates", "stream_lsh", "demo", "cli", "__main__")
+ORDER = (*FOUNDATION, *STEPS, "wire", "worker", *SURFACES)
+"""Every room, each after all that it may import; `stream_lsh` is the package's own `__init__`."""
+
+CORE = frozenset(FOUNDATION + STEPS)
+"""No clock, no environment, no chance, no files, no network: what a step needs, it is given."""
+
+CORE_LIBRARIES = frozenset({"numpy", "mmh3"})
+CORE_STANDARD = frozenset(
+    {
+        "bisect", "collections", "dataclasses", "difflib", "enum", "functools", "heapq", "itertools", "math", "re",
+        "typing", "unicodedata",
+    }
+)  # fmt: skip
+ALSO = {
+    # Arrays that are reserved whole and touched as they fill: an anonymous mapping, no file.
+    "stream_lsh.index.segment": {"mmap"},
+}
+"""What single modules of the core may import as well, with the reason."""
+
+NOWHERE = frozenset({"pickle", "marshal", "shelve", "dill", "cloudpickle"})
+"""Bytes that run code when they are read."""
+WORKER_ONLY = frozenset({"faust", "mode", "aiokafka", "kafka", "confluent_kafka", "asyncio"})
+NO_CLOCK = CORE | {"wire", "near_duplicates"}
+"""The core, its forms in bytes and the library: equal input gives equal output, today and tomorrow."""
+CLOCKS_AND_CHANCE = frozenset({"time", "random", "secrets", "uuid"})
+CLOCK_ATTRIBUTES = frozenset({"now", "utcnow", "today", "environ", "environb", "getenv", "urandom"})
+CORE_BUILTINS = frozenset({"hash", "open", "print", "input", "exec", "eval", "compile", "__import__", "breakpoint"})
+"""`hash` of a string is another number in every process."""
+
+MOST_LINES = 400
+
+
+def modules() -> dict[str, str]:
+    """Every module of the package with its source."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path.read_text(encoding="utf-8")
+    return found
+
+
+def room_of(module: str) -> str:
+    """The room of a module of the package."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else parts[0]
+
+
+def imported(source: str) -> Iterator[str]:
+    """Everything that a source imports, wherever in it; rooms by their full name."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            if module == "stream_lsh":
+                for alias in node.names:
+                    yield f"stream_lsh.{alias.name}" if alias.name in ORDER else module
+            else:
+                yield module
+                yield from (f"{module}.{alias.name}" for alias in node.names if module in {"numpy", "os"})
+
+
+def wrong_direction(module: str, source: str) -> Iterator[str]:
+    """Imports of rooms that come later, rooms that have no place, relative imports."""
+    room = room_of(module)
+    if room not in ORDER:
+        yield f"{module}: the room {room} has no place in the order"
+        return
+    for name in imported(source):
+        if name.startswith("."):
+            yield f"{module}: the relative import {name} hides its room"
+        elif name.split(".")[0] == "stream_lsh":
+            target = room_of(name)
+            if target not in ORDER:
+                yield f"{module}: imports {name}, whose room has no place in the order"
+            elif ORDER.index(target) > ORDER.index(room):
+                yield f"{module}: imports {name}, a later room"
+
+
+def wrong_libraries(module: str, source: str) -> Iterator[str]:
+    """Imports from outside that a room may not have."""
+    room = room_of(module)
+    for name in imported(source):
+        top = name.split(".")[0]
+        if top in ("stream_lsh", ""):
+            continue
+        if top in NOWHERE:
+            yield f"{module}: imports {name}, which no room may"
+        if top in WORKER_ONLY and room != "worker":
+            yield f"{module}: imports {name}, which is the worker's"
+        if room in NO_CLOCK and (top in CLOCKS_AND_CHANCE or name == "numpy.random"):
+            yield f"{module}: imports {name}, a clock or chance"
+        if room in CORE and top not in CORE_LIBRARIES | CORE_STANDARD | ALSO.get(module, set()):
+            whose = "of the standard library" if top in sys.stdlib_module_names else "a library"
+            yield f"{module}: imports {name}, {whose}, which the core may not"
+
+
+def impure_names(module: str, source: str) -> Iterator[str]:
+    """Uses of the clock, the environment, chance and files that need no import of their own."""
+    room = room_of(module)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            if room in CORE and node.id in CORE_BUILTINS:
+                yield f"{module}:{node.lineno}: uses the builtin {node.id}"
+        elif isinstance(node, ast.Attribute) and room in NO_CLOCK:
+            owner = node.value.id if isinstance(node.value, ast.Name) else ""
+            if node.attr in CLOCK_ATTRIBUTES or (node.attr == "random" and owner in ("np", "numpy")):
+                yield f"{module}:{node.lineno}: uses {owner}.{node.attr}"
+
+
+def too_long(module: str, source: str) -> Iterator[str]:
+    """Modules that should be two."""
+    lines = len(source.splitlines())
+    if lines > MOST_LINES:
+        yield f"{module}: {lines} lines, expected at most {MOST_LINES}"
+
+
+RULES = (wrong_direction, wrong_libraries, impure_names, too_long)
+
+
+def breaches(module: str, source: str) -> list[str]:
+    """Everything that a module does and may not."""
+    return [breach for rule in RULES for breach in rule(module, source)]
+
+
+def test_the_package_keeps_all_rules() -> None:
+    assert [breach for module, source in modules().items() for breach in breaches(module, source)] == []
+
+
+def test_the_package_was_read() -> None:
+    found = modules()
+    rooms = {room_of(module) for module in found}
+    assert rooms >= CORE - {"records"} | {"wire", "cli", "near_duplicates", "stream_lsh", "__main__"}
+    assert rooms <= set(ORDER)
+    assert sum("stream_lsh." in source for source in found.values()) > 50
+    assert set(ALSO) <= set(found), "an exception for a module that is gone"
+
+
+def test_every_step_is_in_a_room_of_its_own_place() -> None:
+    assert len(set(ORDER)) == len(ORDER)
+    assert set(CORE) < set(ORDER)
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "breach"),
+    [
+        ("stream_lsh.text.char", "from stream_lsh.sketch.scheme import EMPTY_SLOT", "a later room"),
+        ("stream_lsh.text.char", "import stream_lsh.pipeline.sign", "a later room"),
+        ("stream_lsh.text.char", "from stream_lsh import pipeline", "a later room"),
+        ("stream_lsh.text.char", "from stream_lsh import NearDuplicates", "a later room"),
+        ("stream_lsh.ledger.graph", "def f():\n    from stream_lsh.wire import frames", "a later room"),
+        ("stream_lsh.wire.frames", "if TYPE_CHECKING:\n    from stream_lsh.cli.main import main", "a later room"),
+        ("stream_lsh.near_duplicates", "from stream_lsh.cli.main import main", "a later room"),
+        ("stream_lsh.text.char", "from . import groups", "relative import"),
+        ("stream_lsh.text.char", "from stream_lsh.attic import old", "no place in the order"),
+        ("stream_lsh.attic.old", "", "no place in the order"),
+        ("stream_lsh.pipeline.sign", "import faust", "which is the worker's"),
+        ("stream_lsh.cli.dedup", "import asyncio", "which is the worker's"),
+        ("stream_lsh.cli.dedup", "from pickle import loads", "which no room may"),
+        ("stream_lsh.worker.agents", "import pickle", "which no room may"),
+        ("stream_lsh.ledger.ledger", "import time", "a clock or chance"),
+        ("stream_lsh.wire.source", "from time import time", "a clock or chance"),
+        ("stream_lsh.near_duplicates", "import random", "a clock or chance"),
+        ("stream_lsh.sketch.classic", "from numpy import random", "a clock or chance"),
+        ("stream_lsh.sketch.classic", "import numpy.random", "a clock or chance"),
+        ("stream_lsh.pipeline.sign", "from datetime import datetime", "of the standard library"),
+        ("stream_lsh.pipeline.sign", "import os", "of the standard library"),
+        ("stream_lsh.text.catalog", "from importlib import import_module", "of the standard library"),
+        ("stream_lsh.index.table", "import mmap", "of the standard library"),
+        ("stream_lsh.measure.jaccard", "import scipy.sparse", "a library"),
+        ("stream_lsh.wire.source", "moment = datetime.now(UTC)", "uses datetime.now"),
+        ("stream_lsh.near_duplicates", "import os\nhome = os.environ['HOME']", "uses os.environ"),
+        ("stream_lsh.sketch.classic", "import numpy as np\nx = np.random.default_rng()", "uses np.random"),
+        ("stream_lsh.ledger.state", "slot = hash(id) % 8", "the builtin hash"),
+        ("stream_lsh.text.tokens", "order = sorted(words, key=hash)", "the builtin hash"),
+        ("stream_lsh.retention", "open('state')", "the builtin open"),
+        ("stream_lsh.model", "\n" * 401, "401 lines"),
+    ],
+)
+def test_a_breach_is_found(module: str, source: str, breach: str) -> None:
+    assert [found for found in breaches(module, source) if breach in found]
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("stream_lsh.pipeline.sign", "import numpy as np\nfrom stream_lsh.text.catalog import shingler"),
+        ("stream_lsh.index.segment", "from mmap import mmap"),
+        ("stream_lsh.wire.frames", "import json\nimport msgspec\nfrom stream_lsh.ledger.changes import PairState"),
+        ("stream_lsh.worker.agents", "import asyncio\nimport faust\nimport time\nprint(hash('a'))"),
+        ("stream_lsh.cli.main", "import time\nfrom stream_lsh import __version__\nfrom stream_lsh.demo import prose"),
+        ("stream_lsh.text.groups", "def shown(hash: int) -> None: ...\n"),
+        ("stream_lsh.model", "x = 1\n" * 400),
+    ],
+)
+def test_what_is_allowed_is_no_breach(module: str, source: str) -> None:
+    assert breaches(module, source) == []

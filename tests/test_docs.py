@@ -1,0 +1,340 @@
+"""What the documents say is so: code runs, sessions print what is shown, names and links exist.
+
+    ```python     runs, the blocks of a document one after the other in one namespace; `>>>` lines are held to what
+                  they answer
+    ```console    `$` lines run in a shell, the blocks of a document one after the other in one empty folder; what they
+                  print is what stands there, seconds aside; `...` stands for anything
+    ```sh         is not run: set-up; its targets, commands and options must exist
+
+The checks are functions from a text to its problems, and each of them is shown a text that has some.
+"""
+
+import doctest
+import functools
+import inspect
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from stream_lsh import errors
+from stream_lsh.cli.main import COMMANDS
+from tests.simulation.rules import RULES
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS += [path for path in [ROOT / "benchmarks" / "README.md"] if path.exists()]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+TAGS = ("outputs unchanged", "behaviour change", "re-index required")
+
+_FENCE = re.compile(r"^```([a-z]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_CODE = re.compile(r"`([^`\n]+)`")
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+_SECONDS = re.compile(r"\b[0-9]+\.[0-9] s\b")
+
+
+class Block(NamedTuple):
+    """A fenced block: its language, its text, the line on which the text begins."""
+
+    language: str
+    text: str
+    line: int
+
+
+def blocks(text: str) -> list[Block]:
+    """The fenced blocks of a document."""
+    return [Block(m[1], m[2], text.count("\n", 0, m.start(2)) + 1) for m in _FENCE.finditer(text)]
+
+
+def prose(text: str) -> str:
+    """A document without its fenced blocks."""
+    return _FENCE.sub("", text)
+
+
+def name_of(path: Path) -> str:
+    """A document by its path in the project."""
+    return str(path.relative_to(ROOT))
+
+
+every_document = pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+
+
+# -- code
+
+
+def python_problems(text: str) -> list[str]:
+    """What goes wrong in the Python blocks of a document."""
+    namespace: dict[str, Any] = {}
+    problems: list[str] = []
+    for block in blocks(text):
+        if block.language != "python":
+            continue
+        if ">>>" in block.text:
+            test = doctest.DocTestParser().get_doctest(block.text, namespace, "block", None, block.line - 1)
+            runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
+            runner.run(test, out=problems.append, clear_globs=False)
+            namespace = test.globs
+        else:
+            try:
+                exec(compile("\n" * (block.line - 1) + block.text, "document", "exec"), namespace)  # noqa: S102
+            except Exception as error:
+                problems.append(f"line {block.line}: {type(error).__name__}: {error}")
+    return problems
+
+
+def console_problems(text: str, folder: Path) -> list[str]:
+    """What the sessions of a document print otherwise than it is shown."""
+    problems = []
+    for block in blocks(text):
+        if block.language != "console":
+            continue
+        parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
+        for part in parts[1:]:
+            lines = part.split("\n")
+            size = 1 + next(number for number, line in enumerate(lines) if not line.endswith("\\"))
+            command, wanted = "\n".join(lines[:size]), "\n".join(lines[size:])
+            got = _session(command, folder)
+            if not doctest.OutputChecker().check_output(_plain(wanted), _plain(got), doctest.ELLIPSIS):
+                problems.append(f"line {block.line}: $ {command}\nshown:\n{wanted}\nprinted:\n{got}")
+    return problems
+
+
+def _session(command: str, folder: Path) -> str:
+    """What a command prints, standard error among it as on a terminal."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(  # noqa: S603 - the project's own documents
+        ["/bin/bash", "-c", f"{{ {command}\n}} 2>&1"],
+        cwd=folder,
+        env=os.environ | {"PATH": path, "COLUMNS": "80"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return done.stdout + done.stderr
+
+
+def _plain(output: str) -> str:
+    return _SECONDS.sub("N s", output).strip() + "\n"
+
+
+@every_document
+def test_python_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert python_problems(path.read_text(encoding="utf-8")) == []
+
+
+@every_document
+def test_sessions_print_what_is_shown(path: Path, tmp_path: Path) -> None:
+    assert console_problems(path.read_text(encoding="utf-8"), tmp_path) == []
+
+
+def test_the_readme_has_code_of_both_kinds() -> None:
+    languages = [block.language for block in blocks(README)]
+    assert languages.count("python") >= 1
+    assert languages.count("console") >= 2
+    assert set(languages) <= {"python", "console", "sh", "json", "text"}
+
+
+def test_code_that_does_not_run_is_found(tmp_path: Path) -> None:
+    assert python_problems("```python\nimport stream_lsh.nothing\n```")
+    assert python_problems("```python\n>>> 1 + 1\n3\n```")
+    assert not python_problems("```python\nx = 1\n```\n\n```python\n>>> x + 1\n2\n```")
+    assert console_problems("```console\n$ echo two\none\n```", tmp_path)
+    assert console_problems("```console\n$ false && echo one\none\n```", tmp_path)
+    assert not console_problems("```console\n$ echo 1.5 s; echo end\n7.9 s\nend\n$ echo \\\n  a\na\n```", tmp_path)
+
+
+# -- the command line
+
+
+@functools.cache
+def help_of(command: str) -> str:
+    """What `--help` of a command prints."""
+    done = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-m", "stream_lsh", command, "--help"], capture_output=True, text=True, check=True, timeout=60
+    )
+    return done.stdout
+
+
+def options_of(command: str) -> set[str]:
+    """The long options of a command."""
+    return set(_OPTION.findall(help_of(command)))
+
+
+def command_problems(text: str) -> Iterator[str]:
+    """Commands and options that a document names and that do not exist; those of other programs are their matter."""
+    spans = _CODE.findall(prose(text))
+    lines = [line for block in blocks(text) for line in block.text.replace("\\\n", " ").split("\n")]
+    named = {option for span in spans if span.startswith("--") for option in _OPTION.findall(span)}
+    known = {option for command in COMMANDS if named for option in options_of(command)}
+    yield from (f"no command has the option {option}" for option in sorted(named - known - {"--version"}))
+    for piece in spans + lines:
+        for call in re.findall(r"(?:^|(?<=[\s|/]))stream-lsh +([^|;>]*)", piece):
+            name, *words = call.split() or [""]
+            if name in ("", "--help", "--version", "COMMAND"):
+                continue
+            if name not in COMMANDS:
+                yield f"there is no command `stream-lsh {name}`"
+                continue
+            asked = {option for word in words for option in _OPTION.findall(word)}
+            yield from (
+                f"`stream-lsh {name}` has no {option}" for option in sorted(asked) if option not in options_of(name)
+            )
+
+
+def target_problems(text: str) -> Iterator[str]:
+    """Targets of make that a document names and the Makefile has not."""
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    lines = [line for block in blocks(text) if block.language == "sh" for line in block.text.split("\n")]
+    for piece in _CODE.findall(prose(text)) + lines:
+        words = piece.partition("#")[0].split()
+        if words[:1] == ["make"]:
+            yield from (f"there is no target {word}" for word in words[1:] if word.isalpha() and word not in targets)
+
+
+@every_document
+def test_commands_options_and_targets_exist(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert [*command_problems(text), *target_problems(text)] == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_is_documented(command: str) -> None:
+    assert help_of(command).startswith(f"usage: stream-lsh {command}")
+    assert f"stream-lsh {command}" in README
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_is_documented(command: str) -> None:
+    assert sorted(option for option in options_of(command) - {"--help"} if f"`{option}" not in README) == []
+
+
+def test_commands_that_do_not_exist_are_found() -> None:
+    assert list(command_problems("run `stream-lsh dedupe x`"))
+    assert list(command_problems("```console\n$ cat x | stream-lsh dedup --treshold 0.5 -\n```"))
+    assert list(command_problems("set `--max-candidate`"))
+    assert list(target_problems("then `make coffee`"))
+    assert list(target_problems("```sh\nmake check tests\n```"))
+    assert not list(command_problems("`stream-lsh dedup --threshold 0.5 -` and `pip --quiet`; `--recall`"))
+    assert not list(target_problems("`make test`, ```sh\nmake bench DATA=x  # all\n```"))
+
+
+# -- names and links
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors that the headings of a document make."""
+    titles = re.findall(r"^#+ +(.*)$", prose(text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def link_problems(text: str, home: Path) -> Iterator[str]:
+    """Links into the project that lead nowhere."""
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(text)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        there = (home.parent / path).resolve() if path else home
+        if not there.exists():
+            yield f"{target}: there is no such file"
+        elif anchor and anchor not in anchors(there.read_text(encoding="utf-8") if path else text):
+            yield f"{target}: there is no such heading"
+
+
+def path_problems(text: str) -> Iterator[str]:
+    """Files of the project that a document names and that are not there."""
+    for span in _CODE.findall(prose(text)):
+        path = span.partition("::")[0]
+        if re.fullmatch(r"(stream_lsh|tests|docs|benchmarks)/[\w/.]*", path) and not (ROOT / path).exists():
+            yield f"there is no {path}"
+
+
+@every_document
+def test_links_and_paths_lead_somewhere(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert [*link_problems(text, path), *path_problems(text)] == []
+
+
+def test_links_that_lead_nowhere_are_found() -> None:
+    home = ROOT / "README.md"
+    assert list(link_problems("[x](docs/nothing.md)", home))
+    assert list(link_problems("# One\n[x](#two)", home))
+    assert list(path_problems("see `stream_lsh/nothing.py`"))
+    assert not list(link_problems("# One two\n[x](#one-two) [y](LICENSE) [z](https://kafka.apache.org/)", home))
+
+
+@functools.cache
+def collected() -> frozenset[str]:
+    """The ids of all tests, with their parameters and without."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "--collect-only",
+            "-o",
+            "addopts=-q",
+            "-p",
+            "no:xdist",
+            "-p",
+            "no:cacheprovider",
+            "tests",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    ids = [line for line in done.stdout.split("\n") if "::" in line]
+    return frozenset(ids) | {id.partition("[")[0] for id in ids}
+
+
+def named_test_problems(text: str) -> Iterator[str]:
+    """Tests that a document names and that are not there."""
+    for span in _CODE.findall(text):
+        if re.match(r"tests/[\w/]+\.py::", span) and span not in collected():
+            yield f"there is no test {span}"
+
+
+@every_document
+def test_tests_that_are_named_exist(path: Path) -> None:
+    assert list(named_test_problems(path.read_text(encoding="utf-8"))) == []
+
+
+def test_every_rule_of_the_protocol_is_in_the_guarantees() -> None:
+    guarantees = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+    assert [rule for rule in RULES if f"test_a_rule_taken_out_is_noticed[{rule}]`" not in guarantees] == []
+
+
+def test_tests_that_do_not_exist_are_found() -> None:
+    assert list(named_test_problems("`tests/test_docs.py::test_nothing`"))
+    assert list(named_test_problems("`tests/simulation/test_simulation.py::test_a_rule_taken_out_is_noticed[order]`"))
+    assert not list(named_test_problems("`tests/test_docs.py::test_python_blocks_run`"))
+
+
+# -- errors and changes
+
+
+def error_classes() -> dict[str, type]:
+    """The classes of the tree of errors."""
+    found = inspect.getmembers(errors, inspect.isclass)
+    return {name: value for name, value in found if value.__module__ == errors.__name__}
+
+
+def test_every_error_is_in_the_readme() -> None:
+    section = README.partition("\n## Errors\n")[2].partition("\n## ")[0]
+    assert sorted(name for name in error_classes() if f"`{name}`" not in section) == []
+
+
+def test_every_change_has_one_tag() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    entries = re.split(r"^- ", prose(text).partition("\n## ")[2], flags=re.MULTILINE)[1:]
+    assert entries
+    assert [entry for entry in entries if sum(f"*{tag}*" in entry for tag in TAGS) != 1] == []
