@@ -181,9 +181,8 @@ class NearDuplicates:
         return True
 
     def _process(self, documents: list[Document]) -> Iterator[MatchChange]:
-        live = len(self)
         settled = self._pipeline.process(documents)
-        self._removed += max(0, live + len(documents) - len(self)) if len(self) < live else 0
+        self._removed += sum(document.text is None for document in documents)
         if self._removed > max(_REMOVED, len(self)):
             self._compact()
         return (change for frame in settled for change in frame.matches)

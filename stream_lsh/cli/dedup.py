@@ -20,6 +20,7 @@ from stream_lsh.cli.inflate import STDIN, Chunks, Elsewhere, Here
 from stream_lsh.cli.inputs import FORMATS, Input, find_inputs
 from stream_lsh.cli.outputs import STDOUT, Outputs
 from stream_lsh.cli.parsing import Parser, share, span_ms, whole
+from stream_lsh.cli.signals import hold, release
 from stream_lsh.errors import ConfigError
 
 _MOST_JOBS = 4
@@ -53,13 +54,18 @@ def run(arguments: Sequence[str]) -> int:
     inputs = find_inputs(options.file, options.format)
     _check_outputs(options, inputs)
     with ExitStack() as open_things:
+        hold()
         jobs = options.jobs or _useful_jobs(inputs)
         chunks = _chunks(inputs, jobs)
         open_things.callback(chunks.close)
         outputs = Outputs(options.matches, options.clusters, options.rejects)
         open_things.callback(outputs.close)
         work = import_module("stream_lsh.cli.work").Work(options, inputs, chunks, outputs)
-        work.run(jobs, open_things)
+        open_things.callback(work.close)
+        work.start(jobs)
+        open_things.callback(hold)
+        release()
+        work.run()
         work.write()
     if not options.quiet:
         work.report(time.monotonic() - started)

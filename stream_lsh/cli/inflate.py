@@ -20,15 +20,17 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib import import_module
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from io import FileIO
+from typing import Any, NamedTuple, Protocol
 
+from stream_lsh.cli.signals import ignore
 from stream_lsh.errors import InputError, MalformedMessage
 
 STDIN = "-"
 _COMPRESSED_BYTES = 1 << 18
 _PLAIN_BYTES = 1 << 20
 _SLOT_BYTES = 1 << 20
-_SLOTS = 64
+_SLOTS = 32
 _HEADER = struct.Struct("<iBIQ")
 _DATA, _END, _BAD_INPUT, _BAD_FILE = range(4)
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -73,7 +75,10 @@ def file_chunks(path: str) -> Iterator[Chunk]:
         OSError: it cannot be read.
     """
     with _open(path) as stream:
-        first = stream.read(_COMPRESSED_BYTES)
+        first = more = stream.read(_COMPRESSED_BYTES)
+        while more and len(first) < len(_ZSTD):  # a pipe may give less than a file would
+            more = stream.read(_COMPRESSED_BYTES)
+            first += more
         if first.startswith(_GZIP):
             yield from _inflated(path, "gzip", first, stream, lambda: zlib.decompressobj(31))
         elif first.startswith(_ZSTD):
@@ -89,11 +94,12 @@ def file_chunks(path: str) -> Iterator[Chunk]:
                 first = stream.read(_PLAIN_BYTES)
 
 
-def _open(path: str) -> BinaryIO:
-    return os.fdopen(os.dup(sys.stdin.fileno()), "rb") if path == STDIN else open(path, "rb")
+def _open(path: str) -> FileIO:
+    """Unbuffered: between two reads an interruption gets its turn, which it does not while a buffer is filled."""
+    return FileIO(os.dup(sys.stdin.fileno())) if path == STDIN else FileIO(path)
 
 
-def _inflated(path: str, form: str, first: bytes, stream: BinaryIO, make: Callable[[], Any]) -> Iterator[Chunk]:
+def _inflated(path: str, form: str, first: bytes, stream: FileIO, make: Callable[[], Any]) -> Iterator[Chunk]:
     """Member after member; both libraries have the same interface for this."""
     inflate, position, data = make(), 0, first
     try:
@@ -173,8 +179,7 @@ class Elsewhere:
 
 def _child(paths: list[str], numbers: list[int], memory: mmap.mmap, free: int, tell: int) -> None:
     """What the reading process does; it never returns."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told too, and decides
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    ignore()
     slot = 0
     try:
         for number in numbers:

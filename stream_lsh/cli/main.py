@@ -9,15 +9,13 @@ Data goes to standard output, everything else to standard error.
 """
 
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from types import FrameType
-from typing import Any
 
 from stream_lsh import __version__
 from stream_lsh.cli.outputs import STDOUT, Output
+from stream_lsh.cli.signals import Terminated, as_exceptions
 from stream_lsh.errors import ConfigError, InvariantError, StreamLSHError
 from stream_lsh.text.spelling import nearest
 
@@ -30,16 +28,12 @@ COMMANDS = {
 FAILED, WRONG_USE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 
 
-class _Terminated(BaseException):
-    """SIGTERM, as an exception, so that it cleans up as Ctrl-C does."""
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    before = _catch_signals()
     try:
-        return _run(arguments)
+        with as_exceptions():
+            return _run(arguments)
     except BaseException as error:
         code, message = _outcome(error)
         if code is None:
@@ -47,9 +41,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         if message:
             _say(message)
         return code
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _outcome(error: BaseException) -> tuple[int | None, str]:
@@ -59,7 +50,7 @@ def _outcome(error: BaseException) -> tuple[int | None, str]:
     match error:
         case KeyboardInterrupt():
             code, words = INTERRUPTED, "interrupted; no output file was left half written"
-        case _Terminated():
+        case Terminated():
             code, words = TERMINATED, "terminated; no output file was left half written"
         case ConfigError():
             code = WRONG_USE
@@ -114,23 +105,6 @@ def _help() -> str:
             "`stream-lsh COMMAND --help` tells what a command can do; `stream-lsh --version` which version this is.",
         ]
     )
-
-
-def _catch_signals() -> dict[int, Any]:
-    """The first Ctrl-C or SIGTERM becomes an exception; further ones do not disturb the clean-up."""
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        raise KeyboardInterrupt if number == signal.SIGINT else _Terminated
-
-    before: dict[int, Any] = {}
-    for number in (signal.SIGINT, signal.SIGTERM):
-        try:
-            before[number] = signal.signal(number, handle)
-        except ValueError:  # not in the main thread, where signals do not arrive either
-            break
-    return before
 
 
 def _sentence(error: OSError) -> str:

@@ -12,12 +12,12 @@ A signer ends when the pipe of its tasks does: it cannot outlive the parent.
 import mmap
 import os
 import select
-import signal
 from collections.abc import Sequence
 
 import numpy as np
 
 from stream_lsh.cli.inflate import end_child
+from stream_lsh.cli.signals import ignore
 from stream_lsh.errors import StreamLSHError
 from stream_lsh.pipeline.local import BATCH
 from stream_lsh.pipeline.scheme import Scheme, Signatures
@@ -107,8 +107,7 @@ class Signers:
 
 def _sign_until_told(scheme: Scheme, memory: mmap.mmap, tasks: int, done: int) -> None:
     """What a signing process does; it never returns."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told too, and decides
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    ignore()
     try:
         while number := os.read(tasks, _NUMBER):
             start = int.from_bytes(number, "little") * _SLOT_BYTES

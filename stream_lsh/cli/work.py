@@ -7,7 +7,6 @@ import time
 from argparse import Namespace
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from typing import NamedTuple
 
 from msgspec.json import encode
@@ -58,6 +57,7 @@ class Work:
         self._pipeline = LocalPipeline(self._scheme, options.threshold, Limits(retention_ms=options.retention, **caps))
         self._answers = Answers()
         self._progress = Progress(sum(one.size for one in inputs), shown=not options.quiet)
+        self._signers: Signers | None = None
         self._reasons: Counter[str] = Counter()
 
     @property
@@ -65,11 +65,19 @@ class Work:
         """Documents that were put aside."""
         return self._reasons.total()
 
-    def run(self, jobs: int, open_things: ExitStack) -> None:
+    def start(self, jobs: int) -> None:
+        """Start the processes that sign, before anything large is loaded."""
+        self._signers = Signers(jobs - 1, self._scheme)
+
+    def close(self) -> None:
+        """End these processes, and take the progress bar away."""
+        self._progress.clear()
+        if self._signers is not None:
+            self._signers.close()
+
+    def run(self) -> None:
         """Everything but the writing."""
-        open_things.callback(self._progress.clear)
-        signers = Signers(jobs - 1, self._scheme)
-        open_things.callback(signers.close)
+        signers = self._signers or Signers(0, self._scheme)
         waiting: deque[_Pending] = deque()
         for documents in self._batches():
             texts = [document.text or "" for document in documents]
@@ -81,6 +89,7 @@ class Work:
             self._settle_ready(waiting, signers)
         while waiting:
             self._settle(waiting.popleft(), signers)
+        self._progress.clear()
 
     def _settle_ready(self, waiting: deque[_Pending], signers: Signers) -> None:
         """Settle, from the oldest on, batches that need no waiting; one that has no slot was declined by all."""
@@ -110,28 +119,25 @@ class Work:
     # -- reading
 
     def _batches(self) -> Iterator[list[Document]]:
-        batch: list[Document] = []
-        for document in self._documents():
-            batch.append(document)
-            if len(batch) == BATCH:
-                yield batch
-                batch = []
-        if batch:
-            yield batch
-
-    def _documents(self) -> Iterator[Document]:
+        """The documents of all inputs, BATCH at a time, however they were read."""
         options, counted = self._options, 0
         names = Names(options.id_column, options.text_column, options.time_column)
         fields = FieldNames(id=names.id, text=names.text, time=names.time)
         latest_ms = int(time.time() * 1000) + _MAX_AHEAD_MS
+        ready: list[Document] = []
         for block in blocks(self._inputs, self._chunks, names, options.max_document_bytes):
             limit = 1 << 62 if block.checked else options.max_document_bytes
             documents, errors = parse_lines(block.lines, max_bytes=limit, max_ahead_ms=latest_ms, names=fields)
             self._refuse(block, errors)
             counted += len(documents)
-            for document in documents:
-                yield Document(document.id, document.text, document.time_ms)
+            ready += [Document(document.id, document.text, document.time_ms) for document in documents]
+            full = len(ready) - len(ready) % BATCH
+            for start in range(0, full, BATCH):
+                yield ready[start : start + BATCH]
+            del ready[:full]
             self._progress.update(block.position, counted)
+        if ready:
+            yield ready
 
     def _refuse(self, block: Block, errors: Iterable[tuple[int, InputError]]) -> None:
         for index, error in sorted([*block.errors, *errors], key=lambda refused: refused[0]):

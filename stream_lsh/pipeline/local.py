@@ -130,8 +130,9 @@ class LocalPipeline:
             candidates = indexed.candidates
             self.counts.capped_postings += indexed.capped_postings
             self.counts.capped_candidates += indexed.capped_candidates
-        frame = EdgesFrame(signed.retirements, self._compare(candidates), self._watermarks(documents))
-        return self._settle(frame)
+        told = self._settle(EdgesFrame(signed.retirements, self._compare(candidates)))
+        # What a batch confirms is told before the batch lets it expire, however much time it spans.
+        return told + self._settle(EdgesFrame(watermarks=self._watermarks(documents)))
 
     def similar(self, text: str, time_ms: int | None = None) -> Edges | None:
         """What a text would match if it came now, None if nothing; nothing is changed.

@@ -1,0 +1,54 @@
+"""Ctrl-C and SIGTERM: exceptions where they can be handled, and held back where they would do harm.
+
+An exception that is raised in the middle of an import can get lost, and one between the start of a process and the
+note that it must be ended leaves that process behind.  So both are held while things are set up and cleared away.
+"""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+_BOTH = (signal.SIGINT, signal.SIGTERM)
+
+
+class Terminated(BaseException):
+    """SIGTERM, as an exception, so that it cleans up as Ctrl-C does."""
+
+
+@contextmanager
+def as_exceptions() -> Iterator[None]:
+    """Have SIGINT raise KeyboardInterrupt and SIGTERM raise Terminated; as before afterwards."""
+    before: dict[int, Any] = {}
+    try:
+        for number in _BOTH:
+            before[number] = signal.signal(number, _raise)
+    except ValueError:  # not in the main thread: signals do not come here
+        pass
+    try:
+        yield
+    finally:
+        for caught, handler in before.items():
+            signal.signal(caught, handler)
+        release()
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt if number == signal.SIGINT else Terminated
+
+
+def hold() -> None:
+    """From here on, until `release`, signals wait."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, _BOTH)
+
+
+def release() -> None:
+    """Let those through that have waited."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _BOTH)
+
+
+def ignore() -> None:
+    """For a process that its parent ends: a terminal tells both of a Ctrl-C, and the parent decides."""
+    for number in _BOTH:
+        signal.signal(number, signal.SIG_IGN)

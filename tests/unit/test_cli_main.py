@@ -1,0 +1,71 @@
+"""The command itself: which commands there are, and what wrong use gets told."""
+
+import subprocess
+import sys
+
+import pytest
+
+from stream_lsh.cli import main as cli
+from stream_lsh.errors import ConfigError, InputError, InvariantError
+
+
+def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "stream_lsh", *arguments]
+    return subprocess.run(command, capture_output=True, check=False, text=True)  # noqa: S603 - our own command
+
+
+@pytest.mark.parametrize("arguments", [(), ("--help",), ("-h",), ("help",)])
+def test_alone_it_prints_what_there_is(arguments: tuple[str, ...]) -> None:
+    done = run(*arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    for name in cli.COMMANDS:
+        assert name in done.stdout
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_has_help(name: str) -> None:
+    done = run(name, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"usage: stream-lsh {name}")
+
+
+def test_the_version_is_told() -> None:
+    assert run("--version").stdout.startswith("stream-lsh ")
+
+
+@pytest.mark.parametrize(("wrong", "nearest"), [("dedupe", "dedup"), ("Demo", "demo"), ("--dedup", "dedup")])
+def test_an_unknown_command_is_answered_with_the_nearest(wrong: str, nearest: str) -> None:
+    done = run(wrong)
+    assert done.returncode == 2
+    assert f"did you mean `{nearest}`" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (ConfigError(["one", "two"]), 2, "stream-lsh: one\ntwo"),
+        (InputError("gzip", "a file is damaged"), 1, "a file is damaged"),
+        (InvariantError("cannot be"), 1, "please report"),
+        (PermissionError(13, "Permission denied", "secret"), 1, "secret: permission denied"),
+        (MemoryError(), 1, "out of memory"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+    ],
+)
+def test_what_ends_a_command_becomes_an_exit_code_and_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: BaseException, code: int, words: str
+) -> None:
+    def fail(_: list[str]) -> int:
+        raise error
+
+    monkeypatch.setattr(cli, "_run", fail)
+    assert cli.main([]) == code
+    assert words in capsys.readouterr().err
+
+
+def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: list[str]) -> int:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(cli, "_run", fail)
+    with pytest.raises(ZeroDivisionError):
+        cli.main([])

@@ -1,0 +1,317 @@
+"""The library: any history ends like a fresh start with what survived it, and a file brings it back."""
+
+import json
+import os
+import struct
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stream_lsh import (
+    ConfigError,
+    DamagedBytes,
+    Document,
+    FingerprintMismatch,
+    FutureFormat,
+    MalformedMessage,
+    NearDuplicates,
+    StateError,
+    UnusableDocument,
+)
+from tests.oracles import jaccard, tokens, word_windows
+
+WORDS = st.lists(st.sampled_from("abcdef"), max_size=9).map(" ".join)
+IDS = st.sampled_from([f"doc{number}" for number in range(12)])
+ACTIONS = st.lists(st.tuples(IDS, st.none() | WORDS), max_size=40)
+
+Pairs = dict[tuple[str, str], float]
+
+
+def pairs_of(near: NearDuplicates) -> Pairs:
+    return {(match.left, match.right): match.similarity for match in near.matches()}
+
+
+def groups_of(near: NearDuplicates) -> set[frozenset[str]]:
+    return {frozenset(cluster.members) for cluster in near.clusters()}
+
+
+def exact_pairs(texts: dict[str, str], threshold: float, k: int = 3) -> Pairs:
+    sets = {id: set(word_windows(text, k)) for id, text in texts.items()}
+    return {
+        (left, right): similarity
+        for left in texts
+        for right in texts
+        if left < right and (similarity := jaccard(sets[left], sets[right])) >= threshold
+    }
+
+
+def components(pairs: Iterable[tuple[str, str]]) -> set[frozenset[str]]:
+    groups: list[set[str]] = []
+    for left, right in pairs:
+        touched = [group for group in groups if left in group or right in group]
+        groups = [group for group in groups if group not in touched] + [{left, right}.union(*touched)]
+    return set(map(frozenset, groups))
+
+
+def survivors(actions: Iterable[tuple[str, str | None]]) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for id, text in actions:
+        texts.pop(id, None)
+        if text is not None:
+            texts[id] = text
+    return texts
+
+
+@given(ACTIONS)
+def test_any_history_ends_like_a_fresh_start_with_the_survivors(actions: list[tuple[str, str | None]]) -> None:
+    near = NearDuplicates(threshold=0.5, max_candidates=0)
+    for id, text in actions:
+        if text is None:
+            near.remove(id)
+        else:
+            near.add(id, text)
+    texts = survivors(actions)
+    fresh = NearDuplicates(threshold=0.5, max_candidates=0)
+    fresh.add_many(texts.items())
+    assert pairs_of(near) == pairs_of(fresh)
+    assert groups_of(near) == groups_of(fresh)
+    assert len(near) == len(texts)
+    assert all((id in near) == (id in texts) for id, _ in actions)
+
+
+@given(ACTIONS, st.integers(0, 3))
+def test_one_by_one_equals_in_batches(actions: list[tuple[str, str | None]], seed: int) -> None:
+    documents = [Document(id, text, number * 1000) for number, (id, text) in enumerate(actions)]
+    one_by_one, at_once = (NearDuplicates(threshold=0.5, max_candidates=0, seed=seed) for _ in range(2))
+    for document in documents:
+        one_by_one.add_many([document])
+    told = at_once.add_many(documents)
+    assert pairs_of(one_by_one) == pairs_of(at_once) == {(m.left, m.right): m.similarity for m in told}
+    assert groups_of(one_by_one) == groups_of(at_once)
+
+
+@given(st.dictionaries(IDS, WORDS))
+def test_all_pairs_are_exact_and_at_a_low_threshold_none_is_missed(texts: dict[str, str]) -> None:
+    # Bands of one row: a pair at the threshold is missed with a probability of 1e-5.
+    near = NearDuplicates(threshold=0.3, shingles="word:2", recall=0.99999, max_candidates=0)
+    near.add_many(texts.items())
+    expected = exact_pairs(texts, 0.3, k=2)
+    assert pairs_of(near) == pytest.approx(expected)
+    assert groups_of(near) == components(expected)
+
+
+@given(ACTIONS, WORDS)
+def test_a_query_finds_what_adding_would_and_changes_nothing(actions: list[tuple[str, str | None]], text: str) -> None:
+    near = NearDuplicates(threshold=0.5, max_candidates=0)
+    near.add_many(Document(*action) for action in actions)
+    before = near.matches(), near.clusters(), len(near)
+    found = near.query(text)
+    assert found == near.query(text)
+    assert (near.matches(), near.clusters(), len(near)) == before
+    assert "" not in near
+    added = near.add("asked", text)
+    assert {one.id: (one.similarity, one.shared, one.union) for one in found} == {
+        (match.left if match.right == "asked" else match.right): (match.similarity, match.shared, match.union)
+        for match in added
+    }
+
+
+@settings(max_examples=40)
+@given(ACTIONS, ACTIONS)
+def test_what_was_saved_goes_on_as_if_it_had_not_been(
+    tmp_path_factory: pytest.TempPathFactory,
+    before: list[tuple[str, str | None]],
+    after: list[tuple[str, str | None]],
+) -> None:
+    path = tmp_path_factory.mktemp("save") / "near.slsh"
+    near = NearDuplicates(threshold=0.5, retention_ms=20_000)
+    documents = [Document(id, text, number * 1000) for number, (id, text) in enumerate(before + after)]
+    near.add_many(documents[: len(before)])
+    near.save(path)
+    again = NearDuplicates.load(path)
+    for document in documents[len(before) :]:
+        assert near.add_many([document]) == again.add_many([document])
+        assert near.clusters() == again.clusters()
+    assert near.matches() == again.matches()
+    assert len(near) == len(again)
+    assert near.query("a b c d") == again.query("a b c d")
+
+
+def test_memory_does_not_grow_with_what_was_removed() -> None:
+    near = NearDuplicates()
+    near.add("stays", "one two three four")
+    for number in range(3000):
+        near.add(f"goes{number}", f"one two three four {number % 7}")
+        assert near.remove(f"goes{number}")
+    assert len(near) == 1
+    assert len(near._pipeline.documents._ids) < 1100
+    assert [one.id for one in near.query("one two three four")] == ["stays"]
+
+
+def test_a_document_outside_the_retention_is_no_match_and_is_forgotten() -> None:
+    near = NearDuplicates(retention_ms=1000)
+    near.add("old", "one two three four", 0)
+    assert near.add("new", "one two three four", 1001) == []
+    assert near.query("one two three four", 2000)[0].id == "new"
+    assert near.query("one two three four", 2002) == []
+    assert [one.id for one in near.query("one two three four")] == ["new", "old"]
+    near.add("far", "unrelated", 10_000_000_000)
+    near.add("far", "unrelated still", 20_000_000_000)
+    assert "old" not in near
+    assert near.query("one two three four") == []
+
+
+def test_identical_documents_are_found_whatever_the_caps() -> None:
+    near = NearDuplicates(max_candidates=1)
+    near.add_many((f"doc{number}", "the same words in each of them") for number in range(500))
+    (cluster,) = near.clusters()
+    assert len(cluster.members) == 500
+    assert near.cluster_of("doc7") == cluster
+    assert near.capped > 0
+
+
+def test_a_text_shorter_than_a_shingle_matches_only_its_like_and_an_empty_one_nothing() -> None:
+    near = NearDuplicates(threshold=0.1)
+    near.add_many([("a", "one two"), ("b", "One, two!"), ("c", "one two three"), ("d", ""), ("e", ""), ("f", "...")])
+    assert pairs_of(near) == {("a", "b"): 1.0}
+    assert near.query("") == []
+
+
+@pytest.mark.parametrize("text", ["\0 \0 nul \0 bytes", "lone \ud800 surrogates \udfff here", "x" * 2_000_000])
+def test_any_string_is_a_text(tmp_path: Path, text: str) -> None:
+    near = NearDuplicates()
+    near.add("a", text)
+    assert [match.similarity for match in near.add("b\ud800", text)] == [1.0]
+    near.save(tmp_path / "near.slsh")
+    assert NearDuplicates.load(tmp_path / "near.slsh").matches() == near.matches()
+
+
+@pytest.mark.parametrize(
+    ("document", "error"),
+    [
+        (("", "text"), UnusableDocument),
+        (("é" * 513, "text"), UnusableDocument),
+        ((7, "text"), MalformedMessage),
+        (("a", b"text"), MalformedMessage),
+        (("a", "text", 1.5), MalformedMessage),
+        (("a", "text", 1 << 60), MalformedMessage),
+    ],
+)
+def test_what_cannot_be_used_is_refused_and_changes_nothing(document: tuple[object, ...], error: type) -> None:
+    near = NearDuplicates()
+    with pytest.raises(error, match="got"):
+        near.add_many([("fine", "text"), document])  # type: ignore[list-item]
+    assert len(near) == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"threshold": 0},
+        {"threshold": 1.5},
+        {"shingles": "word"},
+        {"recall": 1},
+        {"retention_ms": 0},
+        {"max_candidates": -1},
+    ],
+)
+def test_settings_that_cannot_be_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match=r"got|expected"):
+        NearDuplicates(**wrong)  # type: ignore[arg-type]
+
+
+# -- files
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    near = NearDuplicates(threshold=0.5)
+    near.add_many((f"doc{number}", f"some words that come again {number // 3}", number) for number in range(60))
+    near.remove("doc7")
+    near.save(tmp_path / "near.slsh")
+    return tmp_path / "near.slsh"
+
+
+def test_a_file_truncated_anywhere_is_refused(saved: Path) -> None:
+    data = saved.read_bytes()
+    for size in {*range(0, 300), *range(300, len(data), 97), len(data) - 1}:
+        saved.write_bytes(data[:size])
+        with pytest.raises(DamagedBytes, match=r"restore|rebuild|look"):
+            NearDuplicates.load(saved)
+
+
+def test_a_file_altered_anywhere_is_refused(saved: Path) -> None:
+    data = bytearray(saved.read_bytes())
+    for at in {*range(0, 100), *range(100, len(data), 53), len(data) - 1}:
+        data[at] ^= 0x10
+        saved.write_bytes(data)
+        with pytest.raises(StateError):
+            NearDuplicates.load(saved)
+        data[at] ^= 0x10
+
+
+@pytest.mark.parametrize("foreign", [b"", b"\x1f\x8b", b"PK\x03\x04 something else", b"SLSH" * 20])
+def test_a_foreign_file_is_refused(tmp_path: Path, foreign: bytes) -> None:
+    (tmp_path / "x").write_bytes(foreign)
+    with pytest.raises(DamagedBytes, match=r"stream_lsh|header"):
+        NearDuplicates.load(tmp_path / "x")
+
+
+def with_head(path: Path, change: Callable[[dict[str, object]], object], version: int = 1) -> None:
+    data = path.read_bytes()
+    _, _, size, _, _ = struct.unpack_from("<8sIIII", data)
+    head = json.loads(data[24 : 24 + size])
+    change(head)
+    new = json.dumps(head).encode()
+    path.write_bytes(struct.pack("<8sIIII", b"SLSHFILE", version, len(new), crc32(new), 0) + new + data[24 + size :])
+
+
+def test_a_file_of_a_newer_version_is_refused(saved: Path) -> None:
+    with_head(saved, lambda head: None, version=2)
+    with pytest.raises(FutureFormat, match="newer version"):
+        NearDuplicates.load(saved)
+
+
+def test_a_file_of_another_scheme_is_refused_and_the_difference_named(saved: Path) -> None:
+    def older_unicode(head: dict[str, object]) -> None:
+        scheme = head["scheme"]
+        assert isinstance(scheme, dict)
+        scheme["unicode"] = "1.0"
+
+    with_head(saved, older_unicode)
+    with pytest.raises(FingerprintMismatch, match=r"unicode: ours .*, theirs '1.0'"):
+        NearDuplicates.load(saved)
+
+
+@pytest.mark.parametrize("change", [{"kind": "other"}, {"settings": {"a": 1}}, {"next_offset": "x"}, {"scheme": 5}])
+def test_a_head_that_cannot_be_is_refused(saved: Path, change: dict[str, object]) -> None:
+    with_head(saved, lambda head: head.update(change))
+    with pytest.raises(DamagedBytes, match="head"):
+        NearDuplicates.load(saved)
+
+
+def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = saved.read_bytes()
+    near = NearDuplicates.load(saved)
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        near.save(saved)
+    assert saved.read_bytes() == before
+    assert os.listdir(saved.parent) == [saved.name]
+
+
+def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        NearDuplicates.load(tmp_path / "nothing")
+
+
+def test_tokens_of_the_examples_are_what_the_oracle_says() -> None:
+    assert tokens("One, two!") == ["one", "two"]
