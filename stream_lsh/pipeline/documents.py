@@ -5,12 +5,14 @@ Only the newest version of an id is here, so a ref that is not found is stale.  
 until no replay can bring back a version that they replaced.
 """
 
+import heapq
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from stream_lsh.arrays import I64, U64, Bools
+from stream_lsh.model import make_ref, ref_offset, ref_partition
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.scheme import Signatures
 from stream_lsh.retention import BEGINNING_MS, Horizon
@@ -20,6 +22,7 @@ _CHUNK = 1 << _CHUNK_BITS
 _FREE, _MARKER, _LIVE = 0, 1, 2
 _META = np.dtype([("ref", "<u8"), ("time", "<i8"), ("keep", "<i8"), ("digest", "<u8"), ("state", "u1")])
 _OFFSET_MASK = np.uint64((1 << 48) - 1)
+_NEVER_MS, _NO_REF = (1 << 63) - 1, (1 << 64) - 1
 
 
 class Version(NamedTuple):
@@ -57,12 +60,14 @@ class DocumentTable:
         self._slots = slots
         self._meta: list[np.ndarray] = []
         self._signatures: list[np.ndarray] = []
+        self._least: list[tuple[int, int]] = []  # of each chunk: no row is due before this time, none has a lower ref
         self._ids: list[str] = []
         self._texts: list[str] = []
         self._free: list[int] = []
         self._row_by_id: dict[str, int] = {}
         self._row_by_ref: dict[int, int] = {}
         self._retired: dict[int, Retired] = {}
+        self._heap: list[int] | None = None  # live refs and some that were; only where `floor` is asked for
         self.horizon = Horizon()
 
     def __len__(self) -> int:
@@ -104,8 +109,11 @@ class DocumentTable:
     def signatures(self, rows: I64) -> Signatures:
         """The signature and the digest of each row, copied."""
         values = self._gather(self._signatures, np.empty((rows.size, self._slots), np.uint32), rows)
-        digests = self._gather([meta["digest"] for meta in self._meta], np.empty(rows.size, np.uint64), rows)
-        return Signatures(values, digests)
+        return Signatures(values, self.digests(rows))
+
+    def digests(self, rows: I64) -> U64:
+        """The digest of each row: uint64[n]."""
+        return self._gather([meta["digest"] for meta in self._meta], np.empty(rows.size, np.uint64), rows)
 
     def retired_by(self, row: int) -> Retired | None:
         """What the version of a row retired, None if it was the first of its id."""
@@ -136,7 +144,10 @@ class DocumentTable:
     # -- writing
 
     def apply(self, record: DocumentsRecord) -> None:
-        """Store versions, each in place of the lower refs of its id; a higher ref that is there stays."""
+        """Store versions, each in place of the lower refs of its id; a higher ref that is there stays.
+
+        All refs of a table lie on one source partition, and an id stands in a record once.
+        """
         if not len(record):
             return
         rows = np.empty(len(record), np.int64)
@@ -155,9 +166,13 @@ class DocumentTable:
             self._texts[row] = text
             if live[position]:
                 self._row_by_ref[ref] = row
+                if self._heap is not None:
+                    heapq.heappush(self._heap, ref)
             rows[position] = row
         self._write(record, rows)
         self._keep_retired(record, rows)
+        if self._heap is not None and len(self._heap) > 2 * len(self) + _CHUNK:
+            self._heap = None
 
     def _new_row(self, id: str) -> int:
         if self._free:
@@ -170,6 +185,7 @@ class DocumentTable:
             if row >> _CHUNK_BITS == len(self._meta):
                 self._meta.append(np.zeros(_CHUNK, _META))
                 self._signatures.append(np.empty((_CHUNK, self._slots), np.uint32))
+                self._least.append((_NEVER_MS, _NO_REF))
         self._row_by_id[id] = row
         return row
 
@@ -185,6 +201,8 @@ class DocumentTable:
             meta["digest"][inside] = record.digests[at]
             meta["state"][inside] = np.where(record.live[at], _LIVE, _MARKER)
             self._signatures[chunk][inside] = record.signatures[at]
+            time_ms, ref = self._least[chunk]
+            self._least[chunk] = min(time_ms, int(record.times[at].min())), min(ref, int(record.refs[at].min()))
 
     def _keep_retired(self, record: DocumentsRecord, rows: I64) -> None:
         of = record.retired_rows
@@ -202,35 +220,62 @@ class DocumentTable:
     def expire(self, horizon: Horizon) -> int:
         """Drop what the horizon has passed; returns how many versions are not live any more.
 
-        Cost: one pass over the columns, 2 ms a million versions.
+        Cost: one pass over the chunks in which something is due, 0.1 ms each.
         """
         before = len(self)
         self.horizon = self.horizon.joined(horizon)
-        horizon = self.horizon
-        for chunk, meta in enumerate(self._meta):
-            used = meta["state"] != _FREE
-            below = _below_floor(meta["ref"], horizon)
-            gone = used & (below | (meta["keep"] < horizon.time_ms))
-            fading = (meta["state"] == _LIVE) & ~gone & (meta["time"] < horizon.time_ms)
-            for row in (np.flatnonzero(gone | fading) + (chunk << _CHUNK_BITS)).tolist():
-                self._row_by_ref.pop(int(meta["ref"][row & (_CHUNK - 1)]), None)
-                self._texts[row] = ""
-            for row in (np.flatnonzero(gone) + (chunk << _CHUNK_BITS)).tolist():
-                del self._row_by_id[self._ids[row]]
-                self._ids[row] = ""
-                self._retired.pop(row, None)
-                self._free.append(row)
-            meta["state"][gone] = _FREE
-            meta["state"][fading] = _MARKER
+        for chunk, (time_ms, ref) in enumerate(self._least):
+            if self.horizon.passed(time_ms, ref):
+                self._expire_chunk(chunk)
         return before - len(self)
 
+    def _expire_chunk(self, chunk: int) -> None:
+        meta, start = self._meta[chunk], chunk << _CHUNK_BITS
+        time_ms = self.horizon.time_ms
+        used, live = meta["state"] != _FREE, meta["state"] == _LIVE
+        gone = used & ((meta["keep"] < time_ms) | (meta["ref"] < self._floor_ref(self._least[chunk][1])))
+        fading = live & ~gone & (meta["time"] < time_ms)
+        at = np.flatnonzero(gone | fading)
+        for row, ref in zip((at + start).tolist(), meta["ref"][at].tolist(), strict=True):
+            self._row_by_ref.pop(ref, None)
+            self._texts[row] = ""
+        for row in (np.flatnonzero(gone) + start).tolist():
+            del self._row_by_id[self._ids[row]]
+            self._ids[row] = ""
+            self._retired.pop(row, None)
+            self._free.append(row)
+        meta["state"][gone] = _FREE
+        meta["state"][fading] = _MARKER
+        used &= ~gone
+        due = np.where(live & ~fading, meta["time"], meta["keep"])
+        self._least[chunk] = int(due[used].min(initial=_NEVER_MS)), int(meta["ref"][used].min(initial=_NO_REF))
+
+    def _floor_ref(self, ref: int) -> int:
+        """The lowest ref that is kept on the partition of a ref."""
+        partition, floors = ref_partition(ref), self.horizon.floors
+        return make_ref(partition, floors[partition]) if partition < len(floors) else 0
+
     def floor(self, limit: int) -> int:
-        """The lowest offset that is kept if only the `limit` newest live versions are; 0 while there are no more."""
+        """The lowest offset that is kept if only the `limit` newest live versions are; 0 while there are no more.
+
+        Args:
+            limit: at least 1.
+
+        Cost: O(log n) for each version beyond the limit; one pass over all of them the first time.
+        """
         excess = len(self) - limit
         if excess <= 0:
             return 0
-        offsets = np.fromiter(self._row_by_ref, np.uint64, len(self)) & _OFFSET_MASK
-        return int(np.partition(offsets, excess)[excess])
+        if self._heap is None:
+            self._heap = sorted(self._row_by_ref)  # an ascending list is a heap
+        oldest: list[int] = []
+        while len(oldest) <= excess:
+            ref = heapq.heappop(self._heap)
+            if ref in self._row_by_ref and oldest[-1:] != [ref]:
+                oldest.append(ref)
+        for ref in oldest:
+            heapq.heappush(self._heap, ref)
+        return ref_offset(oldest[excess])
 
     def snapshot(self, bands: int) -> DocumentsRecord:
         """Everything as one record, ascending by ref; equal tables have equal snapshots.
@@ -260,12 +305,3 @@ class DocumentTable:
 
     def _ref_of(self, row: int) -> int:
         return int(self._meta[row >> _CHUNK_BITS]["ref"][row & (_CHUNK - 1)])
-
-
-def _below_floor(refs: U64, horizon: Horizon) -> Bools:
-    below = np.zeros(refs.size, np.bool_)
-    for partition, floor in enumerate(horizon.floors):
-        if floor:
-            here = (refs >> np.uint64(48)) == partition
-            below |= here & ((refs & _OFFSET_MASK) < floor)
-    return below

@@ -17,8 +17,8 @@ class DocumentsRecord:
     """Versions that sign stored: each replaces the lower refs of its id, and never a higher one.
 
     Attributes:
-        ids: n document ids.
-        refs: uint64[n].
+        ids: n document ids, each once.
+        refs: uint64[n], all of one source partition.
         times: int64[n], event time in ms.
         keep_until: int64[n], ms: the newest event time among this version and all that it replaced.
         digests: uint64[n].

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stream_lsh.arrays import U64
 from stream_lsh.errors import InvariantError
 from stream_lsh.model import Document, Retirement, make_ref
 from stream_lsh.pipeline.batches import Postings
@@ -65,34 +64,43 @@ class Arrivals(NamedTuple):
 
 @dataclass(slots=True)
 class _Newest:
-    """The newest version of an id after the batch, and what it retires."""
+    """The newest version of an id after the batch, and what it retires.
+
+    Attributes:
+        known: the live version that the table has; the same one if this is a replay, else it is retired.
+        recorded: what a replayed version retired when it was stored.
+        signed_row: the place of its text among those that are signed, -1 without.
+        signed_before: versions of this batch that it retires: ref and place of the text.
+    """
 
     ref: int
     document: Document
     keep_until_ms: int
     live: bool
-    first: bool
-    replayed: Version | None = None
+    replayed: bool = False
+    known: Version | None = None
+    recorded: Retired | None = None
     signed_row: int = -1
-    stored: list[Retired] = field(default_factory=list)
     signed_before: list[tuple[int, int]] = field(default_factory=list)
 
 
 class _Plan:
     """First pass: what every message means, before anything is computed."""
 
-    def __init__(self, documents: DocumentTable, scheme: Scheme, horizon: Horizon, segment_span_ms: int | None) -> None:
+    def __init__(self, documents: DocumentTable, horizon: Horizon, segment_span_ms: int | None) -> None:
         self._documents = documents
-        self._scheme = scheme
         self._horizon = horizon
         self._span_ms = segment_span_ms
+        self._position = -1
         self.newest: dict[str, _Newest] = {}
         self.texts: list[str] = []
+        self.positions: list[int] = []
         self.superseded: list[tuple[int, int]] = []
         self.again: set[str] = set()
         self.counts = SignCounts()
 
     def take(self, ref: int, document: Document) -> None:
+        self._position += 1
         pending = self.newest.get(document.id)
         stored = self._documents.version(document.id) if pending is None else None
         if pending is None and stored is None:
@@ -117,7 +125,7 @@ class _Plan:
         else:
             self.counts.added += 1
             signed_row = self._text(document.text)
-            self.newest[document.id] = _Newest(ref, document, document.time_ms, True, True, signed_row=signed_row)
+            self.newest[document.id] = _Newest(ref, document, document.time_ms, True, signed_row=signed_row)
 
     def _newer(self, ref: int, document: Document, pending: _Newest | None, stored: Version | None) -> None:
         if self._repeats(document, pending, stored):
@@ -131,16 +139,14 @@ class _Plan:
         else:
             self.counts.updated += 1
             self.counts.expired += not live
-        new = _Newest(ref, document, max(document.time_ms, keep), live, False)
+        new = _Newest(ref, document, max(document.time_ms, keep), live)
         if pending is not None:
             # A crash may have come between their changelog and their frames, so the newer version answers for them.
-            new.stored, new.signed_before = pending.stored, pending.signed_before
-            if pending.replayed is not None and pending.live:
-                new.stored.append(self._retired(pending.replayed))
-            elif pending.signed_row >= 0:
+            new.known, new.recorded, new.signed_before = pending.known, pending.recorded, pending.signed_before
+            if pending.signed_row >= 0:
                 new.signed_before.append((pending.ref, pending.signed_row))
         elif stored is not None and stored.live:
-            new.stored.append(self._retired(stored))
+            new.known = stored
         if live and document.text is not None:
             new.signed_row = self._text(document.text)
         self.newest[document.id] = new
@@ -148,32 +154,32 @@ class _Plan:
     def _replayed(self, document: Document, pending: _Newest | None, stored: Version | None) -> None:
         self.counts.replayed += 1
         if pending is None and stored is not None:
-            again = _Newest(stored.ref, document, stored.keep_until_ms, stored.live, True, replayed=stored)
-            retired = self._documents.retired_by(stored.row)
-            if retired is not None:
-                again.stored.append(retired)
-            self.newest[document.id] = again
+            self.newest[document.id] = _Newest(
+                stored.ref,
+                document._replace(time_ms=stored.time_ms),
+                stored.keep_until_ms,
+                stored.live,
+                replayed=True,
+                known=stored if stored.live else None,
+                recorded=self._documents.retired_by(stored.row),
+            )
 
     def _repeats(self, document: Document, pending: _Newest | None, stored: Version | None) -> bool:
         """Whether a version says what the one before said: the same bytes, in the same segment of time."""
-        if pending is not None and pending.replayed is None:
+        if pending is not None:
             live, text, time_ms = pending.live, pending.document.text, pending.document.time_ms
+        elif stored is not None:
+            live, text, time_ms = stored.live, self._documents.text(stored.row), stored.time_ms
         else:
-            version = stored if pending is None else pending.replayed
-            if version is None:
-                return False
-            live, text, time_ms = version.live, self._documents.text(version.row), version.time_ms
+            return False
         if not live:
             return document.text is None
         span = self._span_ms
         return document.text == text and (span is None or document.time_ms // span == time_ms // span)
 
-    def _retired(self, version: Version) -> Retired:
-        buckets = self._scheme.buckets(self._documents.signatures(np.array([version.row])))
-        return Retired(np.array([version.ref], np.uint64), buckets)
-
     def _text(self, text: str) -> int:
         self.texts.append(text)
+        self.positions.append(self._position)
         return len(self.texts) - 1
 
 
@@ -194,44 +200,87 @@ def sign(
         scheme: makes signatures and buckets.
         horizon: what is forgotten; a version that it has passed retires its predecessor and is not posted.
         segment_span_ms: the stretch of event time within which a byte-equal text is no new version; None: any.
-        presigned: signatures of the texts of all `arrivals`, if they were made elsewhere.
+        presigned: signatures of all `arrivals`, one each, if they were made elsewhere; that of a delete is not read.
 
     Returns:
         retired postings come before new ones.
     """
-    plan = _Plan(documents, scheme, horizon, segment_span_ms)
+    plan = _Plan(documents, horizon, segment_span_ms)
     for offset, document in zip(arrivals.offsets, arrivals.documents, strict=True):
         plan.take(make_ref(arrivals.partition, offset), document)
-    whole = presigned is not None and len(plan.texts) == len(arrivals.documents)
-    signatures = presigned if whole and presigned is not None else scheme.sign(plan.texts)
-    buckets = scheme.buckets(signatures)
-    stored = {id: new for id, new in plan.newest.items() if new.replayed is None}
-    record = _record(stored, signatures, buckets, scheme, horizon) if stored else None
+    signatures = scheme.sign(plan.texts) if presigned is None else _picked(presigned, plan.positions)
+    buckets = _Buckets(plan, documents, scheme, signatures)
+    record = _record(plan, signatures, buckets, scheme, horizon)
     if record is not None:
         documents.apply(record)
-    return Signed(
-        record, _postings(plan, documents, scheme, buckets), _retirements(plan, documents, horizon), plan.counts
-    )
+    return Signed(record, _postings(plan, buckets), _retirements(plan, buckets, documents, horizon), plan.counts)
+
+
+def _picked(presigned: Signatures, positions: Sequence[int]) -> Signatures:
+    """The signatures of the texts that are needed."""
+    if len(positions) == len(presigned):
+        return presigned
+    return Signatures(presigned.values[positions], presigned.digests[positions])
+
+
+class _Buckets:
+    """The buckets of the texts of a batch, of the stored versions that it names, and of all that it retires.
+
+    Attributes:
+        signed: uint64[texts, bands + 1].
+        replayed: of the versions that are posted once more, in the order of `plan.newest`.
+        retired: what each id retires, those that retire something.
+    """
+
+    def __init__(self, plan: _Plan, documents: DocumentTable, scheme: Scheme, signatures: Signatures) -> None:
+        self.signed = scheme.buckets(signatures)
+        named = [(id, new) for id, new in plan.newest.items() if new.known is not None]
+        known = self.signed[:0]
+        if named:
+            rows = [new.known.row for _, new in named if new.known is not None]
+            known = scheme.buckets(documents.signatures(np.array(rows, np.int64)))
+        self.replayed = known[[new.replayed for _, new in named]]
+        row_by_id = {id: row for row, (id, _) in enumerate(named)}
+        self.retired: dict[str, Retired] = {}
+        for id, new in plan.newest.items():
+            parts = [] if new.recorded is None else [new.recorded]
+            if new.known is not None and not new.replayed:
+                row = row_by_id[id]
+                parts.append(Retired(np.array([new.known.ref], np.uint64), known[row : row + 1]))
+            if new.signed_before:
+                parts.append(self.of_signed(new.signed_before))
+            if parts:
+                self.retired[id] = _joined(parts)
+
+    def of_signed(self, versions: Sequence[tuple[int, int]]) -> Retired:
+        """Versions of this batch, given as ref and place of the text, that are to be retired."""
+        return Retired(np.array([ref for ref, _ in versions], np.uint64), self.signed[[row for _, row in versions]])
+
+
+def _joined(parts: Sequence[Retired]) -> Retired:
+    if len(parts) == 1:
+        return parts[0]
+    return Retired(np.concatenate([part.refs for part in parts]), np.concatenate([part.buckets for part in parts]))
 
 
 def _record(
-    stored: dict[str, _Newest], signatures: Signatures, buckets: U64, scheme: Scheme, horizon: Horizon
-) -> DocumentsRecord:
+    plan: _Plan, signatures: Signatures, buckets: _Buckets, scheme: Scheme, horizon: Horizon
+) -> DocumentsRecord | None:
+    """The versions that are new; None if there are none."""
+    stored = {id: new for id, new in plan.newest.items() if not new.replayed}
+    if not stored:
+        return None
     versions = list(stored.values())
     rows = np.array([new.signed_row for new in versions], np.int64)
     live = rows >= 0
-    values = signatures.values
-    if not (rows.size == len(signatures) and live.all() and rows[0] == 0 and (np.diff(rows) == 1).all()):
+    values, digests = signatures.values, signatures.digests
+    if rows.size != len(signatures) or not np.array_equal(rows, np.arange(rows.size)):
         values = np.full((rows.size, scheme.slots), EMPTY_SLOT, np.uint32)
         values[live] = signatures.values[rows[live]]
-    digests = np.zeros(rows.size, np.uint64)
-    digests[live] = signatures.digests[rows[live]]
-    retired_rows, retired_refs, retired_buckets = [], [], []
-    for position, new in enumerate(versions):
-        for retired in _all_retired(new, buckets):
-            retired_rows += [position] * retired.refs.size
-            retired_refs.append(retired.refs)
-            retired_buckets.append(retired.buckets)
+        digests = np.zeros(rows.size, np.uint64)
+        digests[live] = signatures.digests[rows[live]]
+    none = Retired(np.empty(0, np.uint64), buckets.signed[:0])
+    retired = [buckets.retired.get(id, none) for id in stored] if buckets.retired else [none]
     return DocumentsRecord(
         ids=list(stored),
         refs=np.array([new.ref for new in versions], np.uint64),
@@ -241,63 +290,53 @@ def _record(
         live=live,
         texts=[new.document.text or "" if new.live else "" for new in versions],
         signatures=values,
-        retired_rows=np.array(retired_rows, np.int64),
-        retired_refs=np.concatenate([np.empty(0, np.uint64), *retired_refs]),
-        retired_buckets=np.concatenate([np.empty((0, buckets.shape[1]), np.uint64), *retired_buckets]),
+        retired_rows=np.repeat(np.arange(len(retired)), [part.refs.size for part in retired]),
+        retired_refs=np.concatenate([part.refs for part in retired]),
+        retired_buckets=np.concatenate([part.buckets for part in retired]),
         horizon=horizon,
     )
 
 
-def _all_retired(new: _Newest, buckets: U64) -> list[Retired]:
-    """What a version retires: versions that were stored, and versions of the same batch."""
-    return [
-        *new.stored,
-        *(Retired(np.array([ref], np.uint64), buckets[row : row + 1]) for ref, row in new.signed_before),
-    ]
-
-
-def _postings(plan: _Plan, documents: DocumentTable, scheme: Scheme, buckets: U64) -> Postings | None:
+def _postings(plan: _Plan, buckets: _Buckets) -> Postings | None:
     """The postings to take out, then those to put in; versions without shingles have none."""
-    retired = [retired for new in plan.newest.values() for retired in _all_retired(new, buckets)]
-    retired += [Retired(np.array([ref], np.uint64), buckets[row : row + 1]) for ref, row in plan.superseded]
-    posted = [new for new in plan.newest.values() if new.live and new.replayed is None]
-    refs = [*(part.refs for part in retired), np.array([new.ref for new in posted], np.uint64)]
-    keys = [*(part.buckets for part in retired), buckets[[new.signed_row for new in posted]]]
-    times = np.array([new.document.time_ms for new in posted], np.int64)
-    replayed = [new.replayed for new in plan.newest.values() if new.replayed is not None and new.live]
-    if replayed:
-        refs.append(np.array([version.ref for version in replayed], np.uint64))
-        keys.append(scheme.buckets(documents.signatures(np.array([version.row for version in replayed]))))
-        times = np.concatenate((times, np.array([version.time_ms for version in replayed], np.int64)))
-    all_refs, all_keys = np.concatenate(refs), np.concatenate(keys)
-    gone = all_refs.size - times.size
-    filled = all_keys[:, -1] != 0
-    if not filled.any():
-        return None
+    out = _joined([*buckets.retired.values(), buckets.of_signed(plan.superseded)])
+    live = [new for new in plan.newest.values() if new.live]
+    posted = [new for new in live if not new.replayed]
+    posted += [new for new in live if new.replayed]
+    keys = np.concatenate(
+        (out.buckets, buckets.signed[[new.signed_row for new in posted if not new.replayed]], buckets.replayed)
+    )
+    refs = np.concatenate((out.refs, np.array([new.ref for new in posted], np.uint64)))
+    times = np.array([0] * out.refs.size + [new.document.time_ms for new in posted], np.int64)
+    retired = np.arange(refs.size) < out.refs.size
+    filled = keys[:, -1] != 0
     if not filled.all():
-        all_refs, all_keys = all_refs[filled], all_keys[filled]
-        times, gone = times[filled[gone:]], int(np.count_nonzero(filled[:gone]))
-    return Postings(
-        refs=all_refs,
-        times=np.concatenate((np.zeros(gone, np.int64), times)) if gone else times,
-        retired=np.arange(all_refs.size) < gone,
-        rows=np.repeat(np.arange(all_refs.size), all_keys.shape[1]),
-        buckets=all_keys.ravel(),
+        refs, keys, times, retired = refs[filled], keys[filled], times[filled], retired[filled]
+    if not refs.size:
+        return None
+    rows = np.repeat(np.arange(refs.size), keys.shape[1])
+    return Postings(refs, times, retired, rows, keys.ravel())
+
+
+def _retirements(plan: _Plan, buckets: _Buckets, documents: DocumentTable, horizon: Horizon) -> tuple[Retirement, ...]:
+    """One for every id of which a version is retired, in the order of arrival.
+
+    Where a document is made again after a delete, the tombstone has retired all that there was.
+    """
+    ids = [id for id in plan.newest if id in buckets.retired or id in plan.again]
+    ids += sorted(plan.again - plan.newest.keys())
+    if not ids:
+        return ()
+    versions = [version for id in ids if (version := documents.version(id)) is not None]
+    if len(versions) < len(ids):
+        raise InvariantError(f"{len(ids)} documents were stored a moment ago, and only {len(versions)} are there")
+    digests = documents.digests(np.array([version.row for version in versions], np.int64)).tolist()
+    return tuple(
+        _retirement(id, version, digest, horizon) for id, version, digest in zip(ids, versions, digests, strict=True)
     )
 
 
-def _retirements(plan: _Plan, documents: DocumentTable, horizon: Horizon) -> tuple[Retirement, ...]:
-    """One for every id that has an older version, in the order of arrival."""
-    ids = [id for id, new in plan.newest.items() if not new.first or new.stored or id in plan.again]
-    ids += sorted(plan.again - plan.newest.keys())
-    return tuple(_retirement(id, documents, horizon) for id in ids)
-
-
-def _retirement(id: str, documents: DocumentTable, horizon: Horizon) -> Retirement:
-    version = documents.version(id)
-    if version is None:
-        raise InvariantError(f"the document {id!r} was stored a moment ago and is not there")
-    digest = int(documents.signatures(np.array([version.row])).digests[0]) if version.live else 0
+def _retirement(id: str, version: Version, digest: int, horizon: Horizon) -> Retirement:
     # A marker is a tombstone, or a version that had expired; settle tells the latter by its time.
     deleted = not version.live and not horizon.passed(version.time_ms, version.ref)
-    return Retirement(id, version.ref, version.time_ms, digest, deleted, version.keep_until_ms)
+    return Retirement(id, version.ref, version.time_ms, digest if version.live else 0, deleted, version.keep_until_ms)

@@ -22,6 +22,8 @@ from stream_lsh.sketch.estimate import matching_slots
 
 _MOST_CACHED = 8 << 20
 """Shingles: 64 MB."""
+_SET_COST = 32
+"""What a set takes beside its shingles, counted in shingles: the array and the entry, some 250 bytes."""
 _PAIRS = 256
 """Pairs whose texts are shingled together: that is three times as fast as one by one, and bounds the sets at hand."""
 
@@ -46,7 +48,7 @@ class ShingleSets:
 
     Args:
         scheme: makes the sets.
-        limit: shingles kept at most; one set more than that is kept all the same.
+        limit: shingles kept at most, where each set counts for 32 more than it has; a single set is kept all the same.
     """
 
     def __init__(self, scheme: Scheme, limit: int = _MOST_CACHED) -> None:
@@ -63,15 +65,18 @@ class ShingleSets:
         missing = [ref for ref in texts if ref not in found]
         for ref, made in zip(missing, self._scheme.shingle_sets([texts[ref] for ref in missing]), strict=True):
             found[ref] = self._sets[ref] = made
-            self._size += made.size
+            self._size += made.size + _SET_COST
         while self._size > self._limit and len(self._sets) > 1:
-            self._size -= self._sets.popitem(last=False)[1].size
+            self._size -= self._sets.popitem(last=False)[1].size + _SET_COST
         return found
 
     def forget(self, ref: int) -> None:
         """Drop the set of a version, if it is remembered."""
         dropped = self._sets.pop(ref, None)
-        self._size -= 0 if dropped is None else dropped.size
+        self._size -= 0 if dropped is None else dropped.size + _SET_COST
+
+    def __len__(self) -> int:
+        return len(self._sets)
 
 
 def verify(asked: Verifications, documents: DocumentTable, criteria: Criteria, sets: ShingleSets) -> Edges | None:
@@ -112,7 +117,10 @@ class _Pairs:
         """Whether the two are close enough in event time."""
         if retention_ms is None:
             return np.ones(self._old.size, np.bool_)
-        near: Bools = np.abs(self._asked.times[self._new] - self._old_times) <= retention_ms
+        new, old = self._asked.times[self._new], self._old_times
+        # Unsigned, because the distance of two int64 may exceed an int64.
+        apart = np.maximum(new, old).view(np.uint64) - np.minimum(new, old).view(np.uint64)
+        near: Bools = apart <= retention_ms
         return near
 
     def identical(self) -> Bools:

@@ -1,0 +1,441 @@
+"""Step 1: what each message means, and what is sent again after a crash."""
+
+import itertools
+import random
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from stream_lsh.model import Document, make_ref
+from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.scheme import Signatures, TextScheme
+from stream_lsh.pipeline.sign import Arrivals, SignCounts, Signed, sign
+from stream_lsh.retention import BEGINNING_MS, Horizon
+from tests.simulation.scheme import NamedShingles
+from tests.unit.pipeline_makers import AWKWARD_IDS, plain, signed
+
+SCHEME = NamedShingles()
+
+Posted = dict[int, tuple[int, ...]]
+
+
+def new_table() -> DocumentTable:
+    return DocumentTable(SCHEME.slots)
+
+
+def buckets_of(text: str) -> tuple[int, ...]:
+    return tuple(SCHEME.buckets(SCHEME.sign([text]))[0].tolist())
+
+
+def posted(result: Signed, *, retired: bool = False) -> Posted:
+    """Ref -> buckets of what is put in, or of what is taken out."""
+    found: Posted = {}
+    if result.postings is not None:
+        postings = result.postings
+        for row, ref in enumerate(postings.refs.tolist()):
+            if bool(postings.retired[row]) == retired:
+                buckets = tuple(postings.buckets[postings.rows == row].tolist())
+                assert found.setdefault(ref, buckets) == buckets, "a version may be named twice, with the same buckets"
+    return found
+
+
+def counted(result: Signed) -> dict[str, int]:
+    """The counters that are not 0."""
+    return {name: value for name in SignCounts.__slots__ if (value := getattr(result.counts, name))}
+
+
+# -- the table of the docstring
+
+
+def test_a_first_version_is_stored_and_posted_and_retires_nothing() -> None:
+    table = new_table()
+    result = signed(table, SCHEME, 7, [Document("a", "1 2", 100)], partition=3)
+    ref = make_ref(3, 7)
+    assert posted(result) == {ref: buckets_of("1 2")}
+    assert posted(result, retired=True) == {}
+    assert result.retirements == ()
+    assert counted(result) == {"added": 1}
+    assert result.record is not None
+    assert plain(result.record) == plain(table.snapshot(SCHEME.slots + 1))
+    assert result.postings is not None
+    assert result.postings.times.tolist() == [100]
+
+
+def test_a_newer_version_is_posted_and_its_predecessor_retired_first() -> None:
+    table = new_table()
+    signed(table, SCHEME, 0, [Document("a", "1 2", 100)])
+    result = signed(table, SCHEME, 1, [Document("a", "2 3", 90)])
+    assert posted(result) == {1: buckets_of("2 3")}
+    assert posted(result, retired=True) == {0: buckets_of("1 2")}
+    assert result.postings is not None
+    assert result.postings.retired.tolist() == [True, False]
+    assert result.postings.times.tolist() == [0, 90]
+    (retirement,) = result.retirements
+    assert (retirement.id, retirement.ref, retirement.time_ms, retirement.deleted) == ("a", 1, 90, False)
+    assert retirement.digest == int(SCHEME.sign(["2 3"]).digests[0])
+    assert retirement.keep_until_ms == 100, "the newest time in the chain"
+    assert counted(result) == {"updated": 1}
+
+
+def test_a_replay_sends_what_was_sent() -> None:
+    table = new_table()
+    signed(table, SCHEME, 0, [Document("a", "1 2", 100)])
+    first = signed(table, SCHEME, 1, [Document("a", "2 3", 90), Document("b", "4", 90)])
+    again = signed(table, SCHEME, 1, [Document("a", "2 3", 90), Document("b", "4", 90)])
+    assert again.record is None
+    for retired in (False, True):
+        assert posted(again, retired=retired) == posted(first, retired=retired)
+    assert again.retirements == first.retirements
+    assert counted(again) == {"replayed": 2}
+    assert first.postings is not None
+    assert again.postings is not None
+    assert again.postings.times.tolist() == first.postings.times.tolist()
+
+
+def test_a_superseded_version_is_only_retired() -> None:
+    table = new_table()
+    signed(table, SCHEME, 5, [Document("a", "1 2", 100)])
+    result = signed(table, SCHEME, 2, [Document("a", "3", 50)])
+    assert result.record is None
+    assert posted(result) == {}
+    assert posted(result, retired=True) == {2: buckets_of("3")}
+    (retirement,) = result.retirements
+    assert (retirement.id, retirement.ref, retirement.deleted) == ("a", 5, False)
+    assert counted(result) == {"superseded": 1}
+
+
+@pytest.mark.parametrize("text", [None, ""])
+def test_a_superseded_delete_or_empty_text_has_nothing_to_take_out(text: str | None) -> None:
+    table = new_table()
+    signed(table, SCHEME, 5, [Document("a", "1 2", 100)])
+    result = signed(table, SCHEME, 2, [Document("a", text, 50)])
+    assert result.postings is None
+    assert len(result.retirements) == 1
+
+
+# -- deletes
+
+
+def test_a_delete_retires_and_leaves_a_tombstone_as_long_as_the_newest_version() -> None:
+    table = new_table()
+    signed(table, SCHEME, 0, [Document("a", "1", 100), Document("a", "2", 60)])
+    result = signed(table, SCHEME, 2, [Document("a", None, 5_000)])
+    assert posted(result) == {}
+    assert posted(result, retired=True) == {1: buckets_of("2")}
+    (retirement,) = result.retirements
+    assert (retirement.ref, retirement.time_ms, retirement.keep_until_ms) == (2, 100, 100)
+    assert (retirement.deleted, retirement.digest) == (True, 0)
+    assert table.rows(np.arange(3, dtype=np.uint64)).tolist() == [-1, -1, -1]
+    assert counted(result) == {"deleted": 1}
+    assert signed(table, SCHEME, 2, [Document("a", None, 5_000)]).retirements == result.retirements
+
+
+def test_a_repeated_delete_and_an_unknown_one_are_no_news() -> None:
+    table = new_table()
+    signed(table, SCHEME, 0, [Document("a", "1"), Document("a", None)])
+    result = signed(table, SCHEME, 2, [Document("a", None), Document("b", None)])
+    assert (result.record, result.postings, result.retirements) == (None, None, ())
+    assert counted(result) == {"unchanged": 1, "unknown_deletes": 1}
+
+
+def test_a_document_can_be_made_again_even_with_the_same_text() -> None:
+    table = new_table()
+    signed(table, SCHEME, 0, [Document("a", "1", 10), Document("a", None)])
+    result = signed(table, SCHEME, 2, [Document("a", "1", 20)])
+    assert posted(result) == {2: buckets_of("1")}
+    assert result.retirements == (), "the tombstone has retired all that there was"
+
+
+# -- repeats
+
+
+@pytest.mark.parametrize(
+    ("span_ms", "time_ms", "same"),
+    [(None, 10**15, True), (100, 199, True), (100, 200, False), (100, 99, False), (1, 150, True), (1, 151, False)],
+)
+def test_a_byte_equal_repeat_is_no_news_within_its_time_segment(span_ms: int | None, time_ms: int, same: bool) -> None:
+    for split in (False, True):
+        table = new_table()
+        documents = [Document("a", "1 2", 150), Document("a", "1 2", time_ms)]
+        if split:
+            signed(table, SCHEME, 0, documents[:1], span_ms=span_ms)
+            result = signed(table, SCHEME, 1, documents[1:], span_ms=span_ms)
+        else:
+            result = signed(table, SCHEME, 0, documents, span_ms=span_ms)
+        version = table.version("a")
+        assert version is not None
+        assert (version.ref, version.time_ms) == ((0, 150) if same else (1, time_ms))
+        assert result.counts.unchanged == same
+        assert bool(result.retirements) != same
+
+
+def test_negative_times_lie_in_segments_too() -> None:
+    table = new_table()
+    result = signed(table, SCHEME, 0, [Document("a", "1", -1), Document("a", "1", 0)], span_ms=100)
+    assert result.counts.unchanged == 0
+
+
+def test_equal_shingles_in_other_bytes_are_a_new_version() -> None:
+    table = new_table()
+    result = signed(table, SCHEME, 0, [Document("a", "1 2"), Document("a", "2 1")])
+    assert posted(result, retired=True) == {0: buckets_of("1 2")}
+
+
+# -- several versions in one batch
+
+
+def test_of_several_versions_in_a_batch_the_last_is_posted_and_all_others_are_retired() -> None:
+    table = new_table()
+    signed(table, SCHEME, 0, [Document("a", "1", 500)])
+    batch = [Document("a", "2", 40), Document("b", "9"), Document("a", None), Document("a", "3", 30)]
+    result = signed(table, SCHEME, 1, batch)
+    assert posted(result) == {2: buckets_of("9"), 4: buckets_of("3")}
+    assert posted(result, retired=True) == {0: buckets_of("1"), 1: buckets_of("2")}
+    (retirement,) = result.retirements
+    assert (retirement.ref, retirement.keep_until_ms, retirement.deleted) == (4, 500, False)
+    assert result.record is not None
+    assert sorted(result.record.ids) == ["a", "b"]
+
+
+def test_a_replayed_version_that_is_replaced_in_the_same_batch_hands_on_what_it_retired() -> None:
+    table = new_table()
+    signed(table, SCHEME, 0, [Document("a", "1")])
+    signed(table, SCHEME, 1, [Document("a", "2")])
+    result = signed(table, SCHEME, 1, [Document("a", "2"), Document("a", "3")])
+    assert posted(result, retired=True) == {0: buckets_of("1"), 1: buckets_of("2")}
+    assert posted(result) == {2: buckets_of("3")}
+    version = table.version("a")
+    assert version is not None
+    retired = table.retired_by(version.row)
+    assert retired is not None
+    assert retired.refs.tolist() == [0, 1]
+
+
+# -- texts without shingles
+
+
+def test_an_empty_text_is_a_version_without_postings() -> None:
+    table = new_table()
+    result = signed(table, SCHEME, 0, [Document("a", "1"), Document("b", ""), Document("c", " ")])
+    assert posted(result) == {0: buckets_of("1")}
+    assert table.rows(np.arange(3, dtype=np.uint64)).min() >= 0
+    emptied = signed(table, SCHEME, 3, [Document("a", ""), Document("b", "2")])
+    assert posted(emptied, retired=True) == {0: buckets_of("1")}
+    assert posted(emptied) == {4: buckets_of("2")}
+    assert [retirement.digest for retirement in emptied.retirements] == [0, int(SCHEME.sign(["2"]).digests[0])]
+
+
+# -- time
+
+
+def test_a_version_older_than_the_horizon_is_expired_on_arrival() -> None:
+    table = new_table()
+    result = signed(table, SCHEME, 0, [Document("a", "1", 99), Document("b", "1", 100)], horizon=Horizon(100))
+    assert posted(result) == {1: buckets_of("1")}
+    assert table.version("a") is None
+    assert counted(result) == {"added": 1, "expired": 1}
+
+
+def test_a_late_version_still_retires_its_predecessor() -> None:
+    table = new_table()
+    signed(table, SCHEME, 0, [Document("a", "1", 500)])
+    result = signed(table, SCHEME, 1, [Document("a", "2", 50)], horizon=Horizon(100))
+    assert posted(result) == {}
+    assert posted(result, retired=True) == {0: buckets_of("1")}
+    (retirement,) = result.retirements
+    assert (retirement.ref, retirement.time_ms, retirement.keep_until_ms) == (1, 50, 500)
+    assert not retirement.deleted, "settle tells by the time that it has expired"
+    assert counted(result) == {"updated": 1, "expired": 1}
+    again = signed(table, SCHEME, 1, [Document("a", "2", 50)], horizon=Horizon(100))
+    assert posted(again, retired=True) == {0: buckets_of("1")}
+    assert again.retirements == result.retirements
+
+
+def test_extreme_times_and_refs_beyond_an_int64_pass() -> None:
+    table = new_table()
+    times = [BEGINNING_MS, -1, (1 << 63) - 1]
+    result = signed(
+        table, SCHEME, (1 << 48) - 9, [Document(str(t), "1", t) for t in times], partition=65_535, span_ms=1_000
+    )
+    assert result.postings is not None
+    assert result.postings.times.tolist() == times
+    assert result.postings.refs.tolist() == [make_ref(65_535, (1 << 48) - 9 + n) for n in range(3)]
+    updated = signed(table, SCHEME, (1 << 48) - 5, [Document("-1", "2", 5)], partition=65_535)
+    assert posted(updated, retired=True) == {make_ref(65_535, (1 << 48) - 8): buckets_of("1")}
+
+
+def test_ids_may_hold_any_characters() -> None:
+    table = new_table()
+    signed(table, SCHEME, 0, [Document(id, "1") for id in AWKWARD_IDS])
+    result = signed(table, SCHEME, 100, [Document(id, "2") for id in AWKWARD_IDS])
+    assert [retirement.id for retirement in result.retirements] == list(AWKWARD_IDS)
+    superseded = signed(table, SCHEME, 0, [Document(id, "1") for id in AWKWARD_IDS])
+    assert {retirement.id for retirement in superseded.retirements} == set(AWKWARD_IDS)
+
+
+# -- signatures that were made elsewhere
+
+
+class Refusing(NamedShingles):
+    """A scheme that is not to be asked for signatures."""
+
+    def sign(self, texts: object) -> Signatures:
+        """Not here."""
+        raise AssertionError("the signatures were given")
+
+
+@pytest.mark.parametrize("case", range(30))
+def test_presigned_batches_give_the_same_without_signing_again(case: int) -> None:
+    rng = random.Random(case)
+    one, other = new_table(), new_table()
+    texts = (None, "", "1", "2 3", "4 5 1")
+    documents = [Document(rng.choice("abcdef"), rng.choice(texts), rng.randint(0, 9)) for _ in range(66)]
+    for first in range(0, 60, 6):
+        offset = rng.choice((first, max(0, first - 3)))
+        batch = documents[offset : offset + 6]
+        presigned = SCHEME.sign([document.text or "" for document in batch])
+        arrivals = Arrivals(0, range(offset, offset + 6), batch)
+        expected = sign(arrivals, one, SCHEME, Horizon())
+        got = sign(arrivals, other, Refusing(), Horizon(), presigned=presigned)
+        assert (posted(got), posted(got, retired=True)) == (posted(expected), posted(expected, retired=True))
+        assert (got.retirements, got.counts) == (expected.retirements, expected.counts)
+    assert plain(one.snapshot(7)) == plain(other.snapshot(7))
+
+
+# -- crashes
+
+
+def cuts(count: int) -> Iterator[list[tuple[int, int]]]:
+    """Every way of cutting `count` messages into batches."""
+    for inner in itertools.product((False, True), repeat=count - 1):
+        borders = [0, *(at + 1 for at, cut in enumerate(inner) if cut), count]
+        yield list(itertools.pairwise(borders))
+
+
+HISTORIES = [
+    ["1", "2", "3"],
+    ["1", None, "2", "1"],
+    ["1", "1", "2", "2"],
+    ["1", "", "2", None],
+    ["1 2", "2 1", None, None],
+    [None, "1", None, "1"],
+]
+
+
+class Delivered:
+    """What index and settle have been told, over crashes."""
+
+    def __init__(self) -> None:
+        self.posted: Posted = {}
+        self.retired: Posted = {}
+        self.last_retired: dict[int, bool] = {}
+        self.retirements: dict[str, tuple[int, bool]] = {}
+
+    def take(self, result: Signed) -> None:
+        for ref, buckets in posted(result, retired=True).items():
+            assert self.retired.setdefault(ref, buckets) == buckets
+            self.last_retired[ref] = True
+        for ref, buckets in posted(result).items():
+            assert self.posted.setdefault(ref, buckets) == buckets, "a version has the same buckets every time"
+            self.last_retired[ref] = False
+        for retirement in result.retirements:
+            before = self.retirements.get(retirement.id, (-1, False))
+            self.retirements[retirement.id] = max(before, (retirement.ref, retirement.deleted))
+
+
+def replaces(documents: list[Document], offset: int) -> bool:
+    """Whether a message retires a version: the one before it of its id, repeats aside, was not a delete."""
+    text: str | None = None
+    for document in documents[:offset]:
+        if document.id == documents[offset].id:
+            text = document.text
+    return text is not None
+
+
+def check(documents: list[Document], delivered: Delivered, table: DocumentTable) -> None:
+    """All that was ever posted and is not the newest version is retired; the newest is in, with its own buckets."""
+    for ref, buckets in [*delivered.posted.items(), *delivered.retired.items()]:
+        assert buckets == buckets_of(documents[ref].text or "")
+    newest: dict[str, int] = {}
+    for offset, document in enumerate(documents):
+        known = newest.get(document.id)
+        if (known is None and document.text is None) or (known is not None and documents[known].text == document.text):
+            continue
+        newest[document.id] = offset
+    for id, offset in newest.items():
+        version = table.version(id)
+        assert version is not None
+        assert (version.ref, version.live) == (offset, documents[offset].text is not None)
+        if replaces(documents, offset):
+            assert delivered.retirements[id] == (offset, documents[offset].text is None)
+    expected = {offset for offset in newest.values() if documents[offset].text}
+    left_in = {ref for ref, retired in delivered.last_retired.items() if not retired}
+    assert left_in == expected
+
+
+@pytest.mark.parametrize("history", HISTORIES)
+def test_whatever_the_batches_and_wherever_the_crash_the_end_is_the_same(history: list[str | None]) -> None:
+    documents = [Document("a", text, 10) for text in history]
+    documents.insert(2, Document("b", "7 8", 10))
+    count = len(documents)
+    for first in cuts(count):
+        for crash, sent in itertools.product(range(len(first)), (0, 1)):
+            log, before = [], Delivered()
+            table = new_table()
+            for begin, end in first[: crash + 1]:
+                result = signed(table, SCHEME, begin, documents[begin:end])
+                log += [result.record] if result.record is not None else []
+                if end <= first[crash][0] or sent:
+                    before.take(result)
+            for start in {0, first[crash][0]}:
+                for second in cuts(count - start):
+                    recovered, delivered = new_table(), Delivered()
+                    delivered.posted, delivered.retired = dict(before.posted), dict(before.retired)
+                    delivered.last_retired, delivered.retirements = (
+                        dict(before.last_retired),
+                        dict(before.retirements),
+                    )
+                    for record in log:
+                        recovered.apply(record)
+                    for begin, end in second:
+                        delivered.take(signed(recovered, SCHEME, start + begin, documents[start + begin : start + end]))
+                    check(documents, delivered, recovered)
+
+
+@pytest.mark.parametrize("case", range(150))
+def test_random_histories_with_many_crashes_end_the_same(case: int) -> None:
+    rng = random.Random(case)
+    documents = [
+        Document(rng.choice("abc"), rng.choice((None, "", "1", "2", "3 4", "1 2 3"))) for _ in range(rng.randint(4, 20))
+    ]
+    table, delivered, log = new_table(), Delivered(), []
+    position = committed = 0
+    while position < len(documents):
+        end = min(len(documents), position + rng.randint(1, 5))
+        result = signed(table, SCHEME, position, documents[position:end])
+        log += [result.record] if result.record is not None else []
+        crashes = rng.random() < 0.4
+        if not crashes or rng.random() < 0.3:
+            delivered.take(result)
+        if crashes:
+            table = new_table()
+            for record in log:
+                table.apply(record)
+            position = committed
+        else:
+            position = end
+            if rng.random() < 0.5:
+                committed = end
+    check(documents, delivered, table)
+
+
+def test_the_real_scheme_retires_the_buckets_that_it_posted() -> None:
+    scheme = TextScheme(0.7)
+    table = DocumentTable(scheme.slots)
+    rng = random.Random(5)
+    texts = [" ".join(rng.choices("alpha beta gamma delta épsilon 日本 zeta".split(), k=12)) for _ in range(40)]
+    first = signed(table, scheme, 0, [Document(str(n), text) for n, text in enumerate(texts)])
+    second = signed(table, scheme, 40, [Document(str(n), text + " end") for n, text in enumerate(texts)])
+    assert posted(second, retired=True) == posted(first)
+    assert set(posted(second)) == set(range(40, 80))

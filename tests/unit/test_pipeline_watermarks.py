@@ -1,0 +1,105 @@
+"""How event time is passed on: nothing is told before every input has said it."""
+
+import random
+
+import pytest
+
+from stream_lsh.pipeline.batches import Mark, Watermarks
+from stream_lsh.pipeline.watermarks import Relay, WatermarkTable, watermark_of
+from stream_lsh.retention import BEGINNING_MS
+
+
+def said(origin: int, *marks: tuple[int, int, bool, int]) -> Watermarks:
+    return Watermarks(origin, tuple(Mark(*mark) for mark in marks))
+
+
+def test_a_source_is_told_once_all_inputs_have_spoken_of_it_and_then_the_least_of_them() -> None:
+    table = WatermarkTable(2)
+    table.update(said(0, (0, 10, True, 5), (1, 7, False, 0)))
+    assert table.merged() == ()
+    table.update(said(1, (0, 8, True, 6)))
+    assert table.merged() == (Mark(0, 8, True, 5),)
+    table.update(said(1, (1, 9, True, 2), (0, 8, False, 6)))
+    assert table.merged() == (Mark(0, 8, False, 5), Mark(1, 7, False, 0)), "idle only if all inputs say so"
+
+
+def test_times_and_floors_never_fall_and_idleness_may_change() -> None:
+    table = WatermarkTable(1)
+    for mark in [(3, 10, False, 4), (3, 8, True, 9), (3, 9, False, 2)]:
+        table.update(said(3, mark))
+    assert table.row(3) == said(3, (3, 10, False, 9))
+
+
+def test_rows_are_what_each_input_has_said_and_lead_to_an_equal_table() -> None:
+    table, other = WatermarkTable(2), WatermarkTable(2)
+    table.update(said(1, (1, 5, False, 0), (0, 4, True, 0)))
+    table.update(said(0, (0, 3, False, 1)))
+    assert table.rows() == (said(0, (0, 3, False, 1)), said(1, (0, 4, True, 0), (1, 5, False, 0)))
+    assert table.row(9) == said(9)
+    for row in table.rows():
+        other.update(row)
+    assert (other.rows(), other.merged()) == (table.rows(), table.merged())
+
+
+@pytest.mark.parametrize("case", range(50))
+def test_a_merged_mark_is_the_least_of_the_greatest_that_each_input_said(case: int) -> None:
+    rng = random.Random(case)
+    origins, sources = rng.randint(1, 4), rng.randint(1, 4)
+    table, words, last = WatermarkTable(origins), list[tuple[int, Mark]](), dict[int, Mark]()
+    for _ in range(60):
+        origin = rng.randrange(origins)
+        mark = Mark(rng.randrange(sources), rng.randint(-50, 50), rng.random() < 0.5, rng.randint(0, 9))
+        words.append((origin, mark))
+        table.update(Watermarks(origin, (mark,)))
+        merged = table.merged()
+        assert [m.source for m in merged] == sorted({m.source for m in merged})
+        for got in merged:
+            per_origin = [[m for o, m in words if o == at and m.source == got.source] for at in range(origins)]
+            assert all(per_origin)
+            assert got.time_ms == min(max(m.time_ms for m in marks) for marks in per_origin)
+            assert got.floor == min(max(m.floor for m in marks) for marks in per_origin)
+            assert got.idle == all(marks[-1].idle for marks in per_origin)
+            before = last.get(got.source, got)
+            assert (got.time_ms, got.floor) >= (before.time_ms, before.floor)
+            last[got.source] = got
+
+
+def test_a_relay_passes_on_what_has_changed_under_its_own_name() -> None:
+    relay = Relay(4, 2)
+    assert relay.take(said(0, (0, 10, False, 0))) is None
+    assert relay.take(said(1, (0, 12, False, 0))) == said(4, (0, 10, False, 0))
+    assert relay.take(said(0, (0, 11, False, 0))) == said(4, (0, 11, False, 0))
+    assert relay.take(said(1, (0, 15, False, 0))) is None, "the least has not changed"
+    assert relay.take(said(0, (0, 11, False, 0))) is None
+    assert relay.take(said(1, (0, 15, True, 0))) is None
+    assert relay.take(said(0, (0, 11, True, 0))) == said(4, (0, 11, True, 0))
+
+
+def test_a_relay_repeats_itself_now_and_then_because_the_next_hop_may_have_been_restarted() -> None:
+    relay, word = Relay(0, 1), said(0, (0, 10, False, 0))
+    told = [relay.take(word) is not None for _ in range(33)]
+    assert told == [n % 8 == 0 for n in range(33)]
+
+
+def test_a_relay_that_knows_nothing_says_nothing() -> None:
+    relay = Relay(0, 2)
+    assert all(relay.take(said(0, (0, 10, False, 0))) is None for _ in range(50))
+
+
+@pytest.mark.parametrize(
+    ("marks", "sources", "expected"),
+    [
+        ([], 1, BEGINNING_MS),
+        ([(0, 10, False)], 2, BEGINNING_MS),
+        ([(0, 10, False), (1, 7, False)], 2, 7),
+        ([(0, 10, False), (1, 7, True)], 2, 10),
+        ([(0, 10, True), (1, 7, True)], 2, 10),
+        ([(0, -10, True), (1, -70, False)], 2, -70),
+        ([(0, BEGINNING_MS, True), (1, 7, False)], 2, 7),
+        ([(0, BEGINNING_MS, False), (1, 7, False)], 2, BEGINNING_MS),
+    ],
+)
+def test_w_is_the_least_of_the_busy_sources_and_the_greatest_if_all_are_idle(
+    marks: list[tuple[int, int, bool]], sources: int, expected: int
+) -> None:
+    assert watermark_of([Mark(source, time_ms, idle, 0) for source, time_ms, idle in marks], sources) == expected
