@@ -6,7 +6,8 @@ from stream_lsh.arrays import Bools
 from stream_lsh.pipeline.batches import RECHECK, Candidates, Verifications
 from stream_lsh.pipeline.documents import DocumentTable
 
-_MOST_REMEMBERED = 1 << 18
+_MOST_REMEMBERED = 1 << 16
+"""Pairs: 20 MB in both generations, and longer than the index partitions are apart."""
 
 
 class Forwarded:

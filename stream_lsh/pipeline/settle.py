@@ -96,10 +96,9 @@ class Settler:
     def _advanced(self) -> Horizon | None:
         """The horizon after a word about event time, None if it stays."""
         marks = self._watermarks.merged()
-        watermark_ms = watermark_of(marks, self._partitions)
         time_ms = BEGINNING_MS
-        if self._keep_ms is not None and watermark_ms > BEGINNING_MS:
-            time_ms = watermark_ms - self._keep_ms
+        if self._keep_ms is not None:
+            time_ms = watermark_of(marks, self._partitions) - self._keep_ms
         floors = tuple(mark.floor for mark in marks) if len(marks) == self._partitions else ()
         joined = self.ledger.horizon.joined(Horizon(time_ms, floors if any(floors) else ()))
         return None if joined == self.ledger.horizon else joined

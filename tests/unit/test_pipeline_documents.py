@@ -196,6 +196,37 @@ def test_an_expired_version_stays_as_a_marker_while_one_that_it_replaced_has_not
     assert table.version("a") is None
 
 
+def test_only_chunks_in_which_something_is_due_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_CHUNK_BITS", 2)
+    monkeypatch.setattr(module, "_CHUNK", 4)
+    read, expire_chunk = list[int](), DocumentTable._expire_chunk
+
+    def noting(table: DocumentTable, chunk: int) -> None:
+        read.append(chunk)
+        expire_chunk(table, chunk)
+
+    monkeypatch.setattr(DocumentTable, "_expire_chunk", noting)
+    table = DocumentTable(SLOTS)
+    table.apply(record_of([Row(str(n), n, n, 30 if n == 1 else n, "x") for n in range(12)], SLOTS))
+    for horizon, chunks in [
+        (Horizon(0), []),
+        (Horizon(1), [0]),
+        (Horizon(1), []),
+        (Horizon(3), [0]),
+        (Horizon(3), []),
+        (Horizon(5), [0, 1]),
+        (Horizon(5), []),
+        (Horizon(5, (2,)), [0]),
+        (Horizon(5, (9,)), [1, 2]),
+        (Horizon(5, (9,)), []),
+        (Horizon(40), [2]),
+        (Horizon(50), []),
+    ]:
+        read.clear()
+        table.expire(horizon)
+        assert read == chunks
+
+
 def test_extreme_times_expire_in_order() -> None:
     table = DocumentTable(SLOTS)
     times = [-(1 << 62), -1, 0, (1 << 63) - 1]

@@ -32,6 +32,12 @@ def test_schemes_that_give_other_bytes_have_other_settings(one: str, other: str)
     assert VARIANTS[one].settings != VARIANTS[other].settings
 
 
+def test_the_length_of_a_signature_is_a_setting_even_where_the_bands_are_the_same() -> None:
+    one, other = TextScheme(0.8, slots=128), TextScheme(0.8, slots=129)
+    assert (one.banding.bands, one.banding.rows) == (other.banding.bands, other.banding.rows)
+    assert one.settings != other.settings
+
+
 def test_equal_arguments_have_equal_settings_and_give_equal_bytes() -> None:
     one, other = TextScheme(0.8), TextScheme(0.8)
     assert one.settings == other.settings

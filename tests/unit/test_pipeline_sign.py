@@ -252,6 +252,26 @@ def test_a_late_version_still_retires_its_predecessor() -> None:
     assert again.retirements == result.retirements
 
 
+def test_the_replay_of_a_version_that_has_expired_since_retires_its_predecessor_and_is_no_delete() -> None:
+    table = new_table()
+    signed(table, SCHEME, 0, [Document("a", "1", 500)])
+    signed(table, SCHEME, 1, [Document("a", "2", 50)])
+    table.expire(Horizon(100))
+    result = signed(table, SCHEME, 1, [Document("a", "2", 50)])
+    assert posted(result) == {}
+    assert posted(result, retired=True) == {0: buckets_of("1")}
+    (retirement,) = result.retirements
+    assert (retirement.ref, retirement.digest, retirement.deleted) == (1, 0, False)
+
+
+def test_a_replay_is_posted_at_the_time_that_is_stored() -> None:
+    table = new_table()
+    signed(table, SCHEME, 0, [Document("a", "1", 500)])
+    result = signed(table, SCHEME, 0, [Document("a", "1", 700)])
+    assert result.postings is not None
+    assert result.postings.times.tolist() == [500]
+
+
 def test_extreme_times_and_refs_beyond_an_int64_pass() -> None:
     table = new_table()
     times = [BEGINNING_MS, -1, (1 << 63) - 1]
