@@ -124,7 +124,7 @@ class DocumentTable:
         if len(chunks) == 1:
             return chunks[0][rows]
         chunk_of = rows >> _CHUNK_BITS
-        for chunk in np.unique(chunk_of).tolist():
+        for chunk in sorted(set(chunk_of.tolist())):
             at = np.flatnonzero(chunk_of == chunk)
             out[at] = chunks[chunk][rows[at] & (_CHUNK - 1)]
         return out
@@ -191,7 +191,7 @@ class DocumentTable:
 
     def _write(self, record: DocumentsRecord, rows: I64) -> None:
         chunk_of = rows >> _CHUNK_BITS
-        for chunk in np.unique(chunk_of[rows >= 0]).tolist():
+        for chunk in sorted(set(chunk_of[rows >= 0].tolist())):  # np.unique takes several times as long
             at = np.flatnonzero(chunk_of == chunk)
             inside = rows[at] & (_CHUNK - 1)
             meta = self._meta[chunk]
@@ -208,7 +208,7 @@ class DocumentTable:
         of = record.retired_rows
         if not of.size:
             return
-        for position in np.unique(of).tolist():
+        for position in sorted(set(of.tolist())):
             if rows[position] >= 0:
                 first, last = np.searchsorted(of, (position, position + 1))
                 self._retired[int(rows[position])] = Retired(

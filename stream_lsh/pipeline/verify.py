@@ -153,7 +153,7 @@ class _Pairs:
     def _count(self, pairs: I64, same: Bools, sets: ShingleSets, shared: U32, union: U32) -> None:
         """Fill in the counts of some pairs, which are in the order of their new documents."""
         asked, new, old = self._asked, self._new, self._old
-        texts = {int(asked.refs[row]): asked.texts[row] for row in np.unique(new[pairs]).tolist()}
+        texts = {int(asked.refs[row]): asked.texts[row] for row in dict.fromkeys(new[pairs].tolist())}
         differing = pairs[~same[pairs]]
         texts |= zip(self._old_refs[differing].tolist(), self._documents.texts(old[differing]), strict=True)
         made = sets.get(texts)
