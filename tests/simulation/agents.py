@@ -30,7 +30,6 @@ from stream_lsh.pipeline.index import index
 from stream_lsh.pipeline.settle import Settlement
 from stream_lsh.pipeline.sign import Arrivals, sign
 from stream_lsh.pipeline.verify import verify
-from stream_lsh.pipeline.watermarks import watermark_of
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from stream_lsh.wire.cut import (
     cut_candidates,
@@ -68,6 +67,9 @@ def sign_agent(worker: "Worker", partition: int, position: int) -> Iterator[Writ
         yield "edges", 0, None, EdgesFrame(retirements=retirements)
     times = [document.time_ms for document in documents if document.text is not None]
     state.newest_ms = max([state.newest_ms, *times])
+    if "only settle decides what is forgotten" in worker.rules_out:
+        keep_ms = setup.retention_ms + setup.lateness_ms
+        state.documents.expire(Horizon(max(BEGINNING_MS, state.newest_ms - keep_ms)))
     worker.positions["sign", partition] = stop
 
 
@@ -153,10 +155,6 @@ def gather_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wr
                     yield "verifications", target, None, VerificationsFrame(verifications=batch)
     if frame.watermarks is not None:
         passed_on = state.gather_relay.take(frame.watermarks)
-        if passed_on is not None and "only settle decides what is forgotten" in worker.rules_out:
-            keep_ms = setup.retention_ms + setup.lateness_ms
-            watermark_ms = watermark_of(passed_on.marks, setup.partitions)
-            state.documents.expire(Horizon(max(BEGINNING_MS, watermark_ms - keep_ms)))
         if passed_on is not None:
             for target in range(setup.partitions):
                 yield "verifications", target, None, VerificationsFrame(watermarks=passed_on)

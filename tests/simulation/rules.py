@@ -15,10 +15,10 @@ import numpy as np
 
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.outcome import changes_of
-from stream_lsh.model import Retirement
+from stream_lsh.model import Document, Retirement
 from stream_lsh.pipeline.batches import Candidates
-from stream_lsh.pipeline.documents import DocumentTable
-from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord
+from stream_lsh.pipeline.records import LedgerRecord
+from stream_lsh.pipeline.sign import _Plan
 from stream_lsh.retention import Horizon
 
 Patch = tuple[str, Any]
@@ -74,19 +74,18 @@ def _drop_known_of_all_kinds(candidates: Candidates, keep: Any, forwarded: Any) 
     keep[positions] = [forwarded.add(pair) for pair in pairs]
 
 
-_apply = DocumentTable.apply
+_take = _Plan.take
 
 
-def _apply_without_tombstones(table: DocumentTable, record: DocumentsRecord) -> None:
-    """A tombstone replaces what it deletes, and is forgotten with the next record."""
-    for chunk in table._meta:
-        for inside in np.flatnonzero(chunk["state"] == 1).tolist():
-            row = next(row for row in table._row_by_id.values() if table._ref_of(row) == int(chunk["ref"][inside]))
-            chunk["state"][inside] = 0
-            del table._row_by_id[table._ids[row]]
-            table._retired.pop(row, None)
-            table._free.append(row)
-    _apply(table, record)
+def _take_without_tombstones(plan: _Plan, ref: int, document: Document) -> None:
+    """A tombstone replaces what it deletes, and is not there when it is asked for."""
+    documents = plan._documents
+    version = documents.version(document.id)
+    if version is not None and not version.live and document.id not in plan.newest:
+        documents._meta[version.row >> 14]["state"][version.row & ((1 << 14) - 1)] = 0
+        documents._retired.pop(version.row, None)
+        documents._free.append(documents._row_by_id.pop(document.id))
+    _take(plan, ref, document)
 
 
 def _everything_is_near(pairs: Any, retention_ms: int | None) -> Any:
@@ -113,7 +112,7 @@ RULES: dict[str, list[Patch]] = {
     "an in-doubt pair leaves no link when an end expires": [(_LEDGER + "_withdraw_doubts", _nothing)],
     "the check of distance in time": [("stream_lsh.pipeline.verify._Pairs.near", _everything_is_near)],
     "a delete withdraws at once": [(_LEDGER + "_retire", _delete_later)],
-    "tombstones are kept": [("stream_lsh.pipeline.documents.DocumentTable.apply", _apply_without_tombstones)],
+    "tombstones are kept": [("stream_lsh.pipeline.sign._Plan.take", _take_without_tombstones)],
     "a frame is one message": [],
     "only settle decides what is forgotten": [],
     "watermarks flow through the hops": [],

@@ -95,8 +95,14 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
         snapshot=rng.choice((0.0, 0.01)),
         starve=rng.choice((0.0, 0.0, 0.01)),
     )
-    if rng.random() < 0.12:
+    if setup.cap_postings:
+        # Copies that come and go, faster than they are compared.
+        regime = replace(regime, delete_rate=0.25, repeat_rate=0.5, shingles=4, words=2, produce=0.2)
+    aim = rng.random()
+    if aim < 0.12:
         setup, regime = _always_matching(rng, setup, regime)
+    elif aim < 0.2:
+        setup, regime = _falling_behind(setup, regime)
     return rng, setup, regime
 
 
@@ -117,6 +123,26 @@ def _always_matching(rng: random.Random, setup: Setup, regime: Regime) -> tuple[
         starve=rng.choice((0.0, 0.02)),
     )
     return setup, steady
+
+
+def _falling_behind(setup: Setup, regime: Regime) -> tuple[Setup, Regime]:
+    """Event time runs, agents lag, and no document comes twice: every pair that came in time must be published."""
+    setup = replace(setup, threshold=0.3, retention_ms=40, lateness_ms=0, max_documents=0, cap_postings=0)
+    lagging = replace(
+        regime,
+        ids=40,
+        shingles=4,
+        words=4,
+        delete_rate=0.0,
+        pace_ms=15,
+        disorder_ms=0,
+        expires=True,
+        mark_idle=False,
+        produce=0.1,
+        tick=0.1,
+        starve=0.02,
+    )
+    return setup, lagging
 
 
 class Run:

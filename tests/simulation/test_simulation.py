@@ -14,7 +14,31 @@ BLOCKS = 20
 ONCE_FAILED = (26, 683)
 """Seeds that once found a fault, of the protocol or of its simulation."""
 
-NOTICED_BY: dict[str, tuple[int, ...]] = {}
+NOTICED_BY: dict[str, tuple[int, ...]] = {
+    "a replay sends bands and retirement again": (10, 21, 23, 35),
+    "the index probes and emits again on replay": (57, 165, 284, 444),
+    "public outputs before the ledger record": (3, 5, 18, 22),
+    "stale edges are dropped": (78, 162, 181, 266),
+    "newest refs are kept": (78, 130, 162, 266),
+    "newest refs in the ledger record": (0, 1, 2, 3),
+    "the watermark in the ledger record": (2, 8, 9, 10),
+    "past links in the ledger record": (22, 34, 65, 73),
+    "recheck on update": (1, 2, 3, 4),
+    "a recheck names the partner's newest ref": (10, 17, 21, 26),
+    "rechecks pass gather's duplicate filter": (1, 3, 5, 7),
+    "a recheck of a stale old ref is not answered": (11, 25, 92, 231),
+    "known retirements send rechecks too": (165, 181, 344, 363),
+    "edges with an expired end are dropped": (323, 344, 513),
+    "an in-doubt pair leaves no link when an end expires": (344, 538, 658),
+    "the check of distance in time": (15, 22, 38, 44),
+    "a delete withdraws at once": (5, 9, 16, 23),
+    "tombstones are kept": (5, 66, 90, 132),
+    "a frame is one message": (15, 74, 84, 147),
+    "only settle decides what is forgotten": (85, 89, 96, 118),
+    "watermarks flow through the hops": (17, 75, 98, 143),
+    "the zombie fence": (56, 69, 77, 124),
+    "neighbours of a retired digest posting": (93, 504, 687),
+}
 """For every rule, seeds that notice when it is taken out; `python -m tests.simulation --rule NAME` finds others."""
 
 
