@@ -96,4 +96,3 @@ class Cluster:
 
     id: str
     members: tuple[str, ...] = field(default=())
-

@@ -1,6 +1,6 @@
 """Step 4: new documents and old refs in, edges with their exact similarity out.
 
-    candidate   filtered by event time and by the estimate of the signatures, then compared; an edge if J >= threshold
+    candidate   filtered by event time, the estimate of the signatures and the sizes, then compared; an edge if J >= T
     recheck     compared, whatever the estimate; an edge whatever the answer, 0 if too far apart in event time
 
 A pair whose old ref is not the newest of its id is dropped, a recheck too: not "absent", for the retirement that
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stream_lsh.arrays import I64, U32, U64, Bools
+from stream_lsh.measure.filters import sizes_allow
 from stream_lsh.measure.jaccard import shared_counts
 from stream_lsh.pipeline.batches import RECHECK, Edges, Ends, Verifications
 from stream_lsh.pipeline.documents import DocumentTable
@@ -89,7 +90,7 @@ def verify(asked: Verifications, documents: DocumentTable, criteria: Criteria, s
     at = np.flatnonzero((old_rows >= 0) & (asked.refs[asked.rows] != asked.old))
     if not at.size:
         return None
-    pairs = _Pairs(asked, documents, at, old_rows[at])
+    pairs = _Pairs(asked, documents, at, old_rows[at], criteria.threshold)
     near = pairs.near(criteria.retention_ms)
     same = pairs.identical()
     wanted = near & (
@@ -104,8 +105,11 @@ def verify(asked: Verifications, documents: DocumentTable, criteria: Criteria, s
 class _Pairs:
     """The pairs of a batch whose old end is live, side by side."""
 
-    def __init__(self, asked: Verifications, documents: DocumentTable, at: I64, old_rows: I64) -> None:
+    def __init__(
+        self, asked: Verifications, documents: DocumentTable, at: I64, old_rows: I64, threshold: float
+    ) -> None:
         self._asked = asked
+        self._threshold = threshold
         self._documents = documents
         self._new = asked.rows[at]
         self._old = old_rows
@@ -142,7 +146,7 @@ class _Pairs:
         return reaches
 
     def counts(self, wanted: Bools, same: Bools, sets: ShingleSets) -> tuple[U32, U32]:
-        """Shared and united shingles of the pairs that are wanted, 0 for the others."""
+        """Shared and united shingles of the pairs that are wanted; none shared where the sizes rule a match out."""
         shared, union = np.zeros(self._old.size, np.uint32), np.zeros(self._old.size, np.uint32)
         at = np.flatnonzero(wanted)
         order = at[np.argsort(self._new[at], kind="stable")]
@@ -163,9 +167,12 @@ class _Pairs:
             others = run[~same[run]]
             if others.size:
                 many = [made[ref] for ref in self._old_refs[others].tolist()]
-                common = shared_counts(one, many)
+                sizes = np.array([other.size for other in many])
+                asked_for = self.recheck[others] | sizes_allow(np.full(sizes.size, one.size), sizes, self._threshold)
+                common = np.zeros(sizes.size, np.int64)
+                common[asked_for] = shared_counts(one, [many[at] for at in np.flatnonzero(asked_for).tolist()])
                 shared[others] = common
-                union[others] = one.size + np.array([other.size for other in many]) - common
+                union[others] = one.size + sizes - common
 
     def edges(self, at: I64, shared: U32, union: U32) -> Edges:
         new, asked = self._new[at], self._asked
