@@ -51,16 +51,16 @@ class NearDuplicates:
     Args:
         threshold: least Jaccard similarity of a match, above 0 and below 1.
         shingles: what is compared: runs of k words (`word:3`) or characters (`char:5`).
-        recall: probability that a pair at the threshold is found; more similar pairs have a greater one.
+        recall: probability that a pair at the threshold is found, but for 0.001; more similar pairs have a greater one.
         retention_ms: match only documents whose times are within this span, and forget older ones; None: never.
         max_candidates: most documents that one is compared with; 0 lifts all caps.
         normalise: forms that texts are brought into first, such as `nfkc`, `casefold`, `space`, `accents`.
         seed: chooses the hash functions.
 
     Guarantees:
-        every match is exact: no pair below the threshold is one.  A pair at or above it is found with at least the
-        probability `recall`, over the choice of hash functions.  Which pairs are found does not depend on the order of
-        documents, caps aside.
+        every match is exact: no pair below the threshold is one.  A pair at or above it is found with the probability
+        `recall` or a greater one, but for 0.001 at the threshold, over the choice of hash functions.  Which pairs are
+        found does not depend on the order of documents, caps aside.
     Cost:
         some 40 us a document of 3 KB in batches, 200 us alone; 1.2 KB beside the text.
 

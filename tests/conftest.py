@@ -17,13 +17,15 @@ def data_dir() -> Path:
     default = Path(__file__).resolve().parents[2] / "shared" / "data"
     folder = Path(os.environ.get("STREAM_LSH_DATA", default))
     if not folder.is_dir():
-        pytest.fail(f"no corpora at {folder}: set STREAM_LSH_DATA to the folder that holds newsgroups20/ and the others")
+        pytest.fail(
+            f"no corpora at {folder}: set STREAM_LSH_DATA to the folder that holds newsgroups20/ and the others"
+        )
     return folder
 
 
 @pytest.fixture
 def seed(request: pytest.FixtureRequest) -> int:
     """A fixed seed per test, printed when the test fails."""
-    value = random.Random(request.node.nodeid).getrandbits(32)  # noqa: S311 - a reproducible seed, not a secret
+    value = random.Random(request.node.nodeid).getrandbits(32)
     print(f"seed {value}")
     return value

@@ -6,7 +6,9 @@ memory that all of them share, a batch per slot, and only numbers of slots pass 
     slot    u32 n, u32 bytes | u32[n] lengths in code points | the texts, joined, as UTF-8     on the way there
             u64[n] digests | u32[n, slots] values                                              on the way back
 
-A signer ends when the pipe of its tasks does: it cannot outlive the parent.
+Batches wait in one pipe for whoever reads first.  This process reads there too when it would have to wait for a batch:
+so all are busy until the end, however many there are.  A signer ends when the pipe of its tasks does: it cannot outlive
+the parent.
 """
 
 import mmap
@@ -23,7 +25,7 @@ from stream_lsh.pipeline.local import BATCH
 from stream_lsh.pipeline.scheme import Scheme, Signatures
 
 _SLOT_BYTES = 4 << 20
-_SLOTS_PER_SIGNER = 4
+_SLOTS_PER_SIGNER = 16
 _NUMBER = 4
 
 
@@ -42,20 +44,26 @@ class Signers:
         self._texts_by_slot: dict[int, int] = {}
         self._signed: set[int] = set()
         self._memory = mmap.mmap(-1, max(1, len(self._free)) * _SLOT_BYTES)
-        task_out, self._tasks = os.pipe()
+        self._own: dict[int, Signatures] = {}
+        self._waiting, self._tasks = os.pipe()
         self._done, done_in = os.pipe()
+        os.set_blocking(self._waiting, False)  # who comes second must not wait there
         for _ in range(count):
             child = os.fork()
             if child == 0:
                 os.close(self._tasks)
                 os.close(self._done)
-                _sign_until_told(scheme, self._memory, task_out, done_in)
+                _sign_until_told(scheme, self._memory, self._waiting, done_in)
             self._children.append(child)
-        os.close(task_out)
         os.close(done_in)
 
+    @property
+    def full(self) -> bool:
+        """Whether no batch can be given away before one is collected."""
+        return bool(self._children) and not self._free
+
     def offer(self, texts: Sequence[str]) -> int | None:
-        """Give a batch away; the number to `collect` it by, None if all signers have enough to do or it is too big."""
+        """Give a batch away; the number to `collect` it by, None if it is too big for a slot or all are taken."""
         if not self._free or len(texts) > BATCH:
             return None
         data = "".join(texts).encode("utf-8", "surrogatepass")
@@ -77,16 +85,30 @@ class Signers:
         return slot in self._signed
 
     def collect(self, slot: int) -> Signatures:
-        """The signatures of a batch, waited for; its slot is free again."""
-        while slot not in self._signed:
-            if not self._told(1.0) and any(os.waitpid(child, os.WNOHANG)[0] for child in self._children):
+        """The signatures of a batch; its slot is free again.  Instead of waiting, this process signs too."""
+        while not self.ready(slot):
+            if self._help() or self._told(1.0):
+                continue
+            if any(os.waitpid(child, os.WNOHANG)[0] for child in self._children):
                 raise StreamLSHError("a process that signs has died: is there enough memory? --jobs 1 needs the least")
         self._signed.discard(slot)
+        self._free.append(slot)
         count, slots, start = self._texts_by_slot.pop(slot), self._scheme.slots, slot * _SLOT_BYTES
+        if slot in self._own:
+            return self._own.pop(slot)
         digests = np.frombuffer(self._memory, np.uint64, count, start).copy()
         values = np.frombuffer(self._memory, np.uint32, count * slots, start + 8 * count).copy()
-        self._free.append(slot)
         return Signatures(values.reshape(count, slots), digests)
+
+    def _help(self) -> bool:
+        """Sign the batch that has waited longest, if there is one."""
+        try:
+            slot = int.from_bytes(os.read(self._waiting, _NUMBER), "little")
+        except BlockingIOError:
+            return False
+        self._own[slot] = self._scheme.sign(_texts(self._memory, slot * _SLOT_BYTES))
+        self._signed.add(slot)
+        return True
 
     def _told(self, seconds: float) -> bool:
         """Hear of one batch that has been signed, if that happens within a time."""
@@ -98,18 +120,25 @@ class Signers:
 
     def close(self) -> None:
         """End all processes, whatever they are doing."""
-        os.close(self._tasks)
-        os.close(self._done)
+        for descriptor in (self._tasks, self._waiting, self._done):
+            os.close(descriptor)
         for child in self._children:
             end_child(child)
         self._children.clear()
 
 
-def _sign_until_told(scheme: Scheme, memory: mmap.mmap, tasks: int, done: int) -> None:
+def _sign_until_told(scheme: Scheme, memory: mmap.mmap, waiting: int, done: int) -> None:
     """What a signing process does; it never returns."""
     ignore()
     try:
-        while number := os.read(tasks, _NUMBER):
+        while True:
+            select.select([waiting], [], [])
+            try:
+                number = os.read(waiting, _NUMBER)
+            except BlockingIOError:  # another one was faster
+                continue
+            if not number:
+                break
             start = int.from_bytes(number, "little") * _SLOT_BYTES
             signatures = scheme.sign(_texts(memory, start))
             result = signatures.digests.tobytes() + signatures.values.tobytes()

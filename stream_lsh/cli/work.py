@@ -81,11 +81,9 @@ class Work:
         waiting: deque[_Pending] = deque()
         for documents in self._batches():
             texts = [document.text or "" for document in documents]
-            slot = signers.offer(texts)
-            if slot is None:
-                self._settle_ready(waiting, signers)
-                slot = signers.offer(texts)
-            waiting.append(_Pending(documents, slot))
+            while signers.full:
+                self._settle(waiting.popleft(), signers)
+            waiting.append(_Pending(documents, signers.offer(texts)))
             self._settle_ready(waiting, signers)
         while waiting:
             self._settle(waiting.popleft(), signers)

@@ -13,7 +13,7 @@ Invariants:
 The second says more than it seems.  A late document is *not* put back into the segment of its own time, where it
 would stand behind newer postings that never met it: once the older ones that it did meet were retired, nothing would
 tie it to its copies. By arrival each posting meets the k before it, always.  The price is that a late document stays
-until the stretch it arrived in expires, which drops it later than needed and never too early.
+until the stretch it arrived in expires, which drops it later than needed and never too early (docs/adr/0003).
 
 It does not know about similarity, ids, clocks or Kafka.
 """

@@ -136,5 +136,5 @@ class TextScheme:
         return sets
 
     def least_matching(self, threshold: float) -> int:
-        """Slots that the signatures of a match agree in: three standard errors below the threshold."""
+        """Slots that the signatures of a match agree in, but for one match at the threshold in 10,000."""
         return least_matching_slots(threshold, self.slots)

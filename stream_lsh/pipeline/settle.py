@@ -1,7 +1,8 @@
 """Step 5: edges, retirements and watermarks in; what is true, and what is forgotten, out.
 
 The caller delivers, in this order: the public outputs, the rechecks and the horizon; the record to the changelog; the
-acknowledgement.  So a crash in between leads to the same outputs once more, and never to a record without them.
+acknowledgement.  So a crash in between leads to the same outputs once more, and never to a record without them
+(docs/adr/0002).
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
 """Each rule of the protocol, and how to take it out.
 
-A rule that can be taken out without anything being noticed is not tested, so `test_rules` takes out each in turn.  Some
-are taken out where the agents look them up by name (`setup.rules_out`), the others by replacing the function that keeps
-them.
+A rule that can be taken out without anything being noticed is not tested, so `test_simulation` takes out each in turn.
+Some are taken out where the agents look them up by name (`setup.rules_out`), the others by replacing the function that
+keeps them.
 """
 
 from collections.abc import Callable, Iterator
