@@ -48,16 +48,21 @@ class Work:
         inputs: what to read.
         chunks: their bytes.
         outputs: where the answers go.
+        jobs: how many processes; the others are started here.
     """
 
-    def __init__(self, options: Namespace, inputs: Sequence[Input], chunks: Chunks, outputs: Outputs) -> None:
+    def __init__(
+        self, options: Namespace, inputs: Sequence[Input], chunks: Chunks, outputs: Outputs, jobs: int
+    ) -> None:
         self._options, self._inputs, self._chunks, self._outputs = options, inputs, chunks, outputs
-        self._scheme = TextScheme(options.threshold, options.shingles, recall=options.recall)
+        scheme = TextScheme(options.threshold, options.shingles, recall=options.recall)
+        # From here on there are children to be ended, whatever comes.
+        self._signers = Signers(jobs - 1, scheme)
         caps = {"cap_candidates": options.max_candidates} | ({} if options.max_candidates else {"cap_postings": 0})
-        self._pipeline = LocalPipeline(self._scheme, options.threshold, Limits(retention_ms=options.retention, **caps))
+        limits = Limits(retention_ms=options.retention, **caps)
+        self._pipeline = LocalPipeline(self._signers, options.threshold, limits)
         self._answers = Answers()
         self._progress = Progress(sum(one.size for one in inputs), shown=not options.quiet)
-        self._signers: Signers | None = None
         self._reasons: Counter[str] = Counter()
 
     @property
@@ -65,19 +70,14 @@ class Work:
         """Documents that were put aside."""
         return self._reasons.total()
 
-    def start(self, jobs: int) -> None:
-        """Start the processes that sign, before anything large is loaded."""
-        self._signers = Signers(jobs - 1, self._scheme)
-
     def close(self) -> None:
-        """End these processes, and take the progress bar away."""
+        """End the processes that sign, and take the progress bar away."""
         self._progress.clear()
-        if self._signers is not None:
-            self._signers.close()
+        self._signers.close()
 
     def run(self) -> None:
         """Everything but the writing."""
-        signers = self._signers or Signers(0, self._scheme)
+        signers = self._signers
         waiting: deque[_Pending] = deque()
         for documents in self._batches():
             texts = [document.text or "" for document in documents]

@@ -78,7 +78,7 @@ class FastSimilarity:
             return signatures
         counts = shingles.counts
         self._throw_once(flat, shingles.hashes, counts)
-        open_rows = _still_open(signatures, np.flatnonzero(counts))
+        open_rows = _still_open(signatures, counts.nonzero()[0])
         if open_rows.size:
             hashes, counts = _documents(shingles, open_rows, counts[open_rows], _REPETITIVE * self.slots)
             self._fill_directly(signatures, *self._throw_more(flat, open_rows, hashes, counts))

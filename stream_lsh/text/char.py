@@ -60,7 +60,7 @@ class CharShingler:
 
     def _group(self, texts: Sequence[str], lengths: I64) -> Shingles:
         codes = code_points("".join(texts))
-        short = np.flatnonzero((lengths > 0) & (lengths < self.k))
+        short = ((lengths > 0) & (lengths < self.k)).nonzero()[0]
         if short.size:
             ends = np.cumsum(lengths)[short]
             codes = np.insert(codes.astype(np.uint32), np.repeat(ends, self.k - lengths[short]), _PADDING)

@@ -27,10 +27,12 @@ def bag_digest(shingles: Shingles) -> U64:
         (True, 0, False)
     """
     counts = shingles.counts
+    if counts.size == 1 and shingles.hashes.size:
+        return fmix64(shingles.hashes.sum(keepdims=True) + counts.view(np.uint64) * GOLDEN)
     digests = np.zeros(counts.size, np.uint64)
     # A segment of reduceat ends where the next one starts; those between two that have shingles are
     # empty.
-    filled = np.flatnonzero(counts)
+    filled = counts.nonzero()[0]
     if filled.size:
         sums = np.add.reduceat(shingles.hashes, shingles.offsets[filled])
         sums += counts[filled].astype(np.uint64) * GOLDEN

@@ -115,7 +115,8 @@ def _edges(mask: Bools) -> I64:
     """Where runs of True start and end, alternating."""
     padded = np.zeros(mask.size + 2, np.bool_)
     padded[1:-1] = mask
-    return np.flatnonzero(padded[1:] != padded[:-1])
+    edges: I64 = (padded[1:] != padded[:-1]).nonzero()[0]
+    return edges
 
 
 # For bytes.translate, which is faster than an array as a table: the lower-cased character, or 0 where no token has one.

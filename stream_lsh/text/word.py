@@ -51,8 +51,8 @@ class WordShingler:
         if len(texts) > 1 and sum(map(len, texts)) > GROUP:
             return join_shingles([self(texts[group]) for group in groups(texts)])
         tokens, starts = token_hashes(texts, self._token_base, self._salt)
-        lengths = np.diff(starts)
-        short = np.flatnonzero((lengths > 0) & (lengths < self.k))
+        lengths = starts[1:] - starts[:-1]
+        short = ((lengths > 0) & (lengths < self.k)).nonzero()[0]
         if short.size:
             tokens = np.insert(tokens, np.repeat(starts[short + 1], self.k - lengths[short]), _PADDING)
             lengths[short] = self.k
