@@ -1,0 +1,71 @@
+"""The keys of a table of the file: the fields of its dataclass, with what each may be and what it means."""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from typing import Any
+
+from stream_lsh.config.kinds import FIELD_NAME, Kind
+from stream_lsh.wire.source import FieldNames
+
+_META = "key"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key, or a table within the table.
+
+    Attributes:
+        name: in the file.
+        field: of the dataclass; differs where the file has a span and the dataclass milliseconds.
+        says: what it means, for the documentation.
+        kind: what it may be; None for a table.
+        table: the dataclass of a table; None for a key.
+        default: None too for a table that may be absent.
+        required: it has no default.
+    """
+
+    name: str
+    field: str
+    says: str
+    kind: Kind | None
+    table: type | None
+    default: Any
+    required: bool
+
+
+def key(kind: Kind, says: str, name: str | None = None) -> Mapping[str, Any]:
+    """The metadata of a field that is a key of the file."""
+    return {_META: (kind, None, says, name)}
+
+
+def table(cls: type, says: str) -> Mapping[str, Any]:
+    """The metadata of a field that is a table of the file."""
+    return {_META: (None, cls, says, None)}
+
+
+@cache
+def keys_of(cls: type) -> Mapping[str, Key]:
+    """The keys of a table by their names, in the order in which the dataclass has them."""
+    if cls is FieldNames:
+        return {
+            field.name: Key(field.name, field.name, says, FIELD_NAME, None, field.default, required=False)
+            for field, says in zip(fields(FieldNames), _FIELD_NAMES_SAY, strict=True)
+        }
+    keys = {}
+    for field in fields(cls):
+        if _META not in field.metadata:
+            continue
+        kind, inner, says, name = field.metadata[_META]
+        required = field.default is MISSING
+        name = name or field.name
+        keys[name] = Key(name, field.name, says, kind, inner, None if required else field.default, required)
+    return keys
+
+
+_FIELD_NAMES_SAY = (
+    "the field with the id; the message's key is the id too, and both must be equal",
+    "the field with the text that is compared",
+    "the field with the event time: ISO 8601 or milliseconds since 1970",
+    "the field that is `true` in a message that deletes its document",
+)

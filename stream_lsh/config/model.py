@@ -1,0 +1,315 @@
+"""The configuration as values: what the keys are, what they mean, and what follows from them.
+
+Each field's metadata says what the key may be and what it means; reader, documentation and `settings_shown` follow it.
+What `load` and `parse` return has been checked as a whole; what is made by hand has not.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stream_lsh.config import kinds
+from stream_lsh.config.keys import key, table
+from stream_lsh.config.kinds import Secret, choice, size, span, whole
+from stream_lsh.errors import InvariantError
+from stream_lsh.pipeline.local import Limits
+from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.wire.source import MAX_AHEAD_MS, MAX_DOCUMENT_BYTES, FieldNames
+
+DAY_MS = 86_400_000
+DEFAULT_APP_ID = "stream-lsh"
+FRAME_ROOM = 65_536
+"""Bytes that a document's message may be longer than the document."""
+
+PUBLIC_TOPICS = ("matches", "members", "clusters", "dead_letters")
+"""What `[pipeline.topics]` names; each defaults to `<pipeline>-<name>`."""
+TABLES = ("documents", "buckets", "ledger")
+"""What has a changelog."""
+_STEPS = ("intake", "bands", "candidates", "verifications", "edges")
+INTERNAL_TOPICS = _STEPS + tuple(f"{name}-changelog" for name in TABLES)
+"""The topics `<app_id>-<pipeline>-…` that there may be."""
+
+PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL = PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+KINDS = ("text",)
+PLANNED_KINDS = ("record", "set", "vector")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecurityConfig:
+    """How to reach brokers that ask for TLS or a password; `password` is what `password_file` says, if that is set."""
+
+    protocol: str = field(default=SASL_SSL, metadata=key(choice(PROTOCOLS), "how the brokers are spoken to"))
+    mechanism: str = field(
+        default="SCRAM-SHA-512", metadata=key(choice(MECHANISMS), "how the password is proved, with SASL")
+    )
+    username: str = field(default="", metadata=key(kinds.ANY_TEXT, "the user, with SASL"))
+    password: Secret | None = field(
+        default=None, metadata=key(kinds.SECRET, "the user's password; better kept in a file or a variable")
+    )
+    password_file: Path | None = field(
+        default=None, metadata=key(kinds.FILE, "the file with the password, instead of `password`")
+    )
+    ca_file: Path | None = field(
+        default=None, metadata=key(kinds.FILE, "certificates to trust, with SSL; default: those of the system")
+    )
+    cert_file: Path | None = field(
+        default=None, metadata=key(kinds.FILE, "the client's certificate, with SSL, where the brokers ask for one")
+    )
+    key_file: Path | None = field(
+        default=None, metadata=key(kinds.FILE, "the key of `cert_file`, if it is not in there")
+    )
+
+    @property
+    def uses_tls(self) -> bool:
+        """Whether the connection is encrypted."""
+        return self.protocol in (SSL, SASL_SSL)
+
+    @property
+    def uses_sasl(self) -> bool:
+        """Whether there are a user and a password."""
+        return self.protocol in (SASL_PLAINTEXT, SASL_SSL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaConfig:
+    """The cluster; `security` is None for brokers that ask for nothing."""
+
+    brokers: tuple[str, ...] = field(
+        default=("localhost:9092",), metadata=key(kinds.BROKERS, "the bootstrap servers: any brokers of the cluster")
+    )
+    replication: int = field(
+        default=1, metadata=key(whole(1, 32_767), "copies of every topic that is created; 3 where nothing may be lost")
+    )
+    min_insync_replicas: int = field(
+        default=0,
+        metadata=key(
+            whole(0, 32_767), "copies that must have a message before it counts; 0: `replication` less one, at least 1"
+        ),
+    )
+    security: SecurityConfig | None = field(default=None, metadata=table(SecurityConfig, "TLS and SASL"))
+
+    @property
+    def in_sync_replicas(self) -> int:
+        """`min.insync.replicas` of the topics that are created."""
+        return self.min_insync_replicas or max(1, self.replication - 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerConfig:
+    """The process, and the application that all workers with the same `app_id` are."""
+
+    app_id: str = field(
+        default=DEFAULT_APP_ID,
+        metadata=key(kinds.TOPIC, "the application: its consumer group, and the prefix of its internal topics"),
+    )
+    data_dir: Path = field(
+        default=Path("state"), metadata=key(kinds.FOLDER, "where the state is kept on disk; one folder per worker")
+    )
+    web: str = field(
+        default="127.0.0.1:6066", metadata=key(kinds.WEB, "where metrics and health are served; there is no password")
+    )
+    session_timeout_ms: int = field(
+        default=6_000,
+        metadata=key(
+            span(least="1s"),
+            "how long a worker may be silent until others take over; brokers refuse less than their "
+            "`group.min.session.timeout.ms`, 6s",
+            "session_timeout",
+        ),
+    )
+    commit_interval_ms: int = field(
+        default=500,
+        metadata=key(span(least="50ms"), "how often offsets are committed: what a crash may repeat", "commit_interval"),
+    )
+
+    @property
+    def web_address(self) -> tuple[str, int] | None:
+        """Host and port; None where nothing is served."""
+        host, _, port = self.web.rpartition(":")
+        return (host.strip("[]"), int(port)) if self.web else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicsConfig:
+    """The public topics of a pipeline, as configured: PipelineConfig tells the names that hold."""
+
+    matches: str = field(default="", metadata=key(kinds.OPTIONAL_TOPIC, "pairs; default `<pipeline>-matches`"))
+    members: str = field(
+        default="", metadata=key(kinds.OPTIONAL_TOPIC, "each document's cluster; default `<pipeline>-members`")
+    )
+    clusters: str = field(default="", metadata=key(kinds.OPTIONAL_TOPIC, "clusters; default `<pipeline>-clusters`"))
+    dead_letters: str = field(
+        default="",
+        metadata=key(kinds.OPTIONAL_TOPIC, "messages that cannot be used; default `<pipeline>-dead-letters`"),
+    )
+    keep_forever: bool = field(
+        default=False,
+        metadata=key(kinds.FLAG, "Kafka keeps the public topics for ever, not for the retention and a day more"),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineConfig:
+    """One source, what counts as a match in it, and how long.
+
+    Attributes:
+        app_id: the worker's; no key of the pipeline.
+    """
+
+    name: str = field(default="documents", metadata=key(kinds.TOPIC, "the pipeline, and the prefix of its topics"))
+    kind: str = field(default="text", metadata=key(choice(KINDS, PLANNED_KINDS), "what is compared"))
+    source: str = field(metadata=key(kinds.TOPIC, "the topic with the documents"))
+    partitions: int = field(
+        default=4,
+        metadata=key(
+            whole(1, 10_000),
+            "of the source, only where it has to be created or is rekeyed; otherwise its own number holds",
+        ),
+    )
+    shingles: str = field(
+        default="word:3", metadata=key(kinds.SHINGLES, "what is compared of a text: runs of k characters or words")
+    )
+    threshold: float = field(default=0.8, metadata=key(kinds.SHARE, "the least Jaccard similarity of a match"))
+    recall: float = field(
+        default=0.99,
+        metadata=key(kinds.SHARE, "the probability that a pair at the threshold is found; above it, it is greater"),
+    )
+    slots: int = field(
+        default=128, metadata=key(whole(1, 65_536), "the length of a signature: 4 bytes each, in every document kept")
+    )
+    normalise: tuple[str, ...] = field(
+        default=("nfc",), metadata=key(kinds.NORMAL_FORMS, "the forms that a text is brought into first, in order")
+    )
+    seed: int = field(default=1, metadata=key(whole(0, (1 << 32) - 1), "chooses all hash functions"))
+    retention_ms: int | None = field(
+        default=3 * DAY_MS,
+        metadata=key(
+            span(endless=True),
+            "how far apart in event time two documents may be to match, and how long each is kept",
+            "retention",
+        ),
+    )
+    lateness_ms: int = field(
+        default=3_600_000,
+        metadata=key(span(), "how much longer state is kept for documents that come late", "lateness"),
+    )
+    max_documents: int = field(
+        default=0,
+        metadata=key(whole(0, (1 << 48) - 1), "the newest documents that are kept, whatever the retention; 0: all"),
+    )
+    max_candidates: int = field(
+        default=200,
+        metadata=key(whole(0), "documents that one is compared with; 0: no caps, that of a bucket neither"),
+    )
+    max_document_bytes: int = field(
+        default=MAX_DOCUMENT_BYTES,
+        metadata=key(size(1, (1 << 30) - FRAME_ROOM), "larger messages are dead-lettered"),
+    )
+    max_ahead_ms: int | None = field(
+        default=MAX_AHEAD_MS,
+        metadata=key(
+            span(endless=True),
+            "documents whose time is further ahead of their message's timestamp are dead-lettered",
+            "max_ahead",
+        ),
+    )
+    on_bug: str = field(
+        default="halt",
+        metadata=key(
+            choice(("halt", "dead-letter")),
+            "what an unexpected error does after the batch was tried again one by one",
+        ),
+    )
+    rekey: bool = field(
+        default=False,
+        metadata=key(kinds.FLAG, "copy the source to a topic keyed by id first, for sources that are not"),
+    )
+    fields: FieldNames = field(
+        default=FieldNames(), metadata=table(FieldNames, "what the source calls the fields of a document")
+    )
+    topics: TopicsConfig = field(default=TopicsConfig(), metadata=table(TopicsConfig, "the names of the public topics"))
+    app_id: str = DEFAULT_APP_ID
+
+    def scheme(self) -> TextScheme:
+        """What makes signatures, buckets and shingle sets; raises ConfigError where the settings do not fit."""
+        return TextScheme(
+            self.threshold,
+            self.shingles,
+            recall=self.recall,
+            slots=self.slots,
+            normalise=self.normalise,
+            seed=self.seed,
+        )
+
+    def limits(self) -> Limits:
+        """Retention and caps, as the steps take them."""
+        limits = Limits(self.retention_ms, self.lateness_ms, self.max_documents, cap_candidates=self.max_candidates)
+        return limits if self.max_candidates else Limits(self.retention_ms, self.lateness_ms, self.max_documents, 0, 0)
+
+    @property
+    def matches_topic(self) -> str:
+        """Pairs."""
+        return self.topics.matches or f"{self.name}-matches"
+
+    @property
+    def members_topic(self) -> str:
+        """Each document's cluster."""
+        return self.topics.members or f"{self.name}-members"
+
+    @property
+    def clusters_topic(self) -> str:
+        """Clusters."""
+        return self.topics.clusters or f"{self.name}-clusters"
+
+    @property
+    def dead_letters_topic(self) -> str:
+        """Messages that cannot be used."""
+        return self.topics.dead_letters or f"{self.name}-dead-letters"
+
+    @property
+    def public_topics(self) -> dict[str, str]:
+        """Key in `[pipeline.topics]` to the name that holds."""
+        return {name: getattr(self, f"{name}_topic") for name in PUBLIC_TOPICS}
+
+    @property
+    def internal_prefix(self) -> str:
+        """What the names of all internal topics begin with."""
+        return f"{self.app_id}-{self.name}-"
+
+    def internal_topic(self, name: str) -> str:
+        """The internal topic of a name out of INTERNAL_TOPICS, such as `bands`."""
+        if name not in INTERNAL_TOPICS:
+            raise InvariantError(f"got the internal topic {name!r}, expected one of {', '.join(INTERNAL_TOPICS)}")
+        return f"{self.internal_prefix}{name}"
+
+    def changelog_topic(self, table: str) -> str:
+        """The changelog of a table out of TABLES."""
+        return self.internal_topic(f"{table}-changelog")
+
+    @property
+    def public_retention_ms(self) -> int:
+        """`retention.ms` of the public topics: -1 for ever."""
+        if self.topics.keep_forever or self.retention_ms is None:
+            return -1
+        return self.retention_ms + DAY_MS
+
+    @property
+    def max_message_bytes(self) -> int:
+        """`max.message.bytes` of the internal topics."""
+        return self.max_document_bytes + FRAME_ROOM
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Everything.
+
+    Attributes:
+        origins: where each value comes from that is no default: the key as `settings_shown` has it, to `file:line` or
+            the variable; no part of the value.
+    """
+
+    pipelines: tuple[PipelineConfig, ...]
+    kafka: KafkaConfig = KafkaConfig()
+    worker: WorkerConfig = WorkerConfig()
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)

@@ -1,0 +1,83 @@
+"""Where each key stands in a TOML file, which `tomllib` does not tell.
+
+A statement of TOML is one line or several, and no beginning of a statement of several lines is a statement itself: a
+string, an array or an inline table that is not closed is an error.  So the lines are gathered until `tomllib` takes
+them, and its own answer says which keys they set.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Path = tuple[str | int, ...]
+"""The way to a value: names of tables and keys, and the number of a table in an array of tables."""
+
+
+def key_lines(text: str) -> dict[Path, int]:
+    r"""The line of each key and table, from 1 on.
+
+    Args:
+        text: TOML that `tomllib` takes.
+
+    Cost:
+        linear in the statements, quadratic in the lines of one.
+
+    Example:
+        >>> key_lines("[[a]]\nb.c = 1\n[a.d]\ne = [\n 1\n]")[("a", 0, "d", "e")]
+        4
+    """
+    lines: dict[Path, int] = {}
+    sizes: dict[Path, int] = {}
+    table: Path = ()
+    chunk, start = "", 1
+    for number, line in enumerate(text.split("\n"), 1):
+        chunk += f"{line}\n"
+        try:
+            found = tomllib.loads(chunk)
+        except ValueError:
+            continue
+        if chunk.lstrip().startswith("["):
+            table = _header(found, is_array=chunk.lstrip().startswith("[["), sizes=sizes)
+            _note(lines, table, start)
+        else:
+            for path in _leaves(found, table):
+                _note(lines, path, start)
+        chunk, start = "", number + 1
+    return lines
+
+
+def line_of(path: Path, lines: Mapping[Path, int]) -> int:
+    """The line of a key, or of the innermost table around it that has one; 1 where nothing has."""
+    while path and path not in lines:
+        path = path[:-1]
+    return lines.get(path, 1)
+
+
+def _header(found: Any, *, is_array: bool, sizes: dict[Path, int]) -> Path:
+    """The path of a `[table]`, or of the next element of `[[tables]]`."""
+    table: Path = ()
+    while isinstance(found, dict) and found:
+        ((name, found),) = found.items()
+        table = (*table, name)
+        if isinstance(found, list):
+            break
+        if found and table in sizes:
+            table = (*table, sizes[table] - 1)
+    if is_array:
+        sizes[table] = sizes.get(table, 0) + 1
+        table = (*table, sizes[table] - 1)
+    return table
+
+
+def _leaves(found: Any, path: Path) -> Iterator[Path]:
+    inner = dict(enumerate(found)) if isinstance(found, list) else found
+    if not isinstance(inner, dict) or not inner:
+        yield path
+        return
+    for name, value in inner.items():
+        yield from _leaves(value, (*path, name))
+
+
+def _note(lines: dict[Path, int], path: Path, line: int) -> None:
+    for size in range(1, len(path) + 1):
+        lines.setdefault(path[:size], line)
