@@ -1,0 +1,40 @@
+"""The configuration: one TOML file, overridden by environment variables, validated as a whole.
+
+    places      where each key stands in the file
+    kinds       what a value may be, and how it is read and shown; units: spans and sizes
+    keys        the keys of a table: its dataclass's fields
+    model       Config, KafkaConfig, SecurityConfig, WorkerConfig, PipelineConfig, TopicsConfig
+    variables   which environment variable overrides which key
+    reading     file and environment to dataclasses; every mistake is noted, none ends the reading
+    checks      what no single key can tell
+    shown       every effective value and where it came from
+
+Nothing here reads the process's environment: the caller hands it in.  Relative paths count from the working directory.
+"""
+
+from stream_lsh.config.kinds import Secret
+from stream_lsh.config.model import (
+    Config,
+    KafkaConfig,
+    PipelineConfig,
+    SecurityConfig,
+    TopicsConfig,
+    WorkerConfig,
+)
+from stream_lsh.config.reading import load, parse
+from stream_lsh.config.shown import SettingShown, settings_shown, settings_text
+
+__all__ = [
+    "Config",
+    "KafkaConfig",
+    "PipelineConfig",
+    "Secret",
+    "SecurityConfig",
+    "SettingShown",
+    "TopicsConfig",
+    "WorkerConfig",
+    "load",
+    "parse",
+    "settings_shown",
+    "settings_text",
+]
