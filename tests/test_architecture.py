@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "stream_lsh"
 FOUNDATION = ("arrays", "hashing", "errors", "model", "retention")
 STEPS = ("text", "sketch", "lsh", "index", "measure", "records", "ledger", "pipeline")
 SURFACES = ("near_duplicates", "stream_lsh", "demo", "cli", "__main__")
-ORDER = (*FOUNDATION, *STEPS, "wire", "worker", *SURFACES)
+ORDER = (*FOUNDATION, *STEPS, "wire", "config", "worker", *SURFACES)
 """Every room, each after all that it may import; `stream_lsh` is the package's own `__init__`."""
 
 CORE = frozenset(FOUNDATION + STEPS)
