@@ -52,5 +52,5 @@ class ZombieFence:
         if age > self._limit:
             raise DoubtError(
                 f"the last heartbeat was answered {age:.1f} s ago, and a worker may write for {self._limit:.1f} s "
-                "after one: the process was stopped or the broker was out of reach, and another worker may own its partitions"
+                "after one: the process was stopped or the broker was out of reach, and others may own its partitions"
             )
