@@ -9,6 +9,7 @@
     │   ├─ FingerprintMismatch  written under another scheme
     │   ├─ FutureFormat         written by a newer version
     │   └─ DamagedBytes         truncated, foreign or altered
+    ├─ DoubtError           surroundings    halt; start the worker again, nothing is lost
     └─ InvariantError       us              halt; this is a bug, please report it
 
 Messages give the value got, the value expected and the likely cause.  Any other exception that leaves the core is
@@ -64,6 +65,14 @@ class FutureFormat(StateError):
 
 class DamagedBytes(StateError):
     """Bytes that are truncated, foreign or altered: restore them, or rebuild the state from the source."""
+
+
+class DoubtError(StreamLSHError):
+    """The surroundings: a worker cannot know any more that its work is stored and its own.  Halt, and start it again.
+
+    A delivery failed, offsets have a gap, the session with the broker ran out, the group takes it in no more.  What was
+    not acknowledged is read again.
+    """
 
 
 class InvariantError(StreamLSHError):

@@ -1,0 +1,81 @@
+"""What all brokers have in common: an address while they run, a way to start them and to stop them."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from types import TracebackType
+from typing import ClassVar, Self
+
+from stream_lsh.errors import ConfigError
+
+
+class Broker(ABC):
+    """A Kafka broker, or a small cluster, that somebody may start and stop.
+
+    A context manager in both worlds; the asynchronous one starts and stops in a thread, because either takes seconds.
+
+    Attributes:
+        kind: what it is, in a few words, for banners and logs.
+        cannot: what a worker or a test must do without on it; empty for a real broker that is ours.
+
+    Example:
+        >>> from stream_lsh.worker.brokers import GivenBroker
+        >>> with GivenBroker("localhost:9092") as broker:
+        ...     broker.address
+        'localhost:9092'
+    """
+
+    kind: ClassVar[str]
+    cannot: tuple[str, ...] = ()
+
+    @property
+    @abstractmethod
+    def address(self) -> str:
+        """The bootstrap servers, `host:port[,host:port]`."""
+
+    @abstractmethod
+    def start(self) -> None:
+        """Start it and return when it answers.  On one that was stopped or killed: the same data, the same port.
+
+        Raises:
+            ConfigError: this machine lacks what it needs, or it did not come up -> the message says what.
+        """
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Stop it in order and wait; nothing happens where it does not run."""
+
+    def kill(self) -> None:
+        """Stop it as a power cut would.
+
+        Raises:
+            ConfigError: this kind cannot be killed -> choose another for tests of faults.
+        """
+        raise ConfigError(f"{self.kind} cannot be killed from here: take MavenBroker for tests of faults")
+
+    def make_topics(self, topics: Mapping[str, int]) -> None:
+        """Create topics by name and number of partitions, where the broker has no requests for that."""
+        raise ConfigError(f"{self.kind} creates topics on request: use an admin client")
+
+    def banner(self) -> str:
+        """One line for the operator: what runs where, and what it cannot do."""
+        line = f"{self.kind} at {self.address}"
+        return f"{line}; it cannot: {', '.join(self.cannot)}" if self.cannot else line
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Self:
+        await asyncio.to_thread(self.start)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.to_thread(self.stop)

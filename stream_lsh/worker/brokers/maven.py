@@ -1,0 +1,267 @@
+"""Apache Kafka from its published jars: one process, no Docker, no distribution archive.
+
+Maven fetches 46 jars (43 MB) into a folder that all brokers of this user share; Java runs them.  One KRaft node that is
+broker and controller at once, the controller on the port after the broker's.  The process outlives whoever started it,
+and is found again by the pid file in its folder, so that a command, a test and a person can take turns.
+
+    FOLDER/server.properties   written at every start      FOLDER/pid          while it runs
+    FOLDER/data/               topics; survives a kill     FOLDER/broker.log   appended
+"""
+
+import base64
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import uuid
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import ClassVar
+
+from stream_lsh.errors import ConfigError
+from stream_lsh.worker.brokers.base import Broker
+
+KAFKA_VERSION = "4.2.0"
+JARS_VARIABLE = "STREAM_LSH_KAFKA_JARS"
+"""The environment variable that names the folder of the jars; by default one in the user's cache folder."""
+
+_JAVA_AT_LEAST = 17
+_START_SECONDS = 90.0
+_STOP_SECONDS = 30.0
+
+
+def missing_for_maven() -> list[str]:
+    """What this machine lacks to run Kafka from jars.  Maven only counts while the jars are not there."""
+    missing = []
+    java = shutil.which("java")
+    if java is None:
+        missing.append(f"java {_JAVA_AT_LEAST} or later")
+    else:
+        answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)  # noqa: S603
+        version = re.search(r'version "(\d+)', answer.stderr)
+        if version is None or int(version[1]) < _JAVA_AT_LEAST:
+            found = answer.stderr.partition("\n")[0]
+            missing.append(f"java {_JAVA_AT_LEAST} or later, not {found}")
+    if shutil.which("mvn") is None and not _complete(jars_folder()):
+        missing.append("mvn (Apache Maven)")
+    return missing
+
+
+def jars_folder() -> Path:
+    """Where the jars are or will be: $STREAM_LSH_KAFKA_JARS, or a folder in the user's cache."""
+    given = os.environ.get(JARS_VARIABLE)
+    if given:
+        return Path(given)
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "stream_lsh" / f"kafka-{KAFKA_VERSION}"
+
+
+def free_port() -> int:
+    """A port that is free now, and whose successor is too.
+
+    It may be taken by another the moment after; then the broker does not come up and says so.
+    """
+    while True:
+        with socket.socket() as first, socket.socket() as second:
+            first.bind(("127.0.0.1", 0))
+            port = int(first.getsockname()[1])
+            with contextlib.suppress(OSError, OverflowError):
+                second.bind(("127.0.0.1", port + 1))
+                return port
+
+
+class MavenBroker(Broker):
+    """A single Kafka node of this machine, with its data in `folder`.
+
+    Args:
+        folder: data, settings, log and pid file.
+        port: of the broker; `port + 1` is the controller's.  0: that of the last start in this folder, or a free one.
+        jars: the folder of the jars; None takes `jars_folder()`.
+        heap: of the Java process, as `-Xmx` takes it.
+    Cost:
+        The first start ever downloads 43 MB.  Then 3 s to start, 2 s to stop, 340 MB of memory.
+    """
+
+    kind: ClassVar[str] = f"Apache Kafka {KAFKA_VERSION} from its jars"
+
+    def __init__(self, folder: Path, port: int = 0, *, jars: Path | None = None, heap: str = "512m") -> None:
+        self._folder = folder.absolute()
+        self._jars = (jars or jars_folder()).absolute()
+        self._heap = heap
+        self._port = port or self._last_port() or free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        """On the loopback interface."""
+        return f"127.0.0.1:{self._port}"
+
+    @property
+    def pid(self) -> int | None:
+        """The process id while it runs, whoever started it."""
+        try:
+            pid = int((self._folder / "pid").read_text())
+        except (FileNotFoundError, ValueError):
+            return None
+        return pid if self._is_ours(pid) else None
+
+    def start(self) -> None:
+        """Fetch the jars if need be, format the data folder at the first start, start, wait until it listens."""
+        if self.pid is not None:
+            return
+        missing = missing_for_maven()
+        if missing:
+            raise ConfigError(f"cannot run Kafka from its jars: install {', '.join(missing)}")
+        self._folder.mkdir(parents=True, exist_ok=True)
+        resources = files(__package__) / "kafka"
+        if not _complete(self._jars):
+            with as_file(resources / "pom.xml") as pom:
+                _fetch_jars(pom, self._jars)
+        settings = (resources / "server.properties").read_text()
+        for name, value in {
+            "@PORT@": str(self._port),
+            "@CONTROLLER@": str(self._port + 1),
+            "@DATA@": str(self._folder / "data"),
+        }.items():
+            settings = settings.replace(name, value)
+        (self._folder / "server.properties").write_text(settings)
+        (self._folder / "log4j2.xml").write_bytes((resources / "log4j2.xml").read_bytes())
+        if not (self._folder / "data" / "meta.properties").exists():
+            self._format()
+        self._launch()
+
+    def stop(self) -> None:
+        """SIGTERM, and SIGKILL if it has not ended after half a minute."""
+        if not self._end(signal.SIGTERM, _STOP_SECONDS):
+            self.kill()
+
+    def kill(self) -> None:
+        """SIGKILL, and wait until it is gone."""
+        self._end(signal.SIGKILL, _STOP_SECONDS)
+
+    def _last_port(self) -> int | None:
+        with contextlib.suppress(FileNotFoundError):
+            found = re.search(r"^listeners=PLAINTEXT://127\.0\.0\.1:(\d+)", self._settings_text(), re.MULTILINE)
+            return int(found[1]) if found else None
+        return None
+
+    def _settings_text(self) -> str:
+        return (self._folder / "server.properties").read_text()
+
+    def _java(self, *arguments: str) -> list[str]:
+        # SerialGC and C1 only: the broker starts sooner and leaves a small machine to whoever uses it.
+        return [
+            shutil.which("java") or "java",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            f"-Dlog4j2.configurationFile={self._folder / 'log4j2.xml'}",
+            *arguments,
+        ]
+
+    def _format(self) -> None:
+        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        command = self._java(
+            "-cp",
+            f"{self._jars}/*",
+            "kafka.tools.StorageTool",
+            "format",
+            "-t",
+            cluster,
+            "-c",
+            str(self._folder / "server.properties"),
+        )
+        answer = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own command
+        if answer.returncode:
+            raise ConfigError(f"Kafka could not format {self._folder / 'data'}: {answer.stdout}{answer.stderr}")
+
+    def _launch(self) -> None:
+        command = self._java(
+            f"-Xmx{self._heap}",
+            "-Xms256m",
+            "-cp",
+            f"{self._jars}/*",
+            "kafka.Kafka",
+            str(self._folder / "server.properties"),
+        )
+        with (self._folder / "broker.log").open("ab") as log:
+            # A session of its own: Ctrl-C in the terminal of whoever started it must not stop the broker first.
+            self._process = subprocess.Popen(  # noqa: S603 - our own command
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._folder, start_new_session=True
+            )
+        (self._folder / "pid").write_text(str(self._process.pid))
+        deadline = time.monotonic() + _START_SECONDS
+        while not self._listens():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                tail = "\n".join((self._folder / "broker.log").read_text(errors="replace").splitlines()[-20:])
+                self.kill()
+                raise ConfigError(f"Kafka did not come up at {self.address}; the end of its log:\n{tail}")
+            time.sleep(0.1)
+
+    def _listens(self) -> bool:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self._port), 1):
+            return True
+        return False
+
+    def _is_ours(self, pid: int) -> bool:
+        """Whether `pid` is this broker: a pid file may be older than the machine's last start."""
+        if self._process is not None and self._process.pid == pid:
+            return self._process.poll() is None
+        command = Path(f"/proc/{pid}/cmdline")
+        if command.exists():
+            return str(self._folder).encode() in command.read_bytes()
+        if Path("/proc/self").exists():
+            return False
+        answer = subprocess.run(  # noqa: S603 - systems without /proc
+            [shutil.which("ps") or "ps", "-p", str(pid), "-o", "args="], capture_output=True, text=True, check=False
+        )
+        return str(self._folder) in answer.stdout
+
+    def _end(self, sent: signal.Signals, seconds: float) -> bool:
+        """Send a signal and wait; whether it is gone."""
+        pid = self.pid
+        if pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, sent)
+            deadline = time.monotonic() + seconds
+            while self.pid == pid:
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(0.05)
+        (self._folder / "pid").unlink(missing_ok=True)
+        self._process = None
+        return True
+
+
+def _complete(folder: Path) -> bool:
+    return (folder / f"kafka_2.13-{KAFKA_VERSION}.jar").exists()
+
+
+def _fetch_jars(pom: Path, folder: Path) -> None:
+    """Let Maven copy the jars beside `folder`, then move them there at once: two that start together do no harm."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        jars = Path(scratch) / "jars"
+        command = [
+            shutil.which("mvn") or "mvn",
+            "-q",
+            "-B",
+            "-f",
+            str(pom),
+            "dependency:copy-dependencies",
+            f"-DoutputDirectory={jars}",
+        ]
+        answer = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own command
+        if answer.returncode or not _complete(jars):
+            raise ConfigError(f"Maven could not fetch the jars of Kafka {KAFKA_VERSION}: {answer.stdout[-2000:]}")
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+        try:
+            jars.rename(folder)
+        except OSError:
+            if not _complete(folder):  # else another was quicker
+                raise ConfigError(f"{folder} is in the way: it holds something else than the jars of Kafka") from None

@@ -1,0 +1,23 @@
+"""The admin client of aiokafka, with the app's address and credentials."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aiokafka.admin import AIOKafkaAdminClient  # type: ignore[import-untyped]
+from faust.transport.drivers.aiokafka import credentials_to_aiokafka_auth, server_list
+
+
+@asynccontextmanager
+async def admin_client(app: Any) -> AsyncIterator[Any]:
+    """A started admin client for the cluster of `app`, closed at the end."""
+    conf = app.conf
+    admin = AIOKafkaAdminClient(
+        bootstrap_servers=server_list(conf.broker, 9092),
+        **credentials_to_aiokafka_auth(conf.broker_credentials, conf.ssl_context),
+    )
+    await admin.start()
+    try:
+        yield admin
+    finally:
+        await admin.close()

@@ -1,0 +1,135 @@
+"""The stream engine as this project uses it: all workarounds in place, the dangerous settings out of reach."""
+
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Any, cast
+
+import faust
+from faust.types import TP
+
+from stream_lsh.errors import ConfigError, DoubtError
+from stream_lsh.worker.engine.admin import admin_client
+from stream_lsh.worker.engine.crash import CrashingSupervisor, halt
+from stream_lsh.worker.engine.fence import ZombieFence
+from stream_lsh.worker.engine.group import GroupWatch
+from stream_lsh.worker.engine.resume_order import OrderedRecoveryTables
+from stream_lsh.worker.engine.topics import TopicSpec, ensure_topics
+from stream_lsh.worker.engine.transport import EngineTransport
+from stream_lsh.worker.engine.versions import require_tested_engine
+from stream_lsh.worker.engine.watchdog import Watchdog
+
+FIXED: Mapping[str, Any] = {
+    "TableManager": OrderedRecoveryTables,
+    "agent_supervisor": CrashingSupervisor,  # the default skips the event that raised
+    "processing_guarantee": "at_least_once",  # a transaction spans one destination partition only
+    "producer_linger": 0.0,  # aiokafka waits it out on every hop, and a zombie's buffer has to be empty
+    "stream_wait_empty": True,  # False loses what is under way at SIGTERM
+    "table_standby_replicas": 0,
+    "topic_allow_declare": False,  # topics.py does it
+    "topic_disable_leader": True,  # one topic and one subscription less
+    "web_enabled": False,  # its own web server is another room's
+}
+"""Settings of faust that the guarantees rest on: an app cannot change them."""
+
+DEFAULTS: Mapping[str, Any] = {
+    "broker_commit_interval": 0.5,  # seconds; decides how much is done twice after a crash
+    "broker_heartbeat_interval": 1.0,
+    "broker_rebalance_timeout": 30.0,
+    "broker_session_timeout": 6.0,  # the lowest that a broker accepts by default
+    "consumer_auto_offset_reset": "earliest",
+    "consumer_max_fetch_size": 4 << 20,
+    "producer_acks": -1,
+    "producer_max_batch_size": 1 << 20,
+    "store": "memory://",
+    "stream_buffer_maxsize": 64,  # events, and an event is a chunk
+    "worker_redirect_stdouts": False,
+}
+"""Settings of faust where its own defaults do not serve; an app may choose others."""
+
+
+class EngineApp(faust.App):
+    """A faust app that does not lose records.
+
+    Args:
+        app_id: consumer group and prefix of the changelogs.
+        required_topics: what `topics.ensure_topics` sees to before the worker joins; changelogs too.
+        chunks: topic -> records per event at most, see `coalescing.py`.  May grow until the app starts.
+        join_seconds: end the worker if the group has not let it in for so long.
+        recovery_seconds: end it if a recovery has not read a record for so long.
+        fetch_max_wait_ms: how long the broker holds back a fetch without data.
+        settings: faust's own, over `DEFAULTS`.
+
+    Attributes:
+        group: what is known of the membership in the consumer group.
+        fence: whether this worker may write.
+
+    Raises:
+        ConfigError: an engine that was not tested, or a setting that is fixed.
+    """
+
+    def __init__(
+        self,
+        app_id: str,
+        *,
+        required_topics: Sequence[TopicSpec] = (),
+        chunks: Mapping[str, int] | None = None,
+        join_seconds: float = 90.0,
+        recovery_seconds: float = 60.0,
+        fetch_max_wait_ms: int = 50,
+        **settings: Any,
+    ) -> None:
+        require_tested_engine()
+        fixed = sorted(set(settings) & set(FIXED))
+        if fixed:
+            raise ConfigError([f"the setting {name} is fixed at {FIXED[name]!r}" for name in fixed])
+        self.required_topics = list(required_topics)
+        self.chunks = dict(chunks or {})
+        self.fetch_max_wait_ms = fetch_max_wait_ms
+        chosen = {**DEFAULTS, **settings, **FIXED}
+        self.group = GroupWatch()
+        self.fence = ZombieFence(self.group, float(chosen["broker_session_timeout"]))
+        self._watchdog = Watchdog(self, self.group, join_seconds=join_seconds, recovery_seconds=recovery_seconds)
+        super().__init__(app_id, **chosen)
+
+    def _new_transport(self) -> Any:
+        return EngineTransport(self.conf.broker_consumer, self)
+
+    async def on_first_start(self) -> None:
+        """Before any consumer or producer exists: check and create the topics."""
+        await super().on_first_start()
+        if self.required_topics:
+            async with admin_client(self) as admin:
+                await ensure_topics(admin, self.required_topics, request_bytes=self.conf.producer_max_request_size)
+
+    async def on_start(self) -> None:
+        """Start with the watchdog beside everything else."""
+        await super().on_start()
+        self.add_future(self._watchdog.run())
+
+    def committed_offset(self, tp: TP) -> int | None:
+        """The offset from which this partition is read after a crash; None before the first commit."""
+        offset: int | None = cast(Any, self.consumer)._committed_offset.get(tp)
+        return offset
+
+    async def produce(
+        self,
+        topic: str,
+        key: bytes | None,
+        value: bytes | None,
+        partition: int | None = None,
+        *,
+        timestamp: float | None = None,
+        headers: Mapping[str, bytes] | None = None,
+    ) -> Awaitable[Any]:
+        """Send one record, unless this worker may be a zombie.
+
+        Returns:
+            its delivery: give it to `OrderedAcker.add` with the event it was made from.
+
+        Guarantees:
+            a worker that may have lost its partitions ends here, and never returns.
+        """
+        try:
+            self.fence.check()
+        except DoubtError as doubt:
+            await halt(self, doubt)
+        return await self.producer.send(topic, key, value, partition, timestamp, headers)

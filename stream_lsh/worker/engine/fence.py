@@ -1,0 +1,56 @@
+"""A worker that slept past its session must not write.
+
+Fault (any Kafka client): a process that is stopped, swapped out or on a machine that slept goes on where it was.  Its
+partitions belong to another worker by then, and what it sends is stored all the same, after what the other one wrote.
+The engine notices at its next heartbeat at the earliest; an agent in the middle of an event sends before that.
+
+Before each send the fence asks how long ago the session was renewed, on a clock that does not stop with the process.
+From 0.8 session timeouts on, the broker may give the partitions away before the record arrives.  What the client
+already holds in its buffer when the process stops can still leave late: so linger is 0, sends are awaited, and
+readers of changelogs never go back.
+
+Delete when: the broker fences the records of a consumer group's old members without transactions.
+"""
+
+from collections.abc import Callable
+
+from stream_lsh.errors import DoubtError
+from stream_lsh.worker.engine.clock import boot_seconds
+from stream_lsh.worker.engine.group import GroupWatch
+
+FENCE_AT = 0.8
+"""In session timeouts: the rest is for the way to the broker and for clocks that run unevenly."""
+
+
+class ZombieFence:
+    """Says whether this worker may write.
+
+    Args:
+        group: what is known of the membership.
+        session_timeout: in seconds, as the consumer told the broker.
+        clock: the boot clock.
+    """
+
+    def __init__(self, group: GroupWatch, session_timeout: float, clock: Callable[[], float] = boot_seconds) -> None:
+        self._group = group
+        self._clock = clock
+        self._limit = FENCE_AT * session_timeout
+
+    def check(self) -> None:
+        """Return if the session is young enough to write.
+
+        Cost:
+            one reading of a clock, some 0.3 us.
+
+        Raises:
+            DoubtError: it is not -> end the process without another write.
+        """
+        renewed_at = self._group.renewed_at
+        if renewed_at is None:
+            raise DoubtError("this worker has no session with the consumer group, so nothing may be written")
+        age = self._clock() - renewed_at
+        if age > self._limit:
+            raise DoubtError(
+                f"the last heartbeat was answered {age:.1f} s ago, and a worker may write for {self._limit:.1f} s "
+                "after one: the process was stopped or the broker was out of reach, and others may own its partitions"
+            )

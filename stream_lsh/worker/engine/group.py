@@ -1,0 +1,69 @@
+"""What this worker's membership in its consumer group looks like from here.
+
+aiokafka keeps to itself when the group coordinator last answered, and faust does not ask.  `GroupWatch` listens to
+the requests of one coordinator and notes it; `fence.py` and `watchdog.py` decide by it.  It runs in the consumer's
+thread and is read from another: every field is replaced whole, and each reader takes one field once.
+
+Delete when: aiokafka tells the time of the last answered heartbeat and the last error of a join.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from aiokafka.errors import (  # type: ignore[import-untyped]
+    IllegalGenerationError,
+    RebalanceInProgressError,
+    UnknownMemberIdError,
+    for_code,
+)
+from aiokafka.protocol.group import (  # type: ignore[import-untyped]
+    HeartbeatRequest,
+    JoinGroupRequest,
+    SyncGroupRequest,
+)
+
+from stream_lsh.worker.engine.clock import boot_seconds
+
+_EXPELLED = (UnknownMemberIdError.errno, IllegalGenerationError.errno)
+_ALIVE = (0, RebalanceInProgressError.errno)  # either answer renews the session
+
+
+class GroupWatch:
+    """When the coordinator last renewed the session, and since when this worker waits to be let in.
+
+    Attributes:
+        renewed_at: boot clock at the moment the last request was SENT that renewed the session; None without a session.
+        waiting_since: boot clock since when there is no assignment; None while there is one.
+        refusal: the error of the last join that was refused; None if the last one was not.
+    """
+
+    def __init__(self, clock: Callable[[], float] = boot_seconds) -> None:
+        self._clock = clock
+        self.renewed_at: float | None = None
+        self.waiting_since: float | None = clock()
+        self.refusal: Exception | None = None
+
+    def listen(self, coordinator: Any) -> None:
+        """Listen to one coordinator of aiokafka; call it before the first join."""
+        send = coordinator._send_req
+
+        async def _send_req(request: Any) -> Any:
+            sent_at = self._clock()
+            if isinstance(request, JoinGroupRequest) and self.waiting_since is None:
+                self.waiting_since = sent_at
+            response = await send(request)
+            self._note(request, getattr(response, "error_code", 0), sent_at)
+            return response
+
+        coordinator._send_req = _send_req
+
+    def _note(self, request: Any, code: int, sent_at: float) -> None:
+        if isinstance(request, HeartbeatRequest):
+            if code in _ALIVE:
+                self.renewed_at = sent_at
+            elif code in _EXPELLED:
+                self.renewed_at, self.waiting_since = None, self.waiting_since or sent_at
+        elif isinstance(request, JoinGroupRequest):
+            self.refusal = for_code(code)() if code else None
+        elif isinstance(request, SyncGroupRequest) and code == 0:
+            self.renewed_at, self.waiting_since = sent_at, None

@@ -1,0 +1,205 @@
+"""Every topic exists, and is as it has to be, before the worker joins its group.
+
+Fault (faust-streaming 0.15.3): it creates changelogs and `internal=True` topics only, with replication 1 and without
+looking at one that exists.  A source that is missing at the start is ignored, then created by the broker with the
+broker's number of partitions.  A wrong number of partitions is noticed at the first write, or never.
+
+Existing topics are compared with what is wanted and everything that is wrong is said at once; only if nothing is, the
+missing ones are created.  Nothing that exists is altered: that is the operator's.
+
+Delete when: the engine declares all topics before it subscribes and compares those that exist.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiokafka.admin import NewTopic  # type: ignore[import-untyped]
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType  # type: ignore[import-untyped]
+from aiokafka.errors import TopicAlreadyExistsError, for_code  # type: ignore[import-untyped]
+
+from stream_lsh.errors import ConfigError
+
+_APPEAR_SECONDS = 15.0
+_RECORD_OVERHEAD = 512  # of a batch with one record, headers included
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSpec:
+    """A topic as a worker needs it.
+
+    Attributes:
+        name: of the topic.
+        partitions: how many; None takes what it has (such a topic has to exist).
+        config: settings that it is created with, and that it must have; policies compare as sets.
+        replication: how many copies; None takes the broker's default, and any number will do.
+        message_bytes: the largest message that is ever written; it must fit.
+        create: whether a worker may create it.
+    """
+
+    name: str
+    partitions: int | None
+    config: Mapping[str, str] = field(default_factory=dict)
+    replication: int | None = None
+    message_bytes: int = 0
+    create: bool = True
+
+
+def own_topic(name: str, partitions: int, *, message_bytes: int, replication: int | None = None) -> TopicSpec:
+    """An internal topic or a changelog: kept until we trim it, stamped by the broker.
+
+    Retention by the wall clock would delete state while event time stands still, and state that is filled in later at
+    once.
+    """
+    config = {
+        "cleanup.policy": "delete",
+        "retention.ms": "-1",
+        "retention.bytes": "-1",
+        "message.timestamp.type": "LogAppendTime",
+        "max.message.bytes": str(message_bytes + _RECORD_OVERHEAD),
+    }
+    return TopicSpec(name, partitions, config, replication, message_bytes)
+
+
+def public_topic(
+    name: str, partitions: int, *, retention_ms: int, message_bytes: int = 0, replication: int | None = None
+) -> TopicSpec:
+    """A topic of results: the newest value of each key, for as long as it can matter."""
+    config = {"cleanup.policy": "compact,delete", "retention.ms": str(retention_ms)}
+    return TopicSpec(name, partitions, config, replication, message_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    partitions: int
+    replication: int
+    config: Mapping[str, str]
+
+
+async def ensure_topics(admin: Any, wanted: Sequence[TopicSpec], *, request_bytes: int | None = None) -> None:
+    """Check the topics that exist and create those that do not.
+
+    Args:
+        admin: a started admin client of aiokafka.
+        wanted: each topic once.
+        request_bytes: the largest request that this worker's producer sends; None does not compare.
+
+    Raises:
+        ConfigError: something is not as wanted -> the operator changes the topics or the configuration.  All of it is
+            listed, and nothing was created if it was found before the creation.
+    """
+    found, brokers = await _find(admin, {spec.name for spec in wanted})
+    problems = [
+        problem
+        for spec in wanted
+        for problem in (_wrong(spec, found[spec.name]) if spec.name in found else _impossible(spec, brokers))
+    ]
+    problems += [
+        f"{spec.name}: messages of {spec.message_bytes} bytes do not fit the producer's requests of {request_bytes}"
+        for spec in wanted
+        if request_bytes is not None and spec.message_bytes + _RECORD_OVERHEAD > request_bytes
+    ]
+    if problems:
+        raise ConfigError(problems)
+    missing = [spec for spec in wanted if spec.name not in found]
+    if missing:
+        await _create(admin, missing)
+
+
+def _impossible(spec: TopicSpec, brokers: int) -> list[str]:
+    """Why a missing topic cannot be created."""
+    if not spec.create or spec.partitions is None:
+        return [f"{spec.name}: the topic does not exist, and is not ours to create"]
+    if spec.replication is not None and spec.replication > brokers:
+        return [f"{spec.name}: cannot have {spec.replication} copies on {brokers} broker(s)"]
+    return []
+
+
+def _wrong(spec: TopicSpec, found: _Found) -> list[str]:
+    """What is wrong with a topic that exists."""
+    problems = []
+    if spec.partitions is not None and found.partitions != spec.partitions:
+        problems.append(f"{spec.name}: has {found.partitions} partitions, not {spec.partitions}")
+    if spec.replication is not None and found.replication < spec.replication:
+        problems.append(f"{spec.name}: has {found.replication} copies, not {spec.replication}")
+    for key, value in spec.config.items():
+        actual = found.config.get(key, "unknown")
+        if key != "max.message.bytes" and _policies(actual) != _policies(value):
+            problems.append(f"{spec.name}: has {key}={actual}, not {value}")
+    limit = int(found.config.get("max.message.bytes", 0))
+    needed = int(spec.config.get("max.message.bytes", spec.message_bytes and spec.message_bytes + _RECORD_OVERHEAD))
+    if limit < needed:
+        problems.append(f"{spec.name}: has max.message.bytes={limit}, and at least {needed} are needed")
+    return problems
+
+
+def _policies(value: str) -> frozenset[str]:
+    return frozenset(part.strip() for part in value.split(","))
+
+
+async def _find(admin: Any, names: Collection[str]) -> tuple[dict[str, _Found], int]:
+    """The topics of these names that exist, and the number of brokers."""
+    brokers = len((await admin.describe_cluster())["brokers"])
+    # Ask for ALL topics: a request that names one creates it where the broker creates topics by itself.
+    described = [
+        topic
+        for topic in await admin.describe_topics()
+        if topic["topic"] in names and topic["error_code"] == 0 and topic["partitions"]
+    ]
+    configs = await _configs(admin, [topic["topic"] for topic in described])
+    return {
+        topic["topic"]: _Found(
+            len(topic["partitions"]),
+            min(len(partition["replicas"]) for partition in topic["partitions"]),
+            configs[topic["topic"]],
+        )
+        for topic in described
+    }, brokers
+
+
+async def _configs(admin: Any, names: Sequence[str]) -> dict[str, dict[str, str]]:
+    if not names:
+        return {}
+    responses = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, name) for name in names])
+    found: dict[str, dict[str, str]] = {}
+    problems = []
+    for response in responses:
+        for code, message, _, name, entries, *_ in response.resources:
+            if code:
+                problems.append(f"{name}: the broker does not tell its settings: {for_code(code).__name__} {message}")
+            found[name] = {key: value for key, value, *_ in entries}
+    if problems:
+        raise ConfigError(problems)
+    return found
+
+
+async def _create(admin: Any, missing: Sequence[TopicSpec]) -> None:
+    """Create topics and wait until they can be seen; another worker may be doing the same."""
+    response = await admin.create_topics(
+        [
+            NewTopic(spec.name, spec.partitions, spec.replication or -1, topic_configs=dict(spec.config))
+            for spec in missing
+        ]
+    )
+    problems = [
+        f"{name}: cannot be created: {for_code(code).__name__} {' '.join(map(str, rest))}"
+        for name, code, *rest in response.topic_errors
+        if code and for_code(code) is not TopicAlreadyExistsError
+    ]
+    if problems:
+        raise ConfigError(problems)
+    names = {spec.name for spec in missing}
+    try:
+        async with asyncio.timeout(_APPEAR_SECONDS):
+            while True:
+                found, _ = await _find(admin, names)
+                if len(found) == len(names):
+                    break
+                await asyncio.sleep(0.05)
+    except TimeoutError:
+        raise ConfigError(f"created, but not to be seen: {', '.join(sorted(names - set(found)))}") from None
+    # What another worker created meanwhile must be as we wanted it, too.
+    problems = [problem for spec in missing for problem in _wrong(spec, found[spec.name])]
+    if problems:
+        raise ConfigError(problems)

@@ -1,0 +1,33 @@
+"""Which versions of the stream engine the workarounds of this room were tested with.
+
+They reach into private parts of faust and aiokafka.  On another version they might do nothing, or harm, without a
+sound: so a worker refuses to start on one.  To move to a newer version: run `tests/kafka` on it, delete each
+workaround whose test passes without it, and write the version here and in pyproject.toml.
+"""
+
+from collections.abc import Mapping
+from importlib.metadata import version
+
+from stream_lsh.errors import ConfigError
+
+TESTED: Mapping[str, tuple[str, ...]] = {"faust-streaming": ("0.15.3",), "aiokafka": ("0.14.0",)}
+
+
+def require_tested_engine(installed: Mapping[str, str] | None = None) -> None:
+    """Refuse an engine that was not tested.
+
+    Args:
+        installed: version by distribution; None asks the installation.
+
+    Raises:
+        ConfigError: another version is installed -> the message says which one to install.
+    """
+    found = {name: version(name) for name in TESTED} if installed is None else installed
+    problems = [
+        f"{name} {found[name]} is installed, and stream_lsh works around faults of exactly {' or '.join(tested)}: "
+        f"install {name}=={tested[-1]}"
+        for name, tested in TESTED.items()
+        if found[name] not in tested
+    ]
+    if problems:
+        raise ConfigError(problems)

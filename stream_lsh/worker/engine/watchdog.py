@@ -1,0 +1,73 @@
+"""A worker that cannot work ends, so that somebody notices.
+
+Fault (faust-streaming 0.15.3): a join that the broker refuses for good (session timeout outside the broker's limits,
+another protocol in the group) is logged once, and the worker stays up without ever joining.  And a recovery that
+stops getting records waits for them without a limit.
+
+Delete when: fatal errors of a join end the engine, and recoveries have a limit.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from stream_lsh.errors import DoubtError
+from stream_lsh.worker.engine.clock import boot_seconds
+from stream_lsh.worker.engine.group import GroupWatch
+
+_CHECK_SECONDS = 0.25
+
+
+class Watchdog:
+    """Watches one app.
+
+    Args:
+        app: the app.
+        group: what is known of its membership.
+        join_seconds: how long it may be without an assignment; more than the rebalance timeout of the group.
+        recovery_seconds: how long a recovery may go without a record.
+    """
+
+    def __init__(
+        self,
+        app: Any,
+        group: GroupWatch,
+        *,
+        join_seconds: float,
+        recovery_seconds: float,
+        clock: Callable[[], float] = boot_seconds,
+    ) -> None:
+        self._app, self._group, self._clock = app, group, clock
+        self._join_seconds, self._recovery_seconds = join_seconds, recovery_seconds
+        self._progress: object = None
+        self._progress_at = clock()
+
+    async def run(self) -> None:
+        """Check for ever.
+
+        Raises:
+            DoubtError: the worker cannot work -> the engine ends the process.
+        """
+        while True:
+            self.check()
+            await asyncio.sleep(_CHECK_SECONDS)
+
+    def check(self) -> None:
+        """Raise if it has been waiting for too long."""
+        now, waiting_since, refusal = self._clock(), self._group.waiting_since, self._group.refusal
+        if waiting_since is not None and now - waiting_since > self._join_seconds:
+            why = (
+                f": the broker says {refusal!r}" if refusal else ": is another member of it stuck, or the broker away?"
+            )
+            raise DoubtError(f"the consumer group has not let this worker in for {now - waiting_since:.0f} s{why}")
+        recovery = self._app.tables.recovery
+        progress = (
+            (self._app.consumer_generation_id, tuple(recovery.active_offsets.items())) if recovery.in_recovery else None
+        )
+        if progress is None or progress != self._progress:
+            self._progress, self._progress_at = progress, now
+        elif now - self._progress_at > self._recovery_seconds:
+            raise DoubtError(
+                f"the recovery of the tables has not read a record for {now - self._progress_at:.0f} s "
+                f"and still lacks {recovery.active_remaining_total()}"
+            )
