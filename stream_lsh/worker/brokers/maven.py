@@ -170,8 +170,7 @@ class MavenBroker(Broker):
             f"{self._jars}/*",
             "kafka.tools.StorageTool",
             "format",
-            "-t",
-            cluster,
+            f"--cluster-id={cluster}",  # one word: it may begin with a dash
             "-c",
             str(self._folder / "server.properties"),
         )

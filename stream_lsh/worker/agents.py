@@ -1,0 +1,254 @@
+"""The five agents: decode a frame, call one step, write what comes back, acknowledge in order.
+
+Which deliveries are awaited before which others are sent is the protocol (docs/guarantees.md): sign awaits its
+changelog before anything else, and everything before the next batch; settle awaits what it publishes and asks before
+its record.  All other deliveries are awaited by the acker, before the acknowledgement.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Iterable
+from typing import Any
+
+from stream_lsh.errors import InputError
+from stream_lsh.model import Document
+from stream_lsh.pipeline.batches import BandsFrame, Candidates, CandidatesFrame, EdgesFrame, VerificationsFrame
+from stream_lsh.pipeline.gather import gather
+from stream_lsh.pipeline.index import index
+from stream_lsh.pipeline.settle import Settlement
+from stream_lsh.pipeline.sign import Arrivals, Signed, sign
+from stream_lsh.pipeline.verify import verify
+from stream_lsh.wire.cut import (
+    cut_candidates,
+    cut_documents,
+    cut_edges,
+    cut_postings,
+    cut_retirements,
+    cut_verifications,
+)
+from stream_lsh.wire.frames import (
+    Frame,
+    decode_bands,
+    decode_candidates,
+    decode_edges,
+    decode_verifications,
+    encode,
+    encode_buckets,
+)
+from stream_lsh.wire.ledger_record import encode_ledger
+from stream_lsh.wire.public import cluster_message, match_message, member_message
+from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
+from stream_lsh.wire.source import parse_document
+from stream_lsh.worker.engine import ContiguityGuard, EngineApp, OrderedAcker
+from stream_lsh.worker.state import PipelineState, forget_buckets
+from stream_lsh.worker.tables import StateTable
+
+Deliveries = list[Awaitable[Any]]
+
+
+class PipelineAgents:
+    """The agents of one pipeline on this worker.
+
+    Args:
+        app: the engine.
+        state: of the pipeline.
+        tables: `documents`, `buckets` and `ledger`, which log its state.
+    """
+
+    def __init__(self, app: EngineApp, state: PipelineState, tables: dict[str, StateTable]) -> None:
+        self._app = app
+        self._state = state
+        self._config = state.config
+        self._tables = tables
+
+    # -- agents
+
+    async def sign(self, stream: Any) -> None:
+        """Documents in, bands and retirements out."""
+        acker = OrderedAcker(self._app)
+        guard = ContiguityGuard(self._app.committed_offset, {self._config.source})
+        async for event in stream.noack().events():
+            guard.check(event)
+            partition, deliveries = event.message.partition, Deliveries()
+            documents = self._state.documents[partition]
+            self._state.newest_ms(documents, self._app.committed_offset(event.message.tp))
+            arrivals = await self._arrivals(partition, event.value, deliveries)
+            span_ms = self._state.limits.segment_span_ms
+            horizon = documents.table.horizon
+            signed = sign(arrivals, documents.table, self._state.scheme, horizon, segment_span_ms=span_ms)
+            if signed.record is not None:
+                await asyncio.gather(*await self._log_all("documents", partition, cut_documents(signed.record)))
+            await asyncio.gather(*await self._announce(signed))
+            times = [document.time_ms for document in arrivals.documents if document.text is not None]
+            documents.newest_ms = max([documents.newest_ms or 0, *times] if times else [documents.newest_ms or 0])
+            documents.position = event.message.offset + 1
+            await acker.add(event, deliveries)
+
+    async def index(self, stream: Any) -> None:
+        """Bands in, candidates out."""
+        acker, guard = OrderedAcker(self._app), ContiguityGuard(self._app.committed_offset)
+        async for event in stream.noack().events():
+            guard.check(event)
+            deliveries = Deliveries()
+            for record in event.value:
+                buckets = self._state.buckets[record.partition]
+                frame = decode_bands(record.value, self._state.fingerprint)
+                if frame.horizon is not None:
+                    forget_buckets(buckets.table, frame.horizon)
+                if frame.postings is not None:
+                    indexed = index(frame.postings, buckets.table)
+                    self._state.counts.capped_postings += indexed.capped_postings
+                    self._state.counts.capped_candidates += indexed.capped_candidates
+                    if indexed.candidates is not None:
+                        deliveries += await self._send_candidates(indexed.candidates)
+                if frame.postings is not None or frame.horizon is not None:
+                    logged = encode_buckets(BandsFrame(frame.postings, None, frame.horizon), self._state.fingerprint)
+                    deliveries.append(await self._tables["buckets"].append(self._app, record.partition, logged))
+                passed_on = None if frame.watermarks is None else buckets.relay.take(frame.watermarks)
+                if passed_on is not None:
+                    deliveries += await self._send_to_all("candidates", CandidatesFrame(watermarks=passed_on))
+            await acker.add(event, deliveries)
+
+    async def gather(self, stream: Any) -> None:
+        """Candidates in, verifications out."""
+        acker, guard = OrderedAcker(self._app), ContiguityGuard(self._app.committed_offset)
+        async for event in stream.noack().events():
+            guard.check(event)
+            deliveries = Deliveries()
+            for record in event.value:
+                documents = self._state.documents[record.partition]
+                frame = decode_candidates(record.value, self._state.fingerprint)
+                if frame.horizon is not None:
+                    documents.table.expire(frame.horizon)
+                if frame.candidates is not None:
+                    self._state.counts.candidates += len(frame.candidates)
+                    asked = gather(frame.candidates, documents.table, documents.forwarded)
+                    parts = () if asked is None else verifications_by_partition(asked, self._state.partitions)
+                    for target, part in enumerate(parts):
+                        for batch in () if part is None else cut_verifications(part):
+                            sent = VerificationsFrame(verifications=batch)
+                            deliveries.append(await self._send("verifications", target, sent))
+                passed_on = None if frame.watermarks is None else documents.gather_relay.take(frame.watermarks)
+                if passed_on is not None:
+                    deliveries += await self._send_to_all("verifications", VerificationsFrame(watermarks=passed_on))
+            await acker.add(event, deliveries)
+
+    async def verify(self, stream: Any) -> None:
+        """Verifications in, edges out."""
+        acker, guard = OrderedAcker(self._app), ContiguityGuard(self._app.committed_offset)
+        async for event in stream.noack().events():
+            guard.check(event)
+            deliveries = Deliveries()
+            for record in event.value:
+                documents = self._state.documents[record.partition]
+                frame = decode_verifications(record.value, self._state.fingerprint)
+                edges = None
+                if frame.verifications is not None:
+                    edges = verify(frame.verifications, documents.table, self._state.criteria, self._state.sets)
+                for part in () if edges is None else cut_edges(edges):
+                    deliveries.append(await self._send("edges", 0, EdgesFrame(edges=part)))
+                passed_on = None if frame.watermarks is None else documents.verify_relay.take(frame.watermarks)
+                if passed_on is not None:
+                    deliveries.append(await self._send("edges", 0, EdgesFrame(watermarks=passed_on)))
+            await acker.add(event, deliveries)
+
+    async def settle(self, stream: Any) -> None:
+        """Edges in, what is true out: one message at a time."""
+        acker, guard = OrderedAcker(self._app), ContiguityGuard(self._app.committed_offset)
+        async for event in stream.noack().events():
+            guard.check(event)
+            for record in event.value:
+                settler = self._state.ledger[0].settler
+                settlement = settler.settle(decode_edges(record.value, self._state.fingerprint), record.offset)
+                if settlement is not None:
+                    await asyncio.gather(*await self._publish(settlement, record))
+                    await asyncio.gather(*await self._log_ledger(settlement))
+            await acker.add(event, ())
+
+    # -- what they send
+
+    async def _arrivals(self, partition: int, records: Iterable[Any], deliveries: Deliveries) -> Arrivals:
+        """The documents of a chunk; what cannot be used goes to the dead letters."""
+        offsets, documents = list[int](), list[Document]()
+        config, rekeyed = self._config, self._config.rekey
+        for record in records:
+            try:
+                document = parse_document(
+                    record.value,
+                    record.key,
+                    fallback_time_ms=record.timestamp,
+                    max_bytes=config.max_document_bytes,
+                    max_ahead_ms=config.max_ahead_ms,
+                    names=config.fields,
+                    require_key=not rekeyed,
+                )
+            except InputError as error:
+                deliveries.append(await self._dead_letter(record, error))
+            else:
+                offsets.append(record.offset)
+                documents.append(document)
+        self._state.counts.documents += len(documents)
+        return Arrivals(partition, offsets, documents)
+
+    async def _dead_letter(self, record: Any, error: InputError) -> Awaitable[Any]:
+        counts = self._state.counts.dead_letters
+        counts[error.reason] = counts.get(error.reason, 0) + 1
+        headers = {
+            "error": str(error).encode("utf-8", "backslashreplace"),
+            "reason": error.reason.encode(),
+            "topic": record.topic.encode(),
+            "partition": str(record.partition).encode(),
+            "offset": str(record.offset).encode(),
+        }
+        return await self._app.produce(self._config.dead_letters_topic, record.key, record.value, headers=headers)
+
+    async def _announce(self, signed: Signed) -> Deliveries:
+        """What sign tells index and settle."""
+        deliveries = Deliveries()
+        if signed.postings is not None:
+            for target, part in enumerate(postings_by_partition(signed.postings, self._state.partitions)):
+                for postings in () if part is None else cut_postings(part):
+                    deliveries.append(await self._send("bands", target, BandsFrame(postings=postings)))
+        for retirements in cut_retirements(signed.retirements):
+            deliveries.append(await self._send("edges", 0, EdgesFrame(retirements=retirements)))
+        return deliveries
+
+    async def _publish(self, settlement: Settlement, record: Any) -> Deliveries:
+        """Everything that settle says of a message, but its record."""
+        config, settled, deliveries = self._config, settlement.settled, Deliveries()
+        self._state.counts.matches += sum(match.similarity is not None for match in settled.matches)
+        messages = [
+            *((config.matches_topic, match_message(config.name, match, record.timestamp)) for match in settled.matches),
+            *((config.members_topic, member_message(member)) for member in settled.members),
+            *((config.clusters_topic, cluster_message(cluster, record.offset)) for cluster in settled.clusters),
+        ]
+        for topic, (key, value, headers) in messages:
+            named = {**dict(headers), "app_id": config.app_id.encode()}
+            deliveries.append(await self._app.produce(topic, key, value, headers=named))
+        if settlement.rechecks is not None:
+            deliveries += await self._send_candidates(settlement.rechecks)
+        if settlement.horizon is not None:
+            deliveries += await self._send_to_all("bands", BandsFrame(horizon=settlement.horizon))
+            deliveries += await self._send_to_all("candidates", CandidatesFrame(horizon=settlement.horizon))
+        return deliveries
+
+    async def _send_candidates(self, candidates: Candidates) -> Deliveries:
+        deliveries = Deliveries()
+        for target, part in enumerate(candidates_by_partition(candidates, self._state.partitions)):
+            for pairs in () if part is None else cut_candidates(part):
+                deliveries.append(await self._send("candidates", target, CandidatesFrame(candidates=pairs)))
+        return deliveries
+
+    async def _send_to_all(self, step: str, frame: Frame) -> Deliveries:
+        return [await self._send(step, target, frame) for target in range(self._state.partitions)]
+
+    async def _send(self, step: str, partition: int, frame: Frame) -> Awaitable[Any]:
+        value = encode(frame, self._state.fingerprint)
+        return await self._app.produce(self._config.internal_topic(step), None, value, partition)
+
+    async def _log_all(self, table: str, partition: int, records: Iterable[Frame]) -> Deliveries:
+        encoded = [encode(record, self._state.fingerprint) for record in records]
+        return [await self._tables[table].append(self._app, partition, value) for value in encoded]
+
+    async def _log_ledger(self, settlement: Settlement) -> Deliveries:
+        parts = encode_ledger(settlement.record, self._state.fingerprint)
+        return [await self._tables["ledger"].append(self._app, 0, value) for value in parts]

@@ -1,0 +1,190 @@
+"""From a configuration to an app: topics, tables, agents, and the clockwork of event time."""
+
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import faust
+from aiokafka.admin import AIOKafkaAdminClient  # type: ignore[import-untyped]
+from faust.types import TP
+
+from stream_lsh.config.model import Config, KafkaConfig, PipelineConfig
+from stream_lsh.errors import ConfigError
+from stream_lsh.pipeline.batches import BandsFrame, Mark, Watermarks
+from stream_lsh.wire.frames import encode
+from stream_lsh.worker.agents import PipelineAgents
+from stream_lsh.worker.engine import EngineApp, RecordList, TopicSpec, own_topic, public_topic
+from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.tables import StateTable, state_table
+
+TICK_SECONDS = 1.0
+"""How often sign says how far event time has come."""
+
+_REQUEST_ROOM = 4_096
+_CHUNKS = {"source": 200, "bands": 16, "candidates": 16, "verifications": 16, "edges": 64}
+_DEFAULT_PARTITIONS = 4
+
+
+async def source_partitions(config: Config) -> dict[str, int]:
+    """How many partitions the source of each pipeline has, by its name; or will have, where it is to be made.
+
+    Raises:
+        ConfigError: a source exists with other partitions than the configuration asks for -> change one of them.
+    """
+    admin = AIOKafkaAdminClient(bootstrap_servers=",".join(config.kafka.brokers), **admin_security(config.kafka))
+    await admin.start()
+    try:
+        found = {topic["topic"]: len(topic["partitions"]) for topic in await admin.describe_topics()}
+    finally:
+        await admin.close()
+    return {one.name: found.get(one.source, 0) or one.partitions or _DEFAULT_PARTITIONS for one in config.pipelines}
+
+
+def topics(config: Config, pipeline: PipelineConfig, partitions: int) -> list[TopicSpec]:
+    """Every topic that a pipeline needs."""
+    copies, largest = config.kafka.replication, pipeline.max_message_bytes
+    internal = {step: partitions for step in ("bands", "candidates", "verifications")} | {"edges": 1}
+    changelogs = {"documents": partitions, "buckets": partitions, "ledger": 1}
+    names = {pipeline.internal_topic(step): count for step, count in internal.items()}
+    names |= {pipeline.changelog_topic(table): count for table, count in changelogs.items()}
+    public = (pipeline.matches_topic, pipeline.members_topic, pipeline.clusters_topic)
+    keep_ms = pipeline.public_retention_ms
+    return [
+        TopicSpec(pipeline.source, partitions, replication=copies),
+        TopicSpec(pipeline.dead_letters_topic, partitions, replication=copies),
+        *(own_topic(name, count, message_bytes=largest, replication=copies) for name, count in names.items()),
+        *(public_topic(name, partitions, retention_ms=keep_ms, replication=copies) for name in public),
+    ]
+
+
+class WorkerApp(EngineApp):
+    """The engine with the pipelines of a configuration on it, by name."""
+
+    def __init__(self, app_id: str, **settings: Any) -> None:
+        self.pipelines: dict[str, PipelineState] = {}
+        super().__init__(app_id, **settings)
+
+
+def build_app(config: Config, partitions: Mapping[str, int], **settings: Any) -> WorkerApp:
+    """The app of a configuration, ready to be started.
+
+    Args:
+        config: checked as a whole.
+        partitions: of each pipeline's source, by the pipeline's name.
+        settings: the engine's, over what the configuration says.
+    """
+    largest = max(pipeline.max_message_bytes for pipeline in config.pipelines)
+    chosen: dict[str, Any] = {
+        "broker": [f"kafka://{address}" for address in config.kafka.brokers],
+        "broker_commit_interval": config.worker.commit_interval_ms / 1000,
+        "broker_credentials": engine_credentials(config.kafka),
+        "broker_session_timeout": config.worker.session_timeout_ms / 1000,
+        "datadir": str(config.worker.data_dir),
+        "producer_max_request_size": largest + _REQUEST_ROOM,
+        "topic_partitions": max(partitions.values()),
+        "topic_replication_factor": config.kafka.replication,
+    }
+    app = WorkerApp(config.worker.app_id, **{**chosen, **settings})
+    for pipeline in config.pipelines:
+        count = partitions[pipeline.name]
+        app.required_topics += topics(config, pipeline, count)
+        state = app.pipelines[pipeline.name] = PipelineState(pipeline, count)
+        _add_pipeline(app, state)
+    return app
+
+
+def _add_pipeline(app: EngineApp, state: PipelineState) -> None:
+    config, count = state.config, state.partitions
+    tables: dict[str, StateTable] = {
+        "documents": state_table(app, f"{config.name}-documents", count, state.documents),
+        "buckets": state_table(app, f"{config.name}-buckets", count, state.buckets),
+        "ledger": state_table(app, f"{config.name}-ledger", 1, state.ledger),
+    }
+    agents = PipelineAgents(app, state, tables)
+    steps: dict[str, tuple[str, Callable[[Any], Awaitable[None]]]] = {
+        "source": (config.source, agents.sign),
+        "bands": (config.internal_topic("bands"), agents.index),
+        "candidates": (config.internal_topic("candidates"), agents.gather),
+        "verifications": (config.internal_topic("verifications"), agents.verify),
+        "edges": (config.internal_topic("edges"), agents.settle),
+    }
+    for step, (topic, run) in steps.items():
+        app.chunks[topic] = _CHUNKS[step]
+        app.agent(app.topic(topic, schema=RecordList()), name=f"{config.name}-{step}")(_as_function(run))
+    app.timer(TICK_SECONDS)(_tick(app, state))
+
+
+def _as_function(run: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
+    """The engine looks at functions, not at bound methods."""
+
+    async def agent(stream: Any) -> None:
+        await run(stream)
+
+    return agent
+
+
+def _tick(app: EngineApp, state: PipelineState) -> Callable[[], Awaitable[None]]:
+    """Once a second sign tells every index partition how far event time has come, of what it has delivered."""
+    config = state.config
+
+    async def tick() -> None:
+        assigned = app.consumer.assignment()
+        for partition, documents in state.documents.held().items():
+            source = TP(config.source, partition)
+            if source not in assigned or app.rebalancing or app.in_recovery:
+                continue
+            newest_ms = state.newest_ms(documents, app.committed_offset(source))
+            end = app.consumer.highwater(source)
+            idle = end is not None and documents.position >= end
+            floor = documents.table.floor(config.max_documents) if config.max_documents else 0
+            frame = BandsFrame(watermarks=Watermarks(partition, (Mark(partition, newest_ms, idle, floor),)))
+            value = encode(frame, state.fingerprint)
+            topic = config.internal_topic("bands")
+            sent = [await app.produce(topic, None, value, target) for target in range(state.partitions)]
+            await asyncio.gather(*sent)
+
+    return tick
+
+
+# -- security
+
+
+def _tls(kafka: KafkaConfig) -> ssl.SSLContext | None:
+    security = kafka.security
+    if security is None or not security.uses_tls:
+        return None
+    context = ssl.create_default_context(cafile=security.ca_file and str(security.ca_file))
+    if security.cert_file is not None:
+        context.load_cert_chain(str(security.cert_file), security.key_file and str(security.key_file))
+    return context
+
+
+def engine_credentials(kafka: KafkaConfig) -> Any:
+    """What the engine needs to reach the brokers; None where they ask for nothing."""
+    security = kafka.security
+    if security is None:
+        return None
+    if not security.uses_sasl:
+        return faust.SSLCredentials(context=_tls(kafka))
+    if security.password is None:
+        raise ConfigError("kafka.security.password: got none, expected the password of the user")
+    return faust.SASLCredentials(
+        username=security.username,
+        password=security.password.reveal(),
+        mechanism=security.mechanism,
+        ssl_context=_tls(kafka),
+    )
+
+
+def admin_security(kafka: KafkaConfig) -> dict[str, Any]:
+    """The same for aiokafka's own clients."""
+    security = kafka.security
+    if security is None:
+        return {}
+    found: dict[str, Any] = {"security_protocol": security.protocol, "ssl_context": _tls(kafka)}
+    if security.uses_sasl and security.password is not None:
+        found["sasl_mechanism"] = security.mechanism
+        found["sasl_plain_username"] = security.username
+        found["sasl_plain_password"] = security.password.reveal()
+    return found

@@ -1,0 +1,109 @@
+"""The pipeline live: the same answers as the chain in memory, whatever the number of partitions and workers."""
+
+import asyncio
+import gzip
+import json
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
+
+from stream_lsh.config import Config, parse
+from stream_lsh.model import Document
+from stream_lsh.pipeline.local import BATCH, LocalPipeline
+from stream_lsh.worker.brokers import Broker
+from stream_lsh.worker.topology import build_app, source_partitions
+from tests.kafka.harness import quiet, read, running
+
+
+def configured(broker: Broker, name: str, partitions: int, **pipeline: Any) -> Config:
+    keys = "\n".join(f"{key} = {json.dumps(value)}" for key, value in pipeline.items())
+    text = f"""
+[kafka]
+brokers = "{broker.address}"
+[worker]
+app_id = "{name}"
+data_dir = "{tempfile.mkdtemp(prefix="stream-lsh-test-")}"
+[[pipeline]]
+name = "{name}-p"
+source = "{name}-source"
+partitions = {partitions}
+retention = 0
+threshold = 0.5
+{keys}
+"""
+    return parse(text, "test.toml", {})
+
+
+def articles(data_dir: Path, count: int) -> list[Document]:
+    with gzip.open(data_dir / "newsgroups20" / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
+        found = [json.loads(line) for line, _ in zip(lines, range(count), strict=False)]
+    return [Document(one["id"], one["text"], one["ts"] * 1000) for one in found]
+
+
+async def send(address: str, topic: str, documents: Iterable[Document]) -> None:
+    producer = AIOKafkaProducer(bootstrap_servers=address, linger_ms=5, max_request_size=2 << 20)
+    await producer.start()
+    try:
+        sent = []
+        for one in documents:
+            value = None if one.text is None else json.dumps({"text": one.text, "time": one.time_ms}).encode()
+            sent.append(await producer.send(topic, value, key=one.id.encode()))
+        await asyncio.gather(*sent)
+    finally:
+        await producer.stop()
+
+
+def expected(config: Config, documents: list[Document]) -> tuple[dict[tuple[str, str], float], set[frozenset[str]]]:
+    pipeline = config.pipelines[0]
+    local = LocalPipeline(pipeline.scheme(), pipeline.threshold, pipeline.limits())
+    for start in range(0, len(documents), BATCH):
+        local.process(documents[start : start + BATCH])
+    snapshot = local.settler.ledger.snapshot()
+    groups: dict[str, set[str]] = {}
+    for node in snapshot.nodes:
+        groups.setdefault(node.cluster, set()).add(node.id)
+    pairs = {(pair.left, pair.right): pair.similarity for pair in snapshot.pairs}
+    return pairs, {frozenset(group) for group in groups.values()}
+
+
+async def published(config: Config) -> tuple[dict[tuple[str, str], float], set[frozenset[str]]]:
+    pipeline, address = config.pipelines[0], config.kafka.brokers[0]
+    matches: dict[bytes, bytes | None] = {}
+    for record in await read(address, pipeline.matches_topic):
+        matches[record.key] = record.value
+    live = [json.loads(value) for value in matches.values() if value is not None]
+    members: dict[bytes, bytes | None] = {}
+    for record in await read(address, pipeline.members_topic):
+        members[record.key] = record.value
+    groups: dict[str, set[str]] = {}
+    for key, value in members.items():
+        if value is not None:
+            groups.setdefault(json.loads(value)["cluster"], set()).add(key.decode())
+    pairs = {(one["left"], one["right"]): one["similarity"] for one in live}
+    return pairs, {frozenset(group) for group in groups.values()}
+
+
+@pytest.mark.parametrize("partitions", [1, 4])
+def test_the_stream_finds_what_the_chain_in_memory_finds(
+    broker: Broker, name: str, data_dir: Path, partitions: int
+) -> None:
+    config = configured(broker, name, partitions)
+    documents = articles(data_dir, 1500)
+    pairs, groups = expected(config, documents)
+    assert len(pairs) > 50
+    assert asyncio.run(streamed(config, documents, len(pairs))) == (pairs, groups)
+
+
+async def streamed(config: Config, documents: list[Document], pairs: int) -> Any:
+    pipeline = config.pipelines[0]
+    app = build_app(config, await source_partitions(config))
+    async with running(app):
+        await send(config.kafka.brokers[0], pipeline.source, documents)
+        counts = app.pipelines[pipeline.name].counts
+        await quiet(lambda: counts.matches, pairs, still=4.0, seconds=40)
+        await asyncio.sleep(1.0)
+    return await published(config)
