@@ -40,7 +40,7 @@ class Block:
         lines: a JSON object each, or nothing where there is an error.
         places: where each line comes from, for a message: `FILE:LINE`.
         errors: lines that need no parsing to be refused, by index.
-        position: bytes of the input read so far.
+        position: bytes of all inputs read so far.
         checked: whether the sizes of the documents were held against the limit.
     """
 
@@ -66,15 +66,19 @@ class Places(NamedTuple):
 def blocks(inputs: Sequence[Input], chunks: Chunks, names: Names, max_bytes: int) -> Iterator[Block]:
     """The documents of all inputs, in order."""
     folders = sum(one.format == "folder" for one in inputs)
+    before = 0
     for number, one in enumerate(inputs):
         if one.format == "folder":
             # Two folders may hold files of one relative path, which are not versions of one document.
-            start = one.path if folders > 1 else ""
-            yield from _folder_blocks(one.path, start, names, max_bytes)
+            found = _folder_blocks(one.path, one.path if folders > 1 else "", names, max_bytes)
         elif one.format == "jsonl":
-            yield from _line_blocks(number, one.path, chunks, max_bytes)
+            found = _line_blocks(number, one.path, chunks, max_bytes)
         else:
-            yield from _table_blocks(number, one, chunks, names, max_bytes)
+            found = _table_blocks(number, one, chunks, names, max_bytes)
+        for block in found:
+            block.position += before
+            yield block
+        before += one.size
 
 
 def _line_blocks(number: int, path: str, chunks: Chunks, max_bytes: int) -> Iterator[Block]:

@@ -60,7 +60,7 @@ class Work:
         self._signers = Signers(jobs - 1, scheme)
         caps = {"cap_candidates": options.max_candidates} | ({} if options.max_candidates else {"cap_postings": 0})
         limits = Limits(retention_ms=options.retention, **caps)
-        self._pipeline = LocalPipeline(self._signers, options.threshold, limits)
+        self._pipeline = LocalPipeline(scheme, options.threshold, limits)
         self._answers = Answers()
         self._progress = Progress(sum(one.size for one in inputs), shown=not options.quiet)
         self._reasons: Counter[str] = Counter()

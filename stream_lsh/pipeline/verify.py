@@ -161,18 +161,17 @@ class _Pairs:
         differing = pairs[~same[pairs]]
         texts |= zip(self._old_refs[differing].tolist(), self._documents.texts(old[differing]), strict=True)
         made = sets.get(texts)
-        for run in np.split(pairs, np.flatnonzero(np.diff(new[pairs])) + 1):
-            one = made[int(asked.refs[new[run[0]]])]
-            shared[run] = union[run] = one.size
-            others = run[~same[run]]
-            if others.size:
-                many = [made[ref] for ref in self._old_refs[others].tolist()]
-                sizes = np.array([other.size for other in many])
-                asked_for = self.recheck[others] | sizes_allow(np.full(sizes.size, one.size), sizes, self._threshold)
-                common = np.zeros(sizes.size, np.int64)
-                common[asked_for] = shared_counts(one, [many[at] for at in np.flatnonzero(asked_for).tolist()])
-                shared[others] = common
-                union[others] = one.size + sizes - common
+        alike = same[pairs]
+        ones = [made[ref] for ref in asked.refs[new[pairs]].tolist()]
+        old_refs = self._old_refs[pairs].tolist()
+        others = [one if twin else made[ref] for one, ref, twin in zip(ones, old_refs, alike.tolist(), strict=True)]
+        sizes, other_sizes = np.array([one.size for one in ones]), np.array([other.size for other in others])
+        common = np.where(alike, sizes, 0)
+        allowed = self.recheck[pairs] | sizes_allow(sizes, other_sizes, self._threshold)
+        at = np.flatnonzero(~alike & allowed)
+        for run in np.split(at, np.flatnonzero(np.diff(new[pairs[at]])) + 1) if at.size else ():
+            common[run] = shared_counts(ones[run[0]], [others[row] for row in run.tolist()])
+        shared[pairs], union[pairs] = common, sizes + other_sizes - common
 
     def edges(self, at: I64, shared: U32, union: U32) -> Edges:
         new, asked = self._new[at], self._asked
