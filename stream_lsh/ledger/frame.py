@@ -75,12 +75,11 @@ class Frame:
         """What the topic `matches` has to say: pairs that look different from before, and withdrawals."""
         changes = []
         for key in sorted(now):
-            before, after = self.pairs[key], now[key]
+            # A pair that an expired end took along stays as it was last, be it from this very frame.
+            before, after = self.pairs[key], now[key] or self.expired.get(key)
             if after is None and before is not None:
-                after = self.expired.get(key)  # stays as it was last: an update of this frame counts
-                if after is None:
-                    changes.append(MatchChange(*key, reason=self.reasons[key]))
-            if after is not None and (before is None or _seen(before) != _seen(after)):
+                changes.append(MatchChange(*key, reason=self.reasons[key]))
+            elif after is not None and (before is None or _seen(before) != _seen(after)):
                 changes.append(_seen(after))
         return changes
 

@@ -183,9 +183,10 @@ def test_a_horizon_never_falls() -> None:
     assert settled.changes.horizon == Horizon(5, (3, 4))
 
 
-def test_a_pair_that_expires_in_its_own_frame_is_never_told() -> None:
+def test_a_pair_that_expires_in_its_own_frame_is_told_and_its_ends_are_no_members() -> None:
     settled = Bench().settle(edges=chain("ab"), horizon=Horizon(10))
-    assert (settled.matches, settled.members, settled.clusters) == ([], [], [])
+    assert [(match.left, match.right, match.similarity) for match in settled.matches] == [("a", "b", 0.9)]
+    assert (settled.members, settled.clusters) == ([], [])
 
 
 # -- memory and cost
