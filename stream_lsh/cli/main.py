@@ -21,6 +21,9 @@ from stream_lsh.text.spelling import nearest
 
 COMMANDS = {
     "demo": "find near-duplicates in prose that is on this machine: a first look, needs nothing",
+    "worker": "run the pipelines of a configuration on Kafka",
+    "feed": "send documents from files to the source topic of a pipeline",
+    "tail": "show what a pipeline publishes, as it comes",
     "dedup": "find near-duplicates in files: JSON lines, CSV, TSV, folders of text",
 }
 """Every command and what it does; its module has the same name."""

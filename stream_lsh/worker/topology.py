@@ -1,20 +1,18 @@
 """From a configuration to an app: topics, tables, agents, and the clockwork of event time."""
 
 import asyncio
-import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-import faust
 from aiokafka.admin import AIOKafkaAdminClient  # type: ignore[import-untyped]
 from faust.types import TP
 
-from stream_lsh.config.model import Config, KafkaConfig, PipelineConfig
-from stream_lsh.errors import ConfigError
+from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.pipeline.batches import BandsFrame, Mark, Watermarks
 from stream_lsh.wire.frames import encode
 from stream_lsh.worker.agents import PipelineAgents
 from stream_lsh.worker.engine import EngineApp, RecordList, TopicSpec, own_topic, public_topic
+from stream_lsh.worker.security import client_security, engine_credentials
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.tables import StateTable, state_table
 
@@ -32,7 +30,7 @@ async def source_partitions(config: Config) -> dict[str, int]:
     Raises:
         ConfigError: a source exists with other partitions than the configuration asks for -> change one of them.
     """
-    admin = AIOKafkaAdminClient(bootstrap_servers=",".join(config.kafka.brokers), **admin_security(config.kafka))
+    admin = AIOKafkaAdminClient(bootstrap_servers=",".join(config.kafka.brokers), **client_security(config.kafka))
     await admin.start()
     try:
         found = {topic["topic"]: len(topic["partitions"]) for topic in await admin.describe_topics()}
@@ -145,46 +143,3 @@ def _tick(app: EngineApp, state: PipelineState) -> Callable[[], Awaitable[None]]
             await asyncio.gather(*sent)
 
     return tick
-
-
-# -- security
-
-
-def _tls(kafka: KafkaConfig) -> ssl.SSLContext | None:
-    security = kafka.security
-    if security is None or not security.uses_tls:
-        return None
-    context = ssl.create_default_context(cafile=security.ca_file and str(security.ca_file))
-    if security.cert_file is not None:
-        context.load_cert_chain(str(security.cert_file), security.key_file and str(security.key_file))
-    return context
-
-
-def engine_credentials(kafka: KafkaConfig) -> Any:
-    """What the engine needs to reach the brokers; None where they ask for nothing."""
-    security = kafka.security
-    if security is None:
-        return None
-    if not security.uses_sasl:
-        return faust.SSLCredentials(context=_tls(kafka))
-    if security.password is None:
-        raise ConfigError("kafka.security.password: got none, expected the password of the user")
-    return faust.SASLCredentials(
-        username=security.username,
-        password=security.password.reveal(),
-        mechanism=security.mechanism,
-        ssl_context=_tls(kafka),
-    )
-
-
-def admin_security(kafka: KafkaConfig) -> dict[str, Any]:
-    """The same for aiokafka's own clients."""
-    security = kafka.security
-    if security is None:
-        return {}
-    found: dict[str, Any] = {"security_protocol": security.protocol, "ssl_context": _tls(kafka)}
-    if security.uses_sasl and security.password is not None:
-        found["sasl_mechanism"] = security.mechanism
-        found["sasl_plain_username"] = security.username
-        found["sasl_plain_password"] = security.password.reveal()
-    return found

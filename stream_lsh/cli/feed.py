@@ -1,0 +1,98 @@
+"""`stream-lsh feed`: documents from files to the source topic of a pipeline, keyed by id as the Java client would.
+
+A line that cannot be read is named and passed over.  The command ends when the brokers have everything.
+"""
+
+import asyncio
+import os
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from stream_lsh.cli.blocks import Names, blocks
+from stream_lsh.cli.inflate import Here
+from stream_lsh.cli.inputs import FORMATS, Input, find_inputs
+from stream_lsh.cli.parsing import Parser, whole
+from stream_lsh.cli.progress import Progress
+from stream_lsh.errors import ConfigError
+from stream_lsh.model import Document
+
+if TYPE_CHECKING:
+    from stream_lsh.worker.feeding import Feeder
+
+_EPILOG = """\
+examples:
+  stream-lsh feed --config news.toml articles.jsonl.gz
+  stream-lsh feed --config news.toml --rate 100 news/
+"""
+_SHOWN = 5
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The command; returns its exit code."""
+    options = _parser().parse(arguments)
+    from stream_lsh.config import load  # noqa: PLC0415
+
+    config = load(options.config, os.environ)
+    named = [one for one in config.pipelines if options.pipeline in (None, one.name)]
+    if len(named) != 1:
+        names = ", ".join(one.name for one in config.pipelines)
+        raise ConfigError(f"--pipeline: got {options.pipeline or 'none'}, expected one of {names}")
+    inputs = find_inputs(options.file, options.format)
+    from stream_lsh.worker.feeding import Feeder  # noqa: PLC0415
+
+    feeder = Feeder(config.kafka, named[0])
+    started = time.monotonic()
+    refused = asyncio.run(_feed(feeder, inputs, options))
+    seconds = time.monotonic() - started
+    if not options.quiet:
+        aside = f", {refused:,} put aside" if refused else ""
+        sys.stderr.write(f"{feeder.sent:,} documents to {named[0].source}{aside}, {seconds:.1f} s\n")
+    return 1 if refused and options.strict else 0
+
+
+def _parser() -> Parser:
+    parser = Parser("feed", "Send documents from files to the source topic of a pipeline.", _EPILOG)
+    add = parser.add_argument
+    add("file", nargs="+", metavar="FILE", help="JSON lines, CSV, TSV or a folder; gzip, zstd; - for standard input")
+    add("--config", required=True, metavar="FILE", help="the configuration, a TOML file")
+    add("--pipeline", metavar="NAME", help="the pipeline, where the configuration has several")
+    add("--format", choices=FORMATS, help="format of the files (default: by their names)")
+    add("--id-column", default="id", metavar="NAME", help="field or column of the id (default id)")
+    add("--text-column", default="text", metavar="NAME", help="field or column of the text (default text)")
+    add("--time-column", default="time", metavar="NAME", help="field or column of the time (default time)")
+    add("--rate", type=whole(1), metavar="N", help="documents a second at most (default: as fast as it goes)")
+    add("--strict", action="store_true", help="exit with 1 if a line was put aside")
+    add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
+    return parser
+
+
+async def _feed(feeder: "Feeder", inputs: Sequence[Input], options: Namespace) -> int:
+    progress = Progress(sum(one.size for one in inputs), shown=not options.quiet)
+    refused = 0
+    async with feeder:
+        for documents, complaints, position in _read(inputs, options):
+            refused += len(complaints)
+            for complaint in complaints if refused <= _SHOWN and not options.quiet else ():
+                progress.clear()
+                sys.stderr.write(f"{complaint}\n")
+            await feeder.send(documents, options.rate)
+            progress.update(position, feeder.sent)
+    progress.clear()
+    return refused
+
+
+def _read(inputs: Sequence[Input], options: Namespace) -> Iterator[tuple[list[Document], list[str], int]]:
+    """Blocks of documents, what was wrong with the others, and how far the files have been read."""
+    from stream_lsh.wire.source import FieldNames, parse_lines  # noqa: PLC0415
+
+    names = Names(options.id_column, options.text_column, options.time_column)
+    fields = FieldNames(id=names.id, text=names.text, time=names.time)
+    now_ms = int(time.time() * 1000)
+    for block in blocks(inputs, Here([one.path for one in inputs]), names, 1 << 40):
+        documents, errors = parse_lines(block.lines, fallback_time_ms=now_ms, max_bytes=1 << 40, names=fields)
+        wrong = sorted([*block.errors, *errors], key=lambda refused: refused[0])
+        complaints = [f"{block.places.name(index)}: put aside ({error.reason}): {error}" for index, error in wrong]
+        yield documents, complaints, block.position

@@ -1,0 +1,78 @@
+"""Documents to the source topic of a pipeline."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
+from msgspec.json import encode
+
+from stream_lsh.config.model import KafkaConfig, PipelineConfig
+from stream_lsh.model import Document
+from stream_lsh.worker.security import client_security
+
+_LINGER_MS = 5
+_UNDER_WAY = 2_000
+
+
+class Feeder:
+    """Sends documents as messages `{"id", "text", "time"}`, keyed by id; a deleted one has no value.
+
+    The partition of a key is that of Kafka's murmur2 partitioner, as with the Java client.
+
+    Args:
+        kafka: the cluster.
+        pipeline: whose source it is.
+
+    Attributes:
+        sent: how many have been handed to the brokers.
+    """
+
+    def __init__(self, kafka: KafkaConfig, pipeline: PipelineConfig) -> None:
+        self.sent = 0
+        self._kafka, self._pipeline = kafka, pipeline
+        self._producer: Any = None
+        self._deliveries: list[Any] = []
+        self._started = 0.0
+
+    async def __aenter__(self) -> Self:
+        self._producer = AIOKafkaProducer(
+            bootstrap_servers=list(self._kafka.brokers),
+            linger_ms=_LINGER_MS,
+            max_batch_size=1 << 18,
+            max_request_size=self._pipeline.max_message_bytes + 65_536,
+            **client_security(self._kafka),
+        )
+        await self._producer.start()
+        self._started = time.monotonic()
+        return self
+
+    async def send(self, documents: Sequence[Document], rate: int | None = None) -> None:
+        """Send documents, not faster than `rate` a second."""
+        names, topic = self._pipeline.fields, self._pipeline.source
+        for document in documents:
+            if rate is not None:
+                await asyncio.sleep(max(0.0, self._started + self.sent / rate - time.monotonic()))
+            value = None
+            if document.text is not None:
+                value = encode({names.id: document.id, names.text: document.text, names.time: document.time_ms})
+            self._deliveries.append(await self._producer.send(topic, value, key=document.id.encode()))
+            self.sent += 1
+            if len(self._deliveries) >= _UNDER_WAY:
+                await self._delivered()
+
+    async def _delivered(self) -> None:
+        """Everything sent so far is stored; raises for what is not."""
+        deliveries, self._deliveries = self._deliveries, []
+        await asyncio.gather(*deliveries)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                await self._delivered()
+        finally:
+            await self._producer.stop()

@@ -1,0 +1,30 @@
+"""A worker as a process: its log, its signals, its exit code."""
+
+import sys
+from collections.abc import Mapping
+
+import faust
+
+from stream_lsh.config.model import Config
+from stream_lsh.errors import StreamLSHError
+from stream_lsh.worker.topology import build_app
+
+FAILED, WRONG_USE = 1, 2
+
+
+def execute(config: Config, partitions: Mapping[str, int], level: str) -> int:
+    """Run until a signal comes or something fails; returns the exit code.
+
+    0 after SIGTERM and SIGINT, with everything acknowledged; 2 for what the operator must mend; 1 for everything else,
+    after which a supervisor starts the process again.
+    """
+    app = build_app(config, partitions)
+    worker = faust.Worker(app, loglevel=level, redirect_stdouts=False, quiet=False)
+    try:
+        worker.execute_from_commandline()
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else FAILED
+    except StreamLSHError as error:
+        sys.stderr.write(f"stream-lsh: {error}\n")
+        return FAILED
+    return 0
