@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -161,8 +162,13 @@ class Worker:
     def trim(self, partition: int) -> None:
         """Delete the head of the changelogs of a partition that recovery does not need."""
         state = self.partitions[partition]
+        newest: dict[str, int] = {}
+        for message in self.broker.read("documents-changelog", partition):
+            record = decoded("documents-changelog", message.value)
+            for id, ref in zip(record.ids, record.refs.tolist(), strict=True):
+                newest[id] = max(ref, newest.get(id, -1))
         for topic, needed in (
-            ("documents-changelog", self._document_needed),
+            ("documents-changelog", partial(self._document_needed, newest)),
             ("buckets-changelog", self._bucket_needed),
         ):
             for message in self.broker.read(topic, partition):
@@ -170,11 +176,15 @@ class Worker:
                     self.broker.trim(topic, partition, message.offset)
                     break
 
-    def _document_needed(self, state: PartitionState, record: Any) -> bool:
-        newest = [state.documents.version(id) for id in record.ids]
+    def _document_needed(self, newest: dict[str, int], state: PartitionState, record: Any) -> bool:
+        """A record is needed while it has the newest version in the LOG of an id that has not expired.
+
+        The table may be ahead of the log: a newer version that is not written yet would be lost with a crash, and the
+        older one, if it were deleted by then, as well.
+        """
         return any(
-            version is not None and version.ref <= ref
-            for version, ref in zip(newest, record.refs.tolist(), strict=True)
+            state.documents.version(id) is not None and newest[id] == ref
+            for id, ref in zip(record.ids, record.refs.tolist(), strict=True)
         )
 
     def _bucket_needed(self, state: PartitionState, frame: Any) -> bool:
