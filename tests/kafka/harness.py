@@ -1,6 +1,7 @@
 """Apps that start and stop inside a test, and what a test sends, reads and breaks."""
 
 import asyncio
+import contextlib
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -55,8 +56,21 @@ async def running(app: faust.App, seconds: float = 30.0) -> AsyncIterator[None]:
             await until(lambda: is_ready(app))
         yield
     finally:
-        async with asyncio.timeout(seconds):
+        if app.crash_reason is None:
+            async with asyncio.timeout(seconds):
+                await app.stop()
+        else:
+            await _clear_up(app)
+
+
+async def _clear_up(app: Any) -> None:
+    """Stop what is left of a crashed app; in a worker, the end of the process does."""
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(5):
             await app.stop()
+    if app._producer is not None and app._producer._producer is not None:
+        with contextlib.suppress(Exception):
+            await app._producer._producer.stop()
 
 
 def is_ready(app: Any) -> bool:
