@@ -14,7 +14,7 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic  # type: ignore[import-
 from stream_lsh.worker.engine import EngineApp, TopicSpec
 
 PARTITIONS = 4
-RAW = {"key_type": bytes, "key_serializer": "raw", "value_type": bytes, "value_serializer": "raw"}
+RAW: dict[str, Any] = {"key_type": bytes, "key_serializer": "raw", "value_type": bytes, "value_serializer": "raw"}
 
 
 def settings(address: str) -> dict[str, Any]:
@@ -30,18 +30,18 @@ def settings(address: str) -> dict[str, Any]:
     }
 
 
-def stock_app(address: str, app_id: str, **more: Any) -> faust.App:
+def stock_app(address: str, app_id: str, **more: Any) -> Any:
     """The engine as it comes."""
     chosen = {"web_enabled": False, "topic_disable_leader": True, "table_standby_replicas": 0, "store": "memory://"}
     return faust.App(app_id, **{**settings(address), **chosen, **more})
 
 
-def engine_app(address: str, app_id: str, **more: Any) -> EngineApp:
+def engine_app(address: str, app_id: str, **more: Any) -> Any:
     """The engine as we use it."""
     return EngineApp(app_id, **{**settings(address), **more})
 
 
-def either_app(repaired: bool, address: str, app_id: str, **more: Any) -> faust.App:
+def either_app(repaired: bool, address: str, app_id: str, **more: Any) -> Any:
     """One of the two; settings of `EngineApp` only are left out of the stock one."""
     return engine_app(address, app_id, **more) if repaired else stock_app(address, app_id)
 

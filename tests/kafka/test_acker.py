@@ -26,7 +26,7 @@ async def one_refused_output(repaired: bool, address: str, name: str) -> tuple[i
 
     if repaired:
 
-        @app.agent(app.topic(source, schema=RecordList()))
+        @app.agent(app.topic(source, schema=RecordList()))  # type: ignore[untyped-decorator]  # the app is of either kind
         async def agent(stream: Any) -> None:
             acker = OrderedAcker(app)
             async for event in stream.noack().events():
@@ -36,7 +36,7 @@ async def one_refused_output(repaired: bool, address: str, name: str) -> tuple[i
 
     else:
 
-        @app.agent(app.topic(source, **RAW))
+        @app.agent(app.topic(source, **RAW))  # type: ignore[untyped-decorator]  # the app is of either kind
         async def agent(stream: Any) -> None:
             async for event in stream.events():
                 await app.producer.send(out, None, output(event.message.offset), 0, None, None)

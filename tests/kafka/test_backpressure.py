@@ -28,7 +28,7 @@ def two_streams(address: str, name: str, **more: Any) -> tuple[Any, dict[str, li
     got: dict[str, list[bytes]] = {topic: [] for topic in topics}
 
     def read(topic: str) -> None:
-        @app.agent(app.topic(topic, schema=RecordList()), name=topic)
+        @app.agent(app.topic(topic, schema=RecordList()), name=topic)  # type: ignore[untyped-decorator]  # the app is of either kind
         async def agent(stream: Any) -> None:
             async for event in stream.noack().events():
                 got[topic] += [record.value for record in event.value]

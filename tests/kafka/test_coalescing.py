@@ -29,7 +29,7 @@ async def committed_with_one_event_open(repaired: bool, address: str, name: str)
     app: Any = either_app(repaired, address, name, chunks={source: 1})
     seen: list[int] = []
 
-    @app.agent(app.topic(source, **({"schema": RecordList()} if repaired else RAW)))
+    @app.agent(app.topic(source, **({"schema": RecordList()} if repaired else RAW)))  # type: ignore[untyped-decorator]  # the app is of either kind
     async def agent(stream: Any) -> None:
         async for event in stream.noack().events():
             seen.append(event.message.offset)
@@ -60,7 +60,7 @@ async def chunks_of(address: str, name: str) -> tuple[list[list[bytes]], int | N
     app = engine_app(address, name, chunks={source: 64})
     chunks: list[list[bytes]] = []
 
-    @app.agent(app.topic(source, schema=RecordList()))
+    @app.agent(app.topic(source, schema=RecordList()))  # type: ignore[untyped-decorator]  # the app is of either kind
     async def agent(stream: Any) -> None:
         async for event in stream.noack().events():
             chunks.append([record.value for record in event.value])

@@ -31,7 +31,7 @@ async def processed(repaired: bool, address: str, name: str) -> tuple[set[bytes]
         app: Any = either_app(repaired, address, name, chunks={source: 1})
         if repaired:
 
-            @app.agent(app.topic(source, schema=RecordList()))
+            @app.agent(app.topic(source, schema=RecordList()))  # type: ignore[untyped-decorator]  # the app is of either kind
             async def agent(stream: Any) -> None:
                 async for event in stream.noack().events():
                     for record in event.value:
@@ -40,7 +40,7 @@ async def processed(repaired: bool, address: str, name: str) -> tuple[set[bytes]
 
         else:
 
-            @app.agent(app.topic(source, **RAW))
+            @app.agent(app.topic(source, **RAW))  # type: ignore[untyped-decorator]  # the app is of either kind
             async def agent(stream: Any) -> None:
                 async for event in stream.events():
                     work(event.value)

@@ -70,9 +70,9 @@ def test_an_app_with_a_wrong_topic_does_not_join(broker: Broker, name: str) -> N
         app = engine_app(broker.address, name, required_topics=[TopicSpec(f"{name}-in", 4)])
         with pytest.raises(ConfigError, match="has 1 partitions, not 4"):
             await app.start()
-        return app._consumer
+        return app.consumer.started
 
-    assert asyncio.run(scenario()) is None
+    assert not asyncio.run(scenario())
 
 
 def test_own_topics_are_cut_off_and_others_are_never_touched(broker: Broker, name: str) -> None:

@@ -6,7 +6,7 @@ Copies `NAME-in` to `NAME-out`, 20 ms a record.
 import asyncio
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -19,14 +19,14 @@ SESSION_SECONDS = 1.5
 QUICK = {"broker_session_timeout": SESSION_SECONDS, "broker_heartbeat_interval": 0.3}
 
 
-REFUSED = {"broker_session_timeout": 0.4, "broker_heartbeat_interval": 0.1}
+REFUSED: dict[str, Any] = {"broker_session_timeout": 0.4, "broker_heartbeat_interval": 0.1}
 """A session timeout below what any broker allows."""
 
 
-def stock(address: str, name: str, **more: float) -> Any:
+def stock(address: str, name: str, **more: Any) -> Any:
     app = stock_app(address, name, **{**QUICK, **more})
 
-    @app.agent(app.topic(f"{name}-in", **RAW))
+    @app.agent(app.topic(f"{name}-in", **RAW))  # type: ignore[untyped-decorator]  # the app is of either kind
     async def agent(stream: Any) -> None:
         async for event in stream.events():
             await asyncio.sleep(0.02)
@@ -35,11 +35,11 @@ def stock(address: str, name: str, **more: float) -> Any:
     return app
 
 
-def engine(address: str, name: str, **more: float) -> Any:
+def engine(address: str, name: str, **more: Any) -> Any:
     source, out = f"{name}-in", f"{name}-out"
     app = engine_app(address, name, required_topics=topic_specs(source, out), chunks={source: 4}, **{**QUICK, **more})
 
-    @app.agent(app.topic(source, schema=RecordList()))
+    @app.agent(app.topic(source, schema=RecordList()))  # type: ignore[untyped-decorator]  # the app is of either kind
     async def agent(stream: Any) -> None:
         acker, guard = OrderedAcker(app), ContiguityGuard(app.committed_offset)
         async for event in stream.noack().events():
@@ -69,11 +69,12 @@ def process(kind: str, address: str, name: str, log: Path) -> Iterator["subproce
 
 if __name__ == "__main__":
     kind, *arguments = sys.argv[1:]
-    worker = {
+    kinds: dict[str, Callable[..., Any]] = {
         "stock": stock,
         "engine": engine,
         "stock-refused": partial(stock, **REFUSED),
         "engine-refused": partial(engine, **REFUSED, join_seconds=1.5),
-    }[kind](*arguments)
+    }
+    worker = kinds[kind](*arguments)
     sys.argv = ["worker", "worker", "-l", "info", "--without-web"]
     worker.main()
