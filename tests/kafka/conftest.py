@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +32,10 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
+def _known(state: Path) -> dict[str, Any]:
+    return dict(json.loads(state.read_text())) if state.exists() else {"users": 0}
+
+
 @pytest.fixture(scope="session")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """A running broker: never skipped, and never killed (see `own_broker`).
@@ -43,7 +48,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     state, lock, folder = shared / "broker.json", shared / "broker.lock", shared / "broker"
     started: Broker | None = None
     with _locked(lock):
-        known = json.loads(state.read_text()) if state.exists() else {"users": 0}
+        known = _known(state)
         if known["users"] == 0:
             try:
                 started = choose_broker(folder)
@@ -55,7 +60,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
         state.write_text(json.dumps(known))
     yield started or GivenBroker(known["address"])
     with _locked(lock):
-        known = json.loads(state.read_text())
+        known = _known(state)
         known["users"] -= 1
         state.write_text(json.dumps(known))
         if known["users"] == 0:

@@ -1,6 +1,7 @@
 """Apps that start and stop inside a test, and what a test sends, reads and breaks."""
 
 import asyncio
+import contextlib
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -13,7 +14,7 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic  # type: ignore[import-
 from stream_lsh.worker.engine import EngineApp, TopicSpec
 
 PARTITIONS = 4
-RAW = {"key_type": bytes, "key_serializer": "raw", "value_type": bytes, "value_serializer": "raw"}
+RAW: dict[str, Any] = {"key_type": bytes, "key_serializer": "raw", "value_type": bytes, "value_serializer": "raw"}
 
 
 def settings(address: str) -> dict[str, Any]:
@@ -29,18 +30,18 @@ def settings(address: str) -> dict[str, Any]:
     }
 
 
-def stock_app(address: str, app_id: str, **more: Any) -> faust.App:
+def stock_app(address: str, app_id: str, **more: Any) -> Any:
     """The engine as it comes."""
     chosen = {"web_enabled": False, "topic_disable_leader": True, "table_standby_replicas": 0, "store": "memory://"}
     return faust.App(app_id, **{**settings(address), **chosen, **more})
 
 
-def engine_app(address: str, app_id: str, **more: Any) -> EngineApp:
+def engine_app(address: str, app_id: str, **more: Any) -> Any:
     """The engine as we use it."""
     return EngineApp(app_id, **{**settings(address), **more})
 
 
-def either_app(repaired: bool, address: str, app_id: str, **more: Any) -> faust.App:
+def either_app(repaired: bool, address: str, app_id: str, **more: Any) -> Any:
     """One of the two; settings of `EngineApp` only are left out of the stock one."""
     return engine_app(address, app_id, **more) if repaired else stock_app(address, app_id)
 
@@ -55,8 +56,21 @@ async def running(app: faust.App, seconds: float = 30.0) -> AsyncIterator[None]:
             await until(lambda: is_ready(app))
         yield
     finally:
-        async with asyncio.timeout(seconds):
+        if app.crash_reason is None:
+            async with asyncio.timeout(seconds):
+                await app.stop()
+        else:
+            await _clear_up(app)
+
+
+async def _clear_up(app: Any) -> None:
+    """Stop what is left of a crashed app; in a worker, the end of the process does."""
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(5):
             await app.stop()
+    if app._producer is not None and app._producer._producer is not None:
+        with contextlib.suppress(Exception):
+            await app._producer._producer.stop()
 
 
 def is_ready(app: Any) -> bool:

@@ -64,11 +64,11 @@ async def rebalances_until_one_hangs(repaired: bool, address: str, name: str) ->
     await make_topics(address, source, changelog)
     await feed(address, changelog, numbers(0, 400))
     app: Any = either_app(repaired, address, name)
-    app.Table("state", **{"key_type": bytes, "value_type": bytes, "partitions": 4})
+    app.Table("state", key_type=bytes, value_type=bytes, partitions=4)
 
-    @app.agent(app.topic(source, **RAW))
+    @app.agent(app.topic(source, **RAW))  # type: ignore[untyped-decorator]  # the app is of either kind
     async def agent(stream: Any) -> None:
-        async for event in stream.events():
+        async for _ in stream.events():
             pass
 
     async with running(app):

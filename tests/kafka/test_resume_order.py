@@ -13,9 +13,9 @@ BACKLOG = 1200
 
 def build(repaired: bool, address: str, app_id: str, source: str, got: list[bytes]) -> Any:
     app = either_app(repaired, address, app_id)
-    app.Table("state", **{"key_type": bytes, "value_type": bytes, "partitions": 4})
+    app.Table("state", key_type=bytes, value_type=bytes, partitions=4)
 
-    @app.agent(app.topic(source, **RAW))
+    @app.agent(app.topic(source, **RAW))  # type: ignore[untyped-decorator]  # the app is of either kind
     async def agent(stream: Any) -> None:
         async for event in stream.events():
             got.append(event.value)

@@ -8,7 +8,7 @@ from faust.types import TP
 
 from stream_lsh.errors import ConfigError, DoubtError
 from stream_lsh.worker.engine.admin import admin_client
-from stream_lsh.worker.engine.crash import CrashingSupervisor, halt
+from stream_lsh.worker.engine.crash import GRACE_SECONDS, CrashingSupervisor, end_process, halt
 from stream_lsh.worker.engine.fence import ZombieFence
 from stream_lsh.worker.engine.group import GroupWatch
 from stream_lsh.worker.engine.resume_order import OrderedRecoveryTables
@@ -105,6 +105,12 @@ class EngineApp(faust.App):
         await super().on_start()
         self.add_future(self._watchdog.run())
 
+    async def crash(self, reason: BaseException) -> None:
+        """Stop because of `reason`; a worker process ends even if stopping hangs."""
+        if self.in_worker:
+            end_process(reason, after=GRACE_SECONDS)
+        await super().crash(reason)
+
     def committed_offset(self, tp: TP) -> int | None:
         """The offset from which this partition is read after a crash; None before the first commit."""
         offset: int | None = cast(Any, self.consumer)._committed_offset.get(tp)
@@ -131,5 +137,7 @@ class EngineApp(faust.App):
         try:
             self.fence.check()
         except DoubtError as doubt:
+            if self.in_worker:
+                end_process(doubt)
             await halt(self, doubt)
         return await self.producer.send(topic, key, value, partition, timestamp, headers)

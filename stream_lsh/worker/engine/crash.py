@@ -6,17 +6,29 @@ the commit passes over the one that raised.  Measured: one exception, one event 
 `CrashingSupervisor` lets the exception end the worker with exit status 1.  Whoever supervises the process starts it
 again, and what was not acked is read again.  Do not retry in an agent and carry on.
 
+A stop in order can hang after a crash: streams that never get empty, a rebalance under way, a broker that is away.
+So a worker process that has crashed gets some seconds, and then ends as it is.  A zombie gets none: a stop in order
+would send what is left in its buffer.
+
 Delete when: an agent can say that an event was not processed and the engine reads it again.
 """
 
 import asyncio
+import logging
+import os
+import threading
 from typing import NoReturn, Protocol
 
 from mode import CrashingSupervisor
 
 from stream_lsh.errors import DoubtError
 
-__all__ = ["Crashes", "CrashingSupervisor", "halt"]
+__all__ = ["GRACE_SECONDS", "Crashes", "CrashingSupervisor", "end_process", "halt"]
+
+GRACE_SECONDS = 10.0
+"""From a crash to the end of the process, whatever still hangs."""
+
+_log = logging.getLogger(__name__)
 
 
 class Crashes(Protocol):
@@ -24,6 +36,21 @@ class Crashes(Protocol):
 
     async def crash(self, reason: BaseException) -> None:
         """End it with this reason."""
+
+
+def end_process(reason: BaseException, after: float = 0.0) -> None:
+    """End this process with exit status 1 and without any clearing up, now or after some seconds.
+
+    Only for a process that is a worker: whoever else runs an app in its own process does not want to end with it.
+    """
+    if after > 0:
+        timer = threading.Timer(after, end_process, [reason])
+        timer.daemon = True  # a stop in order that ends sooner is welcome
+        timer.start()
+        return
+    _log.critical("ending the process: %s", reason)
+    logging.shutdown()
+    os._exit(1)
 
 
 async def halt(app: Crashes, reason: DoubtError) -> NoReturn:

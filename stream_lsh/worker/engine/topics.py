@@ -33,7 +33,7 @@ class TopicSpec:
         name: of the topic.
         partitions: how many; None takes what it has (such a topic has to exist).
         config: settings that it is created with, and that it must have; policies compare as sets.
-        replication: how many copies; None takes the broker's default, and any number will do.
+        replication: how many copies; None creates with three, or with as many as there are brokers, and any will do.
         message_bytes: the largest message that is ever written; it must fit.
         create: whether a worker may create it.
     """
@@ -104,7 +104,7 @@ async def ensure_topics(admin: Any, wanted: Sequence[TopicSpec], *, request_byte
         raise ConfigError(problems)
     missing = [spec for spec in wanted if spec.name not in found]
     if missing:
-        await _create(admin, missing)
+        await _create(admin, missing, brokers)
 
 
 def _impossible(spec: TopicSpec, brokers: int) -> list[str]:
@@ -174,11 +174,11 @@ async def _configs(admin: Any, names: Sequence[str]) -> dict[str, dict[str, str]
     return found
 
 
-async def _create(admin: Any, missing: Sequence[TopicSpec]) -> None:
+async def _create(admin: Any, missing: Sequence[TopicSpec], brokers: int) -> None:
     """Create topics and wait until they can be seen; another worker may be doing the same."""
     response = await admin.create_topics(
         [
-            NewTopic(spec.name, spec.partitions, spec.replication or -1, topic_configs=dict(spec.config))
+            NewTopic(spec.name, spec.partitions, spec.replication or min(3, brokers), topic_configs=dict(spec.config))
             for spec in missing
         ]
     )

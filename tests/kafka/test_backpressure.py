@@ -1,0 +1,94 @@
+"""Sources that are closed for a while."""
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+
+from stream_lsh.worker.brokers import Broker
+from stream_lsh.worker.engine import Backpressure, RecordList
+from tests.kafka.harness import engine_app, feed, make_topics, numbers, running, until
+
+
+async def rejoin(app: Any) -> None:
+    generation, thread = app.consumer_generation_id, app.consumer._thread
+
+    async def in_thread() -> None:
+        thread._consumer._coordinator.request_rejoin()
+
+    await thread.call_thread(in_thread)
+    await until(lambda: app.consumer_generation_id > generation and not app.rebalancing)
+
+
+def two_streams(address: str, name: str, **more: Any) -> tuple[Any, dict[str, list[bytes]]]:
+    """An app that reads a source and an internal topic, and what it got of each."""
+    topics = [f"{name}-source", f"{name}-inner"]
+    app = engine_app(address, name, chunks=dict.fromkeys(topics, 50), **more)
+    got: dict[str, list[bytes]] = {topic: [] for topic in topics}
+
+    def read(topic: str) -> None:
+        @app.agent(app.topic(topic, schema=RecordList()), name=topic)  # type: ignore[untyped-decorator]  # the app is of either kind
+        async def agent(stream: Any) -> None:
+            async for event in stream.noack().events():
+                got[topic] += [record.value for record in event.value]
+                event.ack()
+
+    for topic in topics:
+        read(topic)
+    return app, got
+
+
+async def closed_and_opened(address: str, name: str) -> None:
+    source, inner = f"{name}-source", f"{name}-inner"
+    await make_topics(address, source, inner)
+    app, got = two_streams(address, name)
+    async with running(app):
+        backpressure = Backpressure(app, [source], high_bytes=100, low_bytes=50)
+        await feed(address, source, numbers(0, 100))
+        await until(lambda: len(got[source]) == 100)
+        await backpressure.report(101)
+        await feed(address, source, numbers(100, 1100))
+        await feed(address, inner, numbers(0, 1000))
+        await until(lambda: len(got[inner]) == 1000)
+        assert len(got[source]) == 100
+        await rejoin(app)
+        await feed(address, inner, numbers(1000, 2000))
+        await until(lambda: len(set(got[inner])) == 2000)
+        await backpressure.report(60)
+        await asyncio.sleep(0.3)
+        assert len(set(got[source])) == 100
+        await backpressure.report(49)
+        await until(lambda: len(set(got[source])) == 1100)
+
+
+def test_closed_sources_wait_and_internal_topics_go_on_across_a_rebalance(broker: Broker, name: str) -> None:
+    asyncio.run(closed_and_opened(broker.address, name))
+
+
+async def seconds_to_reopen(address: str, name: str, fetch_max_wait_ms: int) -> float:
+    source, inner = f"{name}-source", f"{name}-inner"
+    await make_topics(address, source, inner)
+    app, got = two_streams(address, name, fetch_max_wait_ms=fetch_max_wait_ms)
+    worst = 0.0
+    async with running(app):
+        backpressure = Backpressure(app, [source])
+        for turn in range(3):
+            await backpressure.close()
+            await feed(address, source, numbers(turn * 10, turn * 10 + 10))
+            await asyncio.sleep(0.3)
+            opened = time.monotonic()
+            await backpressure.open()
+            await until(lambda: len(got[source]) == turn * 10 + 10)  # noqa: B023 - awaited here
+            worst = max(worst, time.monotonic() - opened)
+    return worst
+
+
+@pytest.mark.parametrize(("fetch_max_wait_ms", "at_most"), [(50, 0.4), (1500, 2.5)])
+def test_an_opened_source_does_not_wait_for_the_fetch_under_way(
+    broker: Broker, name: str, fetch_max_wait_ms: int, at_most: float
+) -> None:
+    worst = asyncio.run(seconds_to_reopen(broker.address, name, fetch_max_wait_ms))
+    print(f"fetch_max_wait_ms={fetch_max_wait_ms}: {worst:.2f} s")
+    assert worst < at_most
+    assert fetch_max_wait_ms == 50 or worst > 0.4

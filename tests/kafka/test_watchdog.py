@@ -1,0 +1,29 @@
+"""A worker whose session timeout the broker refuses."""
+
+import asyncio
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from stream_lsh.worker.brokers import Broker
+from tests.kafka.harness import make_topics
+from tests.kafka.workers import process
+
+
+def test_the_stock_engine_stays_up_without_ever_joining(broker: Broker, name: str, tmp_path: Path) -> None:
+    asyncio.run(make_topics(broker.address, f"{name}-in", f"{name}-out"))
+    log = tmp_path / "worker.log"
+    with process("stock-refused", broker.address, name, log) as worker, pytest.raises(subprocess.TimeoutExpired):
+        worker.wait(6)
+    assert "InvalidSessionTimeout" in log.read_text()
+    assert "Worker ready" not in log.read_text()
+
+
+def test_a_worker_that_is_not_let_in_ends_and_says_why(broker: Broker, name: str, tmp_path: Path) -> None:
+    asyncio.run(make_topics(broker.address, f"{name}-in", f"{name}-out"))
+    log = tmp_path / "worker.log"
+    with process("engine-refused", broker.address, name, log) as worker:
+        assert worker.wait(15) == 1
+    assert "has not let this worker in" in log.read_text()
+    assert "the broker says InvalidSessionTimeout" in log.read_text()

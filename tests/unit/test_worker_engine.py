@@ -1,0 +1,98 @@
+"""The parts of the engine's room that need no broker."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from aiokafka.errors import IllegalGenerationError, InvalidSessionTimeoutError  # type: ignore[import-untyped]
+from aiokafka.protocol.group import (  # type: ignore[import-untyped]
+    HeartbeatRequest,
+    JoinGroupRequest,
+    SyncGroupRequest,
+)
+from faust.types import TP
+
+from stream_lsh.errors import ConfigError, DoubtError
+from stream_lsh.worker.engine.app import EngineApp
+from stream_lsh.worker.engine.contiguity import ContiguityGuard
+from stream_lsh.worker.engine.fence import ZombieFence
+from stream_lsh.worker.engine.group import GroupWatch
+from stream_lsh.worker.engine.versions import TESTED, require_tested_engine
+
+TP0 = TP("inner", 0)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def answered(group: GroupWatch, kind: Any, code: int = 0, sent_at: float = 0.0) -> None:
+    group._note(kind.__new__(kind), code, sent_at)
+
+
+def test_a_fence_opens_with_a_session_and_closes_before_it_ends() -> None:
+    clock = Clock()
+    group = GroupWatch(clock)
+    fence = ZombieFence(group, session_timeout=10.0, clock=clock)
+    with pytest.raises(DoubtError, match="no session"):
+        fence.check()
+    answered(group, SyncGroupRequest, sent_at=100.0)
+    for now, writes in ((100.0, True), (107.9, True), (108.1, False), (200.0, False)):
+        clock.now = now
+        if writes:
+            fence.check()
+        else:
+            with pytest.raises(DoubtError, match="last heartbeat"):
+                fence.check()
+    answered(group, HeartbeatRequest, sent_at=200.0)
+    fence.check()
+    answered(group, HeartbeatRequest, IllegalGenerationError.errno, sent_at=201.0)
+    with pytest.raises(DoubtError, match="no session"):
+        fence.check()
+    assert group.waiting_since == 201.0
+
+
+def test_a_refused_join_is_remembered_until_one_is_not() -> None:
+    group = GroupWatch(Clock())
+    answered(group, JoinGroupRequest, InvalidSessionTimeoutError.errno)
+    assert isinstance(group.refusal, InvalidSessionTimeoutError)
+    answered(group, JoinGroupRequest)
+    assert group.refusal is None
+
+
+def event(first: int, last: int, generation: int = 1, tp: TP = TP0) -> Any:
+    message = SimpleNamespace(tp=tp, topic=tp.topic, partition=tp.partition, offset=last, generation_id=generation)
+    return SimpleNamespace(message=message, value=[SimpleNamespace(offset=first), SimpleNamespace(offset=last)])
+
+
+def test_a_gap_is_noticed_at_the_start_of_a_generation_and_within_it() -> None:
+    guard = ContiguityGuard({TP0: 5}.get)
+    guard.check(event(5, 8))
+    guard.check(event(9, 9))
+    guard.check(event(3, 9))  # read again: nothing is missing
+    with pytest.raises(DoubtError, match="goes on at offset 11, and 10 had to come"):
+        guard.check(event(11, 12))
+    with pytest.raises(DoubtError, match="5 had to come"):
+        guard.check(event(6, 8, generation=2))
+
+
+def test_gaps_of_a_source_are_counted() -> None:
+    guard = ContiguityGuard({TP0: 5}.get, gaps_allowed=["inner"])
+    guard.check(event(7, 8))
+    guard.check(event(12, 12))
+    assert guard.skipped == {"inner": 5}
+
+
+def test_an_engine_that_was_not_tested_is_refused_with_the_version_to_install() -> None:
+    require_tested_engine()
+    with pytest.raises(ConfigError, match=r"install faust-streaming==0\.15\.3"):
+        require_tested_engine({**{name: tested[-1] for name, tested in TESTED.items()}, "faust-streaming": "0.16.0"})
+
+
+def test_settings_that_the_guarantees_rest_on_cannot_be_changed() -> None:
+    with pytest.raises(ConfigError, match="stream_wait_empty is fixed"):
+        EngineApp("news", stream_wait_empty=False)
