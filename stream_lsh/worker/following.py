@@ -1,16 +1,18 @@
 """Public topics read as they come, and each message as a line."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import Any
 
-from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
+from aiokafka import AIOKafkaConsumer  # type: ignore[import-untyped]
 
 from stream_lsh.config.model import KafkaConfig
 from stream_lsh.errors import ConfigError
 from stream_lsh.worker.security import client_security
 
 _WAIT_MS = 200
+_METADATA_S = 15.0
 
 
 async def messages(kafka: KafkaConfig, topic: str, from_beginning: bool, *, follow: bool) -> AsyncIterator[Any]:
@@ -24,11 +26,13 @@ async def messages(kafka: KafkaConfig, topic: str, from_beginning: bool, *, foll
     )
     await consumer.start()
     try:
-        known = await consumer.topics()
-        if topic not in known:
+        if topic not in await consumer.topics():
             raise ConfigError(f"{topic}: the topic does not exist; a worker creates it when it starts")
-        partitions = [TopicPartition(topic, number) for number in sorted(consumer.partitions_for_topic(topic))]
-        consumer.assign(partitions)
+        consumer.subscribe([topic])
+        async with asyncio.timeout(_METADATA_S):
+            while not consumer.assignment():  # a consumer without a group gets all partitions once it knows them
+                await asyncio.sleep(0.01)
+        partitions = sorted(consumer.assignment())
         ends = await consumer.end_offsets(partitions)
         await (consumer.seek_to_beginning(*partitions) if from_beginning else consumer.seek_to_end(*partitions))
         while follow or any([await consumer.position(tp) < ends[tp] for tp in partitions]):
