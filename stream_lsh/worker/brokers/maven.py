@@ -196,7 +196,7 @@ class MavenBroker(Broker):
         (self._folder / "pid").write_text(str(process.pid))
         deadline = time.monotonic() + _START_SECONDS
         while not self._listens():
-            if self.pid is None or time.monotonic() > deadline:
+            if _has_ended(process.pid) or time.monotonic() > deadline:
                 tail = "\n".join((self._folder / "broker.log").read_text(errors="replace").splitlines()[-20:])
                 self.kill()
                 raise ConfigError(f"Kafka did not come up at {self.address}; the end of its log:\n{tail}")
@@ -209,9 +209,8 @@ class MavenBroker(Broker):
 
     def _is_ours(self, pid: int) -> bool:
         """Whether `pid` is this broker: a pid file may be older than the machine's last start."""
-        with contextlib.suppress(ChildProcessError):  # a child of ours that has ended
-            if os.waitpid(pid, os.WNOHANG)[0] == pid:
-                return False
+        if _has_ended(pid):
+            return False
         command = Path(f"/proc/{pid}/cmdline")
         if command.exists():
             return str(self._folder).encode() in command.read_bytes()
@@ -235,6 +234,13 @@ class MavenBroker(Broker):
                 time.sleep(0.05)
         (self._folder / "pid").unlink(missing_ok=True)
         return True
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether a process is a child of this one that has ended; it is reaped."""
+    with contextlib.suppress(ChildProcessError):
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    return False
 
 
 def _complete(folder: Path) -> bool:
