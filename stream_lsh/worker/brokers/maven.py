@@ -94,7 +94,6 @@ class MavenBroker(Broker):
         self._jars = (jars or jars_folder()).absolute()
         self._heap = heap
         self._port = port or self._last_port() or free_port()
-        self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def address(self) -> str:
@@ -189,13 +188,14 @@ class MavenBroker(Broker):
         )
         with (self._folder / "broker.log").open("ab") as log:
             # A session of its own: Ctrl-C in the terminal of whoever started it must not stop the broker first.
-            self._process = subprocess.Popen(  # noqa: S603 - our own command
+            process = subprocess.Popen(  # noqa: S603 - our own command
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._folder, start_new_session=True
             )
-        (self._folder / "pid").write_text(str(self._process.pid))
+        process.returncode = 0  # it outlives this object, and `pid` reaps it
+        (self._folder / "pid").write_text(str(process.pid))
         deadline = time.monotonic() + _START_SECONDS
         while not self._listens():
-            if self._process.poll() is not None or time.monotonic() > deadline:
+            if _has_ended(process.pid) or time.monotonic() > deadline:
                 tail = "\n".join((self._folder / "broker.log").read_text(errors="replace").splitlines()[-20:])
                 self.kill()
                 raise ConfigError(f"Kafka did not come up at {self.address}; the end of its log:\n{tail}")
@@ -208,8 +208,8 @@ class MavenBroker(Broker):
 
     def _is_ours(self, pid: int) -> bool:
         """Whether `pid` is this broker: a pid file may be older than the machine's last start."""
-        if self._process is not None and self._process.pid == pid:
-            return self._process.poll() is None
+        if _has_ended(pid):
+            return False
         command = Path(f"/proc/{pid}/cmdline")
         if command.exists():
             return str(self._folder).encode() in command.read_bytes()
@@ -232,8 +232,14 @@ class MavenBroker(Broker):
                     return False
                 time.sleep(0.05)
         (self._folder / "pid").unlink(missing_ok=True)
-        self._process = None
         return True
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether a process is a child of this one that has ended; it is reaped."""
+    with contextlib.suppress(ChildProcessError):
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    return False
 
 
 def _complete(folder: Path) -> bool:
