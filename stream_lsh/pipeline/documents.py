@@ -15,6 +15,7 @@ from stream_lsh.arrays import I64, U64, Bools
 from stream_lsh.model import make_ref, ref_offset, ref_partition
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.scheme import Signatures
+from stream_lsh.pipeline.shards import ShardedDict, ref_shard, text_shard
 from stream_lsh.retention import BEGINNING_MS, Horizon
 
 _CHUNK_BITS = 14
@@ -64,8 +65,8 @@ class DocumentTable:
         self._ids: list[str] = []
         self._texts: list[str] = []
         self._free: list[int] = []
-        self._row_by_id: dict[str, int] = {}
-        self._row_by_ref: dict[int, int] = {}
+        self._row_by_id = ShardedDict(text_shard)
+        self._row_by_ref = ShardedDict(ref_shard)
         self._retired: dict[int, Retired] = {}
         self._heap: list[int] | None = None  # live refs and some that were; only where `floor` is asked for
         self.horizon = Horizon()
@@ -86,8 +87,7 @@ class DocumentTable:
 
     def rows(self, refs: U64) -> I64:
         """The row of each ref, -1 where it is not the newest live version of its id: int64[n]."""
-        find = self._row_by_ref.get
-        return np.fromiter((find(ref, -1) for ref in refs.tolist()), np.int64, refs.size)
+        return np.fromiter(self._row_by_ref.find(refs.tolist()), np.int64, refs.size)
 
     def ids(self, rows: I64) -> list[str]:
         """The id of each row."""
@@ -161,7 +161,7 @@ class DocumentTable:
                 if known > ref:
                     rows[position] = -1
                     continue
-                self._row_by_ref.pop(known, None)
+                self._row_by_ref.pop(known)
                 self._retired.pop(row, None)
             self._texts[row] = text
             if live[position]:
@@ -237,10 +237,10 @@ class DocumentTable:
         fading = live & ~gone & (meta["time"] < time_ms)
         at = np.flatnonzero(gone | fading)
         for row, ref in zip((at + start).tolist(), meta["ref"][at].tolist(), strict=True):
-            self._row_by_ref.pop(ref, None)
+            self._row_by_ref.pop(ref)
             self._texts[row] = ""
         for row in (np.flatnonzero(gone) + start).tolist():
-            del self._row_by_id[self._ids[row]]
+            self._row_by_id.pop(self._ids[row])
             self._ids[row] = ""
             self._retired.pop(row, None)
             self._free.append(row)
