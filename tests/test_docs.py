@@ -4,6 +4,7 @@
                   they answer
     ```console    `$` lines run in a shell, the blocks of a document one after the other in one empty folder; what they
                   print is what stands there, seconds aside; `...` stands for anything
+    ```toml       is a configuration
     ```sh         is not run: set-up; its targets, commands and options must exist
 
 The checks are functions from a text to its problems, and each of them is shown a text that has some.
@@ -24,6 +25,7 @@ import pytest
 
 from stream_lsh import errors
 from stream_lsh.cli.main import COMMANDS
+from stream_lsh.config import parse
 from tests.simulation.rules import RULES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -134,11 +136,18 @@ def test_sessions_print_what_is_shown(path: Path, tmp_path: Path) -> None:
     assert console_problems(path.read_text(encoding="utf-8"), tmp_path) == []
 
 
+@every_document
+def test_toml_blocks_are_configurations(path: Path) -> None:
+    for block in blocks(path.read_text(encoding="utf-8")):
+        if block.language == "toml":
+            parse(block.text, f"{name_of(path)}:{block.line}", {})
+
+
 def test_the_readme_has_code_of_both_kinds() -> None:
     languages = [block.language for block in blocks(README)]
     assert languages.count("python") >= 1
     assert languages.count("console") >= 2
-    assert set(languages) <= {"python", "console", "sh", "json", "text"}
+    assert set(languages) <= {"python", "console", "sh", "json", "text", "toml"}
 
 
 def test_code_that_does_not_run_is_found(tmp_path: Path) -> None:
