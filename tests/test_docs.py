@@ -343,7 +343,23 @@ def test_every_error_is_in_the_readme() -> None:
 
 
 def test_every_change_has_one_tag() -> None:
-    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    entries = re.split(r"^- ", prose(text).partition("\n## ")[2], flags=re.MULTILINE)[1:]
+    entries = changes((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
     assert entries
-    assert [entry for entry in entries if sum(f"*{tag}*" in entry for tag in TAGS) != 1] == []
+    assert [entry for entry in entries if untagged(entry)] == []
+
+
+def changes(text: str) -> list[str]:
+    """The entries of a changelog, each up to the next one or the next heading."""
+    return re.findall(r"^- .*?(?=^- |^#|\Z)", prose(text).partition("\n## ")[2], re.MULTILINE | re.DOTALL)
+
+
+def untagged(entry: str) -> bool:
+    """Whether an entry has no tag, or several."""
+    return sum(f"*{tag}*" in entry for tag in TAGS) != 1
+
+
+def test_changes_without_a_tag_are_found() -> None:
+    entries = changes(
+        "# x\n\n## [1]\n\n- One.\n  *behaviour change*\n- Two.\n\n## [0]\n\n*behaviour change*\n\n- Three.\n"
+    )
+    assert [untagged(entry) for entry in entries] == [False, True, True]
