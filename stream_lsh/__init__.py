@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from stream_lsh.errors import (
         ConfigError,
         DamagedBytes,
+        DoubtError,
         FingerprintMismatch,
         FutureFormat,
         InputError,
@@ -32,6 +33,7 @@ __all__ = [
     "ConfigError",
     "DamagedBytes",
     "Document",
+    "DoubtError",
     "FingerprintMismatch",
     "FutureFormat",
     "InputError",

@@ -4,6 +4,7 @@
                   they answer
     ```console    `$` lines run in a shell, the blocks of a document one after the other in one empty folder; what they
                   print is what stands there, seconds aside; `...` stands for anything
+    ```toml       is a configuration
     ```sh         is not run: set-up; its targets, commands and options must exist
 
 The checks are functions from a text to its problems, and each of them is shown a text that has some.
@@ -24,6 +25,7 @@ import pytest
 
 from stream_lsh import errors
 from stream_lsh.cli.main import COMMANDS
+from stream_lsh.config import parse
 from tests.simulation.rules import RULES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -134,11 +136,18 @@ def test_sessions_print_what_is_shown(path: Path, tmp_path: Path) -> None:
     assert console_problems(path.read_text(encoding="utf-8"), tmp_path) == []
 
 
+@every_document
+def test_toml_blocks_are_configurations(path: Path) -> None:
+    for block in blocks(path.read_text(encoding="utf-8")):
+        if block.language == "toml":
+            parse(block.text, f"{name_of(path)}:{block.line}", {})
+
+
 def test_the_readme_has_code_of_both_kinds() -> None:
     languages = [block.language for block in blocks(README)]
     assert languages.count("python") >= 1
     assert languages.count("console") >= 2
-    assert set(languages) <= {"python", "console", "sh", "json", "text"}
+    assert set(languages) <= {"python", "console", "sh", "json", "text", "toml"}
 
 
 def test_code_that_does_not_run_is_found(tmp_path: Path) -> None:
@@ -334,7 +343,23 @@ def test_every_error_is_in_the_readme() -> None:
 
 
 def test_every_change_has_one_tag() -> None:
-    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    entries = re.split(r"^- ", prose(text).partition("\n## ")[2], flags=re.MULTILINE)[1:]
+    entries = changes((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
     assert entries
-    assert [entry for entry in entries if sum(f"*{tag}*" in entry for tag in TAGS) != 1] == []
+    assert [entry for entry in entries if untagged(entry)] == []
+
+
+def changes(text: str) -> list[str]:
+    """The entries of a changelog, each up to the next one or the next heading."""
+    return re.findall(r"^- .*?(?=^- |^#|\Z)", prose(text).partition("\n## ")[2], re.MULTILINE | re.DOTALL)
+
+
+def untagged(entry: str) -> bool:
+    """Whether an entry has no tag, or several."""
+    return sum(f"*{tag}*" in entry for tag in TAGS) != 1
+
+
+def test_changes_without_a_tag_are_found() -> None:
+    entries = changes(
+        "# x\n\n## [1]\n\n- One.\n  *behaviour change*\n- Two.\n\n## [0]\n\n*behaviour change*\n\n- Three.\n"
+    )
+    assert [untagged(entry) for entry in entries] == [False, True, True]

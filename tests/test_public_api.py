@@ -6,8 +6,11 @@ import subprocess
 import sys
 from importlib.metadata import version
 
+import pytest
+
 import stream_lsh
 from stream_lsh import errors
+from stream_lsh.cli.main import COMMANDS
 
 
 def test_every_name_of_all_can_be_imported_and_documents_itself() -> None:
@@ -32,6 +35,18 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
 
 def test_importing_the_package_loads_no_numpy() -> None:
     code = "import sys, stream_lsh, stream_lsh.cli.main; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603 - our own interpreter
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_a_command_loads_no_stream_engine(command: str) -> None:
+    code = f"""
+import contextlib, io, sys
+from stream_lsh.cli.main import main
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+    main([{command!r}, "--help"])
+sys.exit(bool({{"faust", "aiokafka"}} & set(sys.modules)))
+"""
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603 - our own interpreter
 
 
