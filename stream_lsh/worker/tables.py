@@ -43,6 +43,7 @@ class Changelogged(Generic[_State]):
         self._states: dict[int, _State] = {}
         self._offsets: dict[int, int] = {}
         self._drops: dict[int, int] = {}
+        self.name = "changelog"
         self.failure: Exception | None = None
         self.applied = 0
 
@@ -85,7 +86,7 @@ class Changelogged(Generic[_State]):
                 self._apply(self._states[partition], value)
                 self.applied += 1
         except StateError as error:
-            self.failure = located(error, f"the changelog, partition {partition}", offset)
+            self.failure = located(error, f"{self.name}, partition {partition}", offset)
             return
         except Exception as error:
             self.failure = error
@@ -241,6 +242,7 @@ def state_table(app: EngineApp, name: str, partitions: int, states: Changelogged
         recovery_buffer_size=_RECOVERY_BUFFER,
     )
     table.states = states
+    states.name = table.changelog_topic_name
     app.tables.add(table)
     app.chunks[table.changelog_topic_name] = _RECORDS_AT_ONCE
     return table
