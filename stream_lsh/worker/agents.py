@@ -6,10 +6,11 @@ its record.  All other deliveries are awaited by the acker, before the acknowled
 """
 
 import asyncio
-from collections.abc import Awaitable, Iterable
-from typing import Any
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from typing import Any, TypeVar
 
-from stream_lsh.errors import InputError
+from stream_lsh.errors import InputError, StateError, StreamLSHError, UnusableDocument
 from stream_lsh.model import Document
 from stream_lsh.pipeline.batches import BandsFrame, Candidates, CandidatesFrame, EdgesFrame, VerificationsFrame
 from stream_lsh.pipeline.gather import gather
@@ -39,10 +40,15 @@ from stream_lsh.wire.public import cluster_message, match_message, member_messag
 from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
 from stream_lsh.wire.source import parse_document
 from stream_lsh.worker.engine import ContiguityGuard, EngineApp, OrderedAcker
-from stream_lsh.worker.state import PipelineState, forget_buckets
-from stream_lsh.worker.tables import StateTable
+from stream_lsh.worker.state import Documents, PipelineState, forget_buckets
+from stream_lsh.worker.tables import StateTable, located
 
 Deliveries = list[Awaitable[Any]]
+_Frame = TypeVar("_Frame")
+
+_LETTER_ROOM = 4_096  # of a dead letter beside key and value
+
+_log = logging.getLogger(__name__)
 
 
 class PipelineAgents:
@@ -66,32 +72,36 @@ class PipelineAgents:
         """Documents in, bands and retirements out."""
         acker = OrderedAcker(self._app)
         guard = ContiguityGuard(self._app.committed_offset, {self._config.source})
-        async for event in stream.noack().events():
+        async for event in self._current(stream):
             guard.check(event)
             partition, deliveries = event.message.partition, Deliveries()
             documents = self._state.documents[partition]
-            self._state.newest_ms(documents, self._app.committed_offset(event.message.tp))
+            newest_ms = self._state.newest_ms(documents, self._app.committed_offset(event.message.tp))
             arrivals = await self._arrivals(partition, event.value, deliveries)
-            span_ms = self._state.limits.segment_span_ms
-            horizon = documents.table.horizon
-            signed = sign(arrivals, documents.table, self._state.scheme, horizon, segment_span_ms=span_ms)
+            try:
+                signed = self._signed(arrivals, documents)
+            except Exception as error:
+                if isinstance(error, StreamLSHError | MemoryError) or self._config.on_bug == "halt":
+                    raise
+                arrivals = await self._signable(arrivals, event.value, deliveries)
+                signed = self._signed(arrivals, documents)
             if signed.record is not None:
                 await asyncio.gather(*await self._log_all("documents", partition, cut_documents(signed.record)))
             await asyncio.gather(*await self._announce(signed))
             times = [document.time_ms for document in arrivals.documents if document.text is not None]
-            documents.newest_ms = max([documents.newest_ms or 0, *times] if times else [documents.newest_ms or 0])
+            documents.newest_ms = max(newest_ms, *times) if times else newest_ms
             documents.position = event.message.offset + 1
             await acker.add(event, deliveries)
 
     async def index(self, stream: Any) -> None:
         """Bands in, candidates out."""
         acker, guard = OrderedAcker(self._app), ContiguityGuard(self._app.committed_offset)
-        async for event in stream.noack().events():
+        async for event in self._current(stream):
             guard.check(event)
             deliveries = Deliveries()
             for record in event.value:
                 buckets = self._state.buckets[record.partition]
-                frame = decode_bands(record.value, self._state.fingerprint)
+                frame = self._decoded(decode_bands, record)
                 if frame.horizon is not None:
                     forget_buckets(buckets.table, frame.horizon)
                 if frame.postings is not None:
@@ -111,12 +121,12 @@ class PipelineAgents:
     async def gather(self, stream: Any) -> None:
         """Candidates in, verifications out."""
         acker, guard = OrderedAcker(self._app), ContiguityGuard(self._app.committed_offset)
-        async for event in stream.noack().events():
+        async for event in self._current(stream):
             guard.check(event)
             deliveries = Deliveries()
             for record in event.value:
                 documents = self._state.documents[record.partition]
-                frame = decode_candidates(record.value, self._state.fingerprint)
+                frame = self._decoded(decode_candidates, record)
                 if frame.horizon is not None:
                     documents.table.expire(frame.horizon)
                 if frame.candidates is not None:
@@ -135,12 +145,12 @@ class PipelineAgents:
     async def verify(self, stream: Any) -> None:
         """Verifications in, edges out."""
         acker, guard = OrderedAcker(self._app), ContiguityGuard(self._app.committed_offset)
-        async for event in stream.noack().events():
+        async for event in self._current(stream):
             guard.check(event)
             deliveries = Deliveries()
             for record in event.value:
                 documents = self._state.documents[record.partition]
-                frame = decode_verifications(record.value, self._state.fingerprint)
+                frame = self._decoded(decode_verifications, record)
                 edges = None
                 if frame.verifications is not None:
                     edges = verify(frame.verifications, documents.table, self._state.criteria, self._state.sets)
@@ -154,15 +164,58 @@ class PipelineAgents:
     async def settle(self, stream: Any) -> None:
         """Edges in, what is true out: one message at a time."""
         acker, guard = OrderedAcker(self._app), ContiguityGuard(self._app.committed_offset)
-        async for event in stream.noack().events():
+        async for event in self._current(stream):
             guard.check(event)
             for record in event.value:
                 settler = self._state.ledger[0].settler
-                settlement = settler.settle(decode_edges(record.value, self._state.fingerprint), record.offset)
+                settlement = settler.settle(self._decoded(decode_edges, record), record.offset)
                 if settlement is not None:
                     await asyncio.gather(*await self._publish(settlement, record))
                     await asyncio.gather(*await self._log_ledger(settlement))
             await acker.add(event, ())
+
+    # -- what they read
+
+    async def _current(self, stream: Any) -> AsyncIterator[Any]:
+        """The events of this generation: one of an older one belongs to whoever owns the partition now.
+
+        It is read again there, or here, from the committed offset.
+        """
+        async for event in stream.noack().events():
+            if event.message.generation_id == self._app.consumer_generation_id:
+                yield event
+
+    def _decoded(self, decode: Callable[[bytes | None, int], _Frame], record: Any) -> _Frame:
+        """The frame in a record; an error says where it lies."""
+        try:
+            return decode(record.value, self._state.fingerprint)
+        except StateError as error:
+            raise located(error, f"{record.topic}, partition {record.partition}", record.offset) from error
+
+    def _signed(self, arrivals: Arrivals, documents: Documents) -> Signed:
+        table, span_ms = documents.table, self._state.limits.segment_span_ms
+        return sign(arrivals, table, self._state.scheme, table.horizon, segment_span_ms=span_ms)
+
+    async def _signable(self, arrivals: Arrivals, records: Iterable[Any], deliveries: Deliveries) -> Arrivals:
+        """The arrivals without the documents that cannot be signed even alone: these are bugs, and dead-lettered.
+
+        Only the scheme is tried again, which changes nothing: half of a batch in the table would be another matter.
+        """
+        offsets, documents = list[int](), list[Document]()
+        by_offset = {record.offset: record for record in records}
+        for offset, document in zip(arrivals.offsets, arrivals.documents, strict=True):
+            try:
+                self._state.scheme.sign([document.text or ""])
+            except Exception as error:
+                if isinstance(error, MemoryError):
+                    raise
+                _log.exception("a bug: %s, offset %d, cannot be signed", self._config.source, offset)
+                bug = UnusableDocument("bug", f"got {type(error).__name__}: {error}; please report it")
+                deliveries.append(await self._dead_letter(by_offset[offset], bug))
+            else:
+                offsets.append(offset)
+                documents.append(document)
+        return Arrivals(arrivals.partition, offsets, documents)
 
     # -- what they send
 
@@ -192,14 +245,20 @@ class PipelineAgents:
     async def _dead_letter(self, record: Any, error: InputError) -> Awaitable[Any]:
         counts = self._state.counts.dead_letters
         counts[error.reason] = counts.get(error.reason, 0) + 1
+        said, value = str(error), record.value
+        largest = self._config.max_message_bytes - _LETTER_ROOM
+        if value is not None and len(record.key or b"") + len(value) > largest:
+            said, value = f"{said}; the value is left out here, the source has it", b""
+        if record.key is None and value is None:
+            value = b""  # the client sends nothing that has neither key nor value
         headers = {
-            "error": str(error).encode("utf-8", "backslashreplace"),
+            "error": said.encode("utf-8", "backslashreplace"),
             "reason": error.reason.encode(),
             "topic": record.topic.encode(),
             "partition": str(record.partition).encode(),
             "offset": str(record.offset).encode(),
         }
-        return await self._app.produce(self._config.dead_letters_topic, record.key, record.value, headers=headers)
+        return await self._app.produce(self._config.dead_letters_topic, record.key, value, headers=headers)
 
     async def _announce(self, signed: Signed) -> Deliveries:
         """What sign tells index and settle."""

@@ -26,6 +26,7 @@ class Documents:
     """The documents of one source partition, and what sign and gather know beside them.
 
     `newest_ms` is the greatest event time of what sign has delivered; None until it is known how far that is.
+    `position` is the offset behind what sign has taken; `at_end`, whether nothing more was there at the last tick.
     """
 
     table: DocumentTable
@@ -34,6 +35,7 @@ class Documents:
     verify_relay: Relay
     newest_ms: int | None = None
     position: int = 0
+    at_end: bool = False
 
 
 @dataclass(slots=True)

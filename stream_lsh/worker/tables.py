@@ -1,8 +1,8 @@
 """State that is kept in a changelog: what the engine must know of it to assign, recover and take it away.
 
 The engine owns the changelog topic, its assignment and its recovery; what a record means is the core's.  A state is
-made when its partition is recovered or first used, and forgotten when the partition is taken away.  Reading one that
-is not here is a bug and raises; it never looks like an empty one.
+made when its partition is assigned, before it is recovered, and forgotten when the partition is taken away.  Reading
+one that is not here is a bug and raises; it never looks like an empty one.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Set
@@ -12,7 +12,7 @@ from faust.stores.base import Store
 from faust.tables.table import Table
 from faust.types import TP
 
-from stream_lsh.errors import InvariantError
+from stream_lsh.errors import InvariantError, StateError
 from stream_lsh.worker.engine.app import EngineApp
 from stream_lsh.worker.engine.coalescing import RecordList
 
@@ -20,6 +20,13 @@ _State = TypeVar("_State")
 
 _RECORDS_AT_ONCE = 500
 _RECOVERY_BUFFER = 4  # events, which are chunks; 1 is a path of its own in the engine
+
+
+def located(error: StateError, place: str, offset: int) -> StateError:
+    """The same error, which says where the bytes are that it is about."""
+    said = type(error)(f"{place}, offset {offset}: {error}")
+    said.__cause__ = error
+    return said
 
 
 class Changelogged(Generic[_State]):
@@ -36,6 +43,7 @@ class Changelogged(Generic[_State]):
         self._states: dict[int, _State] = {}
         self._offsets: dict[int, int] = {}
         self._drops: dict[int, int] = {}
+        self.name = "changelog"
         self.failure: Exception | None = None
         self.applied = 0
 
@@ -44,25 +52,42 @@ class Changelogged(Generic[_State]):
             raise self.failure
         state = self._states.get(partition)
         if state is None:
-            state = self._states[partition] = self._make(partition)
+            raise InvariantError(f"got partition {partition}, expected one that is assigned here: {self.partitions()}")
         return state
+
+    def own(self, partition: int) -> None:
+        """The partition belongs to this worker from now on; an empty state, if it did not before."""
+        if partition not in self._states:
+            self._states[partition] = self._make(partition)
 
     def held(self) -> dict[int, _State]:
         """The states that are here."""
+        if self.failure is not None:
+            raise self.failure
         return dict(self._states)
+
+    def partitions(self) -> list[int]:
+        """Which partitions are here."""
+        return sorted(self._states)
 
     def offset(self, partition: int) -> int | None:
         """The last record of the changelog that the state contains."""
         return self._offsets.get(partition)
 
     def recover(self, partition: int, value: bytes | None, offset: int) -> None:
-        """Take a record of the changelog in; a failure is kept and raised at the next use."""
-        if self.failure is not None:
+        """Take a record of the changelog in; a failure is kept and raised at the next use.
+
+        A record of a partition that was taken away meanwhile is nobody's.
+        """
+        if self.failure is not None or partition not in self._states:
             return
         try:
             if value is not None:
-                self._apply(self[partition], value)
+                self._apply(self._states[partition], value)
                 self.applied += 1
+        except StateError as error:
+            self.failure = located(error, f"{self.name}, partition {partition}", offset)
+            return
         except Exception as error:
             self.failure = error
             return
@@ -132,9 +157,17 @@ class _ChangelogStore(Store[bytes, bytes]):
         for tp in revoked:
             if tp.topic in mine:
                 self._states.drop(tp.partition)
+        for tp in assigned:
+            if tp.topic in mine:
+                self._states.own(tp.partition)
 
     async def on_recovery_completed(self, active_tps: Set[TP], standby_tps: Set[TP]) -> None:
-        """The states are complete."""
+        """The states are complete, or cannot be: then the worker ends before anything is read.
+
+        The engine does not look at what is raised here.
+        """
+        if self._states.failure is not None:
+            await self.app.crash(self._states.failure)
 
     async def backup_partition(self, *args: Any, **options: Any) -> None:
         """The changelog is the backup."""
@@ -147,7 +180,7 @@ class _ChangelogStore(Store[bytes, bytes]):
         self._states.clear()
 
     def __len__(self) -> int:
-        return len(self._states.held())
+        return len(self._states.partitions())
 
     def __iter__(self) -> Any:
         return iter(())
@@ -209,6 +242,7 @@ def state_table(app: EngineApp, name: str, partitions: int, states: Changelogged
         recovery_buffer_size=_RECOVERY_BUFFER,
     )
     table.states = states
+    states.name = table.changelog_topic_name
     app.tables.add(table)
     app.chunks[table.changelog_topic_name] = _RECORDS_AT_ONCE
     return table

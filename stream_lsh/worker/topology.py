@@ -11,6 +11,7 @@ from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.pipeline.batches import BandsFrame, Mark, Watermarks
 from stream_lsh.wire.frames import encode
 from stream_lsh.worker.agents import PipelineAgents
+from stream_lsh.worker.consumer import WorkerTransport
 from stream_lsh.worker.engine import EngineApp, RecordList, TopicSpec, own_topic, public_topic
 from stream_lsh.worker.security import client_security, engine_credentials
 from stream_lsh.worker.state import PipelineState
@@ -50,7 +51,7 @@ def topics(config: Config, pipeline: PipelineConfig, partitions: int) -> list[To
     keep_ms = pipeline.public_retention_ms
     return [
         TopicSpec(pipeline.source, partitions, replication=copies),
-        TopicSpec(pipeline.dead_letters_topic, partitions, replication=copies),
+        TopicSpec(pipeline.dead_letters_topic, partitions, replication=copies, message_bytes=largest),
         *(own_topic(name, count, message_bytes=largest, replication=copies) for name, count in names.items()),
         *(public_topic(name, partitions, retention_ms=keep_ms, replication=copies) for name in public),
     ]
@@ -62,6 +63,9 @@ class WorkerApp(EngineApp):
     def __init__(self, app_id: str, **settings: Any) -> None:
         self.pipelines: dict[str, PipelineState] = {}
         super().__init__(app_id, **settings)
+
+    def _new_transport(self) -> Any:
+        return WorkerTransport(self.conf.broker_consumer, self)
 
 
 def build_app(config: Config, partitions: Mapping[str, int], **settings: Any) -> WorkerApp:
@@ -122,19 +126,22 @@ def _as_function(run: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Await
     return agent
 
 
-def _tick(app: EngineApp, state: PipelineState) -> Callable[[], Awaitable[None]]:
+def _tick(app: Any, state: PipelineState) -> Callable[[], Awaitable[None]]:
     """Once a second sign tells every index partition how far event time has come, of what it has delivered."""
     config = state.config
 
     async def tick() -> None:
-        assigned = app.consumer.assignment()
         for partition, documents in state.documents.held().items():
             source = TP(config.source, partition)
-            if source not in assigned or app.rebalancing or app.in_recovery:
+            # Each delivery below takes time, in which the group may have been rebalanced.
+            if app.rebalancing or app.in_recovery or source not in app.consumer.assignment():
+                continue
+            if state.documents.held().get(partition) is not documents:
                 continue
             newest_ms = state.newest_ms(documents, app.committed_offset(source))
-            end = app.consumer.highwater(source)
-            idle = end is not None and documents.position >= end
+            was_at_end = documents.at_end
+            documents.at_end = app.consumer.at_end(source, documents.position)
+            idle = was_at_end and documents.at_end  # twice: what is on its way to the agent is not seen at once
             floor = documents.table.floor(config.max_documents) if config.max_documents else 0
             frame = BandsFrame(watermarks=Watermarks(partition, (Mark(partition, newest_ms, idle, floor),)))
             value = encode(frame, state.fingerprint)

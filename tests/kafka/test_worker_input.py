@@ -1,0 +1,341 @@
+"""What comes in is used, put aside with its reason, or ends the worker; nothing of it is lost or blocks what follows."""
+
+import asyncio
+import gzip
+import json
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
+from aiokafka.admin import RecordsToDelete  # type: ignore[import-untyped]
+from aiokafka.structs import TopicPartition  # type: ignore[import-untyped]
+
+from stream_lsh.config import Config
+from stream_lsh.model import Document
+from stream_lsh.worker.brokers import Broker
+from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
+from tests.kafka.harness import admin_at, committed, make_topics, read, running, until
+from tests.kafka.test_worker import configured, published, send
+
+NOW_MS = 1_700_000_000_000
+FOX = "the quick brown fox jumps over the lazy dog and runs far away into the dark wood"
+
+
+class Message(NamedTuple):
+    key: bytes | None
+    value: bytes | None
+    time_ms: int | None = NOW_MS
+
+
+def document(text: str, **fields: Any) -> bytes:
+    return json.dumps({"text": text, **fields}).encode()
+
+
+@asynccontextmanager
+async def producing(broker: Broker, **options: Any) -> AsyncIterator[Any]:
+    producer = AIOKafkaProducer(bootstrap_servers=broker.address, **{"max_request_size": 4 << 20, **options})
+    await producer.start()
+    try:
+        yield producer
+    finally:
+        await producer.stop()
+
+
+async def put(broker: Broker, topic: str, messages: Sequence[Message], **options: Any) -> list[int]:
+    """The messages in one batch, if they fit, on partition 0; their offsets."""
+    async with producing(broker, max_batch_size=1 << 20, **options) as producer:
+        batch = producer.create_batch()  # takes what `send` refuses: neither key nor value
+        for one in messages:
+            assert batch.append(key=one.key, value=one.value, timestamp=one.time_ms) is not None
+        first = (await (await producer.send_batch(batch, topic, partition=0))).offset
+        return list(range(first, first + len(messages)))
+
+
+async def letters(config: Config) -> dict[int, Any]:
+    """The dead letters by the offset that they name."""
+    found = await read(config.kafka.brokers[0], config.pipelines[0].dead_letters_topic)
+    return {int(dict(record.headers)["offset"]): record for record in found}
+
+
+async def matched(config: Config) -> set[tuple[str, str]]:
+    return set((await published(config))[0])
+
+
+async def eventually(what: Callable[[], Awaitable[Any]], wanted: Any, seconds: float = 15.0) -> Any:
+    """What is there, once it is what it should be, or after so many seconds."""
+    end = time.monotonic() + seconds
+    while (found := await what()) != wanted and time.monotonic() < end:
+        await asyncio.sleep(0.1)
+    return found
+
+
+async def started(config: Config) -> WorkerApp:
+    return build_app(config, await source_partitions(config))
+
+
+LIMIT = 4_096
+REFUSED: Mapping[str, tuple[str, str, Message]] = {
+    "not JSON": ("json", "not JSON", Message(b"a", b"{text: 1}")),
+    "an array": ("json", "an array", Message(b"a", b"[1]")),
+    "nested": ("json", "nested too deeply", Message(b"a", b"[" * 4_000)),
+    "nothing": ("json", "not JSON", Message(b"a", b"")),
+    "not UTF-8": ("utf8", "not UTF-8", Message(b"a", b'{"text": "\xff\xfe"}')),
+    "no text": ("text", "no `text`", Message(b"a", b'{"body": "x"}')),
+    "null text": ("text", "no `text`", Message(b"a", b'{"text": null}')),
+    "text of a wrong type": ("text", "a number 5", Message(b"a", b'{"text": 5}')),
+    "too large": ("size", "expected at most 4096", Message(b"a", document("x " * 3_000))),
+    "unreadable time": ("time", "ISO 8601", Message(b"a", document(FOX, time="yesterday"))),
+    "time in other units": ("time", "other units", Message(b"a", document(FOX, time=NOW_MS * 1_000_000))),
+    "far future": ("time", "ahead of the message", Message(b"a", document(FOX, time=NOW_MS + 3_600_001))),
+    "null key": ("key", "null key", Message(None, document(FOX))),
+    "empty key": ("key", "0 bytes", Message(b"", document(FOX))),
+    "long key": ("key", "1025 bytes", Message(b"k" * 1_025, document(FOX))),
+    "key not UTF-8": ("key", "not UTF-8", Message(b"\xff\x00", document(FOX))),
+    "another id": ("key", "expected them to be equal", Message(b"a", document(FOX, id="b"))),
+    "id of a wrong type": ("id", "an array", Message(b"a", document(FOX, id=[1]))),
+    "null bytes": ("json", "not JSON", Message(b"a", b"\x00" * 64)),
+    "null key and value": ("key", "null key", Message(None, None)),
+    "larger than a message may be": ("size", "left out", Message(b"a", b"x" * 200_000)),
+}
+
+
+def test_what_cannot_be_used_is_put_aside_as_it_came_and_the_stream_goes_on(broker: Broker, name: str) -> None:
+    config = configured(broker, name, 1, max_document_bytes=LIMIT)
+    messages = [Message(b"first", document(FOX))]
+    for index, (_, _, message) in enumerate(REFUSED.values()):  # something good behind every bad one
+        messages += [message, Message(b"good-%d" % index, document(f"{FOX} nr{index}"))]
+    pairs = {("first", f"good-{index}") for index in range(len(REFUSED))}
+
+    async def run() -> tuple[list[int], set[tuple[str, str]], dict[int, Any], dict[str, int]]:
+        app = await started(config)
+        async with running(app):
+            offsets = await put(broker, config.pipelines[0].source, messages)
+
+            async def with_first() -> set[tuple[str, str]]:
+                return {pair for pair in await matched(config) if pair[0] == "first"}
+
+            found = await eventually(with_first, pairs)
+        return offsets, found, await letters(config), app.pipelines[f"{name}-p"].counts.dead_letters
+
+    offsets, found, dead, counted = asyncio.run(run())
+    assert found == pairs
+    assert sorted(dead) == offsets[1::2]
+    for offset, (case, (reason, said, message)) in zip(offsets[1::2], REFUSED.items(), strict=True):
+        record = dead[offset]
+        headers = {key: value.decode() for key, value in record.headers}
+        assert headers.pop("error").count(said) == 1, case
+        expected = {"reason": reason, "topic": config.pipelines[0].source, "partition": "0", "offset": str(offset)}
+        assert headers == expected, case
+        kept = b"" if case in ("larger than a message may be", "null key and value") else message.value
+        assert (record.key, record.value) == (message.key, kept), case
+    reasons = [reason for reason, _, _ in REFUSED.values()]
+    assert counted == {reason: reasons.count(reason) for reason in set(reasons)}
+
+
+def test_what_looks_odd_and_can_be_used_is_used(broker: Broker, name: str) -> None:
+    config = configured(broker, name, 1)
+    null, lone = "a \x00 byte that is null stands in this text", "half of a pair \ud800 was lost on the way to here"
+    messages = [
+        Message(b"null-1", document(null)),
+        Message(b"null-2", document(null)),
+        Message(b"lone-1", document(lone)),  # escaped in the JSON, and not to be had in UTF-8
+        Message(b"lone-2", document(lone)),
+        Message(b"empty-1", document("")),
+        Message(b"empty-2", document("")),
+        Message(b"short-1", document("two words")),
+        Message(b"short-2", document("two words")),
+        Message(b"mark-1", b"\xef\xbb\xbf" + document("a byte order mark stands before this text")),
+        Message(b"mark-2", document("a byte order mark stands before this text")),
+        Message(b"early-1", document("this came long before the epoch began to count", time="0001-01-01")),
+        Message(b"early-2", document("this came long before the epoch began to count", time=-62_135_596_800_000)),
+        Message("ü\x00\n".encode(), document("the key of this one is not what one expects", id="ü\x00\n")),
+        Message(b"7", document("the key of this one is not what one expects", id=7)),
+        # One id three times in a batch: the last one counts.
+        Message(b"again", document("something else that nothing here is like at all")),
+        Message(b"again", document(FOX)),
+        Message(b"again", document("the last word of this document is the one that counts")),
+        Message(b"other", document("the last word of this document is the one that counts")),
+        # Deleted before and after there was something to compare with.
+        Message(b"gone-1", document("this is deleted with a null value and matches nothing")),
+        Message(b"gone-2", document("this is deleted with a field and matches nothing either")),
+        Message(b"gone-1", None),
+        Message(b"gone-2", b'{"deleted": true, "text": "ignored"}'),
+        Message(b"left-1", document("this is deleted with a null value and matches nothing")),
+        Message(b"left-2", document("this is deleted with a field and matches nothing either")),
+        Message(b"never", None),
+    ]
+    pairs = {("null-1", "null-2"), ("lone-1", "lone-2"), ("mark-1", "mark-2"), ("early-1", "early-2")}
+    pairs |= {("7", "ü\x00\n"), ("again", "other"), ("short-1", "short-2")}
+
+    async def run() -> tuple[Any, Any, Any]:
+        async with running(await started(config)):
+            await put(broker, config.pipelines[0].source, messages)
+            found = await eventually(lambda: matched(config), pairs)
+            # And a delete of what has been matched takes the pair back.
+            await put(broker, config.pipelines[0].source, [Message(b"other", None), Message(b"7", b'{"deleted": true}')])
+            left = await eventually(lambda: matched(config), pairs - {("again", "other"), ("7", "ü\x00\n")})
+        return found, left, await letters(config)
+
+    found, left, dead = asyncio.run(run())
+    assert found == pairs
+    assert left == pairs - {("again", "other"), ("7", "ü\x00\n")}
+    assert dead == {}
+
+
+def twins(number: int, count: int = 2) -> list[Message]:
+    """Messages of one text, which no other number has."""
+    text = f"the text number {number} is repeated by {number} and nothing else says {number} of {number}"
+    return [Message(b"%d-%d" % (number, copy), document(text)) for copy in range(count)]
+
+
+def pair(number: int) -> tuple[str, str]:
+    return f"{number}-0", f"{number}-1"
+
+
+def test_transactions_compression_and_gaps_are_read_as_they_are_meant(broker: Broker, name: str) -> None:
+    config = configured(broker, name, 1)
+    source, address = config.pipelines[0].source, broker.address
+
+    async def transaction(producer: Any, messages: Sequence[Message], *, commit: bool) -> None:
+        await producer.begin_transaction()
+        for one in messages:
+            await producer.send_and_wait(source, one.value, key=one.key, partition=0)
+        await (producer.commit_transaction() if commit else producer.abort_transaction())
+
+    async def run() -> tuple[int | None, dict[int, Any]]:
+        await make_topics(address, source, partitions=1)
+        await put(broker, source, [Message(b"deleted", document("gone before a worker came")), *twins(0)])
+        async with admin_at(address) as admin:  # the log starts with a gap
+            await admin.delete_records({TopicPartition(source, 0): RecordsToDelete(1)})
+        app = await started(config)
+        async with running(app), producing(broker, transactional_id=name) as producer:
+            await transaction(producer, twins(1), commit=True)
+            await transaction(producer, twins(2), commit=False)
+            await transaction(producer, twins(3)[:1], commit=True)
+            await put(broker, source, twins(4), compression_type="gzip")
+            await transaction(producer, [*twins(3)[1:], *twins(0, 3)[2:]], commit=True)
+            await transaction(producer, twins(5), commit=False)
+            wanted = {pair(0), ("0-0", "0-2"), ("0-1", "0-2"), pair(1), pair(3), pair(4)}
+            found = await eventually(lambda: matched(config), wanted)
+            # The log ends with an aborted transaction and its marker: there is nothing to wait for all the same.
+            held = app.pipelines[f"{name}-p"].documents.held()
+            await until(lambda: held[0].at_end, 5)
+            async with admin_at(address) as admin:  # everything is deleted, the transactions too
+                await admin.delete_records({TopicPartition(source, 0): RecordsToDelete(-1)})
+            await put(broker, source, twins(6))
+            wanted_then = wanted | {pair(6)}
+            then = await eventually(lambda: matched(config), wanted_then)
+            assert (found, then) == (wanted, wanted_then)
+        last = await committed(address, name, source)
+        async with running(await started(config)):  # and it is taken up again behind the gaps
+            await put(broker, source, twins(7))
+            again = await eventually(lambda: matched(config), wanted_then | {pair(7)})
+            assert again == wanted_then | {pair(7)}
+        return last, await letters(config)
+
+    last, dead = asyncio.run(run())
+    assert dead == {}
+    assert last is not None
+
+
+async def ended(config: Config, folder: Path, then: Callable[[], Awaitable[None]] | None = None) -> tuple[int, str]:
+    """Run a worker as a process, do something, and wait for its end: the exit code and what it said."""
+    pipeline = config.pipelines[0]
+    file = folder / "worker.toml"
+    file.write_text(f"""
+[kafka]
+brokers = "{config.kafka.brokers[0]}"
+[worker]
+app_id = "{config.worker.app_id}"
+data_dir = "{folder}"
+[[pipeline]]
+name = "{pipeline.name}"
+source = "{pipeline.source}"
+partitions = {pipeline.partitions}
+shingles = "{pipeline.shingles}"
+retention = 0
+threshold = 0.5
+""")
+    command = [sys.executable, "-m", "stream_lsh", "worker", "--config", str(file)]
+    pipe, both = asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT
+    process = await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=both)
+    try:
+        if then is not None:
+            await then()
+        async with asyncio.timeout(40):
+            said, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert process.returncode is not None
+    return process.returncode, said.decode()
+
+
+async def run_before(broker: Broker, config: Config) -> None:
+    """A worker that finds a pair, and ends in order."""
+    async with running(await started(config)):
+        await put(broker, config.pipelines[0].source, twins(0))
+        assert await eventually(lambda: matched(config), {pair(0)}) == {pair(0)}
+
+
+def test_damaged_bytes_between_the_agents_end_the_worker_which_says_where(
+    broker: Broker, name: str, tmp_path: Path
+) -> None:
+    config = configured(broker, name, 1)
+    topic = config.pipelines[0].internal_topic("bands")
+
+    async def run() -> tuple[int, str, int, int | None]:
+        bad: list[int] = []
+
+        async def damage() -> None:
+            bad.extend(await put(broker, topic, [Message(None, b"no frame of ours", None)]))
+            await put(broker, config.pipelines[0].source, twins(1))
+
+        await run_before(broker, config)
+        code, said = await ended(config, tmp_path, damage)
+        return code, said, bad[0], await committed(broker.address, name, topic)
+
+    code, said, bad, position = asyncio.run(run())
+    assert code == 1, said
+    assert f"DamagedBytes: {topic}, partition 0, offset {bad}: " in said
+    assert position == bad  # it is read again, and nothing behind it before it is
+
+
+@pytest.mark.parametrize("table", ["documents", "buckets", "ledger"])
+def test_a_damaged_changelog_ends_the_worker_before_anything_is_read(
+    broker: Broker, name: str, tmp_path: Path, table: str
+) -> None:
+    config = configured(broker, name, 1)
+    source = config.pipelines[0].source
+
+    async def run() -> tuple[int, str, int, int | None]:
+        await run_before(broker, config)
+        bad = await put(broker, config.pipelines[0].changelog_topic(table), [Message(None, b"no record", None)])
+        await put(broker, source, twins(1))
+        code, said = await ended(config, tmp_path)
+        return code, said, bad[0], await committed(broker.address, name, source)
+
+    code, said, bad, position = asyncio.run(run())
+    assert code == 1, said
+    assert f"DamagedBytes: {config.pipelines[0].changelog_topic(table)}, partition 0, offset {bad}: " in said
+    assert position == 2
+
+
+def test_state_of_other_shingles_is_refused(broker: Broker, name: str, tmp_path: Path) -> None:
+    config = configured(broker, name, 1)
+    other = configured(broker, name, 1, shingles="char:5")
+
+    async def run() -> tuple[int, str]:
+        await run_before(broker, config)
+        return await ended(other, tmp_path)
+
+    code, said = asyncio.run(run())
+    assert code == 1, said
+    assert "FingerprintMismatch: " in said
+    assert asyncio.run(matched(config)) == {pair(0)}
