@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from stream_lsh.cli.inflate import Chunks, file_chunks
+from stream_lsh.cli.inflate import file_chunks
 from stream_lsh.cli.inputs import Input, files_of
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage, UnusableDocument
 
@@ -57,34 +57,29 @@ class Places(NamedTuple):
     path: str
     at: Sequence[int] | Sequence[str]
 
-    def name(self, index: int) -> str:
-        """The place of one line."""
-        at = self.at[index]
-        return f"{self.path}:{at}" if isinstance(at, int) else os.path.join(self.path, at)
 
-
-def blocks(inputs: Sequence[Input], chunks: Chunks, names: Names, max_bytes: int) -> Iterator[Block]:
+def blocks(inputs: Sequence[Input], names: Names, max_bytes: int) -> Iterator[Block]:
     """The documents of all inputs, in order."""
     folders = sum(one.format == "folder" for one in inputs)
     before = 0
-    for number, one in enumerate(inputs):
+    for one in inputs:
         if one.format == "folder":
             # Two folders may hold files of one relative path, which are not versions of one document.
             found = _folder_blocks(one.path, one.path if folders > 1 else "", names, max_bytes)
         elif one.format == "jsonl":
-            found = _line_blocks(number, one.path, chunks, max_bytes)
+            found = _line_blocks(one.path, max_bytes)
         else:
-            found = _table_blocks(number, one, chunks, names, max_bytes)
+            found = _table_blocks(one, names, max_bytes)
         for block in found:
             block.position += before
             yield block
         before += one.size
 
 
-def _line_blocks(number: int, path: str, chunks: Chunks, max_bytes: int) -> Iterator[Block]:
+def _line_blocks(path: str, max_bytes: int) -> Iterator[Block]:
     line, position = 1, 0
     splitter = _Splitter(max_bytes)
-    for data, position in chunks.of(number):
+    for data, position in file_chunks(path):
         lines, errors = splitter.split(data)
         if lines:
             yield Block(lines, Places(path, range(line, line + len(lines))), position, errors, False)
@@ -128,10 +123,10 @@ def too_large(size: int, max_bytes: int) -> UnusableDocument:
     )
 
 
-def _table_blocks(number: int, one: Input, chunks: Chunks, names: Names, max_bytes: int) -> Iterator[Block]:
+def _table_blocks(one: Input, names: Names, max_bytes: int) -> Iterator[Block]:
     position = [0]
     csv.field_size_limit((1 << 31) - 1)  # sizes are checked where all documents are
-    lines = _text_lines(number, chunks, position)
+    lines = _text_lines(one.path, position)
     rows = csv.reader(lines, dialect="excel-tab" if one.format == "tsv" else "excel")
     header = next(rows, None)
     if header is None:
@@ -157,10 +152,10 @@ def _table_blocks(number: int, one: Input, chunks: Chunks, names: Names, max_byt
     yield block
 
 
-def _text_lines(number: int, chunks: Chunks, position: list[int]) -> Iterator[str]:
+def _text_lines(path: str, position: list[int]) -> Iterator[str]:
     """Lines with their ends; bytes that are not UTF-8 stay visible as lone surrogates."""
     rest, first = b"", True
-    for data, position[0] in chunks.of(number):
+    for data, position[0] in file_chunks(path):
         rest += data
         *lines, rest = rest.split(b"\n")
         for line in lines:

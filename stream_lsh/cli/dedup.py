@@ -1,25 +1,29 @@
 """`stream-lsh dedup`: near-duplicates in files, without a broker; the same core, so the same pairs and groups.
 
-    this process    parse ─▶ batches of 200 ─▶ index, verify, settle ─▶ write
-    a reader        inflate                                                         with --jobs 2 and more
-    signers         sign                                                            jobs - 1 of them
+    this process    batches of 200 ─▶ index, verify, settle ─▶ write
+    a reader        inflate, parse                                      with --jobs 2 and more
+    signers         sign                                                jobs - 1 of them
 
-The reader is forked before the libraries are loaded and inflates meanwhile; the signers right after.  A batch that
+The reader is forked before the libraries are loaded and reads meanwhile; the signers right after.  A batch that
 finds all signers busy is signed here, so nobody waits.  Batches are cut and settled in the order of the documents,
 whoever signed them: the answer does not depend on the number of jobs.
 """
 
+import gc
 import os
 import time
 from argparse import Namespace
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from importlib import import_module
 
-from stream_lsh.cli.inflate import STDIN, Chunks, Elsewhere, Here
+from stream_lsh.cli.elsewhere import Elsewhere
+from stream_lsh.cli.inflate import STDIN
 from stream_lsh.cli.inputs import FORMATS, Input, find_inputs
 from stream_lsh.cli.outputs import STDOUT, Outputs
 from stream_lsh.cli.parsing import Parser, share, span_ms, whole
+from stream_lsh.cli.parts import Part
 from stream_lsh.cli.signals import hold, release
 from stream_lsh.errors import ConfigError
 
@@ -27,6 +31,9 @@ _MOST_JOBS = 4
 """More signers than three have nothing to do: everything else happens in one process."""
 _SMALL = 2 << 20
 """Bytes of input below which starting processes does not pay."""
+
+_COLLECT_AFTER = 100_000
+"""Objects between two searches for reference cycles; with Python's 700 these take a twentieth of the time."""
 
 _EPILOG = """\
 inputs:
@@ -54,13 +61,18 @@ def run(arguments: Sequence[str]) -> int:
     inputs = find_inputs(options.file, options.format)
     _check_outputs(options, inputs)
     with ExitStack() as open_things:
+        open_things.enter_context(_few_collections())
         hold()
         jobs = options.jobs or _useful_jobs(inputs)
-        chunks = _chunks(inputs, jobs)
-        open_things.callback(chunks.close)
+        parts: Iterable[Part] = _read(inputs, options)
+        if jobs > 1:
+            parts = Elsewhere(partial(_read, inputs, options))
+            open_things.callback(parts.close)
         outputs = Outputs(options.matches, options.clusters, options.rejects)
         open_things.callback(outputs.close)
-        work = import_module("stream_lsh.cli.work").Work(options, inputs, chunks, outputs, jobs)
+        make_work = import_module("stream_lsh.cli.work").Work
+        gc.freeze()  # what the libraries consist of stays to the end, and need not be looked through even then
+        work = make_work(options, inputs, parts, outputs, jobs)
         open_things.callback(work.close)
         open_things.callback(hold)
         release()
@@ -69,6 +81,17 @@ def run(arguments: Sequence[str]) -> int:
     if not options.quiet:
         work.report(time.monotonic() - started)
     return 1 if options.strict and work.refused else 0
+
+
+@contextmanager
+def _few_collections() -> Iterator[None]:
+    """Look for reference cycles seldom: documents and pairs have none, and there are many of them to look through."""
+    before = gc.get_threshold()
+    gc.set_threshold(_COLLECT_AFTER, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _parser() -> Parser:
@@ -154,7 +177,6 @@ def _useful_jobs(inputs: Sequence[Input]) -> int:
     return min(len(os.sched_getaffinity(0)), _MOST_JOBS)
 
 
-def _chunks(inputs: Sequence[Input], jobs: int) -> Chunks:
-    paths = [one.path for one in inputs]
-    files = [number for number, one in enumerate(inputs) if one.format != "folder"]
-    return Elsewhere(paths, files) if jobs > 1 and files else Here(paths)
+def _read(inputs: Sequence[Input], options: Namespace) -> Iterator[Part]:
+    """The documents; what is needed to read them is loaded where that is done."""
+    yield from import_module("stream_lsh.cli.reading").read(inputs, options)

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stream_lsh.cli.inflate import end_child
+from stream_lsh.cli.elsewhere import end_child
 from stream_lsh.cli.signals import ignore
 from stream_lsh.errors import StreamLSHError
 from stream_lsh.pipeline.local import BATCH

@@ -1,9 +1,7 @@
-"""What `dedup` does once its libraries are loaded: blocks of lines in, answers out."""
+"""What `dedup` does once its libraries are loaded: documents in, answers out."""
 
 import json
-import os
 import sys
-import time
 from argparse import Namespace
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,24 +10,20 @@ from typing import NamedTuple
 from msgspec.json import encode
 
 from stream_lsh.cli.answers import Answers
-from stream_lsh.cli.blocks import Block, Names, blocks
-from stream_lsh.cli.inflate import Chunks
 from stream_lsh.cli.inputs import Input
 from stream_lsh.cli.outputs import Outputs
+from stream_lsh.cli.parts import Part, Refused
 from stream_lsh.cli.progress import Progress
 from stream_lsh.cli.signers import Signers
-from stream_lsh.errors import InputError, UnusableDocument
 from stream_lsh.model import Cluster, Document
 from stream_lsh.pipeline.local import BATCH, Limits, LocalPipeline
 from stream_lsh.pipeline.scheme import TextScheme
 from stream_lsh.wire.public import match_message
-from stream_lsh.wire.source import FieldNames, parse_lines
 
 PIPELINE = "dedup"
 """What a match line has as its pipeline."""
 
 _SHOWN = 5
-_MAX_AHEAD_MS = 3_600_000
 _PENDING = 32
 
 
@@ -41,20 +35,20 @@ class _Pending(NamedTuple):
 
 
 class Work:
-    """One run: from blocks of lines to answers, and what there is to tell about it.
+    """One run: from documents to answers, and what there is to tell about it.
 
     Args:
         options: those of the command.
-        inputs: what to read.
-        chunks: their bytes.
+        inputs: what is read.
+        parts: the documents in it.
         outputs: where the answers go.
         jobs: how many processes; the others are started here.
     """
 
     def __init__(
-        self, options: Namespace, inputs: Sequence[Input], chunks: Chunks, outputs: Outputs, jobs: int
+        self, options: Namespace, inputs: Sequence[Input], parts: Iterable[Part], outputs: Outputs, jobs: int
     ) -> None:
-        self._options, self._inputs, self._chunks, self._outputs = options, inputs, chunks, outputs
+        self._options, self._parts, self._outputs = options, parts, outputs
         scheme = TextScheme(options.threshold, options.shingles, recall=options.recall)
         # From here on there are children to be ended, whatever comes.
         self._signers = Signers(jobs - 1, scheme)
@@ -118,36 +112,28 @@ class Work:
 
     def _batches(self) -> Iterator[list[Document]]:
         """The documents of all inputs, BATCH at a time, however they were read."""
-        options, counted = self._options, 0
-        names = Names(options.id_column, options.text_column, options.time_column)
-        fields = FieldNames(id=names.id, text=names.text, time=names.time)
-        latest_ms = int(time.time() * 1000) + _MAX_AHEAD_MS
+        counted = 0
         ready: list[Document] = []
-        for block in blocks(self._inputs, self._chunks, names, options.max_document_bytes):
-            limit = 1 << 62 if block.checked else options.max_document_bytes
-            documents, errors = parse_lines(block.lines, max_bytes=limit, max_ahead_ms=latest_ms, names=fields)
-            self._refuse(block, errors)
-            counted += len(documents)
-            ready += [Document(document.id, document.text, document.time_ms) for document in documents]
+        for part in self._parts:
+            self._refuse(part.refused)
+            counted += len(part.documents)
+            ready += part.documents
             full = len(ready) - len(ready) % BATCH
             for start in range(0, full, BATCH):
                 yield ready[start : start + BATCH]
             del ready[:full]
-            self._progress.update(block.position, counted)
+            self._progress.update(part.position, counted)
         if ready:
             yield ready
 
-    def _refuse(self, block: Block, errors: Iterable[tuple[int, InputError]]) -> None:
-        for index, error in sorted([*block.errors, *errors], key=lambda refused: refused[0]):
-            self._reasons[error.reason] += 1
-            message = str(error)
-            if error.reason == "time" and isinstance(error, UnusableDocument):
-                message = "got a time that has not come yet: a wrong clock, or other units than milliseconds?"
+    def _refuse(self, refused: Iterable[Refused]) -> None:
+        for one in refused:
+            self._reasons[one.reason] += 1
             if self.refused <= _SHOWN and not self._options.quiet:
                 self._progress.clear()
-                sys.stderr.write(f"{block.places.name(index)}: put aside ({error.reason}): {message}\n")
+                sys.stderr.write(f"{one.place}: put aside ({one.reason}): {one.message}\n")
             if self._outputs.rejects is not None:
-                self._outputs.rejects.write([_reject_line(block, index, error.reason, message)])
+                self._outputs.rejects.write([_reject_line(one)])
 
     # -- telling
 
@@ -185,9 +171,8 @@ def _cluster_line(cluster: Cluster) -> bytes:
         return json.dumps(value, separators=(",", ":")).encode()
 
 
-def _reject_line(block: Block, index: int, reason: str, message: str) -> bytes:
-    place = block.places.at[index]
-    where: dict[str, str | int] = {"file": block.places.path, "line": place}
-    if isinstance(place, str):
-        where = {"file": os.path.join(block.places.path, place)}
-    return json.dumps(where | {"reason": reason, "message": message}).encode()
+def _reject_line(refused: Refused) -> bytes:
+    where: dict[str, str | int] = {"file": refused.path, "line": refused.at}
+    if isinstance(refused.at, str):
+        where = {"file": refused.place}
+    return json.dumps(where | {"reason": refused.reason, "message": refused.message}).encode()

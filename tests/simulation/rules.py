@@ -84,7 +84,8 @@ def _take_without_tombstones(plan: _Plan, ref: int, document: Document) -> None:
     if version is not None and not version.live and document.id not in plan.newest:
         documents._meta[version.row >> 14]["state"][version.row & ((1 << 14) - 1)] = 0
         documents._retired.pop(version.row, None)
-        documents._free.append(documents._row_by_id.pop(document.id))
+        documents._row_by_id.pop(document.id)
+        documents._free.append(version.row)
     _take(plan, ref, document)
 
 

@@ -1,0 +1,70 @@
+"""What passes from the process that reads to the one that compares.
+
+A part as bytes:  u32 size of the head | head | all ids and texts, joined, as UTF-8
+The head is JSON: lengths of ids and of texts in code points (-1: no text), times, refusals, position.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from stream_lsh.model import Document
+
+_SIZE = 4
+
+
+class Refused(NamedTuple):
+    """A document that was put aside: the input, the line of it or the file in it, a word and a sentence about why."""
+
+    path: str
+    at: int | str
+    reason: str
+    message: str
+
+    @property
+    def place(self) -> str:
+        """Where it comes from, for a message: `FILE:LINE`, or the path of the file in a folder."""
+        return f"{self.path}:{self.at}" if isinstance(self.at, int) else os.path.join(self.path, self.at)
+
+
+class Part(NamedTuple):
+    """Consecutive documents.
+
+    Attributes:
+        documents: in order.
+        refused: what was put aside among them.
+        position: bytes of all inputs read so far.
+    """
+
+    documents: Sequence[Document]
+    refused: Sequence[Refused]
+    position: int
+
+
+def packed(part: Part) -> bytes:
+    """A part as bytes."""
+    ids, texts, times = zip(*part.documents, strict=True) if part.documents else ((), (), ())
+    lengths = [-1 if text is None else len(text) for text in texts]
+    head = json.dumps([list(map(len, ids)), lengths, times, part.refused, part.position]).encode()
+    strings = "".join([*ids, *(text or "" for text in texts)]).encode("utf-8", "surrogatepass")
+    return b"".join((len(head).to_bytes(_SIZE, "little"), head, strings))
+
+
+def unpacked(data: bytes) -> Part:
+    """The part that was packed."""
+    end = _SIZE + int.from_bytes(data[:_SIZE], "little")
+    id_lengths, lengths, times, refused, position = json.loads(data[_SIZE:end])
+    strings = str(memoryview(data)[end:], "utf-8", "surrogatepass")
+    ids = _cut(strings, 0, id_lengths)
+    texts: list[str | None] = [*_cut(strings, sum(id_lengths), [max(length, 0) for length in lengths])]
+    for row in [row for row, length in enumerate(lengths) if length < 0]:
+        texts[row] = None
+    documents = list(map(Document, ids, texts, times))
+    return Part(documents, [Refused(*one) for one in refused], position)
+
+
+def _cut(strings: str, start: int, lengths: Sequence[int]) -> Iterator[str]:
+    ends = accumulate(lengths, initial=start)
+    return (strings[begin:end] for begin, end in pairwise(ends))

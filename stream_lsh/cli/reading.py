@@ -1,0 +1,42 @@
+"""Inputs as documents: what `dedup` reads, parsed, with what had to be put aside."""
+
+import time
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Sequence
+
+from stream_lsh.cli.blocks import Block, Names, blocks
+from stream_lsh.cli.inputs import Input
+from stream_lsh.cli.parts import Part, Refused
+from stream_lsh.errors import InputError, UnusableDocument
+from stream_lsh.wire.source import FieldNames, parse_lines
+
+_MAX_AHEAD_MS = 3_600_000
+
+
+def read(inputs: Sequence[Input], options: Namespace) -> Iterator[Part]:
+    """The documents of all inputs, in order.
+
+    Args:
+        inputs: what to read.
+        options: those of the command.
+
+    Raises:
+        ConfigError, InputError, OSError: an input cannot be read as a whole.
+    """
+    names = Names(options.id_column, options.text_column, options.time_column)
+    fields = FieldNames(id=names.id, text=names.text, time=names.time)
+    latest_ms = int(time.time() * 1000) + _MAX_AHEAD_MS
+    for block in blocks(inputs, names, options.max_document_bytes):
+        limit = 1 << 62 if block.checked else options.max_document_bytes
+        documents, errors = parse_lines(block.lines, max_bytes=limit, max_ahead_ms=latest_ms, names=fields)
+        yield Part(documents, _refused(block, errors), block.position)
+
+
+def _refused(block: Block, errors: Iterable[tuple[int, InputError]]) -> list[Refused]:
+    refused = []
+    for index, error in sorted([*block.errors, *errors], key=lambda found: found[0]):
+        message = str(error)
+        if error.reason == "time" and isinstance(error, UnusableDocument):
+            message = "got a time that has not come yet: a wrong clock, or other units than milliseconds?"
+        refused.append(Refused(block.places.path, block.places.at[index], error.reason, message))
+    return refused
