@@ -1,6 +1,7 @@
 """Documents to the source topic of a pipeline."""
 
 import asyncio
+import json
 import time
 from collections.abc import Sequence
 from types import TracebackType
@@ -10,11 +11,32 @@ from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 from msgspec.json import encode
 
 from stream_lsh.config.model import KafkaConfig, PipelineConfig
+from stream_lsh.errors import UnusableDocument
 from stream_lsh.model import Document
+from stream_lsh.wire.source import FieldNames
 from stream_lsh.worker.security import client_security
 
 _LINGER_MS = 5
 _UNDER_WAY = 2_000
+
+
+def message(document: Document, names: FieldNames) -> tuple[bytes, bytes | None]:
+    """Key and value of a document.
+
+    Raises:
+        UnusableDocument: an id that is no key.
+    """
+    try:
+        key = document.id.encode()
+    except UnicodeEncodeError:
+        raise UnusableDocument("id", f"got the id {ascii(document.id)[:60]}, expected UTF-8") from None
+    if document.text is None:
+        return key, None
+    fields = {names.id: document.id, names.text: document.text, names.time: document.time_ms}
+    try:
+        return key, encode(fields)
+    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can escape
+        return key, json.dumps(fields).encode()
 
 
 class Feeder:
@@ -55,10 +77,8 @@ class Feeder:
         for document in documents:
             if rate is not None:
                 await asyncio.sleep(max(0.0, self._started + self.sent / rate - time.monotonic()))
-            value = None
-            if document.text is not None:
-                value = encode({names.id: document.id, names.text: document.text, names.time: document.time_ms})
-            self._deliveries.append(await self._producer.send(topic, value, key=document.id.encode()))
+            key, value = message(document, names)
+            self._deliveries.append(await self._producer.send(topic, value, key=key))
             self.sent += 1
             if len(self._deliveries) >= _UNDER_WAY:
                 await self._delivered()

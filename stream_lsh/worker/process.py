@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import faust
 
 from stream_lsh.config.model import Config
-from stream_lsh.errors import StreamLSHError
+from stream_lsh.errors import ConfigError, StreamLSHError
 from stream_lsh.worker.topology import build_app
 
 FAILED, WRONG_USE = 1, 2
@@ -23,8 +23,9 @@ def execute(config: Config, partitions: Mapping[str, int], level: str) -> int:
     try:
         worker.execute_from_commandline()
     except SystemExit as left:
-        return left.code if isinstance(left.code, int) else FAILED
-    except StreamLSHError as error:
-        sys.stderr.write(f"stream-lsh: {error}\n")
-        return FAILED
+        reason = left.__context__  # the engine turns every exception into this one
+        if not isinstance(reason, StreamLSHError):
+            return left.code if isinstance(left.code, int) else FAILED
+        sys.stderr.write(f"stream-lsh: {type(reason).__name__}: {reason}\n")
+        return WRONG_USE if isinstance(reason, ConfigError) else FAILED
     return 0

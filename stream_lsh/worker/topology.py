@@ -21,6 +21,7 @@ TICK_SECONDS = 1.0
 """How often sign says how far event time has come."""
 
 _REQUEST_ROOM = 4_096
+_LETTER_ROOM = 1_024
 _CHUNKS = {"source": 200, "bands": 16, "candidates": 16, "verifications": 16, "edges": 64}
 _DEFAULT_PARTITIONS = 4
 
@@ -49,9 +50,10 @@ def topics(config: Config, pipeline: PipelineConfig, partitions: int) -> list[To
     names |= {pipeline.changelog_topic(table): count for table, count in changelogs.items()}
     public = (pipeline.matches_topic, pipeline.members_topic, pipeline.clusters_topic)
     keep_ms = pipeline.public_retention_ms
+    letters = {"max.message.bytes": str(largest + _LETTER_ROOM)}
     return [
         TopicSpec(pipeline.source, partitions, replication=copies),
-        TopicSpec(pipeline.dead_letters_topic, partitions, replication=copies, message_bytes=largest),
+        TopicSpec(pipeline.dead_letters_topic, partitions, letters, copies, largest),
         *(own_topic(name, count, message_bytes=largest, replication=copies) for name, count in names.items()),
         *(public_topic(name, partitions, retention_ms=keep_ms, replication=copies) for name in public),
     ]

@@ -1,7 +1,6 @@
-"""What comes in is used, put aside with its reason, or ends the worker; nothing of it is lost or blocks what follows."""
+"""What comes in is used, is put aside with its reason, or ends the worker; nothing is lost or blocks what follows."""
 
 import asyncio
-import gzip
 import json
 import sys
 import time
@@ -13,14 +12,16 @@ from typing import Any, NamedTuple
 import pytest
 from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 from aiokafka.admin import RecordsToDelete  # type: ignore[import-untyped]
+from aiokafka.codec import has_zstd  # type: ignore[import-untyped]
+from aiokafka.errors import UnsupportedCodecError  # type: ignore[import-untyped]
 from aiokafka.structs import TopicPartition  # type: ignore[import-untyped]
 
 from stream_lsh.config import Config
-from stream_lsh.model import Document
+from stream_lsh.pipeline.scheme import Signatures, TextScheme
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import admin_at, committed, make_topics, read, running, until
-from tests.kafka.test_worker import configured, published, send
+from tests.kafka.test_worker import configured, published
 
 NOW_MS = 1_700_000_000_000
 FOX = "the quick brown fox jumps over the lazy dog and runs far away into the dark wood"
@@ -177,7 +178,9 @@ def test_what_looks_odd_and_can_be_used_is_used(broker: Broker, name: str) -> No
             await put(broker, config.pipelines[0].source, messages)
             found = await eventually(lambda: matched(config), pairs)
             # And a delete of what has been matched takes the pair back.
-            await put(broker, config.pipelines[0].source, [Message(b"other", None), Message(b"7", b'{"deleted": true}')])
+            await put(
+                broker, config.pipelines[0].source, [Message(b"other", None), Message(b"7", b'{"deleted": true}')]
+            )
             left = await eventually(lambda: matched(config), pairs - {("again", "other"), ("7", "ü\x00\n")})
         return found, left, await letters(config)
 
@@ -303,7 +306,7 @@ def test_damaged_bytes_between_the_agents_end_the_worker_which_says_where(
 
     code, said, bad, position = asyncio.run(run())
     assert code == 1, said
-    assert f"DamagedBytes: {topic}, partition 0, offset {bad}: " in said
+    assert f"stream-lsh: DamagedBytes: {topic}, partition 0, offset {bad}: " in said
     assert position == bad  # it is read again, and nothing behind it before it is
 
 
@@ -323,7 +326,9 @@ def test_a_damaged_changelog_ends_the_worker_before_anything_is_read(
 
     code, said, bad, position = asyncio.run(run())
     assert code == 1, said
-    assert f"DamagedBytes: {config.pipelines[0].changelog_topic(table)}, partition 0, offset {bad}: " in said
+    assert (
+        f"stream-lsh: DamagedBytes: {config.pipelines[0].changelog_topic(table)}, partition 0, offset {bad}: " in said
+    )
     assert position == 2
 
 
@@ -337,5 +342,55 @@ def test_state_of_other_shingles_is_refused(broker: Broker, name: str, tmp_path:
 
     code, said = asyncio.run(run())
     assert code == 1, said
-    assert "FingerprintMismatch: " in said
+    assert "stream-lsh: FingerprintMismatch: " in said
     assert asyncio.run(matched(config)) == {pair(0)}
+
+
+def test_a_document_that_meets_a_bug_is_put_aside_where_that_is_asked_for(
+    broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = configured(broker, name, 1, on_bug="dead-letter")
+    sign = TextScheme.sign
+
+    def buggy(scheme: TextScheme, texts: Sequence[str]) -> Signatures:
+        if any("bug" in text for text in texts):
+            raise ZeroDivisionError("nobody thought of this")
+        return sign(scheme, texts)
+
+    monkeypatch.setattr(TextScheme, "sign", buggy)
+
+    async def run() -> tuple[list[int], Any, dict[int, Any]]:
+        async with running(await started(config)):
+            messages = [Message(b"bad-1", document("a bug")), *twins(0), Message(b"bad-2", document("a bug"))]
+            offsets = await put(broker, config.pipelines[0].source, [*messages, Message(b"1-0", None), *twins(1)])
+            found = await eventually(lambda: matched(config), {pair(0), pair(1)})
+        return offsets, found, await letters(config)
+
+    offsets, found, dead = asyncio.run(run())
+    assert found == {pair(0), pair(1)}
+    assert sorted(dead) == [offsets[0], offsets[3]]
+    assert {dict(record.headers)["reason"] for record in dead.values()} == {b"bug"}
+    assert {record.value for record in dead.values()} == {document("a bug")}
+
+
+def test_a_source_that_the_broker_compresses_is_read_or_ends_the_worker(broker: Broker, name: str) -> None:
+    config = configured(broker, name, 1)
+    source = config.pipelines[0].source
+
+    async def run() -> tuple[Any, BaseException | None, int | None]:
+        await make_topics(broker.address, source, partitions=1, compression_type="zstd")
+        app = await started(config)
+        async with running(app):
+            await put(broker, source, twins(0))
+            if has_zstd():
+                await eventually(lambda: matched(config), {pair(0)})
+            else:
+                await until(lambda: app.crash_reason)
+        return await matched(config), app.crash_reason, await committed(broker.address, name, source)
+
+    found, reason, position = asyncio.run(run())
+    if has_zstd():
+        assert (found, reason, position) == ({pair(0)}, None, 2)
+    else:  # the codec is not installed: the records are read once it is
+        assert isinstance(reason, UnsupportedCodecError)
+        assert (found, position) == (set(), None)

@@ -1,0 +1,127 @@
+"""States by partition: there where they are assigned, and nowhere else."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from stream_lsh.config import parse
+from stream_lsh.errors import DamagedBytes, InvariantError
+from stream_lsh.retention import BEGINNING_MS
+from stream_lsh.worker.agents import PipelineAgents
+from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.tables import Changelogged
+from stream_lsh.worker.topology import topics
+
+CONFIG = parse('[[pipeline]]\nname = "p"\nsource = "s"\n', "test.toml", {})
+PIPELINE = CONFIG.pipelines[0]
+
+
+def take(state: list[bytes], value: bytes) -> None:
+    if value == b"bad":
+        raise DamagedBytes("got nonsense")
+    state.append(value)
+
+
+def changelogged() -> Changelogged[list[bytes]]:
+    return Changelogged(lambda partition: [], take)
+
+
+class Delivered:
+    """A delivery that is confirmed at an offset."""
+
+    def __init__(self, offset: int) -> None:
+        self._offset = offset
+
+    def cancelled(self) -> bool:
+        return False
+
+    def exception(self) -> None:
+        return None
+
+    def result(self) -> Any:
+        return SimpleNamespace(offset=self._offset)
+
+
+def test_a_lookup_where_nothing_is_assigned_raises_and_makes_nothing() -> None:
+    states = changelogged()
+    states.own(2)
+    for _ in range(2):
+        with pytest.raises(InvariantError, match=r"got partition 1, expected one that is assigned here: \[2\]"):
+            states[1]
+    assert states.held() == {2: []}
+
+
+def test_a_partition_keeps_its_state_when_it_is_assigned_again_and_loses_it_when_it_goes() -> None:
+    states = changelogged()
+    states.own(0)
+    states.recover(0, b"one", 4)
+    states.own(0)
+    assert (states[0], states.offset(0)) == ([b"one"], 4)
+    states.drop(0)
+    states.recover(0, b"late", 5)  # of the recovery that the rebalance broke off
+    assert (states.held(), states.offset(0)) == ({}, None)
+    states.own(0)
+    assert (states[0], states.offset(0)) == ([], None)
+
+
+def test_a_delivery_from_before_a_partition_went_says_nothing_of_its_new_state() -> None:
+    states = changelogged()
+    states.own(0)
+    before = states.appended(0)
+    states.drop(0)
+    states.own(0)
+    before(Delivered(7))
+    assert states.offset(0) is None
+    states.appended(0)(Delivered(7))
+    assert states.offset(0) == 7
+
+
+def test_damage_is_kept_with_its_place_and_raised_at_every_use() -> None:
+    states = changelogged()
+    states.name = "news-ledger-changelog"
+    states.own(0)
+    states.own(1)
+    states.recover(0, b"one", 0)
+    states.recover(0, b"bad", 1)
+    states.recover(0, b"two", 2)
+    for use in (lambda: states[0], lambda: states[1], states.held):
+        with pytest.raises(DamagedBytes, match=r"^news-ledger-changelog, partition 0, offset 1: got nonsense$"):
+            use()
+    assert states.offset(0) == 0
+
+
+@pytest.mark.parametrize("newest_ms", [-5, 0, 5])
+def test_event_time_before_the_epoch_is_event_time(newest_ms: int) -> None:
+    state = PipelineState(PIPELINE, 1)
+    state.documents.own(0)
+    assert state.newest_ms(state.documents[0], None) == BEGINNING_MS
+    state.documents[0].newest_ms = newest_ms
+    assert state.newest_ms(state.documents[0], None) == newest_ms
+
+
+def test_events_of_an_older_generation_are_left_to_who_reads_them_again() -> None:
+    app = SimpleNamespace(consumer_generation_id=1)
+    agents = PipelineAgents(cast(Any, app), PipelineState(PIPELINE, 1), {})
+
+    async def events() -> AsyncIterator[Any]:
+        for number, generation in enumerate((1, 1, 2)):
+            yield SimpleNamespace(number=number, message=SimpleNamespace(generation_id=generation))
+
+    async def run() -> list[int]:
+        seen = []
+        async for event in agents._current(SimpleNamespace(noack=lambda: SimpleNamespace(events=events))):
+            seen.append(event.number)
+            app.consumer_generation_id = 2  # a rebalance while the first one is processed
+        return seen
+
+    assert asyncio.run(run()) == [0, 2]
+
+
+def test_the_largest_document_fits_among_the_dead_letters() -> None:
+    huge = replace(PIPELINE, max_document_bytes=8 << 20)
+    spec = {one.name: one for one in topics(CONFIG, huge, 4)}[huge.dead_letters_topic]
+    assert int(spec.config["max.message.bytes"]) > spec.message_bytes > 8 << 20
