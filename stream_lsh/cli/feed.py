@@ -8,16 +8,14 @@ import os
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from stream_lsh.cli.blocks import Names, blocks
-from stream_lsh.cli.inflate import Here
 from stream_lsh.cli.inputs import FORMATS, Input, find_inputs
 from stream_lsh.cli.parsing import Parser, whole
 from stream_lsh.cli.progress import Progress
+from stream_lsh.cli.reading import read
 from stream_lsh.errors import ConfigError
-from stream_lsh.model import Document
 
 if TYPE_CHECKING:
     from stream_lsh.worker.feeding import Feeder
@@ -66,6 +64,7 @@ def _parser() -> Parser:
     add("--rate", type=whole(1), metavar="N", help="documents a second at most (default: as fast as it goes)")
     add("--strict", action="store_true", help="exit with 1 if a line was put aside")
     add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
+    parser.set_defaults(max_document_bytes=1 << 40)  # how much is too much, the worker decides
     return parser
 
 
@@ -73,26 +72,12 @@ async def _feed(feeder: "Feeder", inputs: Sequence[Input], options: Namespace) -
     progress = Progress(sum(one.size for one in inputs), shown=not options.quiet)
     refused = 0
     async with feeder:
-        for documents, complaints, position in _read(inputs, options):
-            refused += len(complaints)
-            for complaint in complaints if refused <= _SHOWN and not options.quiet else ():
+        for documents, wrong, position in read(inputs, options, fallback_time_ms=int(time.time() * 1000)):
+            refused += len(wrong)
+            for one in wrong if refused <= _SHOWN and not options.quiet else ():
                 progress.clear()
-                sys.stderr.write(f"{complaint}\n")
+                sys.stderr.write(f"{one.place}: put aside ({one.reason}): {one.message}\n")
             await feeder.send(documents, options.rate)
             progress.update(position, feeder.sent)
     progress.clear()
     return refused
-
-
-def _read(inputs: Sequence[Input], options: Namespace) -> Iterator[tuple[list[Document], list[str], int]]:
-    """Blocks of documents, what was wrong with the others, and how far the files have been read."""
-    from stream_lsh.wire.source import FieldNames, parse_lines  # noqa: PLC0415
-
-    names = Names(options.id_column, options.text_column, options.time_column)
-    fields = FieldNames(id=names.id, text=names.text, time=names.time)
-    now_ms = int(time.time() * 1000)
-    for block in blocks(inputs, Here([one.path for one in inputs]), names, 1 << 40):
-        documents, errors = parse_lines(block.lines, fallback_time_ms=now_ms, max_bytes=1 << 40, names=fields)
-        wrong = sorted([*block.errors, *errors], key=lambda refused: refused[0])
-        complaints = [f"{block.places.name(index)}: put aside ({error.reason}): {error}" for index, error in wrong]
-        yield documents, complaints, block.position

@@ -13,22 +13,26 @@ from stream_lsh.wire.source import FieldNames, parse_lines
 _MAX_AHEAD_MS = 3_600_000
 
 
-def read(inputs: Sequence[Input], options: Namespace) -> Iterator[Part]:
+def read(inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0) -> Iterator[Part]:
     """The documents of all inputs, in order.
 
     Args:
         inputs: what to read.
         options: those of the command.
+        fallback_time_ms: event time of a document without one.
 
     Raises:
         ConfigError, InputError, OSError: an input cannot be read as a whole.
     """
     names = Names(options.id_column, options.text_column, options.time_column)
     fields = FieldNames(id=names.id, text=names.text, time=names.time)
-    latest_ms = int(time.time() * 1000) + _MAX_AHEAD_MS
+    # The future begins an hour from now, whatever a document without a time falls back to.
+    ahead_ms = int(time.time() * 1000) + _MAX_AHEAD_MS - fallback_time_ms
     for block in blocks(inputs, names, options.max_document_bytes):
         limit = 1 << 62 if block.checked else options.max_document_bytes
-        documents, errors = parse_lines(block.lines, max_bytes=limit, max_ahead_ms=latest_ms, names=fields)
+        documents, errors = parse_lines(
+            block.lines, fallback_time_ms=fallback_time_ms, max_bytes=limit, max_ahead_ms=ahead_ms, names=fields
+        )
         yield Part(documents, _refused(block, errors), block.position)
 
 

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Sequence
 
 from stream_lsh.cli.parsing import Parser
-from stream_lsh.errors import ConfigError
 
 _EPILOG = """\
 example:
@@ -33,10 +32,7 @@ def run(arguments: Sequence[str]) -> int:
     from stream_lsh.worker.topology import source_partitions  # noqa: PLC0415
 
     config = load(options.config, os.environ)
-    try:
-        partitions = asyncio.run(source_partitions(config))
-    except OSError as error:
-        raise _unreachable(config.kafka.brokers) from error
+    partitions = asyncio.run(source_partitions(config))
     for pipeline in config.pipelines:
         count = partitions[pipeline.name]
         sys.stderr.write(
@@ -45,10 +41,3 @@ def run(arguments: Sequence[str]) -> int:
     from stream_lsh.worker.process import execute  # noqa: PLC0415
 
     return execute(config, partitions, options.log)
-
-
-def _unreachable(brokers: Sequence[str]) -> ConfigError:
-    return ConfigError(
-        f"kafka.brokers: got no answer from {', '.join(brokers)}: is the broker running, the address right, "
-        "and does it ask for TLS or a password ([kafka.security])?"
-    )

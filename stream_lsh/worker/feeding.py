@@ -8,13 +8,14 @@ from types import TracebackType
 from typing import Any, Self
 
 from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
+from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 from msgspec.json import encode
 
 from stream_lsh.config.model import KafkaConfig, PipelineConfig
 from stream_lsh.errors import UnusableDocument
 from stream_lsh.model import Document
 from stream_lsh.wire.source import FieldNames
-from stream_lsh.worker.security import client_security
+from stream_lsh.worker.security import client_security, unreachable
 
 _LINGER_MS = 5
 _UNDER_WAY = 2_000
@@ -67,7 +68,11 @@ class Feeder:
             max_request_size=self._pipeline.max_message_bytes + 65_536,
             **client_security(self._kafka),
         )
-        await self._producer.start()
+        try:
+            await self._producer.start()
+        except KafkaError as error:
+            await self._producer.stop()
+            raise unreachable(self._kafka, error) from error
         self._started = time.monotonic()
         return self
 

@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer  # type: ignore[import-untyped]
+from aiokafka.errors import KafkaConnectionError  # type: ignore[import-untyped]
 
 from stream_lsh.config.model import KafkaConfig
 from stream_lsh.errors import ConfigError
-from stream_lsh.worker.security import client_security
+from stream_lsh.worker.security import client_security, unreachable
 
 _WAIT_MS = 200
 _METADATA_S = 15.0
@@ -24,8 +25,8 @@ async def messages(kafka: KafkaConfig, topic: str, from_beginning: bool, *, foll
     consumer = AIOKafkaConsumer(
         bootstrap_servers=list(kafka.brokers), isolation_level="read_committed", **client_security(kafka)
     )
-    await consumer.start()
     try:
+        await consumer.start()
         if topic not in await consumer.topics():
             raise ConfigError(f"{topic}: the topic does not exist; a worker creates it when it starts")
         consumer.subscribe([topic])
@@ -39,6 +40,8 @@ async def messages(kafka: KafkaConfig, topic: str, from_beginning: bool, *, foll
             for records in (await consumer.getmany(timeout_ms=_WAIT_MS)).values():
                 for record in records:
                     yield record
+    except KafkaConnectionError as error:
+        raise unreachable(kafka, error) from error
     finally:
         await consumer.stop()
 

@@ -47,3 +47,11 @@ def client_security(kafka: KafkaConfig) -> dict[str, Any]:
         found["sasl_plain_username"] = security.username
         found["sasl_plain_password"] = security.password.reveal()
     return found
+
+
+def unreachable(kafka: KafkaConfig, error: Exception) -> ConfigError:
+    """What to tell the operator when no broker answers."""
+    return ConfigError(
+        f"kafka.brokers: got no answer from {', '.join(kafka.brokers)} ({error}): is the broker running, the address "
+        "right, and does it ask for TLS or a password ([kafka.security])?"
+    )

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from aiokafka.admin import AIOKafkaAdminClient  # type: ignore[import-untyped]
+from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 from faust.types import TP
 
 from stream_lsh.config.model import Config, PipelineConfig
@@ -13,7 +14,7 @@ from stream_lsh.wire.frames import encode
 from stream_lsh.worker.agents import PipelineAgents
 from stream_lsh.worker.consumer import WorkerTransport
 from stream_lsh.worker.engine import EngineApp, RecordList, TopicSpec, own_topic, public_topic
-from stream_lsh.worker.security import client_security, engine_credentials
+from stream_lsh.worker.security import client_security, engine_credentials, unreachable
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.tables import StateTable, state_table
 
@@ -33,9 +34,11 @@ async def source_partitions(config: Config) -> dict[str, int]:
         ConfigError: a source exists with other partitions than the configuration asks for -> change one of them.
     """
     admin = AIOKafkaAdminClient(bootstrap_servers=",".join(config.kafka.brokers), **client_security(config.kafka))
-    await admin.start()
     try:
+        await admin.start()
         found = {topic["topic"]: len(topic["partitions"]) for topic in await admin.describe_topics()}
+    except KafkaError as error:
+        raise unreachable(config.kafka, error) from error
     finally:
         await admin.close()
     return {one.name: found.get(one.source, 0) or one.partitions or _DEFAULT_PARTITIONS for one in config.pipelines}
@@ -83,6 +86,7 @@ def build_app(config: Config, partitions: Mapping[str, int], **settings: Any) ->
         "broker": [f"kafka://{address}" for address in config.kafka.brokers],
         "broker_commit_interval": config.worker.commit_interval_ms / 1000,
         "broker_credentials": engine_credentials(config.kafka),
+        "broker_heartbeat_interval": min(1.0, config.worker.session_timeout_ms / 4000),
         "broker_session_timeout": config.worker.session_timeout_ms / 1000,
         "datadir": str(config.worker.data_dir),
         "producer_max_request_size": largest + _REQUEST_ROOM,
