@@ -394,3 +394,18 @@ def test_a_source_that_the_broker_compresses_is_read_or_ends_the_worker(broker: 
     else:  # the codec is not installed: the records are read once it is
         assert isinstance(reason, UnsupportedCodecError)
         assert (found, position) == (set(), None)
+
+
+def test_a_topic_that_the_operator_must_mend_ends_the_worker_with_its_own_code(
+    broker: Broker, name: str, tmp_path: Path
+) -> None:
+    config = configured(broker, name, 1)
+    topic = config.pipelines[0].dead_letters_topic
+
+    async def run() -> tuple[int, str]:
+        await make_topics(broker.address, topic, partitions=3)
+        return await ended(config, tmp_path)
+
+    code, said = asyncio.run(run())
+    assert code == 2, said
+    assert f"stream-lsh: ConfigError: {topic}: has 3 partitions, not 1" in said
