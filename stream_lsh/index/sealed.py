@@ -9,8 +9,10 @@ The postings of a bucket are a *run*: newest first, and behind the live ones as 
 
 The directory has 8 to 16 bits per posting, hence words and starts take 1.5 to 3 bytes of it.  A bit that is 0 settles
 a probe; otherwise the count of the lower bits of its word, added to `starts`, is the row of the bucket, unless two
-postings of the word share a bit: only these are searched for.  A probe so costs a few vector operations for a whole
-batch, most of them shared by all segments of a size, and does not depend on chains.
+postings of the word share a bit: only these are searched for.
+
+What it gains is memory, some 40 % with many segments.  With eight segments of 2^20 postings a probe costs what the
+chains cost if buckets are random, and up to a quarter more if many are shared: batches of 200 and of 16 alike.
 
 Sealing goes in slices, so that no batch waits.  The log is read once, slice by slice, each sorted by itself; then
 one range of buckets after the other is merged out of the slices.  The segment stays as it is meanwhile, and what is
@@ -115,8 +117,9 @@ class Sealed(Documents):
             rows[behind] += 1
             keys[behind] = self.keys.take(rows[behind])
             behind = behind[keys[behind] < buckets[behind]]
-            rows[behind] = np.searchsorted(self.keys, buckets[behind])
-            keys[behind] = self.keys.take(rows[behind])
+            if len(behind):
+                rows[behind] = np.searchsorted(self.keys, buckets[behind])
+                keys[behind] = self.keys.take(rows[behind])
         found = (keys == buckets).nonzero()[0]
         return at[found], rows[found]
 

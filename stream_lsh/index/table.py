@@ -52,7 +52,7 @@ class BandTable:
         visited: postings read by all probes so far, the measure of their cost that no clock can blur.
 
     Cost: memory is 16 bytes a posting, 12 a document and 4 to 8 per posting of capacity, some 360 bytes a document
-        at 17 buckets each.  A segment that has a newer one is sealed, which makes it smaller and probes of it faster:
+        at 17 buckets each.  A segment that has a newer one is sealed, which makes it smaller, not faster:
         `insert_and_probe` does so on the way, some 65,000 postings at a time, so there are no pauses.
     """
 
