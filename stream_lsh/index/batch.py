@@ -12,6 +12,8 @@ _POSITION_BITS = 20
 PIECE = 1 << _POSITION_BITS
 _POSITION_MASK = np.uint64(PIECE - 1)
 _BUCKET_MASK = ~_POSITION_MASK
+_LAST_MS = np.int64((1 << 63) - 2)
+"""No stretch of event time ends behind 2^63 - 1, and ends are exclusive."""
 _POSITIONS = np.arange(1 << 12, dtype=np.uint64)
 _POSITIONS.flags.writeable = False
 
@@ -63,8 +65,7 @@ def checked(refs: U64, times: I64 | None, rows: I64, buckets: U64) -> Batch:
     """
     if len(rows) != len(buckets) or (times is not None and len(times) != len(refs)):
         raise InvariantError(f"columns differ in length: {len(refs)} refs, {len(rows)} rows, {len(buckets)} buckets")
-    if times is None:
-        times = np.zeros(len(refs), dtype=np.int64)
+    times = np.zeros(len(refs), dtype=np.int64) if times is None else np.minimum(times, _LAST_MS)
     if len(rows) > 1 and (rows[1:] < rows[:-1]).any():
         order = np.argsort(rows, kind="stable")
         rows, buckets = rows[order], buckets[order]

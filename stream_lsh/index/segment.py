@@ -1,15 +1,18 @@
 """One presized chained hash table of postings: the log that grows, the heads that lead into it.
 
     head  u32[2^s]         slot = top s bits of the bucket -> newest row of its chain, 0 for none
-    log   u64[capacity, 2] row = (bucket, next older row of the slot << 32 | ordinal of the document); 0 ends a chain
+    log   u64[capacity, 2] row = (bucket, next older row of the slot << 32 | RETIRED? | ordinal of the document); 0 ends
+                           a chain, which leaves retired rows out
     refs  u64[capacity]    ordinal -> ref;  alive u32[capacity] ordinal -> live postings
 
 Rows of a chain descend from newest to oldest.  Nothing ever grows or moves: a full segment gets a successor, which
 is why no batch pauses.  The arrays are reserved whole and touched as they fill, so what is not used costs no memory.
 
-A segment does not know about caps, time or other segments.
+A segment does not know about caps, time or other segments.  Once it takes no more, `sealed` makes it smaller and
+faster.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from mmap import mmap
 from typing import TypeAlias, TypeVar
@@ -21,10 +24,12 @@ from stream_lsh.errors import DamagedBytes
 
 S32 = np.uint64(32)
 LOW32 = np.uint64(0xFFFFFFFF)
+RETIRED = np.uint64(1 << 31)
+ORDINAL = np.uint64((1 << 31) - 1)
 PARTITION_SHIFT = np.uint64(48)
 _NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
 FOREVER_MS = (1 << 63) - 1
-_FIELDS = 6
+_FIELDS = 7
 _HUGE_FROM = 1 << 22
 FEW = 40
 """Up to so many chains are followed one by one: a round of numpy costs as much as forty steps in plain Python."""
@@ -52,7 +57,106 @@ class Places:
     newer: I64
 
 
-class Segment:
+class Documents:
+    """The documents of a segment: what does not depend on how it holds its postings.
+
+    Args:
+        capacity: postings it can take; at most 2^31.
+        until_ms: the end of its stretch of event time, exclusive; FOREVER_MS for none.
+        base: number of documents that arrived before its first.
+
+    Attributes:
+        count: postings that ever arrived.
+        live, live_documents: without what was retired.
+    """
+
+    __slots__ = (
+        "alive", "base", "capacity", "count", "documents", "highest", "live", "live_documents", "lowest", "refs",
+        "until_ms",
+    )  # fmt: skip
+
+    def __init__(self, capacity: int, until_ms: int, base: int) -> None:
+        self.capacity, self.until_ms, self.base = capacity, until_ms, base
+        self.count = self.documents = self.live = self.live_documents = 0
+        self.refs: U64 = np.empty(0, dtype=np.uint64)
+        self.alive: U32 = np.empty(0, dtype=np.uint32)
+        self.lowest: U64 = np.empty(0, dtype=np.uint64)
+        self.highest: U64 = np.empty(0, dtype=np.uint64)
+
+    def _widen(self, refs: U64) -> None:
+        """Keep the range of refs per source partition: it tells which segments cannot hold a ref."""
+        partitions = (refs >> PARTITION_SHIFT).astype(np.int64)
+        self.lowest = reach(self.lowest, int(partitions.max()) + 1, _NONE)
+        self.highest = reach(self.highest, len(self.lowest), np.uint64(0))
+        np.minimum.at(self.lowest, partitions, refs)
+        np.maximum.at(self.highest, partitions, refs)
+
+    def may_hold(self, refs: U64) -> Bools:
+        """False where a ref is certainly not here."""
+        if self.documents == 0:
+            return np.zeros(len(refs), dtype=np.bool_)
+        partitions = (refs >> PARTITION_SHIFT).astype(np.int64)
+        known = partitions < len(self.lowest)
+        partitions[~known] = 0
+        return known & (refs >= self.lowest[partitions]) & (refs <= self.highest[partitions])
+
+    def below(self, floors: U64) -> bool:
+        """Whether every ref lies below the lowest live offset of its source partition."""
+        used = (self.lowest != _NONE).nonzero()[0]
+        if len(used) and used[-1] >= len(floors):
+            return False
+        return bool((self.highest[used] < (used.astype(np.uint64) << PARTITION_SHIFT) + floors[used]).all())
+
+    def leave(self, ordinals: I64) -> None:
+        """Count postings out, given the document of each."""
+        self.live -= len(ordinals)
+        np.subtract.at(self.alive, ordinals, np.uint32(1))
+        emptied = np.unique(ordinals)
+        self.live_documents -= int(np.count_nonzero(self.alive[emptied] == 0))
+
+    def take_documents(self, other: "Documents") -> None:
+        """The documents of another segment, which is given up for this one."""
+        self.count, self.documents = other.count, other.documents
+        self.live, self.live_documents = other.live, other.live_documents
+        self.refs, self.alive = other.refs, other.alive
+        self.lowest, self.highest = other.lowest, other.highest
+
+    def snapshot_documents(self) -> dict[str, np.ndarray]:
+        """Copies, by name."""
+        counts = (self.count, self.documents, self.live, self.live_documents)
+        return {
+            "fields": np.array((self.capacity, self.until_ms, self.base, *counts), dtype=np.int64),
+            "refs": self.refs[: self.documents].copy(),
+            "alive": self.alive[: self.documents].copy(),
+            "lowest": self.lowest.copy(),
+            "highest": self.highest.copy(),
+        }
+
+    @classmethod
+    def restore_documents(cls, arrays: dict[str, np.ndarray]) -> "Documents":
+        """The documents of a snapshot.
+
+        Raises:
+            DamagedBytes: an array is missing or does not fit the others.
+        """
+        try:
+            fields, refs, alive = arrays["fields"], arrays["refs"], arrays["alive"]
+            lowest, highest = arrays["lowest"], arrays["highest"]
+        except KeyError as missing:
+            raise DamagedBytes(f"the snapshot of a segment has no array {missing}: rebuild the table") from missing
+        if fields.shape != (_FIELDS,):
+            raise DamagedBytes(f"the snapshot of a segment has fields {fields.shape}: rebuild the table")
+        capacity, until_ms, base, count, documents, live, live_documents = fields.tolist()
+        if not len(refs) == len(alive) == documents <= capacity or len(lowest) != len(highest) or count > capacity:
+            raise DamagedBytes("the arrays of a segment's snapshot do not fit each other: rebuild the table")
+        found = Documents(capacity, until_ms, base)
+        found.count, found.documents, found.live, found.live_documents = count, documents, live, live_documents
+        found.refs, found.alive = refs.astype(np.uint64), alive.astype(np.uint32)
+        found.lowest, found.highest = lowest.astype(np.uint64), highest.astype(np.uint64)
+        return found
+
+
+class Segment(Documents):
     """A table of fixed capacity.
 
     Args:
@@ -63,22 +167,16 @@ class Segment:
     Cost: 16 bytes a posting, 12 a document, 4 to 8 a posting of capacity for the heads.
     """
 
-    __slots__ = (
-        "alive", "base", "capacity", "count", "documents", "head", "highest", "live", "live_documents", "log",
-        "lowest", "refs", "shift", "until_ms",
-    )  # fmt: skip
+    __slots__ = ("head", "log", "shift")
 
     def __init__(self, capacity: int, until_ms: int, base: int) -> None:
         bits = max(1, (capacity - 1).bit_length())
-        self.capacity, self.until_ms, self.base = capacity, until_ms, base
+        super().__init__(capacity, until_ms, base)
         self.shift = np.uint64(64 - bits)
         self.head: U32 = _reserved(np.uint32, 1 << bits)
         self.log: U64 = _reserved(np.uint64, 2 * capacity + 2).reshape(-1, 2)
-        self.refs: U64 = _reserved(np.uint64, capacity)
-        self.alive: U32 = _reserved(np.uint32, capacity)
-        self.count = self.documents = self.live = self.live_documents = 0
-        self.lowest: U64 = np.empty(0, dtype=np.uint64)
-        self.highest: U64 = np.empty(0, dtype=np.uint64)
+        self.refs = _reserved(np.uint64, capacity)
+        self.alive = _reserved(np.uint32, capacity)
 
     @property
     def room(self) -> int:
@@ -93,6 +191,28 @@ class Segment:
     def heads(self, buckets: U64) -> I64:
         """The newest row of each bucket's chain: int64[m], 0 for none."""
         return self.head.take((buckets >> self.shift).astype(np.int64)).astype(np.int64)
+
+    def first_row(self, bucket: int) -> int:
+        """The newest row of the chain of one bucket, 0 for none."""
+        return self.head.item(bucket >> int(self.shift))
+
+    def run(self, bucket: int, row: int) -> Iterator[int]:
+        """The ordinals of a bucket's live postings from a row of its chain on, newest first."""
+        read = self.log.item
+        while row:
+            link = read(row, 1)
+            if read(row, 0) == bucket:
+                yield link & 0xFFFFFFFF
+            row = link >> 32
+
+    def older(self, rows: I64) -> I64:
+        """Where the chains go on behind these rows, 0 for the end."""
+        older: I64 = (self.log[rows, 1] >> S32).astype(np.int64)
+        return older
+
+    def postings(self, rows: I64) -> tuple[U64, I64]:
+        """The buckets and the ordinals of rows."""
+        return self.log[rows, 0], (self.log[rows, 1] & ORDINAL).astype(np.int64)
 
     def append(self, refs: U64, counts: I64, rows: I64, buckets: U64) -> I64:
         """Add postings and say what came before each.
@@ -126,30 +246,6 @@ class Segment:
         self.live_documents += n
         self._widen(refs)
         return older
-
-    def _widen(self, refs: U64) -> None:
-        """Keep the range of refs per source partition: it tells which segments cannot hold a ref."""
-        partitions = (refs >> PARTITION_SHIFT).astype(np.int64)
-        self.lowest = reach(self.lowest, int(partitions.max()) + 1, _NONE)
-        self.highest = reach(self.highest, len(self.lowest), np.uint64(0))
-        np.minimum.at(self.lowest, partitions, refs)
-        np.maximum.at(self.highest, partitions, refs)
-
-    def may_hold(self, refs: U64) -> Bools:
-        """False where a ref is certainly not here."""
-        if self.documents == 0:
-            return np.zeros(len(refs), dtype=np.bool_)
-        partitions = (refs >> PARTITION_SHIFT).astype(np.int64)
-        known = partitions < len(self.lowest)
-        partitions[~known] = 0
-        return known & (refs >= self.lowest[partitions]) & (refs <= self.highest[partitions])
-
-    def below(self, floors: U64) -> bool:
-        """Whether every ref lies below the lowest live offset of its source partition."""
-        used = (self.lowest != _NONE).nonzero()[0]
-        if len(used) and used[-1] >= len(floors):
-            return False
-        return bool((self.highest[used] < (used.astype(np.uint64) << PARTITION_SHIFT) + floors[used]).all())
 
     def find(self, refs: U64, buckets: U64) -> Places:
         """Where the postings (bucket, ref) lie; those that are not here are left out.
@@ -228,24 +324,12 @@ class Segment:
         heading = (places.newer == 0).nonzero()[0]
         slots = (self.log[gone[heading], 0] >> self.shift).astype(np.int64)
         self.head[slots] = older[heading]
-        self.live -= len(gone)
-        ordinals = (links & LOW32).astype(np.int64)
-        np.subtract.at(self.alive, ordinals, np.uint32(1))
-        emptied = np.unique(ordinals)
-        self.live_documents -= int(np.count_nonzero(self.alive[emptied] == 0))
+        self.log[gone, 1] |= RETIRED
+        self.leave((links & ORDINAL).astype(np.int64))
 
     def snapshot(self) -> dict[str, np.ndarray]:
         """Copies of everything that is in use, by name."""
-        fields = (self.capacity, self.until_ms, self.base, self.documents, self.live, self.live_documents)
-        return {
-            "fields": np.array(fields, dtype=np.int64),
-            "log": self.log[: self.count + 1].copy(),
-            "head": self.head.copy(),
-            "refs": self.refs[: self.documents].copy(),
-            "alive": self.alive[: self.documents].copy(),
-            "lowest": self.lowest.copy(),
-            "highest": self.highest.copy(),
-        }
+        return {**self.snapshot_documents(), "log": self.log[: self.count + 1].copy(), "head": self.head.copy()}
 
     @classmethod
     def restore(cls, arrays: dict[str, np.ndarray]) -> "Segment":
@@ -254,32 +338,26 @@ class Segment:
         Raises:
             DamagedBytes: an array is missing or does not fit the others.
         """
-        try:
-            fields, log, head = arrays["fields"], arrays["log"], arrays["head"]
-            refs, alive = arrays["refs"], arrays["alive"]
-            lowest, highest = arrays["lowest"], arrays["highest"]
-        except KeyError as missing:
-            raise DamagedBytes(f"the snapshot of a segment has no array {missing}: rebuild the table") from missing
-        if fields.shape != (_FIELDS,) or log.ndim != 2 or log.shape[1] != 2 or len(log) == 0:
-            raise DamagedBytes(
-                f"the snapshot of a segment has fields {fields.shape}, log {log.shape}: rebuild the table"
-            )
-        capacity, until_ms, base, documents, live, live_documents = fields.tolist()
-        segment = cls(capacity, until_ms, base)
-        fits = len(log) <= capacity + 1 and head.shape == segment.head.shape and int(head.max()) < len(log)
-        if not fits or not len(refs) == len(alive) == documents <= capacity or len(lowest) != len(highest):
+        documents = cls.restore_documents(arrays)
+        if "log" not in arrays or "head" not in arrays:
+            raise DamagedBytes("the snapshot of a segment has no array 'log' or 'head': rebuild the table")
+        log, head = arrays["log"], arrays["head"]
+        if log.shape != (documents.count + 1, 2):
+            raise DamagedBytes(f"the snapshot of a segment has a log {log.shape}: rebuild the table")
+        segment = cls(documents.capacity, documents.until_ms, documents.base)
+        if head.shape != segment.head.shape or int(head.max()) >= len(log):
             raise DamagedBytes("the arrays of a segment's snapshot do not fit each other: rebuild the table")
         links = log[1:, 1]
         backwards = ((links >> S32) <= np.arange(len(links), dtype=np.uint64)).all()
-        if not backwards or ((links & LOW32) >= np.uint64(max(documents, 1))).any():
+        known = ((links & ORDINAL) < np.uint64(max(documents.documents, 1))).all()
+        if not backwards or not known or np.count_nonzero((links & RETIRED) == 0) != documents.live:
             raise DamagedBytes("a segment's snapshot has postings that lead nowhere: rebuild the table")
-        segment.count, segment.documents = len(log) - 1, documents
-        segment.live, segment.live_documents = live, live_documents
+        refs, alive = segment.refs, segment.alive
+        segment.take_documents(documents)
+        refs[: documents.documents], alive[: documents.documents] = documents.refs, documents.alive
+        segment.refs, segment.alive = refs, alive
         segment.log[: len(log)] = log
         segment.head[:] = head
-        segment.refs[:documents] = refs
-        segment.alive[:documents] = alive
-        segment.lowest, segment.highest = lowest.astype(np.uint64), highest.astype(np.uint64)
         return segment
 
 

@@ -2,7 +2,8 @@
 
 A document version is a ref (u64), its bands are buckets (u64); a posting is one (bucket, ref).  `bucket & 1` is 1
 for the digest band, whose buckets hold documents of identical content.  This file owns the order of postings and
-what is live; `segment` holds them, `walk` follows them, `hits` ranks what was met.
+what is live; `segment` holds them, `sealed` those that no more are added to, `walk` follows them, `hits` ranks what
+was met.
 
 Invariants:
     A (bucket, ref) is in the table at most once.
@@ -26,8 +27,9 @@ from stream_lsh.arrays import I64, U64, Bools
 from stream_lsh.errors import DamagedBytes
 from stream_lsh.index.batch import Batch, checked, in_chain_order
 from stream_lsh.index.hits import Hits, count_bands, joined, merge_equal_refs, no_hits, rank
-from stream_lsh.index.segment import FOREVER_MS, LOW32, PARTITION_SHIFT, S32, Places, Segment, reach
-from stream_lsh.index.walk import Probe, Walk, bucket_numbers, new_neighbours
+from stream_lsh.index.sealed import SLICE, Sealed, Sealing
+from stream_lsh.index.segment import FOREVER_MS, PARTITION_SHIFT, Places, Segment, reach
+from stream_lsh.index.walk import Probe, Walk, bucket_numbers, find, new_neighbours, refs_of
 from stream_lsh.model import NO_REF
 
 MAX_CAPACITY = 1 << 24
@@ -50,7 +52,8 @@ class BandTable:
         visited: postings read by all probes so far, the measure of their cost that no clock can blur.
 
     Cost: memory is 16 bytes a posting, 12 a document and 4 to 8 per posting of capacity, some 360 bytes a document
-        at 17 buckets each.  No call moves what is stored, so there are no pauses.
+        at 17 buckets each.  A segment that has a newer one is sealed, which makes it smaller, not faster:
+        `insert_and_probe` does so on the way, some 65,000 postings at a time, so there are no pauses.
     """
 
     __slots__ = (
@@ -59,6 +62,7 @@ class BandTable:
         "_first_capacity",
         "_in_parts",
         "_marks",
+        "_sealing",
         "_segments",
         "_span_ms",
         "visited",
@@ -74,7 +78,8 @@ class BandTable:
     ) -> None:
         self._cap_postings, self._cap_candidates = cap_postings, cap_candidates
         self._span_ms, self._first_capacity = segment_span_ms, first_capacity
-        self._segments: list[Segment] = []
+        self._segments: list[Segment | Sealed] = []
+        self._sealing: Sealing | None = None
         self._marks: U64 = np.zeros(1, dtype=np.uint64)  # per source partition: 1 + the highest ref that was entered
         self._in_parts = False  # whether a ref may have several numbers, because its postings came in several calls
         self.visited = 0
@@ -90,7 +95,7 @@ class BandTable:
 
     @property
     def segments(self) -> int:
-        """Segments in use; each one more costs a probe some .8 us a document in batches of 200."""
+        """Segments in use; each one more costs a probe some time, see `benchmarks.index`."""
         return len(self._segments)
 
     @property
@@ -118,6 +123,8 @@ class BandTable:
             2 to 5 us a document of 17 postings in batches of 200, in buckets of any size; unless the caps are lifted.
         """
         parts = []
+        for _ in range(1 + 2 * len(rows) // SLICE):
+            self._seal_some()
         for piece in checked(refs, times, rows, buckets).pieces():
             probes = self._enter(piece)
             parts.append(self._probed(piece.refs, probes) if probes else no_hits())
@@ -127,6 +134,11 @@ class BandTable:
         """Enter postings without probing: recovery from a changelog.  Arguments as for `insert_and_probe`."""
         for piece in checked(refs, times, rows, buckets).pieces():
             self._enter(piece)
+
+    def seal(self) -> None:
+        """Seal all segments but the newest now, instead of on the way."""
+        while self._seal_some():
+            pass
 
     def probe(self, rows: I64, buckets: U64) -> Hits:
         """Whom documents would meet that are not entered: a query, which leaves the table as it is.
@@ -231,7 +243,8 @@ class BandTable:
         for number in range(count):
             start = f"{number}."
             names = [name for name in arrays if name.startswith(start)]
-            table._segments.append(Segment.restore({name.removeprefix(start): arrays[name] for name in names}))
+            kind = Sealed if f"{number}.keys" in arrays else Segment
+            table._segments.append(kind.restore({name.removeprefix(start): arrays[name] for name in names}))
         return table
 
     def _enter(self, piece: Batch) -> list[Probe]:
@@ -249,11 +262,10 @@ class BandTable:
         probes = []
         missing = np.ones(len(rows), dtype=np.bool_)
         asked = known[rows].nonzero()[0]
-        for number, places in self._find(refs[rows[asked]], buckets[asked]):
+        for number, places in find(self._segments, refs[rows[asked]], buckets[asked]):
             found = asked[places.asked]
             missing[found] = False
-            older = (self._segments[number].log[places.rows, 1] >> S32).astype(np.int64)
-            probes.append(Probe(number, rows[found], buckets[found], older))
+            probes.append(Probe(number, rows[found], buckets[found], self._segments[number].older(places.rows)))
         if missing.any():
             self._in_parts = self._in_parts or bool(missing[asked].any())
             probes += self._append(refs, piece.times, rows[missing], buckets[missing])
@@ -311,7 +323,7 @@ class BandTable:
     def _open_segment(self, time_ms: int, postings: int) -> Segment:
         """The segment that takes a document of this time and size: the last one, or a new one behind it."""
         last = self._segments[-1] if self._segments else None
-        if last is not None and time_ms < last.until_ms and postings <= last.room:
+        if isinstance(last, Segment) and time_ms < last.until_ms and postings <= last.room:
             return last
         if last is not None and time_ms < last.until_ms:
             until_ms, capacity = last.until_ms, min(last.capacity * GROWTH, max(MAX_CAPACITY, last.capacity))
@@ -323,21 +335,20 @@ class BandTable:
                 before = sum(segment.count for segment in self._segments if segment.until_ms == last.until_ms)
                 capacity = max(capacity, min(1 << (before * 5 // 4 - 1).bit_length(), MAX_CAPACITY))
         base = 0 if last is None else last.base + last.documents
-        self._segments.append(Segment(max(capacity, postings), until_ms, base))
-        return self._segments[-1]
+        opened = Segment(max(capacity, postings), until_ms, base)
+        self._segments.append(opened)
+        return opened
 
-    def _find(self, refs: U64, buckets: U64) -> list[tuple[int, Places]]:
-        """Where postings are, by number of segment, newest first."""
-        found = []
-        asked = np.arange(len(refs))
-        for number in range(len(self._segments) - 1, -1, -1):
-            if len(asked) == 0:
-                break
-            places = self._segments[number].find(refs[asked], buckets[asked])
-            if len(places.asked):
-                found.append((number, Places(asked[places.asked], places.rows, places.newer)))
-                asked = np.delete(asked, places.asked)
-        return found
+    def _seal_some(self) -> bool:
+        """One step in sealing the oldest segment that is open and not the newest; whether there was one."""
+        older, sealing = self._segments[:-1], self._sealing
+        if sealing is None or sealing.segment not in older:  # it can have expired, or be the newest again
+            segment = next((segment for segment in older if isinstance(segment, Segment)), None)
+            sealing = self._sealing = None if segment is None else Sealing(segment)
+        elif (sealed := sealing.step()) is not None:
+            self._segments[older.index(sealing.segment)] = sealed
+            self._sealing = None
+        return sealing is not None
 
     def _probed(self, refs: U64, probes: list[Probe]) -> Hits:
         walk = Walk(self._segments, probes, self._cap_postings)
@@ -345,35 +356,24 @@ class BandTable:
         if not walk.keys:
             return no_hits(walk.capped)
         counted = count_bands(walk.keys[0] if len(walk.keys) == 1 else np.concatenate(walk.keys))
-        old = self._refs_of(counted.numbers.astype(np.int64) + self._segments[0].base)
+        old = refs_of(self._segments, counted.numbers.astype(np.int64) + self._segments[0].base)
         if self._in_parts:
             counted, old = merge_equal_refs(counted, old)
         return rank(counted, refs, old, self._cap_candidates, walk.capped)
 
-    def _refs_of(self, numbers: I64) -> U64:
-        """The refs of documents by their numbers."""
-        if len(self._segments) == 1:
-            return self._segments[0].refs[numbers - self._segments[0].base]
-        refs = np.empty(len(numbers), dtype=np.uint64)
-        where = np.searchsorted([segment.base for segment in self._segments], numbers, side="right") - 1
-        for number in range(len(self._segments)):
-            at = (where == number).nonzero()[0]
-            if len(at):
-                segment = self._segments[number]
-                refs[at] = segment.refs[numbers[at] - segment.base]
-        return refs
-
     def _unlink(self, refs: U64, buckets: U64) -> dict[int, list[int]]:
         """Take postings out; the numbers of the documents that went, by digest bucket."""
         gone: dict[int, list[int]] = {}
-        for number, places in self._find(refs, buckets):
+        for number, places in find(self._segments, refs, buckets):
             segment = self._segments[number]
             at, first = np.unique(places.rows, return_index=True)
-            digests = at[(segment.log[at, 0] & np.uint64(1)).nonzero()[0]]
-            numbers = (segment.log[digests, 1] & LOW32).astype(np.int64) + segment.base
-            for bucket, document in zip(segment.log[digests, 0].tolist(), numbers.tolist(), strict=True):
-                gone.setdefault(bucket, []).append(document)
+            posted, ordinals = segment.postings(at)
+            digests = (posted & np.uint64(1)).nonzero()[0]
+            for bucket, ordinal in zip(posted[digests].tolist(), ordinals[digests].tolist(), strict=True):
+                gone.setdefault(bucket, []).append(segment.base + ordinal)
             segment.unlink(Places(places.asked[first], at, places.newer[first]))
+            if self._sealing is not None and self._sealing.segment is segment:
+                self._sealing.gone.append(at)
         return gone
 
     def _heal(self, gone: Mapping[int, Iterable[int]]) -> Hits:
@@ -387,7 +387,7 @@ class BandTable:
         if not pairs:
             return no_hits()
         numbered = np.array(sorted(set(pairs), reverse=True), dtype=np.int64)
-        new, old = self._refs_of(numbered[:, 0]), self._refs_of(numbered[:, 1])
+        new, old = refs_of(self._segments, numbered[:, 0]), refs_of(self._segments, numbered[:, 1])
         if self._in_parts:  # then the same two refs can meet under different numbers
             _, first = np.unique(np.stack((new, old)), axis=1, return_index=True)
             new, old = new[np.sort(first)], old[np.sort(first)]

@@ -10,9 +10,11 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U64
 from stream_lsh.index.hits import NUMBER_MASK, ROW_SHIFT
-from stream_lsh.index.segment import FEW, LOW32, S32, Segment
+from stream_lsh.index.sealed import DEAD, Needles, Sealed
+from stream_lsh.index.segment import FEW, LOW32, S32, Places, Segment
 
 _ONE = np.uint64(1)
+_WIDEST = 256
 _NEWEST = int(NUMBER_MASK)
 
 
@@ -51,10 +53,11 @@ class Walk:
         visited: rows read, the measure of what a walk costs.
     """
 
-    __slots__ = ("_base", "_buckets", "_cap", "_left", "_tags", "capped", "keys", "visited")
+    __slots__ = ("_base", "_buckets", "_cap", "_few", "_left", "_tags", "capped", "keys", "visited")
 
-    def __init__(self, segments: Sequence[Segment], probes: Sequence[Probe], cap: int) -> None:
+    def __init__(self, segments: Sequence[Segment | Sealed], probes: Sequence[Probe], cap: int) -> None:
         self.keys: list[U64] = []
+        self._few: list[int] = []
         self.capped = self.visited = 0
         self._cap = cap
         self._base = segments[0].base if segments else 0
@@ -73,54 +76,103 @@ class Walk:
             begin += len(probe.rows)
         self._over_segments(segments, starts)
 
-    def _one_by_one(self, segments: Sequence[Segment], probes: Sequence[Probe]) -> None:
+    def _one_by_one(self, segments: Sequence[Segment | Sealed], probes: Sequence[Probe]) -> None:
         """The walk of a few postings, in plain Python."""
-        keys: list[int] = []
         for probe in probes:
             tags = _tags(probe.rows, probe.buckets).tolist()
             for tag, bucket, row in zip(tags, probe.buckets.tolist(), probe.older.tolist(), strict=True):
-                self._single(segments[: probe.segment + 1], keys, tag, bucket, row)
-        if keys:
-            self.keys.append(np.array(keys, dtype=np.uint64))
+                self._single(segments[: probe.segment + 1], tag, bucket, row)
+        if self._few:
+            self.keys.append(np.array(self._few, dtype=np.uint64))
 
-    def _single(self, segments: Sequence[Segment], keys: list[int], tag: int, bucket: int, row: int) -> None:
+    def _single(self, segments: Sequence[Segment | Sealed], tag: int, bucket: int, row: int) -> None:
         left = self._cap or -1  # from -1 downwards it never ends
-        number = len(segments) - 1
-        while True:
-            segment = segments[number]
-            read, newest = segment.log.item, _NEWEST - segment.base + self._base
-            while row:
-                self.visited += 1
-                link = read(row, 1)
-                if read(row, 0) == bucket:
-                    if left == 0:
-                        self.capped += 1
-                        return
-                    left -= 1
-                    keys.append(tag | newest - (link & 0xFFFFFFFF) << 1)
-                row = link >> 32
-            if number == 0:
-                return
-            number -= 1
-            segment = segments[number]
-            row = segment.head.item(bucket >> int(segment.shift))
-
-    def _over_segments(self, segments: Sequence[Segment], starts: dict[int, list[tuple[I64, I64]]]) -> None:
-        walking = np.empty(0, dtype=np.int64)
         for number in range(len(segments) - 1, -1, -1):
             segment = segments[number]
-            parts = starts.get(number, [])
-            if len(walking):
-                parts = [(walking, segment.heads(self._buckets[walking])), *parts]
-            if not parts:
-                continue
-            lanes, current = parts[0]
-            if len(parts) > 1:
-                lanes = np.concatenate([part[0] for part in parts])
-                current = np.concatenate([part[1] for part in parts])
-            capped = self.capped
-            self._along_chains(segment, lanes, current)
-            walking = lanes if self.capped == capped else lanes[self._left[lanes] >= 0]
+            if number < len(segments) - 1:
+                row = segment.first_row(bucket)
+            if row:
+                key = tag + (_NEWEST - segment.base + self._base << 1)
+                if isinstance(segment, Sealed):
+                    after = self._along_run(segment, key, bucket, row, left)
+                else:
+                    after = self._along_chain(segment, key, bucket, row, left)
+                if after is None:
+                    return
+                left = after
+
+    def _along_chain(self, segment: Segment, key: int, bucket: int, row: int, left: int) -> int | None:
+        """One chain of one segment, given the key of its ordinal 0; what is left of the cap, None if that is spent."""
+        read = segment.log.item
+        while row:
+            self.visited += 1
+            link = read(row, 1)
+            if read(row, 0) == bucket:
+                if left == 0:
+                    self.capped += 1
+                    return None
+                left -= 1
+                self._few.append(key - ((link & 0xFFFFFFFF) << 1))
+            row = link >> 32
+        return left
+
+    def _along_run(self, segment: Sealed, key: int, bucket: int, row: int, left: int) -> int | None:
+        """As `_along_chain`, in a sealed segment."""
+        for ordinal in segment.run(bucket, row):
+            self.visited += 1
+            if left == 0:
+                self.capped += 1
+                return None
+            left -= 1
+            self._few.append(key - (ordinal << 1))
+        return left
+
+    def _over_segments(self, segments: Sequence[Segment | Sealed], starts: dict[int, list[tuple[I64, I64]]]) -> None:
+        walking = np.empty(0, dtype=np.int64)
+        needles = Needles(self._buckets[walking])
+        for number in range(len(segments) - 1, -1, -1):
+            segment, capped = segments[number], self.capped
+            joining = starts.get(number, [])
+            if isinstance(segment, Sealed):
+                at, rows = segment.first(needles)
+                self._along_runs(segment, *_together([(walking[at], rows), *joining]))
+            else:
+                old = [(walking, segment.heads(needles.buckets))] if len(walking) else []
+                self._along_chains(segment, *_together([*old, *joining]))
+            if number == 0:
+                return
+            if joining:
+                walking = np.concatenate([walking, *(lanes for lanes, _ in joining)])
+            if self.capped != capped:
+                walking = walking[self._left[walking] >= 0]
+            if joining or self.capped != capped:
+                needles = Needles(self._buckets[walking])
+
+    def _along_runs(self, segment: Sealed, lanes: I64, rows: I64) -> None:
+        """All runs of one sealed segment, as `_along_chains`; more of each run at a time as fewer go on."""
+        buckets, width = self._buckets[lanes], 4
+        while len(lanes):
+            documents = segment.window(rows, buckets, width)
+            live = documents != DEAD
+            met = np.count_nonzero(live, axis=1)
+            on = met == width
+            if self._cap:
+                left = self._left[lanes]
+                spent = met > left
+                live &= np.arange(width) < left[:, None]
+                self.visited += int(np.minimum(met, left + 1).sum())
+                self.capped += int(np.count_nonzero(spent))
+                self._left[lanes] = np.where(spent, -1, left - met)
+                on &= ~spent
+            else:
+                self.visited += int(met.sum())
+            lane = lanes[live.nonzero()[0]]
+            if len(lane):
+                number = documents[live] + np.uint64(segment.base - self._base)
+                self.keys.append(self._tags[lane] | (NUMBER_MASK - number) << _ONE)
+            at = on.nonzero()[0]
+            lanes, rows, buckets = lanes[at], rows[at] + width, buckets[at]
+            width = min(2 * width, _WIDEST)
 
     def _along_chains(self, segment: Segment, lanes: I64, current: I64) -> None:
         """All chains of one segment to their ends, or until their bucket is spent: `_left` is then -1."""
@@ -159,7 +211,16 @@ def _tags(rows: I64, buckets: U64) -> U64:
     return rows.astype(np.uint64) << ROW_SHIFT | (~buckets & _ONE)
 
 
-def bucket_numbers(segments: Sequence[Segment], bucket: int, oldest: int, further: int) -> list[int]:
+def _together(parts: Sequence[tuple[I64, I64]]) -> tuple[I64, I64]:
+    """Lanes and rows of several parts as one; none for no part."""
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    return np.concatenate([lanes for lanes, _ in parts]), np.concatenate([rows for _, rows in parts])
+
+
+def bucket_numbers(segments: Sequence[Segment | Sealed], bucket: int, oldest: int, further: int) -> list[int]:
     """The numbers of a bucket's live postings, newest first: all above `oldest`, and `further` below it.
 
     One posting after the other, in plain Python: it is asked for single buckets, where a round of numpy costs twenty
@@ -169,19 +230,41 @@ def bucket_numbers(segments: Sequence[Segment], bucket: int, oldest: int, furthe
     """
     numbers: list[int] = []
     for segment in reversed(segments):
-        read, base = segment.log.item, segment.base
-        row = segment.head.item(bucket >> int(segment.shift))
-        while row:
-            link = read(row, 1)
-            if read(row, 0) == bucket:
-                number = base + (link & 0xFFFFFFFF)
-                numbers.append(number)
-                if number < oldest:
-                    further -= 1
-                    if further == 0:
-                        return numbers
-            row = link >> 32
+        for ordinal in segment.run(bucket, segment.first_row(bucket)):
+            number = segment.base + ordinal
+            numbers.append(number)
+            if number < oldest:
+                further -= 1
+                if further == 0:
+                    return numbers
     return numbers
+
+
+def find(segments: Sequence[Segment | Sealed], refs: U64, buckets: U64) -> list[tuple[int, Places]]:
+    """Where postings are, by number of segment, newest first."""
+    found = []
+    asked = np.arange(len(refs))
+    for number in range(len(segments) - 1, -1, -1):
+        if len(asked) == 0:
+            break
+        places = segments[number].find(refs[asked], buckets[asked])
+        if len(places.asked):
+            found.append((number, Places(asked[places.asked], places.rows, places.newer)))
+            asked = np.delete(asked, places.asked)
+    return found
+
+
+def refs_of(segments: Sequence[Segment | Sealed], numbers: I64) -> U64:
+    """The refs of documents by their numbers."""
+    if len(segments) == 1:
+        return segments[0].refs[numbers - segments[0].base]
+    refs = np.empty(len(numbers), dtype=np.uint64)
+    where = np.searchsorted([segment.base for segment in segments], numbers, side="right") - 1
+    for number, segment in enumerate(segments):
+        at = (where == number).nonzero()[0]
+        if len(at):
+            refs[at] = segment.refs[numbers[at] - segment.base]
+    return refs
 
 
 def new_neighbours(alive: Sequence[int], gone: Sequence[int], window: int) -> list[tuple[int, int]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from stream_lsh.index.sealed import DEAD
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange
 from stream_lsh.model import Document
@@ -196,7 +197,12 @@ def postings_of(table: BandTable, refs: set[int]) -> list[tuple[int, int]]:
     """The (bucket, ref) of some versions that a walk along all chains meets, ascending."""
     arrays, met = table.snapshot(), []
     for number in range(int(arrays["segments"][0])):
-        log, owners = arrays[f"{number}.log"].tolist(), arrays[f"{number}.refs"].tolist()
+        owners = arrays[f"{number}.refs"].tolist()
+        if f"{number}.keys" in arrays:
+            keys, docs = arrays[f"{number}.keys"].tolist(), arrays[f"{number}.docs"].tolist()
+            met += [(bucket, owners[doc]) for bucket, doc in zip(keys, docs, strict=True) if doc != DEAD]
+            continue
+        log = arrays[f"{number}.log"].tolist()
         for head in arrays[f"{number}.head"].tolist():
             row = head
             while row:
