@@ -52,8 +52,10 @@ class BandTable:
         visited: postings read by all probes so far, the measure of their cost that no clock can blur.
 
     Cost: memory is 16 bytes a posting, 12 a document and 4 to 8 per posting of capacity, some 360 bytes a document
-        at 17 buckets each.  A segment that has a newer one is sealed, which makes it smaller, not faster:
-        `insert_and_probe` does so on the way, some 65,000 postings at a time, so there are no pauses.
+        at 17 buckets each.  With stretches of event time there are many segments, and one that has a newer one is
+        sealed, which makes it smaller (some 260 bytes a document), not faster: `insert_and_probe` does so on the
+        way, some 65,000 postings at a time, so there are no pauses.  One stretch for ever has few segments and keeps
+        them open: they are probed as fast or faster (docs/adr/0011).
     """
 
     __slots__ = (
@@ -123,8 +125,9 @@ class BandTable:
             2 to 5 us a document of 17 postings in batches of 200, in buckets of any size; unless the caps are lifted.
         """
         parts = []
-        for _ in range(1 + 2 * len(rows) // SLICE):
-            self._seal_some()
+        if self._span_ms is not None:
+            for _ in range(1 + 2 * len(rows) // SLICE):
+                self._seal_some()
         for piece in checked(refs, times, rows, buckets).pieces():
             probes = self._enter(piece)
             parts.append(self._probed(piece.refs, probes) if probes else no_hits())
