@@ -86,6 +86,11 @@ class Relay:
         self._told, self._unsaid = merged, 0
         return Watermarks(self._origin, merged)
 
+    def take_all(self, said: Iterable[Watermarks | None]) -> Watermarks | None:
+        """What is to be passed on behind the data of several messages: the last of what `take` answers to each."""
+        answers = [self.take(one) for one in said if one is not None]
+        return next((answer for answer in reversed(answers) if answer is not None), None)
+
 
 def watermark_of(marks: Iterable[Mark], sources: int) -> int:
     """W: the least time of the source partitions that are not idle, the greatest if all are.

@@ -15,6 +15,7 @@ from stream_lsh.model import Document
 from stream_lsh.pipeline.batches import BandsFrame, Candidates, CandidatesFrame, EdgesFrame, VerificationsFrame
 from stream_lsh.pipeline.gather import gather
 from stream_lsh.pipeline.index import index
+from stream_lsh.pipeline.joining import furthest_horizon, joined_candidates, joined_postings, joined_verifications
 from stream_lsh.pipeline.settle import Settlement
 from stream_lsh.pipeline.sign import Arrivals, Signed, sign
 from stream_lsh.pipeline.verify import verify
@@ -98,24 +99,23 @@ class PipelineAgents:
         acker, guard = OrderedAcker(self._app), ContiguityGuard(self._app.committed_offset)
         async for event in self._current(stream):
             guard.check(event)
-            deliveries = Deliveries()
-            for record in event.value:
-                buckets = self._state.buckets[record.partition]
-                frame = self._decoded(decode_bands, record)
-                if frame.horizon is not None:
-                    forget_buckets(buckets.table, frame.horizon)
-                if frame.postings is not None:
-                    indexed = index(frame.postings, buckets.table)
-                    self._state.counts.capped_postings += indexed.capped_postings
-                    self._state.counts.capped_candidates += indexed.capped_candidates
-                    if indexed.candidates is not None:
-                        deliveries += await self._send_candidates(indexed.candidates)
-                if frame.postings is not None or frame.horizon is not None:
-                    logged = encode_buckets(BandsFrame(frame.postings, None, frame.horizon), self._state.fingerprint)
-                    deliveries.append(await self._tables["buckets"].append(self._app, record.partition, logged))
-                passed_on = None if frame.watermarks is None else buckets.relay.take(frame.watermarks)
-                if passed_on is not None:
-                    deliveries += await self._send_to_all("candidates", CandidatesFrame(watermarks=passed_on))
+            deliveries, frames = Deliveries(), self._frames(decode_bands, event)
+            partition = event.message.partition
+            buckets, horizon = self._state.buckets[partition], furthest_horizon(frames)
+            if horizon is not None:
+                forget_buckets(buckets.table, horizon)
+                deliveries.append(await self._log_buckets(partition, BandsFrame(horizon=horizon)))
+            for postings in joined_postings(frame.postings for frame in frames):
+                indexed = index(postings, buckets.table)
+                self._state.counts.capped_postings += indexed.capped_postings
+                self._state.counts.capped_candidates += indexed.capped_candidates
+                if indexed.candidates is not None:
+                    deliveries += await self._send_candidates(indexed.candidates)
+                for part in cut_postings(postings):
+                    deliveries.append(await self._log_buckets(partition, BandsFrame(postings=part)))
+            passed_on = buckets.relay.take_all(frame.watermarks for frame in frames)
+            if passed_on is not None:
+                deliveries += await self._send_to_all("candidates", CandidatesFrame(watermarks=passed_on))
             await acker.add(event, deliveries)
 
     async def gather(self, stream: Any) -> None:
@@ -123,23 +123,22 @@ class PipelineAgents:
         acker, guard = OrderedAcker(self._app), ContiguityGuard(self._app.committed_offset)
         async for event in self._current(stream):
             guard.check(event)
-            deliveries = Deliveries()
-            for record in event.value:
-                documents = self._state.documents[record.partition]
-                frame = self._decoded(decode_candidates, record)
-                if frame.horizon is not None:
-                    documents.table.expire(frame.horizon)
-                if frame.candidates is not None:
-                    self._state.counts.candidates += len(frame.candidates)
-                    asked = gather(frame.candidates, documents.table, documents.forwarded)
-                    parts = () if asked is None else verifications_by_partition(asked, self._state.partitions)
-                    for target, part in enumerate(parts):
-                        for batch in () if part is None else cut_verifications(part):
-                            sent = VerificationsFrame(verifications=batch)
-                            deliveries.append(await self._send("verifications", target, sent))
-                passed_on = None if frame.watermarks is None else documents.gather_relay.take(frame.watermarks)
-                if passed_on is not None:
-                    deliveries += await self._send_to_all("verifications", VerificationsFrame(watermarks=passed_on))
+            deliveries, frames = Deliveries(), self._frames(decode_candidates, event)
+            documents, horizon = self._state.documents[event.message.partition], furthest_horizon(frames)
+            if horizon is not None:
+                documents.table.expire(horizon)
+            candidates = joined_candidates(frame.candidates for frame in frames)
+            if candidates is not None:
+                self._state.counts.candidates += len(candidates)
+                asked = gather(candidates, documents.table, documents.forwarded)
+                parts = () if asked is None else verifications_by_partition(asked, self._state.partitions)
+                for target, part in enumerate(parts):
+                    for batch in () if part is None else cut_verifications(part):
+                        sent = VerificationsFrame(verifications=batch)
+                        deliveries.append(await self._send("verifications", target, sent))
+            passed_on = documents.gather_relay.take_all(frame.watermarks for frame in frames)
+            if passed_on is not None:
+                deliveries += await self._send_to_all("verifications", VerificationsFrame(watermarks=passed_on))
             await acker.add(event, deliveries)
 
     async def verify(self, stream: Any) -> None:
@@ -147,18 +146,17 @@ class PipelineAgents:
         acker, guard = OrderedAcker(self._app), ContiguityGuard(self._app.committed_offset)
         async for event in self._current(stream):
             guard.check(event)
-            deliveries = Deliveries()
-            for record in event.value:
-                documents = self._state.documents[record.partition]
-                frame = self._decoded(decode_verifications, record)
-                edges = None
-                if frame.verifications is not None:
-                    edges = verify(frame.verifications, documents.table, self._state.criteria, self._state.sets)
-                for part in () if edges is None else cut_edges(edges):
-                    deliveries.append(await self._send("edges", 0, EdgesFrame(edges=part)))
-                passed_on = None if frame.watermarks is None else documents.verify_relay.take(frame.watermarks)
-                if passed_on is not None:
-                    deliveries.append(await self._send("edges", 0, EdgesFrame(watermarks=passed_on)))
+            deliveries, frames = Deliveries(), self._frames(decode_verifications, event)
+            documents = self._state.documents[event.message.partition]
+            asked = joined_verifications(frame.verifications for frame in frames)
+            edges = None
+            if asked is not None:
+                edges = verify(asked, documents.table, self._state.criteria, self._state.sets)
+            for part in () if edges is None else cut_edges(edges):
+                deliveries.append(await self._send("edges", 0, EdgesFrame(edges=part)))
+            passed_on = documents.verify_relay.take_all(frame.watermarks for frame in frames)
+            if passed_on is not None:
+                deliveries.append(await self._send("edges", 0, EdgesFrame(watermarks=passed_on)))
             await acker.add(event, deliveries)
 
     async def settle(self, stream: Any) -> None:
@@ -184,6 +182,10 @@ class PipelineAgents:
         async for event in stream.noack().events():
             if event.message.generation_id == self._app.consumer_generation_id:
                 yield event
+
+    def _frames(self, decode: Callable[[bytes | None, int], _Frame], event: Any) -> list[_Frame]:
+        """The frames of an event: those of one partition, in their order."""
+        return [self._decoded(decode, record) for record in event.value]
 
     def _decoded(self, decode: Callable[[bytes | None, int], _Frame], record: Any) -> _Frame:
         """The frame in a record; an error says where it lies."""
@@ -307,6 +309,10 @@ class PipelineAgents:
     async def _log_all(self, table: str, partition: int, records: Iterable[Frame]) -> Deliveries:
         encoded = [encode(record, self._state.fingerprint) for record in records]
         return [await self._tables[table].append(self._app, partition, value) for value in encoded]
+
+    async def _log_buckets(self, partition: int, frame: BandsFrame) -> Awaitable[Any]:
+        value = encode_buckets(frame, self._state.fingerprint)
+        return await self._tables["buckets"].append(self._app, partition, value)
 
     async def _log_ledger(self, settlement: Settlement) -> Deliveries:
         parts = encode_ledger(settlement.record, self._state.fingerprint)

@@ -27,6 +27,7 @@ from stream_lsh.pipeline.batches import (
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import gather
 from stream_lsh.pipeline.index import index
+from stream_lsh.pipeline.joining import furthest_horizon, joined_candidates, joined_postings, joined_verifications
 from stream_lsh.pipeline.settle import Settlement
 from stream_lsh.pipeline.sign import Arrivals, sign
 from stream_lsh.pipeline.verify import verify
@@ -103,24 +104,25 @@ def snapshot_agent(worker: "Worker") -> Iterator[Write]:
 def index_agent(worker: "Worker", partition: int, position: int) -> Iterator[Write]:
     """Bands in, candidates out."""
     setup, state = worker.setup, worker.partitions[partition]
-    frame: BandsFrame = worker.read("bands", partition, position)
-    if frame.horizon is not None:
-        state.table.expire(frame.horizon.time_ms, np.array(frame.horizon.floors, np.uint64))
-    candidates = None if frame.postings is None else index(frame.postings, state.table).candidates
-    if candidates is not None and frame.postings is not None:
-        candidates = _without_rules(worker, state, frame.postings, candidates)
-    if frame.postings is not None or frame.horizon is not None:
-        yield "buckets-changelog", partition, None, BandsFrame(postings=frame.postings, horizon=frame.horizon)
-    if frame.postings is not None:
-        state.indexed_refs.update(frame.postings.refs.tolist())
-    if candidates is not None:
-        yield from _candidates(candidates, setup)
-    if frame.watermarks is not None:
-        passed_on = state.index_relay.take(frame.watermarks)
-        if passed_on is not None:
-            for target in range(setup.partitions):
-                yield "candidates", target, None, CandidatesFrame(watermarks=passed_on)
-    worker.positions["index", partition] = position + 1
+    frames: list[BandsFrame] = worker.read("bands", partition, position)
+    horizon = furthest_horizon(frames)
+    if horizon is not None:
+        state.table.expire(horizon.time_ms, np.array(horizon.floors, np.uint64))
+        yield "buckets-changelog", partition, None, BandsFrame(horizon=horizon)
+    for postings in joined_postings(frame.postings for frame in frames):
+        candidates = index(postings, state.table).candidates
+        if candidates is not None:
+            candidates = _without_rules(worker, state, postings, candidates)
+        for part in cut_postings(postings, setup.limit):
+            yield "buckets-changelog", partition, None, BandsFrame(postings=part)
+        state.indexed_refs.update(postings.refs.tolist())
+        if candidates is not None:
+            yield from _candidates(candidates, setup)
+    passed_on = state.index_relay.take_all(frame.watermarks for frame in frames)
+    if passed_on is not None:
+        for target in range(setup.partitions):
+            yield "candidates", target, None, CandidatesFrame(watermarks=passed_on)
+    worker.positions["index", partition] = position + len(frames)
 
 
 def _without_rules(
@@ -144,38 +146,37 @@ def _candidates(candidates: Candidates, setup: "Setup") -> Iterator[Write]:
 def gather_agent(worker: "Worker", partition: int, position: int) -> Iterator[Write]:
     """Candidates in, verifications out."""
     setup, state = worker.setup, worker.partitions[partition]
-    frame: CandidatesFrame = worker.read("candidates", partition, position)
-    if frame.horizon is not None:
-        state.documents.expire(frame.horizon)
-    if frame.candidates is not None:
-        asked = gather(frame.candidates, state.documents, state.forwarded)
-        if asked is not None:
-            for target, part in enumerate(verifications_by_partition(asked, setup.partitions)):
-                for batch in () if part is None else cut_verifications(part, setup.limit):
-                    yield "verifications", target, None, VerificationsFrame(verifications=batch)
-    if frame.watermarks is not None:
-        passed_on = state.gather_relay.take(frame.watermarks)
-        if passed_on is not None:
-            for target in range(setup.partitions):
-                yield "verifications", target, None, VerificationsFrame(watermarks=passed_on)
-    worker.positions["gather", partition] = position + 1
+    frames: list[CandidatesFrame] = worker.read("candidates", partition, position)
+    horizon = furthest_horizon(frames)
+    if horizon is not None:
+        state.documents.expire(horizon)
+    candidates = joined_candidates(frame.candidates for frame in frames)
+    asked = None if candidates is None else gather(candidates, state.documents, state.forwarded)
+    for target, part in enumerate(() if asked is None else verifications_by_partition(asked, setup.partitions)):
+        for batch in () if part is None else cut_verifications(part, setup.limit):
+            yield "verifications", target, None, VerificationsFrame(verifications=batch)
+    passed_on = state.gather_relay.take_all(frame.watermarks for frame in frames)
+    if passed_on is not None:
+        for target in range(setup.partitions):
+            yield "verifications", target, None, VerificationsFrame(watermarks=passed_on)
+    worker.positions["gather", partition] = position + len(frames)
 
 
 def verify_agent(worker: "Worker", partition: int, position: int) -> Iterator[Write]:
     """Verifications in, edges out."""
     state = worker.partitions[partition]
-    frame: VerificationsFrame = worker.read("verifications", partition, position)
-    if frame.verifications is not None:
-        edges = verify(frame.verifications, state.documents, worker.setup.criteria, state.sets)
+    frames: list[VerificationsFrame] = worker.read("verifications", partition, position)
+    asked = joined_verifications(frame.verifications for frame in frames)
+    if asked is not None:
+        edges = verify(asked, state.documents, worker.setup.criteria, state.sets)
         if "a recheck of a stale old ref is not answered" in worker.rules_out:
-            yield from _absent(worker, frame.verifications, state.documents)
+            yield from _absent(worker, asked, state.documents)
         for part in () if edges is None else cut_edges(edges, worker.setup.limit):
             yield "edges", 0, None, EdgesFrame(edges=part)
-    if frame.watermarks is not None:
-        passed_on = state.verify_relay.take(frame.watermarks)
-        if passed_on is not None:
-            yield "edges", 0, None, EdgesFrame(watermarks=passed_on)
-    worker.positions["verify", partition] = position + 1
+    passed_on = state.verify_relay.take_all(frame.watermarks for frame in frames)
+    if passed_on is not None:
+        yield "edges", 0, None, EdgesFrame(watermarks=passed_on)
+    worker.positions["verify", partition] = position + len(frames)
 
 
 def _absent(worker: "Worker", asked: Verifications, documents: DocumentTable) -> Iterator[Write]:
@@ -198,7 +199,7 @@ def settle_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wr
     last = position
     if "a frame is one message" in worker.rules_out:
         last = min(position + 2, worker.broker.end("edges", 0) - 1)
-    settlements = [settler.settle(worker.read("edges", 0, offset), offset) for offset in range(position, last + 1)]
+    settlements = [settler.settle(worker.read_one("edges", 0, offset), offset) for offset in range(position, last + 1)]
     for settlement in settlements:
         if settlement is not None:
             record = ("ledger-changelog", 0, None, settlement.record)

@@ -66,6 +66,7 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
         max_documents=rng.choice((0, 0, 0, 2, 3)) if expires else 0,
         batch=rng.choice((1, 2, 3, 5)),
         limit=rng.choice((150, 600, 256 * 1024)),
+        together=random.Random(f"{seed} together").choice((1, 1, 2, 5)),
         rules_out=rules_out,
     )
     if not expires and rng.random() < 0.25:

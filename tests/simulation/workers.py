@@ -39,6 +39,7 @@ class Setup:
     max_documents: int = 0
     cap_postings: int = 0
     batch: int = 3
+    together: int = 1
     limit: int = 256 * 1024
     rules_out: frozenset[str] = frozenset()
     scheme: NamedShingles = field(default_factory=NamedShingles)
@@ -124,7 +125,12 @@ class Worker:
         """The rules of the protocol that this run leaves out."""
         return self.setup.rules_out
 
-    def read(self, topic: str, partition: int, position: int) -> Any:
+    def read(self, topic: str, partition: int, position: int) -> list[Any]:
+        """The frames from a position on that are handled together."""
+        stop = min(self.broker.end(topic, partition), position + self.setup.together)
+        return [self.read_one(topic, partition, offset) for offset in range(position, stop)]
+
+    def read_one(self, topic: str, partition: int, position: int) -> Any:
         """The frame at a position."""
         return decoded(topic, self.broker.at(topic, partition, position).value)
 

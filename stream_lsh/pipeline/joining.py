@@ -1,0 +1,89 @@
+"""Several messages of one partition handled as one: a step costs as much for a few rows as for a hundred.
+
+A worker takes what lies there at once, so batches grow with the load and a lone document does not wait.  The steps
+index, gather and verify may join; settle may not, because its outputs and its record belong to one message
+(docs/adr/0002).
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+
+import numpy as np
+
+from stream_lsh.pipeline.batches import BandsFrame, Candidates, CandidatesFrame, Postings, Verifications
+from stream_lsh.retention import Horizon
+
+
+def furthest_horizon(frames: Iterable[BandsFrame] | Iterable[CandidatesFrame]) -> Horizon | None:
+    """The horizon that has come furthest, element by element; None if no frame has one."""
+    furthest: Horizon | None = None
+    for frame in frames:
+        if frame.horizon is not None:
+            furthest = frame.horizon if furthest is None else furthest.joined(frame.horizon)
+    return furthest
+
+
+def joined_postings(batches: Iterable[Postings | None]) -> list[Postings]:
+    """Postings in as few batches as the order allows: one that retires versions begins a new batch.
+
+    `index` takes retired versions out before it puts new ones in.  Behind the insertion of a version its retirement
+    would be lost, and with it the neighbours that it makes.
+    """
+    runs: list[list[Postings]] = []
+    for batch in batches:
+        if batch is None:
+            continue
+        if not runs or batch.retired.any():
+            runs.append([batch])
+        else:
+            runs[-1].append(batch)
+    return [_postings(run) for run in runs]
+
+
+def _postings(run: Sequence[Postings]) -> Postings:
+    if len(run) == 1:
+        return run[0]
+    starts = _starts(len(batch) for batch in run)
+    return Postings(
+        np.concatenate([batch.refs for batch in run]),
+        np.concatenate([batch.times for batch in run]),
+        np.concatenate([batch.retired for batch in run]),
+        np.concatenate([batch.rows + start for batch, start in zip(run, starts, strict=True)]),
+        np.concatenate([batch.buckets for batch in run]),
+    )
+
+
+def joined_candidates(batches: Iterable[Candidates | None]) -> Candidates | None:
+    """All pairs in one batch, None if there are none."""
+    some = [batch for batch in batches if batch is not None]
+    if len(some) < 2:
+        return some[0] if some else None
+    return Candidates(
+        np.concatenate([batch.new for batch in some]),
+        np.concatenate([batch.old for batch in some]),
+        np.concatenate([batch.kinds for batch in some]),
+    )
+
+
+def joined_verifications(batches: Iterable[Verifications | None]) -> Verifications | None:
+    """All new documents and their pairs in one batch, None if there are none; a document may be there twice."""
+    some = [batch for batch in batches if batch is not None]
+    if len(some) < 2:
+        return some[0] if some else None
+    starts = _starts(batch.refs.size for batch in some)
+    return Verifications(
+        refs=np.concatenate([batch.refs for batch in some]),
+        times=np.concatenate([batch.times for batch in some]),
+        digests=np.concatenate([batch.digests for batch in some]),
+        ids=[id for batch in some for id in batch.ids],
+        texts=[text for batch in some for text in batch.texts],
+        signatures=np.concatenate([batch.signatures for batch in some]),
+        rows=np.concatenate([batch.rows + start for batch, start in zip(some, starts, strict=True)]),
+        old=np.concatenate([batch.old for batch in some]),
+        kinds=np.concatenate([batch.kinds for batch in some]),
+    )
+
+
+def _starts(sizes: Iterable[int]) -> list[int]:
+    """Where each of the batches begins when they lie one behind the other."""
+    return list(accumulate(sizes, initial=0))[:-1]
