@@ -16,8 +16,10 @@ from stream_lsh.pipeline.batches import BandsFrame, Candidates, CandidatesFrame,
 from stream_lsh.pipeline.gather import gather
 from stream_lsh.pipeline.index import index
 from stream_lsh.pipeline.joining import furthest_horizon, joined_candidates, joined_postings, joined_verifications
+from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord
 from stream_lsh.pipeline.settle import Settlement
 from stream_lsh.pipeline.sign import Arrivals, Signed, sign
+from stream_lsh.pipeline.trimming import Extent, extent_of
 from stream_lsh.pipeline.verify import verify
 from stream_lsh.wire.cut import (
     cut_candidates,
@@ -41,7 +43,7 @@ from stream_lsh.wire.public import cluster_message, match_message, member_messag
 from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
 from stream_lsh.wire.source import parse_document
 from stream_lsh.worker.engine import ContiguityGuard, EngineApp, OrderedAcker
-from stream_lsh.worker.state import Documents, PipelineState, forget_buckets
+from stream_lsh.worker.state import Documents, PipelineState
 from stream_lsh.worker.tables import StateTable, located
 
 Deliveries = list[Awaitable[Any]]
@@ -87,7 +89,7 @@ class PipelineAgents:
                 arrivals = await self._signable(arrivals, event.value, deliveries)
                 signed = self._signed(arrivals, documents)
             if signed.record is not None:
-                await asyncio.gather(*await self._log_all("documents", partition, cut_documents(signed.record)))
+                await asyncio.gather(*await self._log_documents(partition, signed.record))
             await asyncio.gather(*await self._announce(signed))
             times = [document.time_ms for document in arrivals.documents if document.text is not None]
             documents.newest_ms = max(newest_ms, *times) if times else newest_ms
@@ -103,7 +105,7 @@ class PipelineAgents:
             partition = event.message.partition
             buckets, horizon = self._state.buckets[partition], furthest_horizon(frames)
             if horizon is not None:
-                forget_buckets(buckets.table, horizon)
+                buckets.forget(horizon)
                 deliveries.append(await self._log_buckets(partition, BandsFrame(horizon=horizon)))
             for postings in joined_postings(frame.postings for frame in frames):
                 indexed = index(postings, buckets.table)
@@ -165,11 +167,13 @@ class PipelineAgents:
         async for event in self._current(stream):
             guard.check(event)
             for record in event.value:
-                settler = self._state.ledger[0].settler
-                settlement = settler.settle(self._decoded(decode_edges, record), record.offset)
+                ledger = self._state.ledger[0]
+                settlement = ledger.settler.settle(self._decoded(decode_edges, record), record.offset)
                 if settlement is not None:
                     await asyncio.gather(*await self._publish(settlement, record))
-                    await asyncio.gather(*await self._log_ledger(settlement))
+                    ledger.log.record(await self._log_ledger(settlement.record))
+                    if ledger.log.snapshot_is_due:
+                        ledger.log.snapshot(await self._log_ledger(ledger.settler.snapshot()))
             await acker.add(event, ())
 
     # -- what they read
@@ -181,6 +185,7 @@ class PipelineAgents:
         """
         async for event in stream.noack().events():
             if event.message.generation_id == self._app.consumer_generation_id:
+                self._state.traffic.passed(event.message.tp, event.value)
                 yield event
 
     def _frames(self, decode: Callable[[bytes | None, int], _Frame], event: Any) -> list[_Frame]:
@@ -306,14 +311,20 @@ class PipelineAgents:
         value = encode(frame, self._state.fingerprint)
         return await self._app.produce(self._config.internal_topic(step), None, value, partition)
 
-    async def _log_all(self, table: str, partition: int, records: Iterable[Frame]) -> Deliveries:
-        encoded = [encode(record, self._state.fingerprint) for record in records]
-        return [await self._tables[table].append(self._app, partition, value) for value in encoded]
+    async def _log_documents(self, partition: int, record: DocumentsRecord) -> Deliveries:
+        deliveries, table = Deliveries(), self._tables["documents"]
+        for part in cut_documents(record):
+            value, extent = encode(part, self._state.fingerprint), extent_of(part.keep_until, part.refs)
+            deliveries.append(await table.append(self._app, partition, value, extent))
+        return deliveries
 
     async def _log_buckets(self, partition: int, frame: BandsFrame) -> Awaitable[Any]:
-        value = encode_buckets(frame, self._state.fingerprint)
-        return await self._tables["buckets"].append(self._app, partition, value)
+        value, postings = encode_buckets(frame, self._state.fingerprint), frame.postings
+        extent = Extent() if postings is None else extent_of(postings.times, postings.refs)
+        return await self._tables["buckets"].append(self._app, partition, value, extent)
 
-    async def _log_ledger(self, settlement: Settlement) -> Deliveries:
-        parts = encode_ledger(settlement.record, self._state.fingerprint)
-        return [await self._tables["ledger"].append(self._app, 0, value) for value in parts]
+    async def _log_ledger(self, record: LedgerRecord) -> list[tuple[int, int]]:
+        """Offset and size of every part, once all of them are delivered."""
+        parts = encode_ledger(record, self._state.fingerprint)
+        delivered = await asyncio.gather(*[await self._tables["ledger"].append(self._app, 0, part) for part in parts])
+        return [(said.offset, len(part)) for said, part in zip(delivered, parts, strict=True)]

@@ -1,5 +1,6 @@
 """A worker as a process: its log, its signals, its exit code."""
 
+import gc
 import sys
 from collections.abc import Mapping
 
@@ -10,6 +11,8 @@ from stream_lsh.errors import ConfigError, StreamLSHError
 from stream_lsh.worker.topology import build_app
 
 FAILED, WRONG_USE = 1, 2
+COLLECT_AFTER = 100_000
+"""Objects between two searches for reference cycles: the state has none, and a million objects to look through."""
 
 
 def execute(config: Config, partitions: Mapping[str, int], level: str) -> int:
@@ -19,6 +22,8 @@ def execute(config: Config, partitions: Mapping[str, int], level: str) -> int:
     after which a supervisor starts the process again.
     """
     app = build_app(config, partitions)
+    gc.freeze()  # what the libraries consist of stays to the end
+    gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
     worker = faust.Worker(app, loglevel=level, redirect_stdouts=False, quiet=False)
     try:
         worker.execute_from_commandline()

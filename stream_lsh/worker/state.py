@@ -1,8 +1,11 @@
 """What a worker holds of one pipeline: the core's state by partition, and how a record of a changelog goes into it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from faust.types import TP
 
 from stream_lsh.config.model import PipelineConfig
 from stream_lsh.index.table import BandTable
@@ -10,6 +13,7 @@ from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
 from stream_lsh.pipeline.scheme import TextScheme
 from stream_lsh.pipeline.settle import Settler
+from stream_lsh.pipeline.trimming import Extent, extent_of
 from stream_lsh.pipeline.verify import Criteria, ShingleSets
 from stream_lsh.pipeline.watermarks import Relay
 from stream_lsh.retention import BEGINNING_MS, Horizon
@@ -19,6 +23,7 @@ from stream_lsh.wire.ledger_record import LedgerAssembler
 from stream_lsh.worker.tables import Changelogged
 
 _FIRST_CAPACITY = 1 << 16
+_LEAST_SNAPSHOT = 8 << 20  # bytes
 
 
 @dataclass(slots=True)
@@ -44,14 +49,72 @@ class Buckets:
 
     table: BandTable
     relay: Relay
+    horizon: Horizon = field(default_factory=Horizon)
+
+    def forget(self, horizon: Horizon) -> None:
+        """Drop the segments that the horizon has passed."""
+        self.horizon = self.horizon.joined(horizon)
+        self.table.expire(horizon.time_ms, np.array(horizon.floors, np.uint64))
+
+
+@dataclass(slots=True)
+class LedgerLog:
+    """What the changelog of the ledger holds: when the next snapshot is due, and where the last one begins.
+
+    A snapshot is due once what came after the last one is twice its size, so that the log is never more than some
+    three times what is in it, and writing snapshots never more than half of what is written.
+    """
+
+    start: int | None = None
+    written: int = 0
+    of_snapshot: int = 0
+    least: int = _LEAST_SNAPSHOT
+
+    @property
+    def snapshot_is_due(self) -> bool:
+        """Whether the log has become long for what is in it."""
+        return self.written > max(self.least, 2 * self.of_snapshot)
+
+    def record(self, parts: Sequence[tuple[int, int]]) -> None:
+        """A record was delivered: offset and size of each of its parts."""
+        self.written += sum(size for _, size in parts)
+
+    def snapshot(self, parts: Sequence[tuple[int, int]]) -> None:
+        """A snapshot was delivered; what is before it is not needed any more."""
+        self.start, self.written = parts[0][0], 0
+        self.of_snapshot = sum(size for _, size in parts)
 
 
 @dataclass(slots=True)
 class Ledger:
-    """The ledger, and the parts of a record that is not complete yet."""
+    """The ledger, the parts of a record that is not complete yet, and what its changelog holds."""
 
     settler: Settler
     assembler: LedgerAssembler
+    log: LedgerLog = field(default_factory=LedgerLog)
+
+
+@dataclass(slots=True)
+class Traffic:
+    """How far the agents have read each topic, and how large its messages are."""
+
+    positions: dict[TP, int] = field(default_factory=dict)
+    records: dict[str, int] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+
+    def passed(self, tp: TP, records: Sequence[Any]) -> None:
+        """An agent takes these records of a partition."""
+        self.positions[tp] = records[-1].offset + 1
+        self.records[tp.topic] = self.records.get(tp.topic, 0) + len(records)
+        size = sum(len(record.value) for record in records if record.value is not None)
+        self.sizes[tp.topic] = self.sizes.get(tp.topic, 0) + size
+
+    def bytes_before(self, tp: TP, end: int) -> int:
+        """Some bytes that lie between what was read of a partition and its end; 0 as long as nothing was read."""
+        position, records = self.positions.get(tp), self.records.get(tp.topic)
+        if position is None or not records:
+            return 0
+        return max(0, end - position) * self.sizes[tp.topic] // records
 
 
 @dataclass(slots=True)
@@ -64,6 +127,15 @@ class Counts:
     dead_letters: dict[str, int] = field(default_factory=dict)
     capped_postings: int = 0
     capped_candidates: int = 0
+
+    def line(self) -> str:
+        """All of it in one line."""
+        letters = ", ".join(f"{reason} {count}" for reason, count in sorted(self.dead_letters.items()))
+        return (
+            f"{self.documents} documents, {self.candidates} candidates, {self.matches} matches; dead letters: "
+            f"{letters or 'none'}; left out by caps: {self.capped_postings} buckets, "
+            f"{self.capped_candidates} candidates"
+        )
 
 
 class PipelineState:
@@ -85,6 +157,7 @@ class PipelineState:
         self.criteria = Criteria(threshold, self.scheme.least_matching(threshold), self.limits.retention_ms)
         self.sets = ShingleSets(self.scheme)
         self.counts = Counts()
+        self.traffic = Traffic()
         self.documents = Changelogged(self._new_documents, self._apply_documents)
         self.buckets = Changelogged(self._new_buckets, self._apply_buckets)
         self.ledger = Changelogged(self._new_ledger, self._apply_ledger)
@@ -95,10 +168,11 @@ class PipelineState:
         relays = (Relay(partition, self.partitions), Relay(partition, self.partitions))
         return Documents(DocumentTable(self.scheme.slots), Forwarded(), *relays)
 
-    def _apply_documents(self, state: Documents, value: bytes) -> None:
+    def _apply_documents(self, state: Documents, value: bytes) -> Extent:
         record = decode_documents(value, self.fingerprint)
         state.table.apply(record)
         state.table.expire(record.horizon)
+        return extent_of(record.keep_until, record.refs)
 
     # -- buckets
 
@@ -111,18 +185,20 @@ class PipelineState:
         )
         return Buckets(table, Relay(partition, 1))
 
-    def _apply_buckets(self, state: Buckets, value: bytes) -> None:
+    def _apply_buckets(self, state: Buckets, value: bytes) -> Extent:
         frame = decode_buckets(value, self.fingerprint)
         if frame.horizon is not None:
-            forget_buckets(state.table, frame.horizon)
+            state.forget(frame.horizon)
         postings = frame.postings
-        if postings is not None:
-            come = ~postings.retired[postings.rows]
-            if not come.all():
-                state.table.retire(postings.refs, postings.rows[~come], postings.buckets[~come])
-            if come.any():
-                rows, buckets = postings.rows[come], postings.buckets[come]
-                state.table.insert(postings.refs, postings.times, rows, buckets)
+        if postings is None:
+            return Extent()
+        come = ~postings.retired[postings.rows]
+        if not come.all():
+            state.table.retire(postings.refs, postings.rows[~come], postings.buckets[~come])
+        if come.any():
+            rows, buckets = postings.rows[come], postings.buckets[come]
+            state.table.insert(postings.refs, postings.times, rows, buckets)
+        return extent_of(postings.times, postings.refs)
 
     # -- ledger
 
@@ -131,10 +207,12 @@ class PipelineState:
         settler = Settler(self.config.threshold, self.partitions, limits.retention_ms, limits.lateness_ms)
         return Ledger(settler, LedgerAssembler(self.fingerprint))
 
-    def _apply_ledger(self, state: Ledger, value: bytes) -> None:
+    def _apply_ledger(self, state: Ledger, value: bytes) -> Extent:
+        state.log.written += len(value)
         record = state.assembler.add(value)
         if record is not None:
             state.settler.apply(record)
+        return Extent()
 
     # -- event time
 
@@ -144,8 +222,3 @@ class PipelineState:
             state.newest_ms = BEGINNING_MS if committed is None else state.table.newest_ms(committed)
             state.position = committed or 0
         return state.newest_ms
-
-
-def forget_buckets(table: BandTable, horizon: Horizon) -> None:
-    """Drop the segments that the horizon has passed."""
-    table.expire(horizon.time_ms, np.array(horizon.floors, np.uint64))

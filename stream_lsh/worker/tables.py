@@ -13,6 +13,8 @@ from faust.tables.table import Table
 from faust.types import TP
 
 from stream_lsh.errors import InvariantError, StateError
+from stream_lsh.pipeline.trimming import Extent, LogHead
+from stream_lsh.retention import Horizon
 from stream_lsh.worker.engine.app import EngineApp
 from stream_lsh.worker.engine.coalescing import RecordList
 
@@ -34,14 +36,15 @@ class Changelogged(Generic[_State]):
 
     Args:
         make: an empty state for a partition.
-        apply: takes a record of the changelog into a state.
+        apply: takes a record of the changelog into a state, and tells what the record names.
     """
 
-    def __init__(self, make: Callable[[int], _State], apply: Callable[[_State, bytes], None]) -> None:
+    def __init__(self, make: Callable[[int], _State], apply: Callable[[_State, bytes], Extent]) -> None:
         self._make = make
         self._apply = apply
         self._states: dict[int, _State] = {}
         self._offsets: dict[int, int] = {}
+        self._heads: dict[int, LogHead] = {}
         self._drops: dict[int, int] = {}
         self.name = "changelog"
         self.failure: Exception | None = None
@@ -59,6 +62,7 @@ class Changelogged(Generic[_State]):
         """The partition belongs to this worker from now on; an empty state, if it did not before."""
         if partition not in self._states:
             self._states[partition] = self._make(partition)
+            self._heads[partition] = LogHead()
 
     def held(self) -> dict[int, _State]:
         """The states that are here."""
@@ -81,9 +85,10 @@ class Changelogged(Generic[_State]):
         """
         if self.failure is not None or partition not in self._states:
             return
+        extent = Extent()
         try:
             if value is not None:
-                self._apply(self._states[partition], value)
+                extent = self._apply(self._states[partition], value)
                 self.applied += 1
         except StateError as error:
             self.failure = located(error, f"{self.name}, partition {partition}", offset)
@@ -91,16 +96,22 @@ class Changelogged(Generic[_State]):
         except Exception as error:
             self.failure = error
             return
-        self.contains(partition, offset)
+        self.contains(partition, offset, extent)
 
-    def contains(self, partition: int, offset: int) -> None:
-        """The state contains the changelog up to here."""
+    def contains(self, partition: int, offset: int, extent: Extent) -> None:
+        """The state contains the changelog up to the record at `offset`, which names so much."""
         self._offsets[partition] = max(offset, self._offsets.get(partition, -1))
+        self._heads[partition].note(offset, extent)
+
+    def needed(self, partition: int, horizon: Horizon) -> int | None:
+        """The first offset of the changelog that a recovery needs, where this has expired."""
+        return self._heads[partition].needed(horizon)
 
     def drop(self, partition: int) -> None:
         """The partition belongs to another worker now."""
         self._states.pop(partition, None)
         self._offsets.pop(partition, None)
+        self._heads.pop(partition, None)
         self._drops[partition] = self._drops.get(partition, 0) + 1
 
     def clear(self) -> None:
@@ -108,8 +119,8 @@ class Changelogged(Generic[_State]):
         for partition in tuple(self._states):
             self.drop(partition)
 
-    def appended(self, partition: int) -> Callable[[Any], None]:
-        """What to do when a record of ours has been delivered.
+    def appended(self, partition: int, extent: Extent) -> Callable[[Any], None]:
+        """What to do when a record of ours, which names so much, has been delivered.
 
         A delivery that is confirmed after the partition was taken away must not move the offset of the new, empty
         state: its recovery would start behind records that it needs.
@@ -119,7 +130,7 @@ class Changelogged(Generic[_State]):
         def delivered(future: Any) -> None:
             lost = future.cancelled() or future.exception() is not None
             if not lost and self._drops.get(partition, 0) == drops and partition in self._states:
-                self.contains(partition, future.result().offset)
+                self.contains(partition, future.result().offset, extent)
 
         return delivered
 
@@ -223,10 +234,16 @@ class StateTable(Table[bytes, bytes]):
             allow_empty=True,
         )
 
-    async def append(self, app: EngineApp, partition: int, value: bytes) -> Awaitable[Any]:
-        """Append a record to the changelog of a partition; its delivery."""
+    async def append(
+        self,
+        app: EngineApp,
+        partition: int,
+        value: bytes,
+        extent: Extent = Extent(),  # noqa: B008 - never changed
+    ) -> Awaitable[Any]:
+        """Append a record, which names so much, to the changelog of a partition; its delivery."""
         delivery = await app.produce(self.changelog_topic_name, None, value, partition)
-        cast(Any, delivery).add_done_callback(self.states.appended(partition))
+        cast(Any, delivery).add_done_callback(self.states.appended(partition, extent))
         return delivery
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from aiokafka.admin import AIOKafkaAdminClient  # type: ignore[import-untyped]
@@ -17,6 +18,7 @@ from stream_lsh.worker.engine import EngineApp, RecordList, TopicSpec, own_topic
 from stream_lsh.worker.security import client_security, engine_credentials, unreachable
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.tables import StateTable, state_table
+from stream_lsh.worker.upkeep import Upkeep
 
 TICK_SECONDS = 1.0
 """How often sign says how far event time has come."""
@@ -54,12 +56,14 @@ def topics(config: Config, pipeline: PipelineConfig, partitions: int) -> list[To
     public = (pipeline.matches_topic, pipeline.members_topic, pipeline.clusters_topic)
     keep_ms = pipeline.public_retention_ms
     letters = {"max.message.bytes": str(largest + _LETTER_ROOM)}
-    return [
-        TopicSpec(pipeline.source, partitions, replication=copies),
+    specs = [
         TopicSpec(pipeline.dead_letters_topic, partitions, letters, copies, largest),
         *(own_topic(name, count, message_bytes=largest, replication=copies) for name, count in names.items()),
         *(public_topic(name, partitions, retention_ms=keep_ms, replication=copies) for name in public),
     ]
+    in_sync = {"min.insync.replicas": str(config.kafka.in_sync_replicas)}
+    written = [replace(spec, config={**spec.config, **in_sync}) for spec in specs]
+    return [TopicSpec(pipeline.source, partitions, replication=copies), *written]
 
 
 class WorkerApp(EngineApp):
@@ -67,10 +71,17 @@ class WorkerApp(EngineApp):
 
     def __init__(self, app_id: str, **settings: Any) -> None:
         self.pipelines: dict[str, PipelineState] = {}
+        self.upkeep = Upkeep(self, self.pipelines)
         super().__init__(app_id, **settings)
 
     def _new_transport(self) -> Any:
         return WorkerTransport(self.conf.broker_consumer, self)
+
+    async def on_start(self) -> None:
+        """Start with the upkeep beside the agents."""
+        await super().on_start()
+        for duty in (self.upkeep.watch(), self.upkeep.trim(), self.upkeep.tell()):
+            self.add_future(duty)
 
 
 def build_app(config: Config, partitions: Mapping[str, int], **settings: Any) -> WorkerApp:

@@ -34,12 +34,14 @@ def test_everything_that_is_wrong_is_said_at_once_and_nothing_is_created(broker:
         await make_topics(broker.address, f"{name}-few", partitions=2)
         await make_topics(broker.address, f"{name}-timed", cleanup_policy="delete", retention_ms="1000")
         await make_topics(broker.address, f"{name}-small", max_message_bytes="1000")
+        await make_topics(broker.address, f"{name}-lone")
         with pytest.raises(ConfigError) as caught:
             await ensured(
                 broker.address,
                 TopicSpec(f"{name}-few", 4, replication=3),
                 own_topic(f"{name}-timed", 4, message_bytes=1000),
                 TopicSpec(f"{name}-small", 4, message_bytes=500_000),
+                TopicSpec(f"{name}-lone", 4, {"min.insync.replicas": "2"}),
                 TopicSpec(f"{name}-source", None),
                 own_topic(f"{name}-copies", 4, message_bytes=2_000_000, replication=100),
                 own_topic(f"{name}-fine", 4, message_bytes=1000),
@@ -56,6 +58,7 @@ def test_everything_that_is_wrong_is_said_at_once_and_nothing_is_created(broker:
         "timed: has retention.ms=1000, not -1",
         "timed: has message.timestamp.type=CreateTime, not LogAppendTime",
         "small: has max.message.bytes=1000",
+        "lone: has min.insync.replicas=1, and at least 2 are wanted",
         "source: the topic does not exist",
         "copies: cannot have 100 copies",
         "copies: messages of 2000000 bytes do not fit the producer's requests of 1000000",

@@ -20,7 +20,8 @@ from tests.kafka.harness import quiet, read, running
 
 
 def configured(broker: Broker, name: str, partitions: int, **pipeline: Any) -> Config:
-    keys = "\n".join(f"{key} = {json.dumps(value)}" for key, value in pipeline.items())
+    chosen = {"retention": 0, "threshold": 0.5} | pipeline
+    keys = "\n".join(f"{key} = {json.dumps(value)}" for key, value in chosen.items())
     text = f"""
 [kafka]
 brokers = "{broker.address}"
@@ -31,8 +32,6 @@ data_dir = "{tempfile.mkdtemp(prefix="stream-lsh-test-")}"
 name = "{name}-p"
 source = "{name}-source"
 partitions = {partitions}
-retention = 0
-threshold = 0.5
 {keys}
 """
     return parse(text, "test.toml", {})

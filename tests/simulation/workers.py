@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from stream_lsh.index.table import BandTable
+from stream_lsh.pipeline.batches import BandsFrame
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
+from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.settle import Settler
+from stream_lsh.pipeline.trimming import Extent, LogHead, extent_of
 from stream_lsh.pipeline.verify import Criteria, ShingleSets
 from stream_lsh.pipeline.watermarks import Relay
 from stream_lsh.wire.ledger_record import LedgerAssembler
@@ -108,6 +110,13 @@ def recovered_settler(setup: Setup, broker: Broker) -> Settler:
     return settler
 
 
+def _extent(record: DocumentsRecord | BandsFrame) -> Extent:
+    """What a record of a changelog names."""
+    if isinstance(record, DocumentsRecord):
+        return extent_of(record.keep_until, record.refs)
+    return Extent() if record.postings is None else extent_of(record.postings.times, record.postings.refs)
+
+
 class Worker:
     """One process: the partitions that it owns, the positions of its agents, and the work under way."""
 
@@ -167,42 +176,14 @@ class Worker:
 
     def trim(self, partition: int) -> None:
         """Delete the head of the changelogs of a partition that recovery does not need."""
-        state = self.partitions[partition]
-        newest: dict[str, int] = {}
-        for message in self.broker.read("documents-changelog", partition):
-            record = decoded("documents-changelog", message.value)
-            for id, ref in zip(record.ids, record.refs.tolist(), strict=True):
-                newest[id] = max(ref, newest.get(id, -1))
-        for topic, needed in (
-            ("documents-changelog", partial(self._document_needed, newest)),
-            ("buckets-changelog", self._bucket_needed),
-        ):
+        horizon = self.partitions[partition].documents.horizon
+        for topic in ("documents-changelog", "buckets-changelog"):
+            head = LogHead(together=1)
             for message in self.broker.read(topic, partition):
-                if needed(state, decoded(topic, message.value)):
-                    self.broker.trim(topic, partition, message.offset)
-                    break
-
-    def _document_needed(self, newest: dict[str, int], state: PartitionState, record: Any) -> bool:
-        """A record is needed while it has the newest version in the LOG of an id that has not expired.
-
-        The table may be ahead of the log: a newer version that is not written yet would be lost with a crash, and the
-        older one, if it were deleted by then, as well.
-        """
-        return any(
-            state.documents.version(id) is not None and newest[id] == ref
-            for id, ref in zip(record.ids, record.refs.tolist(), strict=True)
-        )
-
-    def _bucket_needed(self, state: PartitionState, frame: Any) -> bool:
-        """A record is needed while one of its versions has not expired; one that only retires, while another may be."""
-        postings = frame.postings
-        if postings is None:
-            return False
-        horizon = state.documents.horizon
-        return bool(postings.retired.any()) or not all(
-            horizon.passed(time_ms, ref)
-            for time_ms, ref in zip(postings.times.tolist(), postings.refs.tolist(), strict=True)
-        )
+                head.note(message.offset, _extent(decoded(topic, message.value)))
+            needed = head.needed(horizon)
+            if needed is not None:
+                self.broker.trim(topic, partition, needed)
 
     # -- work
 

@@ -7,12 +7,14 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from faust.types import TP
 
 from stream_lsh.config import parse
 from stream_lsh.errors import DamagedBytes, InvariantError
+from stream_lsh.pipeline.trimming import Extent
 from stream_lsh.retention import BEGINNING_MS
 from stream_lsh.worker.agents import PipelineAgents
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state import LedgerLog, PipelineState, Traffic
 from stream_lsh.worker.tables import Changelogged
 from stream_lsh.worker.topology import topics
 
@@ -20,10 +22,11 @@ CONFIG = parse('[[pipeline]]\nname = "p"\nsource = "s"\n', "test.toml", {})
 PIPELINE = CONFIG.pipelines[0]
 
 
-def take(state: list[bytes], value: bytes) -> None:
+def take(state: list[bytes], value: bytes) -> Extent:
     if value == b"bad":
         raise DamagedBytes("got nonsense")
     state.append(value)
+    return Extent(len(value))
 
 
 def changelogged() -> Changelogged[list[bytes]]:
@@ -71,12 +74,12 @@ def test_a_partition_keeps_its_state_when_it_is_assigned_again_and_loses_it_when
 def test_a_delivery_from_before_a_partition_went_says_nothing_of_its_new_state() -> None:
     states = changelogged()
     states.own(0)
-    before = states.appended(0)
+    before = states.appended(0, Extent(1))
     states.drop(0)
     states.own(0)
     before(Delivered(7))
     assert states.offset(0) is None
-    states.appended(0)(Delivered(7))
+    states.appended(0, Extent(1))(Delivered(7))
     assert states.offset(0) == 7
 
 
@@ -109,7 +112,8 @@ def test_events_of_an_older_generation_are_left_to_who_reads_them_again() -> Non
 
     async def events() -> AsyncIterator[Any]:
         for number, generation in enumerate((1, 1, 2)):
-            yield SimpleNamespace(number=number, message=SimpleNamespace(generation_id=generation))
+            message = SimpleNamespace(generation_id=generation, tp=TP("s", 0))
+            yield SimpleNamespace(number=number, message=message, value=[SimpleNamespace(offset=number, value=b"x")])
 
     async def run() -> list[int]:
         seen = []
@@ -119,6 +123,26 @@ def test_events_of_an_older_generation_are_left_to_who_reads_them_again() -> Non
         return seen
 
     assert asyncio.run(run()) == [0, 2]
+
+
+def test_bytes_under_way_follow_from_the_mean_size_of_what_was_read() -> None:
+    traffic, tp = Traffic(), TP("bands", 1)
+    assert traffic.bytes_before(tp, 1_000) == 0, "of a topic that was never read nothing is known"
+    traffic.passed(tp, [SimpleNamespace(offset=4, value=b"x" * 30), SimpleNamespace(offset=9, value=None)])
+    assert traffic.bytes_before(tp, 10) == 0
+    assert traffic.bytes_before(tp, 14) == 4 * 15
+    assert traffic.bytes_before(TP("bands", 0), 14) == 0
+
+
+def test_a_snapshot_is_due_when_the_log_is_long_for_what_is_in_it() -> None:
+    log = LedgerLog(least=100)
+    log.record([(0, 60), (1, 41)])
+    assert (log.snapshot_is_due, log.start) == (True, None)
+    log.snapshot([(2, 50), (3, 20)])
+    log.record([(4, 140)])
+    assert (log.snapshot_is_due, log.start) == (False, 2)
+    log.record([(5, 1)])
+    assert log.snapshot_is_due
 
 
 def test_the_largest_document_fits_among_the_dead_letters() -> None:

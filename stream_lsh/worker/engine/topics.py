@@ -22,6 +22,8 @@ from aiokafka.errors import TopicAlreadyExistsError, for_code  # type: ignore[im
 from stream_lsh.errors import ConfigError
 
 _APPEAR_SECONDS = 15.0
+_AT_LEAST = ("max.message.bytes", "min.insync.replicas")
+"""Settings of which more will do."""
 _RECORD_OVERHEAD = 512  # of a batch with one record, headers included
 
 
@@ -125,8 +127,11 @@ def _wrong(spec: TopicSpec, found: _Found) -> list[str]:
         problems.append(f"{spec.name}: has {found.replication} copies, not {spec.replication}")
     for key, value in spec.config.items():
         actual = found.config.get(key, "unknown")
-        if key != "max.message.bytes" and _policies(actual) != _policies(value):
+        if key not in _AT_LEAST and _policies(actual) != _policies(value):
             problems.append(f"{spec.name}: has {key}={actual}, not {value}")
+    copies, least = (settings.get("min.insync.replicas", "1") for settings in (found.config, spec.config))
+    if int(copies) < int(least):
+        problems.append(f"{spec.name}: has min.insync.replicas={copies}, and at least {least} are wanted")
     limit = int(found.config.get("max.message.bytes", 0))
     needed = int(spec.config.get("max.message.bytes", spec.message_bytes and spec.message_bytes + _RECORD_OVERHEAD))
     if limit < needed:

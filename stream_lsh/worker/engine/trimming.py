@@ -10,7 +10,7 @@ from typing import Any
 
 from aiokafka import TopicPartition  # type: ignore[import-untyped]
 from aiokafka.admin import RecordsToDelete  # type: ignore[import-untyped]
-from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
+from aiokafka.errors import IncompatibleBrokerVersion, KafkaError  # type: ignore[import-untyped]
 from faust.types import TP
 
 from stream_lsh.errors import InvariantError
@@ -57,6 +57,8 @@ class Trimmer:
             answer = await self._admin.delete_records(
                 {TopicPartition(tp.topic, tp.partition): RecordsToDelete(offset) for tp, offset in due.items()}
             )
+        except IncompatibleBrokerVersion:
+            raise
         except KafkaError:  # a leader moves, a broker restarts: it only means that the log is long for a while
             self.failed += 1
             return {}

@@ -1,0 +1,84 @@
+"""How much of a changelog's head recovery no longer needs.
+
+A record may go once every version that it names has expired, and everything before it may.  What counts is what the
+record says, not what the table holds: the table may be ahead of its log, and a newer version that is not written yet
+does not make the older one superfluous.
+"""
+
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+
+from stream_lsh.arrays import I64, U64
+from stream_lsh.model import ref_partition
+from stream_lsh.retention import BEGINNING_MS, Horizon
+
+_TOGETHER = 64
+"""Records that are forgotten together: a log of a million has 16,000 entries here, some 5 MB."""
+
+
+class Extent(NamedTuple):
+    """What a record names: the newest event time in ms, and the highest ref of each source partition."""
+
+    newest_ms: int = BEGINNING_MS
+    refs: tuple[int, ...] = ()
+
+    def passed(self, horizon: Horizon) -> bool:
+        """Whether all of it has expired."""
+        return self.newest_ms < horizon.time_ms or all(horizon.passed(self.newest_ms, ref) for ref in self.refs)
+
+    def joined(self, other: "Extent") -> "Extent":
+        """What names both."""
+        highest = {ref_partition(ref): ref for ref in sorted(self.refs + other.refs)}
+        return Extent(max(self.newest_ms, other.newest_ms), tuple(highest.values()))
+
+
+def extent_of(times: I64, refs: U64) -> Extent:
+    """The extent of a record.
+
+    Args:
+        times: int64[n], ms: when each of its versions expires.
+        refs: uint64[n], the versions.
+    """
+    if not refs.size:
+        return Extent()
+    ordered = np.sort(refs)
+    partitions = ordered >> np.uint64(48)
+    last = np.append(partitions[1:] != partitions[:-1], True)
+    return Extent(int(times.max()), tuple(ordered[last].tolist()))
+
+
+class LogHead:
+    """The records of one partition of a changelog, from its start: offsets and what each run of them names.
+
+    Args:
+        together: how many records make a run.
+    """
+
+    def __init__(self, together: int = _TOGETHER) -> None:
+        self._together = together
+        self._runs: deque[tuple[int, Extent]] = deque()
+        self._in_last = 0
+        self._end = -1
+
+    def note(self, offset: int, extent: Extent) -> None:
+        """A record is in the log; one that was noted before changes nothing."""
+        if offset <= self._end:
+            return
+        self._end = offset
+        if self._in_last == 0:
+            self._runs.append((offset, extent))
+        else:
+            first, before = self._runs[-1]
+            self._runs[-1] = first, before.joined(extent)
+        self._in_last = (self._in_last + 1) % self._together
+
+    def needed(self, horizon: Horizon) -> int | None:
+        """The first offset that recovery needs; None if nothing is known of the log.
+
+        The run that grows is never given up, so the newest records always stay.
+        """
+        while len(self._runs) > 1 and self._runs[0][1].passed(horizon):
+            self._runs.popleft()
+        return self._runs[0][0] if self._runs else None

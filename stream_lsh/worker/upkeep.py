@@ -1,0 +1,118 @@
+"""What a worker does beside its agents: it closes the sources while it has enough to do, trims its topics, and counts.
+
+Trimmed is what nobody reads again: of the topics between the steps what lies behind the committed offset, of the
+changelogs of `documents` and `buckets` the records of which everything has expired, of the ledger's what lies before
+its last snapshot.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from aiokafka.errors import IncompatibleBrokerVersion  # type: ignore[import-untyped]
+from faust.types import TP
+
+from stream_lsh.config.model import INTERNAL_TOPICS
+from stream_lsh.worker.engine import Backpressure, EngineApp, Trimmer, admin_client
+from stream_lsh.worker.state import PipelineState
+
+WATCH_SECONDS = 0.25
+TRIM_SECONDS, TRIM_STEP = 10.0, 1000
+TELL_SECONDS = 60.0
+
+_log = logging.getLogger(__name__)
+
+
+class Upkeep:
+    """The upkeep of one worker.
+
+    Args:
+        app: the engine.
+        pipelines: all that run on it, by name; may grow until the app starts.
+
+    Attributes:
+        trim_seconds: how often topics are trimmed.
+        trim_step: by how many offsets at least.
+        tell_seconds: how often the log says what has passed.
+    """
+
+    def __init__(self, app: EngineApp, pipelines: Mapping[str, PipelineState]) -> None:
+        self._app = app
+        self._pipelines = pipelines
+        self.trim_seconds, self.trim_step, self.tell_seconds = TRIM_SECONDS, TRIM_STEP, TELL_SECONDS
+
+    # -- backpressure
+
+    async def watch(self) -> None:
+        """Close and open the sources, for ever."""
+        backpressure = Backpressure(self._app, [state.config.source for state in self._pipelines.values()])
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            if self._at_work():
+                await backpressure.report(self.bytes_under_way())
+
+    def bytes_under_way(self) -> int:
+        """Some bytes that lie in the topics between the steps and are this worker's to read."""
+        consumer, assigned = self._app.consumer, self._app.consumer.assignment()
+        return sum(
+            state.traffic.bytes_before(tp, consumer.highwater(tp) or 0)
+            for state in self._pipelines.values()
+            for tp in tuple(state.traffic.positions)
+            if tp in assigned and tp.topic != state.config.source
+        )
+
+    # -- trimming
+
+    async def trim(self) -> None:
+        """Trim the topics of our own, for ever, or until the broker says that it cannot."""
+        async with admin_client(self._app) as admin:
+            trimmer = Trimmer(admin, self._own_topics(), step=self.trim_step)
+            while True:
+                await asyncio.sleep(self.trim_seconds)
+                needed = self.needed() if self._at_work() else {}
+                if not needed:
+                    continue
+                # Who may not write may not delete either: its successor may need what is superfluous here.
+                self._app.fence.check()
+                try:
+                    await trimmer.trim(needed)
+                except IncompatibleBrokerVersion:
+                    _log.warning("this broker cannot delete records: the topics of the application only grow")
+                    return
+
+    def needed(self) -> dict[TP, int]:
+        """The first offset that somebody may still read, of every partition that this worker may trim."""
+        assigned, own = self._app.consumer.assignment(), self._own_topics()
+        needed = {tp: self._app.committed_offset(tp) for tp in assigned if tp.topic in own}
+        for state in self._pipelines.values():
+            config = state.config
+            for partition, documents in state.documents.held().items():
+                tp = TP(config.changelog_topic("documents"), partition)
+                needed[tp] = state.documents.needed(partition, documents.table.horizon)
+            for partition, buckets in state.buckets.held().items():
+                tp = TP(config.changelog_topic("buckets"), partition)
+                needed[tp] = state.buckets.needed(partition, buckets.horizon)
+            for partition, ledger in state.ledger.held().items():
+                needed[TP(config.changelog_topic("ledger"), partition)] = ledger.log.start
+        return {tp: offset for tp, offset in needed.items() if offset}
+
+    def _own_topics(self) -> set[str]:
+        return {state.config.internal_topic(name) for state in self._pipelines.values() for name in INTERNAL_TOPICS}
+
+    # -- counts
+
+    async def tell(self) -> None:
+        """Say now and then what has passed, for ever."""
+        told: dict[str, Any] = {}
+        while True:
+            await asyncio.sleep(self.tell_seconds)
+            for state in self._pipelines.values():
+                line = state.counts.line()
+                if told.get(state.config.name) != line:
+                    told[state.config.name] = line
+                    _log.info("%s: %s", state.config.name, line)
+
+    def _at_work(self) -> bool:
+        app: Any = self._app
+        return not (app.rebalancing or app.in_recovery)

@@ -1,0 +1,112 @@
+"""Topics that are trimmed while a pipeline runs: nothing is lost by it, and they do not grow."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, cast
+
+import pytest
+from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
+
+from stream_lsh.config import Config
+from stream_lsh.model import Document
+from stream_lsh.pipeline.trimming import LogHead
+from stream_lsh.worker import tables
+from stream_lsh.worker.brokers import Broker
+from stream_lsh.worker.engine.gate import SourceGate
+from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
+from tests.kafka.harness import running, until
+from tests.kafka.test_worker import configured, expected, published, send
+
+HOUR_MS = 3_600_000
+PARTITIONS = 2
+
+
+def stories(first: int, count: int) -> list[Document]:
+    """Every story comes three times within the hour; ten minutes lie between stories."""
+    return [
+        Document(f"{number}-{copy}", f"{words(number)} copy{copy}", (number * 600 + copy) * 1000)
+        for number in range(first, first + count)
+        for copy in range(3)
+    ]
+
+
+def words(number: int) -> str:
+    return " ".join(f"w{number * 31 % 997}x{at}" for at in range(60))
+
+
+async def starts(address: str, names: Sequence[str]) -> dict[str, int]:
+    """Where the logs begin: the records that were deleted, over all partitions of each topic."""
+    consumer = AIOKafkaConsumer(bootstrap_servers=address)
+    await consumer.start()
+    try:
+        found = {}
+        for name in names:
+            await consumer._client.add_topic(name)
+            tps = [TopicPartition(name, partition) for partition in consumer.partitions_for_topic(name) or ()]
+            found[name] = sum((await consumer.beginning_offsets(tps)).values())
+        return found
+    finally:
+        await consumer.stop()
+
+
+def often(app: WorkerApp) -> WorkerApp:
+    """Trim at every chance."""
+    app.upkeep.trim_seconds, app.upkeep.trim_step = 0.3, 1
+    return app
+
+
+async def trimmed_and_recovered(config: Config) -> tuple[dict[str, int], Any]:
+    address, pipeline = config.kafka.brokers[0], config.pipelines[0]
+    own = [pipeline.internal_topic(name) for name in ("bands", "candidates", "verifications", "edges")]
+    own += [pipeline.changelog_topic(name) for name in ("documents", "buckets", "ledger")]
+    told = stories(0, 90)
+    partitions = await source_partitions(config)
+    for start in range(0, len(told), 90):  # each time a worker that recovers from what is left of the changelogs
+        app = often(build_app(config, partitions))
+        async with running(app):
+            app.pipelines[pipeline.name].ledger[0].log.least = 2_000
+            await send(address, pipeline.source, told[start : start + 90])
+            horizon_ms = told[start + 89].time_ms - 4 * HOUR_MS
+            ledger = app.pipelines[pipeline.name].ledger[0].settler.ledger
+            await until(lambda: ledger.horizon.time_ms >= horizon_ms, 30)  # noqa: B023 - awaited here
+            await asyncio.sleep(1.5)
+    return await starts(address, own), (await published(config))[0]
+
+
+def test_topics_are_trimmed_behind_what_has_expired_and_a_recovery_from_the_rest_loses_nothing(
+    broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "LogHead", partial(LogHead, together=1))
+    config = configured(broker, name, PARTITIONS, retention="2h", lateness="1h", threshold=0.8)
+    begins, pairs = asyncio.run(trimmed_and_recovered(config))
+    assert all(begins.values()), begins
+    for_ever = configured(broker, name, PARTITIONS, threshold=0.8)
+    assert pairs == expected(for_ever, stories(0, 90))[0]
+    assert len(pairs) == 270
+
+
+async def held_back(config: Config) -> tuple[int, list[bool]]:
+    pipeline = config.pipelines[0]
+    app = often(build_app(config, await source_partitions(config)))
+    closed: list[bool] = []
+    documents = stories(0, 60)
+    async with running(app):
+        state = app.pipelines[pipeline.name]
+        measure, pretended = app.upkeep.bytes_under_way, [1 << 30]
+        app.upkeep.bytes_under_way = lambda: pretended[0] or measure()  # type: ignore[method-assign]
+        gate: SourceGate = cast(Any, app.consumer).gate
+        await until(lambda: pipeline.source in gate.held)
+        await send(config.kafka.brokers[0], pipeline.source, documents)
+        await asyncio.sleep(1.0)
+        closed.append(state.counts.documents == 0)
+        pretended[0] = 0
+        await until(lambda: state.counts.documents == len(documents))
+        closed.append(pipeline.source in gate.held)
+        await until(lambda: app.upkeep.bytes_under_way() == 0)
+    return state.counts.documents, closed
+
+
+def test_a_source_waits_while_too_much_is_under_way(broker: Broker, name: str) -> None:
+    config = configured(broker, name, PARTITIONS)
+    assert asyncio.run(held_back(config)) == (180, [True, False])
