@@ -18,7 +18,7 @@ $(VENV)/.ready: pyproject.toml
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.ready
-	$(BIN)/python -m pip install --quiet '.[bench]'
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	@touch $@
 
 demo: $(VENV)/.ready  ## find near-duplicates in prose that every Python installation carries

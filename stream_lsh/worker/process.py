@@ -8,6 +8,7 @@ import faust
 
 from stream_lsh.config.model import Config
 from stream_lsh.errors import ConfigError, StreamLSHError
+from stream_lsh.worker.log import log_to_stderr
 from stream_lsh.worker.topology import build_app
 
 FAILED, WRONG_USE = 1, 2
@@ -24,7 +25,9 @@ def execute(config: Config, partitions: Mapping[str, int], level: str) -> int:
     app = build_app(config, partitions)
     gc.freeze()  # what the libraries consist of stays to the end
     gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
-    worker = faust.Worker(app, loglevel=level, redirect_stdouts=False, quiet=False)
+    log_to_stderr(level)
+    worker = faust.Worker(app, override_logging=False, redirect_stdouts=False, quiet=True)
+    worker.spinner = None  # it writes to standard output, on a terminal or not
     try:
         worker.execute_from_commandline()
     except SystemExit as left:

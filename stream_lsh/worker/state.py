@@ -162,6 +162,13 @@ class PipelineState:
         self.buckets = Changelogged(self._new_buckets, self._apply_buckets)
         self.ledger = Changelogged(self._new_ledger, self._apply_ledger)
 
+    def line(self) -> str:
+        """What is here, in one line."""
+        documents = sum(len(one.table) for one in self.documents.held().values())
+        settles = "; settles here" if self.ledger.held() else ""
+        partitions = ", ".join(map(str, self.documents.partitions())) or "none"
+        return f"{self.config.name}, partitions {partitions} with {documents} documents{settles}"
+
     # -- documents
 
     def _new_documents(self, partition: int) -> Documents:

@@ -80,7 +80,7 @@ class WorkerApp(EngineApp):
     async def on_start(self) -> None:
         """Start with the upkeep beside the agents."""
         await super().on_start()
-        for duty in (self.upkeep.watch(), self.upkeep.trim(), self.upkeep.tell()):
+        for duty in (self.upkeep.watch(), self.upkeep.trim(), self.upkeep.tell(), self.upkeep.tell_progress()):
             self.add_future(duty)
 
 

@@ -7,8 +7,9 @@ its last snapshot.
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from aiokafka.errors import IncompatibleBrokerVersion  # type: ignore[import-untyped]
 from faust.types import TP
@@ -20,6 +21,7 @@ from stream_lsh.worker.state import PipelineState
 WATCH_SECONDS = 0.25
 TRIM_SECONDS, TRIM_STEP = 10.0, 1000
 TELL_SECONDS = 60.0
+RECOVERY_SECONDS = 5.0
 
 _log = logging.getLogger(__name__)
 
@@ -104,7 +106,7 @@ class Upkeep:
 
     async def tell(self) -> None:
         """Say now and then what has passed, for ever."""
-        told: dict[str, Any] = {}
+        told: dict[str, str] = {}
         while True:
             await asyncio.sleep(self.tell_seconds)
             for state in self._pipelines.values():
@@ -112,6 +114,33 @@ class Upkeep:
                 if told.get(state.config.name) != line:
                     told[state.config.name] = line
                     _log.info("%s: %s", state.config.name, line)
+
+    async def tell_progress(self) -> None:
+        """Say how a recovery comes along, and what this worker has once it is ready, for ever."""
+        ready: int | None = None
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            generation = self._app.consumer_generation_id
+            if self._app.in_recovery:
+                ready = None
+                await self._tell_recovery()
+            elif ready != generation and self._at_work() and self._app.consumer.assignment():
+                ready = generation
+                for state in self._pipelines.values():
+                    _log.info("ready: %s", state.line())
+
+    async def _tell_recovery(self) -> None:
+        """Say every few seconds how many changelog records are left; return when none are."""
+        started, most, said = time.monotonic(), 0, 0.0
+        while self._app.in_recovery:
+            left = cast(Any, self._app.tables).recovery.active_remaining_total()
+            most, passed = max(most, left), time.monotonic() - started
+            if most and passed - said > RECOVERY_SECONDS:
+                said = passed
+                rest = passed * left / max(1, most - left)
+                _log.info("recovery: %d of %d changelog records are left, some %.0f s", left, most, rest)
+            await asyncio.sleep(WATCH_SECONDS)
+        _log.info("recovered from %d changelog records in %.1f s", most, time.monotonic() - started)
 
     def _at_work(self) -> bool:
         app: Any = self._app

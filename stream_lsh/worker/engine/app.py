@@ -8,7 +8,7 @@ from faust.types import TP
 
 from stream_lsh.errors import ConfigError, DoubtError
 from stream_lsh.worker.engine.admin import admin_client
-from stream_lsh.worker.engine.crash import GRACE_SECONDS, CrashingSupervisor, end_process, halt
+from stream_lsh.worker.engine.crash import GRACE_SECONDS, STOP_SECONDS, CrashingSupervisor, end_process, halt
 from stream_lsh.worker.engine.fence import ZombieFence
 from stream_lsh.worker.engine.group import GroupWatch
 from stream_lsh.worker.engine.resume_order import OrderedRecoveryTables
@@ -104,6 +104,12 @@ class EngineApp(faust.App):
         """Start with the watchdog beside everything else."""
         await super().on_start()
         self.add_future(self._watchdog.run())
+
+    async def stop(self) -> None:
+        """Stop in order; a worker process ends even if that hangs, and what was not committed is read again."""
+        if self.in_worker:
+            end_process(DoubtError(f"not stopped in order after {STOP_SECONDS:.0f} s"), after=STOP_SECONDS)
+        await super().stop()
 
     async def crash(self, reason: BaseException) -> None:
         """Stop because of `reason`; a worker process ends even if stopping hangs."""

@@ -6,9 +6,9 @@ the commit passes over the one that raised.  Measured: one exception, one event 
 `CrashingSupervisor` lets the exception end the worker with exit status 1.  Whoever supervises the process starts it
 again, and what was not acked is read again.  Do not retry in an agent and carry on.
 
-A stop in order can hang after a crash: streams that never get empty, a rebalance under way, a broker that is away.
-So a worker process that has crashed gets some seconds, and then ends as it is.  A zombie gets none: a stop in order
-would send what is left in its buffer.
+A stop in order can hang: streams that never get empty, a rebalance under way, a broker that is away.  So a worker
+process that has crashed gets some seconds, one that was told to stop some more, and then it ends as it is.  A zombie
+gets none: a stop in order would send what is left in its buffer.
 
 Delete when: an agent can say that an event was not processed and the engine reads it again.
 """
@@ -23,10 +23,12 @@ from mode import CrashingSupervisor
 
 from stream_lsh.errors import DoubtError
 
-__all__ = ["GRACE_SECONDS", "Crashes", "CrashingSupervisor", "end_process", "halt"]
+__all__ = ["GRACE_SECONDS", "STOP_SECONDS", "Crashes", "CrashingSupervisor", "end_process", "halt"]
 
 GRACE_SECONDS = 10.0
 """From a crash to the end of the process, whatever still hangs."""
+STOP_SECONDS = 20.0
+"""From a signal to the end of the process: stopping in order waits for the broker for ever."""
 
 _log = logging.getLogger(__name__)
 

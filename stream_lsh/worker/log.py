@@ -1,0 +1,59 @@
+"""The log of a worker: our own words at the level that was asked for, those of the libraries where they warn.
+
+Fault (faust-streaming 0.15.3, aiokafka 0.14.0): some hundred lines at each start, tables among them, on standard
+output; and while a broker is away, a hundred lines a second that all say the same.
+"""
+
+import logging
+import sys
+import time
+from collections.abc import Callable
+
+OWN = "stream_lsh"
+SHOWN, WITHIN_SECONDS = 3, 10.0
+"""So many lines of a kind are shown within so many seconds; the others are counted."""
+
+
+class Repeats(logging.Filter):
+    """Drops what is said again and again, and says how much it dropped.
+
+    Two lines are of a kind if they come from one place in the code, whatever they are about.
+
+    Args:
+        clock: seconds that only grow.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._since: dict[tuple[str, int], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a line is shown."""
+        if record.name.partition(".")[0] == OWN:
+            # What the engine says of its services comes under the names of those that are ours.
+            return record.levelno > logging.INFO or not str(record.msg).startswith("[^")
+        kind, now = (record.pathname, record.lineno), self._clock()
+        since, count = self._since.get(kind, (now, 0))
+        if now - since > WITHIN_SECONDS:
+            dropped = count - SHOWN
+            since, count = now, 0
+            if dropped > 0:
+                record.msg, record.args = f"{record.getMessage()} (and {dropped} more like this)", ()
+        self._since[kind] = since, count + 1
+        return count < SHOWN
+
+
+def log_to_stderr(level: str) -> None:
+    """Set up the log of this process.
+
+    Args:
+        level: of our own words; `debug` shows everything that the libraries say, too.
+    """
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s"))
+    chosen = getattr(logging, level.upper())
+    if chosen > logging.DEBUG:
+        handler.addFilter(Repeats())
+    logging.basicConfig(handlers=[handler], level=chosen if chosen in (logging.DEBUG, logging.ERROR) else "WARNING")
+    logging.getLogger(OWN).setLevel(chosen)
