@@ -32,6 +32,8 @@ class Documents:
 
     `newest_ms` is the greatest event time of what sign has delivered; None until it is known how far that is.
     `position` is the offset behind what sign has taken; `at_end`, whether nothing more was there at the last tick.
+    `generations` has the highest generation in which something was copied, by topic and partition of the source; only
+    where sources are rekeyed.
     """
 
     table: DocumentTable
@@ -41,6 +43,7 @@ class Documents:
     newest_ms: int | None = None
     position: int = 0
     at_end: bool = False
+    generations: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -125,6 +128,7 @@ class Counts:
     candidates: int = 0
     matches: int = 0
     dead_letters: dict[str, int] = field(default_factory=dict)
+    late_copies: int = 0
     capped_postings: int = 0
     capped_candidates: int = 0
 
