@@ -14,6 +14,7 @@ from aiokafka.structs import TopicPartition  # type: ignore[import-untyped]
 from stream_lsh.config import Config, parse
 from stream_lsh.errors import ConfigError
 from stream_lsh.model import Document
+from stream_lsh.pipeline.scheme import Signatures, TextScheme
 from stream_lsh.wire.origin import Origin, origin_header, origin_of
 from stream_lsh.worker.brokers import Broker
 from tests.kafka.harness import committed, make_topics, read, running, until
@@ -241,6 +242,35 @@ def test_what_cannot_be_used_is_put_aside_once_with_its_place_in_the_source(brok
         assert (record.key, record.value) == (message.key, kept), case
     reasons = [reason for reason, _, _ in refused.values()]
     assert counted == {reason: reasons.count(reason) for reason in set(reasons)}
+
+
+def test_a_copy_that_meets_a_bug_is_put_aside_with_its_place_in_the_source(
+    broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = rekeyed(broker, name, on_bug="dead-letter")
+    sign = TextScheme.sign
+
+    def buggy(scheme: TextScheme, texts: Sequence[str]) -> Signatures:
+        if any("bug" in text for text in texts):
+            raise ZeroDivisionError("nobody thought of this")
+        return sign(scheme, texts)
+
+    monkeypatch.setattr(TextScheme, "sign", buggy)
+
+    async def run() -> tuple[int, Any, list[Any]]:
+        await make_sources(broker, name)
+        async with running(await started(config)):
+            bad = [Message(None, document("a bug", id=str(number))) for number in range(3)]
+            offsets = await put(broker, f"{name}-one", [*twins(0), *bad, *twins(1)])
+            found = await eventually(lambda: matched(config), {pair(0), pair(1)})
+        return offsets[2], found, await read(broker.address, config.pipelines[0].dead_letters_topic)
+
+    first, found, dead = asyncio.run(run())
+    assert found == {pair(0), pair(1)}
+    headers = [{key: value.decode() for key, value in record.headers} for record in dead]
+    places = {(of["reason"], of["topic"], of["partition"], int(of["offset"])) for of in headers}
+    assert len(dead) == 3
+    assert places == {("bug", f"{name}-one", "0", first + number) for number in range(3)}
 
 
 async def _ids(config: Config) -> set[str]:
