@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import pytest
 from aiokafka import AIOKafkaConsumer  # type: ignore[import-untyped]
+from aiokafka.errors import NotEnoughReplicasError  # type: ignore[import-untyped]
 from aiokafka.structs import TopicPartition  # type: ignore[import-untyped]
 
 from stream_lsh.config import Config, parse
-from stream_lsh.errors import ConfigError
+from stream_lsh.errors import ConfigError, DoubtError
 from stream_lsh.model import Document
 from stream_lsh.pipeline.scheme import Signatures, TextScheme
 from stream_lsh.wire.origin import Origin, origin_header, origin_of
@@ -151,6 +152,37 @@ threshold = 0.5
             return found
 
     assert asyncio.run(feed_and_kill()) == wanted
+
+
+def test_a_copy_that_is_not_stored_ends_the_worker_and_the_next_one_copies_it_again(broker: Broker, name: str) -> None:
+    config = rekeyed(broker, name)
+    topic, copies = f"{name}-one", config.pipelines[0].documents_topic
+
+    async def run() -> tuple[BaseException | None, int | None, Any]:
+        await make_sources(broker, name)
+        app = await started(config)
+        produce = app.produce
+
+        async def lossy(to: str, key: bytes | None, *more: Any, **headers: Any) -> Any:
+            if (to, key) != (copies, b"0-1"):
+                return await produce(to, key, *more, **headers)
+            lost = asyncio.get_running_loop().create_future()
+            lost.set_exception(NotEnoughReplicasError())
+            return lost
+
+        app.produce = lossy  # type: ignore[method-assign]
+        async with running(app):
+            await put(broker, topic, [*twins(0), *twins(1)])
+            await until(lambda: app.crash_reason)
+        position = await committed(broker.address, name, topic)
+        async with running(await started(config)):
+            found = await eventually(lambda: matched(config), {pair(0), pair(1)})
+        return app.crash_reason, position, found
+
+    reason, position, found = asyncio.run(run())
+    assert isinstance(reason, DoubtError)
+    assert not position
+    assert found == {pair(0), pair(1)}
 
 
 # Of Apache Kafka's own tests of `Utils.murmur2`: what the Java client makes of these bytes.
