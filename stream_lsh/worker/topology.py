@@ -46,7 +46,8 @@ async def source_partitions(config: Config) -> dict[str, int]:
         raise unreachable(config.kafka, error) from error
     finally:
         await admin.close()
-    return {one.name: (not one.rekey and found.get(one.source, 0)) or one.partitions for one in config.pipelines}
+    own = {one.name: one.partitions for one in config.pipelines}
+    return own | {one.name: found.get(one.source) or one.partitions for one in config.pipelines if not one.rekey}
 
 
 def topics(config: Config, pipeline: PipelineConfig, partitions: int) -> list[TopicSpec]:

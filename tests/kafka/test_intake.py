@@ -154,7 +154,9 @@ threshold = 0.5
     assert asyncio.run(feed_and_kill()) == wanted
 
 
-def test_a_copy_that_is_not_stored_ends_the_worker_and_the_next_one_copies_it_again(broker: Broker, name: str) -> None:
+def test_a_copy_that_is_not_stored_ends_the_worker_and_the_next_one_copies_it_again(
+    broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = rekeyed(broker, name)
     topic, copies = f"{name}-one", config.pipelines[0].documents_topic
 
@@ -170,7 +172,7 @@ def test_a_copy_that_is_not_stored_ends_the_worker_and_the_next_one_copies_it_ag
             lost.set_exception(NotEnoughReplicasError())
             return lost
 
-        app.produce = lossy  # type: ignore[method-assign]
+        monkeypatch.setattr(app, "produce", lossy)
         async with running(app):
             await put(broker, topic, [*twins(0), *twins(1)])
             await until(lambda: app.crash_reason)

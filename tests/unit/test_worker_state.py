@@ -150,3 +150,13 @@ def test_the_largest_document_fits_among_the_dead_letters() -> None:
     huge = replace(PIPELINE, max_document_bytes=8 << 20)
     spec = {one.name: one for one in topics(CONFIG, huge, 4)}[huge.dead_letters_topic]
     assert int(spec.config["max.message.bytes"]) > spec.message_bytes > 8 << 20
+
+
+def test_a_pipeline_has_a_topic_for_copies_only_where_sources_are_rekeyed() -> None:
+    rekeyed = replace(PIPELINE, sources=("s", "t"), rekey=True)
+    specs = {one.name: one for one in topics(CONFIG, rekeyed, 4)}
+    assert [specs[name].partitions for name in ("s", "t", rekeyed.documents_topic)] == [None, None, 4]
+    assert specs[rekeyed.documents_topic].config == specs[rekeyed.internal_topic("bands")].config
+    plain = {one.name: one for one in topics(CONFIG, PIPELINE, 4)}
+    assert plain["s"].partitions == 4
+    assert plain.keys() == specs.keys() - {"t", rekeyed.documents_topic}
