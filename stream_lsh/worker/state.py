@@ -135,10 +135,11 @@ class Counts:
     def line(self) -> str:
         """All of it in one line."""
         letters = ", ".join(f"{reason} {count}" for reason, count in sorted(self.dead_letters.items()))
+        late = f"; late copies passed over: {self.late_copies}" if self.late_copies else ""
         return (
             f"{self.documents} documents, {self.candidates} candidates, {self.matches} matches; dead letters: "
             f"{letters or 'none'}; left out by caps: {self.capped_postings} buckets, "
-            f"{self.capped_candidates} candidates"
+            f"{self.capped_candidates} candidates{late}"
         )
 
 

@@ -64,14 +64,13 @@ def topics(config: Config, pipeline: PipelineConfig, partitions: int) -> list[To
     keep_ms = pipeline.public_retention_ms
     letters = {"max.message.bytes": str(largest + _LETTER_ROOM)}
     specs = [
-        *(TopicSpec(source, sources, replication=copies) for source in pipeline.sources),
         TopicSpec(pipeline.dead_letters_topic, partitions, letters, copies, largest),
         *(own_topic(name, count, message_bytes=largest, replication=copies) for name, count in names.items()),
         *(public_topic(name, partitions, retention_ms=keep_ms, replication=copies) for name in public),
     ]
     in_sync = {"min.insync.replicas": str(config.kafka.in_sync_replicas)}
     written = [replace(spec, config={**spec.config, **in_sync}) for spec in specs]
-    return [TopicSpec(pipeline.source, partitions, replication=copies), *written]
+    return [*(TopicSpec(source, sources, replication=copies) for source in pipeline.sources), *written]
 
 
 class WorkerApp(EngineApp):

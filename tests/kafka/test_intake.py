@@ -5,7 +5,7 @@ import json
 import random
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pytest
 from aiokafka import AIOKafkaConsumer  # type: ignore[import-untyped]
@@ -18,6 +18,7 @@ from stream_lsh.model import Document
 from stream_lsh.pipeline.scheme import Signatures, TextScheme
 from stream_lsh.wire.origin import Origin, origin_header, origin_of
 from stream_lsh.worker.brokers import Broker
+from stream_lsh.worker.engine.gate import SourceGate
 from tests.kafka.harness import committed, make_topics, read, running, until
 from tests.kafka.test_worker import articles, configured, expected, published
 from tests.kafka.test_worker_faults import edits, processes, settled, start, survivors
@@ -36,6 +37,7 @@ from tests.kafka.test_worker_input import (
     started,
     twins,
 )
+from tests.kafka.test_worker_upkeep import often, starts
 
 SOURCES = {"one": 3, "two": 2}
 PARTITIONS = 4
@@ -381,6 +383,37 @@ def test_what_a_zombie_copied_late_is_passed_over(broker: Broker, name: str) -> 
             return await eventually(lambda: matched(config), {pair(0), pair(1)}), counts.late_copies
 
     assert asyncio.run(run()) == ({pair(0), pair(1)}, 1)
+
+
+def test_all_sources_wait_while_too_much_is_under_way_and_what_was_read_of_the_copies_is_deleted(
+    broker: Broker, name: str
+) -> None:
+    config = rekeyed(broker, name)
+    copies, messages = config.pipelines[0].documents_topic, [one for number in range(20) for one in twins(number)]
+
+    async def run() -> tuple[frozenset[str], int, int]:
+        await make_sources(broker, name)
+        app = often(await started(config))
+        counts = app.pipelines[f"{name}-p"].counts
+        async with running(app):
+            measure, pretended = app.upkeep.bytes_under_way, [1 << 30]
+            app.upkeep.bytes_under_way = lambda: pretended[0] or measure()  # type: ignore[method-assign]
+            gate: SourceGate = cast(Any, app.consumer).gate
+            await until(lambda: gate.held)
+            held = frozenset(gate.held)
+            await put(broker, f"{name}-one", messages[:20])
+            await put(broker, f"{name}-two", messages[20:])
+            await asyncio.sleep(1.0)
+            read_while_held = counts.documents
+            pretended[0] = 0
+            await until(lambda: counts.documents == len(messages))
+
+            async def deleted() -> int:
+                return (await starts(broker.address, [copies]))[copies]
+
+            return held, read_while_held, await eventually(deleted, len(messages))
+
+    assert asyncio.run(run()) == (frozenset(sources(name)), 0, len(messages))
 
 
 def test_a_source_that_is_not_there_is_a_mistake_where_it_is_rekeyed(broker: Broker, name: str) -> None:
