@@ -35,9 +35,9 @@ def run(arguments: Sequence[str]) -> int:
     partitions = asyncio.run(source_partitions(config))
     for pipeline in config.pipelines:
         count = partitions[pipeline.name]
-        sys.stderr.write(
-            f"pipeline {pipeline.name}: {pipeline.source} ({count} partitions) -> {pipeline.matches_topic}\n"
-        )
+        source = f"{', '.join(pipeline.sources)} -> " if pipeline.rekey else ""
+        source += f"{pipeline.documents_topic} ({count} partitions)"
+        sys.stderr.write(f"pipeline {pipeline.name}: {source} -> {pipeline.matches_topic}\n")
     from stream_lsh.worker.process import execute  # noqa: PLC0415
 
     return execute(config, partitions, options.log)

@@ -123,14 +123,18 @@ def _check_sources(pipelines: Sequence[PipelineConfig], notes: Notes) -> None:
         path: Path = ("pipeline", at, "source")
         if not notes.sound(path):
             continue
-        before = first.setdefault(pipeline.source, at)
-        if before != at:
-            notes.problem(
-                path,
-                f"got {pipeline.source!r}, which the pipeline {pipelines[before].name!r} reads "
-                f"({notes.place(('pipeline', before, 'source'))}), expected another source: for the same one run two "
-                "applications, each with its own `app_id`",
-            )
+        if len(pipeline.sources) > 1 and not pipeline.rekey and notes.sound(("pipeline", at, "rekey")):
+            told = f"got {len(pipeline.sources)} topics, expected one: `rekey = true` copies several to one keyed by id"
+            notes.problem(path, told)
+        for source in pipeline.sources:
+            before = first.setdefault(source, at)
+            if before != at:
+                notes.problem(
+                    path,
+                    f"got {source!r}, which the pipeline {pipelines[before].name!r} reads "
+                    f"({notes.place(('pipeline', before, 'source'))}), expected another source: for the same one run "
+                    "two applications, each with its own `app_id`",
+                )
 
 
 class _Use(NamedTuple):
@@ -195,7 +199,7 @@ def _check_internal_topics(config: Config, notes: Notes) -> None:
 
 def _topics(pipeline: PipelineConfig) -> Iterator[tuple[str, str]]:
     """The topics that users name: key and name."""
-    yield "source", pipeline.source
+    yield from (("source", topic) for topic in pipeline.sources)
     for key, topic in pipeline.public_topics.items():
         yield f"topics.{key}", topic
 

@@ -64,7 +64,7 @@ def keys_of(cls: type) -> Mapping[str, Key]:
 
 
 _FIELD_NAMES_SAY = (
-    "the field with the id; the message's key is the id too, and both must be equal",
+    "the field with the id; without `rekey` the message's key is the id too, and both must be equal",
     "the field with the text that is compared",
     "the field with the event time: ISO 8601 or milliseconds since 1970",
     "the field that is `true` in a message that deletes its document",

@@ -210,6 +210,14 @@ def _topic(value: object) -> str:
     return value
 
 
+def _topics(value: object) -> tuple[str, ...]:
+    listed = value if isinstance(value, list) else [value]
+    found = tuple(_topic(topic) for topic in listed)
+    if not found or len(set(found)) < len(found):
+        raise Unfit
+    return found
+
+
 def _optional_topic(value: object) -> str:
     return "" if value == "" else _topic(value)
 
@@ -280,6 +288,12 @@ FIELD_NAME = Kind("the name of a field", _text)
 ANY_TEXT = Kind("a string", _any_text)
 SECRET = Kind("a string", _secret, secret=True)
 TOPIC = Kind(f"1 to {LONGEST_TOPIC} of the characters A-Z a-z 0-9 . _ -", _topic)
+TOPICS = Kind(
+    f"{TOPIC.expected}; several as a list, with `rekey`",
+    _topics,
+    lambda text: [topic.strip() for topic in text.split(",")],
+    lambda topics: _toml(topics if len(topics) > 1 else topics[0]),
+)
 OPTIONAL_TOPIC = Kind(f'{TOPIC.expected}, or "" for the default', _optional_topic)
 FOLDER = Kind("the path of a folder", _path)
 FILE = Kind('the path of a file that can be read, or ""', _file)

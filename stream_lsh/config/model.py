@@ -154,17 +154,18 @@ class PipelineConfig:
     """One source, what counts as a match in it, and how long.
 
     Attributes:
+        sources: the users' topics; one, or several that are rekeyed.
         app_id: the worker's; no key of the pipeline.
     """
 
     name: str = field(default="documents", metadata=key(kinds.TOPIC, "the pipeline, and the prefix of its topics"))
     kind: str = field(default="text", metadata=key(choice(KINDS, PLANNED_KINDS), "what is compared"))
-    source: str = field(metadata=key(kinds.TOPIC, "the topic with the documents"))
+    sources: tuple[str, ...] = field(metadata=key(kinds.TOPICS, "the topic with the documents", "source"))
     partitions: int = field(
         default=4,
         metadata=key(
             whole(1, 10_000),
-            "of the source, only where it has to be created or is rekeyed; otherwise its own number holds",
+            "of the source where it has to be created, and otherwise its own number holds; with `rekey`, of the copy",
         ),
     )
     shingles: str = field(
@@ -223,7 +224,9 @@ class PipelineConfig:
     )
     rekey: bool = field(
         default=False,
-        metadata=key(kinds.FLAG, "copy the source to a topic keyed by id first, for sources that are not"),
+        metadata=key(
+            kinds.FLAG, "copy the sources to one topic keyed by id first: they are several, or not keyed by it"
+        ),
     )
     fields: FieldNames = field(
         default=FieldNames(), metadata=table(FieldNames, "what the source calls the fields of a document")
@@ -246,6 +249,16 @@ class PipelineConfig:
         """Retention and caps, as the steps take them."""
         limits = Limits(self.retention_ms, self.lateness_ms, self.max_documents, cap_candidates=self.max_candidates)
         return limits if self.max_candidates else Limits(self.retention_ms, self.lateness_ms, self.max_documents, 0, 0)
+
+    @property
+    def source(self) -> str:
+        """The first of the sources, and most often the only one: what `feed` sends to."""
+        return self.sources[0]
+
+    @property
+    def documents_topic(self) -> str:
+        """What sign reads: the source, or the copy of the sources that is keyed by id."""
+        return self.internal_topic("intake") if self.rekey else self.source
 
     @property
     def matches_topic(self) -> str:

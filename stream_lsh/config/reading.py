@@ -172,7 +172,7 @@ class _Reader:
 
     @staticmethod
     def _default(key: Key) -> Any:
-        return "" if key.required else key.default
+        return () if key.required else key.default  # only a list of topics is required
 
 
 def _tables(text: str, name: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def settings_shown(config: Config) -> list[SettingShown]:
 
     Example:
         >>> from stream_lsh.config.model import PipelineConfig
-        >>> shown = settings_shown(Config(pipelines=(PipelineConfig(source="news", threshold=0.9),)))
+        >>> shown = settings_shown(Config(pipelines=(PipelineConfig(sources=("news",), threshold=0.9),)))
         >>> [tuple(one) for one in shown if one.key.endswith(("threshold", "recall"))]
         [('pipeline.documents.threshold', '0.9', 'program'), ('pipeline.documents.recall', '0.99', 'default')]
     """

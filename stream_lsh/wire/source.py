@@ -6,8 +6,9 @@
     {"id"?, "text", "time"?}    has this text; `id` a string or an integer, `time` ISO 8601 (without a zone: UTC) or
                                 epoch milliseconds; every other field is ignored
 
-The key, where there is one, is the id; an `id` in the value must equal it.  Names of fields can be mapped.  A field
-that is null counts as absent.  An empty text is a text.
+In a keyed source the key is the id, and an `id` in the value must equal it.  In one that is not, the key counts only
+where the value has no id.  Names of fields can be mapped.  A field that is null counts as absent.  An empty text is a
+text.
 
 What cannot be used is an `InputError` whose `reason` is one of
 
@@ -78,18 +79,18 @@ def parse_document(
     max_bytes: int = MAX_DOCUMENT_BYTES,
     max_ahead_ms: int | None = MAX_AHEAD_MS,
     names: FieldNames = DEFAULT_NAMES,
-    require_key: bool = True,
+    keyed: bool = True,
 ) -> Document:
     """The document in a message.
 
     Args:
         value: the message's value.
-        key: the message's key; None where it does not name the document.
+        key: the message's key; None where it has none.
         fallback_time_ms: the event time of a document that has none (the Kafka timestamp).
         max_bytes: the size above which a value is not even read.
         max_ahead_ms: how far beyond `fallback_time_ms` a time may lie; None where there is nothing to compare it with.
         names: what the source calls its fields.
-        require_key: whether a message without a key is an error.
+        keyed: whether the key is the id: then a message without one is an error, and so is another `id`.
     Guarantees:
         pure; returns or raises `InputError`, whatever the bytes are.
     Cost:
@@ -107,16 +108,19 @@ def parse_document(
     """
     if value is not None and len(value) > max_bytes:
         raise UnusableDocument("size", f"got a value of {len(value)} bytes, expected at most {max_bytes}")
-    key_id = None if key is None else _key_id(key)
-    if key_id is None and require_key:
+    if keyed and key is None:
         raise UnusableDocument(
             "key", "got a null key, expected the document's id: key the source by it, or set `rekey`"
         )
+    key_id = _key_id(key) if key is not None and (keyed or value is None) else None
     if value is None:
         if key_id is None:
             raise UnusableDocument("id", "got neither key nor value, expected at least a key")
         return Document(key_id, None, fallback_time_ms)
-    return _document(_read(value, names), key_id, fallback_time_ms, max_ahead_ms, names)
+    fields = _read(value, names)
+    if key is not None and not keyed and fields.id is None:
+        key_id = _key_id(key)
+    return _document(fields, key_id, fallback_time_ms, max_ahead_ms, names)
 
 
 def parse_lines(
@@ -160,12 +164,24 @@ def parse_lines(
                 max_bytes=max_bytes,
                 max_ahead_ms=max_ahead_ms,
                 names=names,
-                require_key=False,
+                keyed=False,
             )
             documents.append(document)
         except InputError as error:
             errors.append((index, error))
     return documents, errors
+
+
+def key_of(id: str) -> bytes:
+    """The key of a document's message.
+
+    Raises:
+        UnusableDocument: half of a surrogate pair, which JSON can escape and a key cannot have -> dead-letter.
+    """
+    try:
+        return id.encode()
+    except UnicodeEncodeError:
+        raise UnusableDocument("id", f"got the id {ascii(id)[:60]}, expected UTF-8") from None
 
 
 @lru_cache(maxsize=64)

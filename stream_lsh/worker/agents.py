@@ -39,17 +39,18 @@ from stream_lsh.wire.frames import (
     encode_buckets,
 )
 from stream_lsh.wire.ledger_record import encode_ledger
+from stream_lsh.wire.origin import Origin, origin_of
 from stream_lsh.wire.public import cluster_message, match_message, member_message
 from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
 from stream_lsh.wire.source import parse_document
 from stream_lsh.worker.engine import ContiguityGuard, EngineApp, OrderedAcker
+from stream_lsh.worker.intake import is_late
+from stream_lsh.worker.letters import dead_letter
 from stream_lsh.worker.state import Documents, PipelineState
 from stream_lsh.worker.tables import StateTable, located
 
 Deliveries = list[Awaitable[Any]]
 _Frame = TypeVar("_Frame")
-
-_LETTER_ROOM = 4_096  # of a dead letter beside key and value
 
 _log = logging.getLogger(__name__)
 
@@ -74,7 +75,7 @@ class PipelineAgents:
     async def sign(self, stream: Any) -> None:
         """Documents in, bands and retirements out."""
         acker = OrderedAcker(self._app)
-        guard = ContiguityGuard(self._app.committed_offset, {self._config.source})
+        guard = ContiguityGuard(self._app.committed_offset, self._config.sources)
         async for event in self._current(stream):
             guard.check(event)
             partition, deliveries = event.message.partition, Deliveries()
@@ -179,14 +180,10 @@ class PipelineAgents:
     # -- what they read
 
     async def _current(self, stream: Any) -> AsyncIterator[Any]:
-        """The events of this generation: one of an older one belongs to whoever owns the partition now.
-
-        It is read again there, or here, from the committed offset.
-        """
-        async for event in stream.noack().events():
-            if event.message.generation_id == self._app.consumer_generation_id:
-                self._state.traffic.passed(event.message.tp, event.value)
-                yield event
+        """The events of this generation; what is before them is under way no more."""
+        async for event in self._app.current(stream):
+            self._state.traffic.passed(event.message.tp, event.value)
+            yield event
 
     def _frames(self, decode: Callable[[bytes | None, int], _Frame], event: Any) -> list[_Frame]:
         """The frames of an event: those of one partition, in their order."""
@@ -196,6 +193,13 @@ class PipelineAgents:
         """The frame in a record; an error says where it lies."""
         try:
             return decode(record.value, self._state.fingerprint)
+        except StateError as error:
+            raise located(error, f"{record.topic}, partition {record.partition}", record.offset) from error
+
+    def _origin(self, record: Any) -> Origin | None:
+        """Where a message of the intake comes from; None where the source itself is read."""
+        try:
+            return origin_of(record.headers) if self._config.rekey else None
         except StateError as error:
             raise located(error, f"{record.topic}, partition {record.partition}", record.offset) from error
 
@@ -216,9 +220,10 @@ class PipelineAgents:
             except Exception as error:
                 if isinstance(error, MemoryError):
                     raise
-                _log.exception("a bug: %s, offset %d, cannot be signed", self._config.source, offset)
+                _log.exception("a bug: %s, offset %d, cannot be signed", self._config.documents_topic, offset)
                 bug = UnusableDocument("bug", f"got {type(error).__name__}: {error}; please report it")
-                deliveries.append(await self._dead_letter(by_offset[offset], bug))
+                record = by_offset[offset]
+                deliveries.append(await dead_letter(self._app, self._state, record, bug, self._origin(record)))
             else:
                 offsets.append(offset)
                 documents.append(document)
@@ -229,43 +234,28 @@ class PipelineAgents:
     async def _arrivals(self, partition: int, records: Iterable[Any], deliveries: Deliveries) -> Arrivals:
         """The documents of a chunk; what cannot be used goes to the dead letters."""
         offsets, documents = list[int](), list[Document]()
-        config, rekeyed = self._config, self._config.rekey
+        config = self._config
         for record in records:
+            origin = self._origin(record)
+            if origin is not None and is_late(origin, self._state.documents[partition]):
+                self._state.counts.late_copies += 1
+                continue
             try:
                 document = parse_document(
                     record.value,
                     record.key,
-                    fallback_time_ms=record.timestamp,
+                    fallback_time_ms=record.timestamp if origin is None else origin.timestamp_ms,
                     max_bytes=config.max_document_bytes,
                     max_ahead_ms=config.max_ahead_ms,
                     names=config.fields,
-                    require_key=not rekeyed,
                 )
             except InputError as error:
-                deliveries.append(await self._dead_letter(record, error))
+                deliveries.append(await dead_letter(self._app, self._state, record, error, origin))
             else:
                 offsets.append(record.offset)
                 documents.append(document)
         self._state.counts.documents += len(documents)
         return Arrivals(partition, offsets, documents)
-
-    async def _dead_letter(self, record: Any, error: InputError) -> Awaitable[Any]:
-        counts = self._state.counts.dead_letters
-        counts[error.reason] = counts.get(error.reason, 0) + 1
-        said, value = str(error), record.value
-        largest = self._config.max_message_bytes - _LETTER_ROOM
-        if value is not None and len(record.key or b"") + len(value) > largest:
-            said, value = f"{said}; the value is left out here, the source has it", b""
-        if record.key is None and value is None:
-            value = b""  # the client sends nothing that has neither key nor value
-        headers = {
-            "error": said.encode("utf-8", "backslashreplace"),
-            "reason": error.reason.encode(),
-            "topic": record.topic.encode(),
-            "partition": str(record.partition).encode(),
-            "offset": str(record.offset).encode(),
-        }
-        return await self._app.produce(self._config.dead_letters_topic, record.key, value, headers=headers)
 
     async def _announce(self, signed: Signed) -> Deliveries:
         """What sign tells index and settle."""

@@ -12,9 +12,8 @@ from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 from msgspec.json import encode
 
 from stream_lsh.config.model import KafkaConfig, PipelineConfig
-from stream_lsh.errors import UnusableDocument
 from stream_lsh.model import Document
-from stream_lsh.wire.source import FieldNames
+from stream_lsh.wire.source import FieldNames, key_of
 from stream_lsh.worker.security import client_security, unreachable
 
 _LINGER_MS = 5
@@ -27,10 +26,7 @@ def message(document: Document, names: FieldNames) -> tuple[bytes, bytes | None]
     Raises:
         UnusableDocument: an id that is no key.
     """
-    try:
-        key = document.id.encode()
-    except UnicodeEncodeError:
-        raise UnusableDocument("id", f"got the id {ascii(document.id)[:60]}, expected UTF-8") from None
+    key = key_of(document.id)
     if document.text is None:
         return key, None
     fields = {names.id: document.id, names.text: document.text, names.time: document.time_ms}
@@ -42,6 +38,8 @@ def message(document: Document, names: FieldNames) -> tuple[bytes, bytes | None]
 
 class Feeder:
     """Sends documents as messages `{"id", "text", "time"}`, keyed by id; a deleted one has no value.
+
+    Of several sources that are rekeyed, the first one gets them.
 
     The partition of a key is that of Kafka's murmur2 partitioner, as with the Java client.
 

@@ -32,6 +32,8 @@ class Documents:
 
     `newest_ms` is the greatest event time of what sign has delivered; None until it is known how far that is.
     `position` is the offset behind what sign has taken; `at_end`, whether nothing more was there at the last tick.
+    `generations` has the highest generation in which something was copied, by topic and partition of the source; only
+    where sources are rekeyed.
     """
 
     table: DocumentTable
@@ -41,6 +43,7 @@ class Documents:
     newest_ms: int | None = None
     position: int = 0
     at_end: bool = False
+    generations: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -125,16 +128,18 @@ class Counts:
     candidates: int = 0
     matches: int = 0
     dead_letters: dict[str, int] = field(default_factory=dict)
+    late_copies: int = 0
     capped_postings: int = 0
     capped_candidates: int = 0
 
     def line(self) -> str:
         """All of it in one line."""
         letters = ", ".join(f"{reason} {count}" for reason, count in sorted(self.dead_letters.items()))
+        late = f"; late copies passed over: {self.late_copies}" if self.late_copies else ""
         return (
             f"{self.documents} documents, {self.candidates} candidates, {self.matches} matches; dead letters: "
             f"{letters or 'none'}; left out by caps: {self.capped_postings} buckets, "
-            f"{self.capped_candidates} candidates"
+            f"{self.capped_candidates} candidates{late}"
         )
 
 

@@ -15,6 +15,7 @@ from stream_lsh.wire.frames import encode
 from stream_lsh.worker.agents import PipelineAgents
 from stream_lsh.worker.consumer import WorkerTransport
 from stream_lsh.worker.engine import EngineApp, RecordList, TopicSpec, own_topic, public_topic
+from stream_lsh.worker.intake import Intake
 from stream_lsh.worker.security import client_security, engine_credentials, unreachable
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.tables import StateTable, state_table
@@ -25,12 +26,14 @@ TICK_SECONDS = 1.0
 
 _REQUEST_ROOM = 4_096
 _LETTER_ROOM = 1_024
-_CHUNKS = {"source": 200, "bands": 16, "candidates": 16, "verifications": 16, "edges": 64}
-_DEFAULT_PARTITIONS = 4
+_SOURCE_CHUNK = 200
+_CHUNKS = {"bands": 16, "candidates": 16, "verifications": 16, "edges": 64}
 
 
 async def source_partitions(config: Config) -> dict[str, int]:
-    """How many partitions the source of each pipeline has, by its name; or will have, where it is to be made.
+    """How many partitions each pipeline works with, by its name: those of its source, which may have to be made.
+
+    What is rekeyed has as many as the configuration says.
 
     Raises:
         ConfigError: a source exists with other partitions than the configuration asks for -> change one of them.
@@ -43,13 +46,17 @@ async def source_partitions(config: Config) -> dict[str, int]:
         raise unreachable(config.kafka, error) from error
     finally:
         await admin.close()
-    return {one.name: found.get(one.source, 0) or one.partitions or _DEFAULT_PARTITIONS for one in config.pipelines}
+    own = {one.name: one.partitions for one in config.pipelines}
+    return own | {one.name: found.get(one.source) or one.partitions for one in config.pipelines if not one.rekey}
 
 
 def topics(config: Config, pipeline: PipelineConfig, partitions: int) -> list[TopicSpec]:
     """Every topic that a pipeline needs."""
     copies, largest = config.kafka.replication, pipeline.max_message_bytes
     internal = {step: partitions for step in ("bands", "candidates", "verifications")} | {"edges": 1}
+    internal |= {"intake": partitions} if pipeline.rekey else {}
+    # Sources that are rekeyed are somebody's: a name that is not there is a mistake.
+    sources = None if pipeline.rekey else partitions
     changelogs = {"documents": partitions, "buckets": partitions, "ledger": 1}
     names = {pipeline.internal_topic(step): count for step, count in internal.items()}
     names |= {pipeline.changelog_topic(table): count for table, count in changelogs.items()}
@@ -63,7 +70,7 @@ def topics(config: Config, pipeline: PipelineConfig, partitions: int) -> list[To
     ]
     in_sync = {"min.insync.replicas": str(config.kafka.in_sync_replicas)}
     written = [replace(spec, config={**spec.config, **in_sync}) for spec in specs]
-    return [TopicSpec(pipeline.source, partitions, replication=copies), *written]
+    return [*(TopicSpec(source, sources, replication=copies) for source in pipeline.sources), *written]
 
 
 class WorkerApp(EngineApp):
@@ -122,14 +129,17 @@ def _add_pipeline(app: EngineApp, state: PipelineState) -> None:
     }
     agents = PipelineAgents(app, state, tables)
     steps: dict[str, tuple[str, Callable[[Any], Awaitable[None]]]] = {
-        "source": (config.source, agents.sign),
+        "source": (config.documents_topic, agents.sign),
         "bands": (config.internal_topic("bands"), agents.index),
         "candidates": (config.internal_topic("candidates"), agents.gather),
         "verifications": (config.internal_topic("verifications"), agents.verify),
         "edges": (config.internal_topic("edges"), agents.settle),
     }
+    intake = Intake(app, state)
+    for number, source in enumerate(config.sources if config.rekey else ()):
+        steps[f"intake-{number}"] = (source, intake.copy)
     for step, (topic, run) in steps.items():
-        app.chunks[topic] = _CHUNKS[step]
+        app.chunks[topic] = _CHUNKS.get(step, _SOURCE_CHUNK)
         app.agent(app.topic(topic, schema=RecordList()), name=f"{config.name}-{step}")(_as_function(run))
     app.timer(TICK_SECONDS)(_tick(app, state))
 
@@ -149,7 +159,7 @@ def _tick(app: Any, state: PipelineState) -> Callable[[], Awaitable[None]]:
 
     async def tick() -> None:
         for partition, documents in state.documents.held().items():
-            source = TP(config.source, partition)
+            source = TP(config.documents_topic, partition)
             # Each delivery below takes time, in which the group may have been rebalanced.
             if app.rebalancing or app.in_recovery or source not in app.consumer.assignment():
                 continue

@@ -48,7 +48,9 @@ class Upkeep:
 
     async def watch(self) -> None:
         """Close and open the sources, for ever."""
-        backpressure = Backpressure(self._app, [state.config.source for state in self._pipelines.values()])
+        backpressure = Backpressure(
+            self._app, [source for state in self._pipelines.values() for source in state.config.sources]
+        )
         while True:
             await asyncio.sleep(WATCH_SECONDS)
             if self._at_work():
@@ -61,7 +63,7 @@ class Upkeep:
             state.traffic.bytes_before(tp, consumer.highwater(tp) or 0)
             for state in self._pipelines.values()
             for tp in tuple(state.traffic.positions)
-            if tp in assigned and tp.topic != state.config.source
+            if tp in assigned and tp.topic not in state.config.sources
         )
 
     # -- trimming

@@ -20,7 +20,7 @@ from tests.kafka.harness import quiet, read, running
 
 
 def configured(broker: Broker, name: str, partitions: int, **pipeline: Any) -> Config:
-    chosen = {"retention": 0, "threshold": 0.5} | pipeline
+    chosen = {"source": f"{name}-source", "retention": 0, "threshold": 0.5} | pipeline
     keys = "\n".join(f"{key} = {json.dumps(value)}" for key, value in chosen.items())
     text = f"""
 [kafka]
@@ -30,7 +30,6 @@ app_id = "{name}"
 data_dir = "{tempfile.mkdtemp(prefix="stream-lsh-test-")}"
 [[pipeline]]
 name = "{name}-p"
-source = "{name}-source"
 partitions = {partitions}
 {keys}
 """

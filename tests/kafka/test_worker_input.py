@@ -200,7 +200,7 @@ def pair(number: int) -> tuple[str, str]:
     return f"{number}-0", f"{number}-1"
 
 
-def test_transactions_compression_and_gaps_are_read_as_they_are_meant(broker: Broker, name: str) -> None:
+def test_transactions_and_deleted_records_are_read_as_they_are_meant(broker: Broker, name: str) -> None:
     config = configured(broker, name, 1)
     source, address = config.pipelines[0].source, broker.address
 
@@ -220,7 +220,7 @@ def test_transactions_compression_and_gaps_are_read_as_they_are_meant(broker: Br
             await transaction(producer, twins(1), commit=True)
             await transaction(producer, twins(2), commit=False)
             await transaction(producer, twins(3)[:1], commit=True)
-            await put(broker, source, twins(4), compression_type="gzip")
+            await put(broker, source, twins(4))
             await transaction(producer, [*twins(3)[1:], *twins(0, 3)[2:]], commit=True)
             await transaction(producer, twins(5), commit=False)
             wanted = {pair(0), ("0-0", "0-2"), ("0-1", "0-2"), pair(1), pair(3), pair(4)}
@@ -244,6 +244,89 @@ def test_transactions_compression_and_gaps_are_read_as_they_are_meant(broker: Br
     last, dead = asyncio.run(run())
     assert dead == {}
     assert last is not None
+
+
+def test_records_of_any_codec_are_read(broker: Broker, name: str) -> None:
+    config = configured(broker, name, 1)
+    codecs = ("gzip", "snappy", "lz4", "zstd")
+
+    async def run() -> Any:
+        async with running(await started(config)):
+            for number, codec in enumerate(codecs):
+                await put(broker, config.pipelines[0].source, twins(number), compression_type=codec)
+            return await eventually(lambda: matched(config), {pair(number) for number in range(len(codecs))})
+
+    assert asyncio.run(run()) == {pair(number) for number in range(len(codecs))}
+
+
+def test_a_record_larger_than_a_fetch_is_put_aside_and_does_not_block_what_follows(broker: Broker, name: str) -> None:
+    config = configured(broker, name, 1)
+    source, huge = config.pipelines[0].source, b"x" * (5 << 20)
+
+    async def run() -> tuple[list[int], Any, dict[int, Any]]:
+        await make_topics(broker.address, source, partitions=1, max_message_bytes=str(6 << 20))
+        app = await started(config)
+        assert app.conf.consumer_max_fetch_size < len(huge)
+        async with running(app), producing(broker, max_request_size=6 << 20) as producer:
+            offset = (await producer.send_and_wait(source, huge, key=b"huge", partition=0)).offset
+            await put(broker, source, twins(0))
+            found = await eventually(lambda: matched(config), {pair(0)})
+        return [offset], found, await letters(config)
+
+    offsets, found, dead = asyncio.run(run())
+    assert found == {pair(0)}
+    assert list(dead) == offsets
+    headers = dict(dead[offsets[0]].headers)
+    assert headers["reason"] == b"size"
+    assert headers["error"] == (
+        b"got a value of 5242880 bytes, expected at most 524288; the value is left out here, the source has it"
+    )
+
+
+COMPACTED = {"cleanup_policy": "compact", "segment_ms": "1000", "min_cleanable_dirty_ratio": "0.01"}
+
+
+def test_a_compacted_source_is_read_across_its_gaps(broker: Broker, name: str) -> None:
+    config = configured(broker, name, 1)
+    source, address = config.pipelines[0].source, broker.address
+
+    async def put_at(minute: int, *messages: Message) -> list[int]:
+        """In a segment of its own: the broker begins a new one when the time of the messages has moved on."""
+        time_ms = NOW_MS + minute * 60_000
+        return await put(broker, source, [one._replace(time_ms=time_ms) for one in messages])
+
+    async def compacted(*gone: int) -> None:
+        async def offsets() -> set[int]:
+            return {record.offset for record in await read(address, source)} & set(gone)
+
+        assert await eventually(offsets, set(), 40) == set()
+
+    async def run() -> Any:
+        await make_topics(address, source, partitions=1, **COMPACTED, delete_retention_ms="0")
+        old = await put_at(0, Message(b"1-1", document(FOX)), Message(b"gone", document(FOX)), *twins(2))
+        old += await put_at(1, twins(1)[0], Message(b"2-0", document(FOX)), Message(b"gone", None))
+        await put_at(2, twins(1)[1], twins(2)[0])
+        await put_at(3, *twins(3))
+        await compacted(*old[:3], old[5])  # at the head, and in the middle
+        async with running(await started(config)):
+            first = await eventually(lambda: matched(config), {pair(1), pair(2), pair(3)})
+            await put_at(4, Message(b"3-0", document(FOX)), *twins(4))
+            second = await eventually(lambda: matched(config), {pair(1), pair(2), pair(4)})
+        last = await committed(address, name, source)
+        newer = await put_at(5, Message(b"5-0", document(FOX)))
+        await put_at(6, *twins(5))
+        await put_at(7, *twins(6))
+        await compacted(*newer)
+        async with running(await started(config)):  # what it has to begin with is not there any more
+            third = await eventually(lambda: matched(config), {pair(1), pair(2), pair(4), pair(5), pair(6)})
+        return first, second, third, [last] == newer, await letters(config)
+
+    first, second, third, began_in_a_gap, dead = asyncio.run(run())
+    assert first == {pair(1), pair(2), pair(3)}
+    assert second == {pair(1), pair(2), pair(4)}
+    assert third == second | {pair(5), pair(6)}
+    assert began_in_a_gap
+    assert dead == {}
 
 
 async def ended(config: Config, folder: Path, then: Callable[[], Awaitable[None]] | None = None) -> tuple[int, str]:

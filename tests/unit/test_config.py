@@ -95,6 +95,7 @@ def pipeline(lines: str) -> str:
         ("max_document_bytes = '9GB'", f"3: pipeline.max_document_bytes: got '9GB', expected {SIZE}"),
         ("on_bug = 'halt!'", "3: pipeline.on_bug: got 'halt!', expected halt or dead-letter; did you mean 'halt'?"),
         ("rekey = 'yes'", "3: pipeline.rekey: got 'yes', expected true or false"),
+        ("sources = ['s']", "3: pipeline.sources: got an unknown key; did you mean 'source'?"),
         ("fields = 'text'", "3: pipeline.fields: got a string, expected a table"),
         ("fields.text = ''", "3: pipeline.fields.text: got '', expected the name of a field"),
         (
@@ -180,6 +181,19 @@ def test_a_mistake_in_a_pipeline(lines: str, told: str) -> None:
         ("pipeline = ['news']", "1: pipeline: got a string, expected a table"),
         ("pipeline = []", "1: pipeline: got none, expected [pipeline] with a source"),
         ("[pipeline]", "1: pipeline.source: got none, expected the topic with the documents"),
+        (
+            "pipeline.source = ['s', 't']",
+            "1: pipeline.source: got 2 topics, expected one: `rekey = true` copies several to one keyed by id",
+        ),
+        ("pipeline.source = []", f"1: pipeline.source: got a list, expected {TOPIC}; several as a list, with `rekey`"),
+        (
+            "pipeline.source = ['s', 's']",
+            f"1: pipeline.source: got a list, expected {TOPIC}; several as a list, with `rekey`",
+        ),
+        (
+            "pipeline.source = ['s', 1]",
+            f"1: pipeline.source: got a list, expected {TOPIC}; several as a list, with `rekey`",
+        ),
         ("# pipeline: none yet", "1: pipeline: got none, expected [pipeline] with a source"),
         ("pipeline.source = 's'\nworker = [", "2: not TOML: invalid value"),
         ("pipeline.source = 's'\npipeline.source = 't'", "2: not TOML: cannot overwrite a value"),
@@ -202,6 +216,16 @@ def test_a_mistake_elsewhere(text: str, told: str) -> None:
             "name = 'b'\nsource = 's'",
             "6: pipeline.source: got 's', which the pipeline 'news-en' reads (news.toml:3), expected another source: "
             "for the same one run two applications, each with its own `app_id`",
+        ),
+        (
+            "name = 'b'\nsource = ['t', 's']\nrekey = true",
+            "6: pipeline.source: got 's', which the pipeline 'news-en' reads (news.toml:3), expected another source: "
+            "for the same one run two applications, each with its own `app_id`",
+        ),
+        (
+            "name = 'b'\nsource = ['t', 'news-en-matches']\nrekey = true",
+            "6: pipeline.source: got the topic 'news-en-matches', which is `topics.matches` of the pipeline 'news-en', "
+            "expected topics that differ",
         ),
         (
             "name = 'b'\nsource = 'news-en-matches'",

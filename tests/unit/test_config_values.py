@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,10 +57,10 @@ def _table(table: Any, header: str, path: str) -> str:
 
 
 def _value(value: object, name: str, field: str) -> str:
-    if field != name:  # a span
-        return '""' if value is None else f'"{value}ms"'
     if isinstance(value, tuple):
         return json.dumps(list(value))
+    if field != name:  # a span
+        return '""' if value is None else f'"{value}ms"'
     if isinstance(value, Secret):
         return _quoted(value.reveal())
     plain = "" if value is None else str(value) if isinstance(value, Path) else value
@@ -110,10 +111,11 @@ SECURITY = st.none() | st.builds(
     password=TEXTS.map(Secret),
 )
 FIELDS = st.lists(TEXTS, min_size=4, max_size=4, unique=True).map(lambda names: FieldNames(*names))
+SOURCES = NAMES.map(lambda name: f"q{name}")
 PIPELINES = st.builds(
     PipelineConfig,
+    sources=SOURCES.map(lambda topic: (topic,)),
     name=NAMES.map(lambda name: f"p{name}"),
-    source=NAMES.map(lambda name: f"q{name}"),
     partitions=st.integers(1, 10_000),
     shingles=st.builds("{}:{}".format, st.sampled_from(["char", "word"]), st.integers(1, 64)),
     threshold=SHARES,
@@ -128,7 +130,6 @@ PIPELINES = st.builds(
     max_document_bytes=st.integers(1, 2**29),
     max_ahead_ms=ENDLESS,
     on_bug=st.sampled_from(["halt", "dead-letter"]),
-    rekey=st.booleans(),
     fields=FIELDS,
     topics=st.builds(
         TopicsConfig, matches=st.just("") | NAMES.map(lambda name: f"t{name}"), keep_forever=st.booleans()
@@ -137,9 +138,16 @@ PIPELINES = st.builds(
 )
 
 
+REKEYED = st.builds(
+    lambda pipeline, sources: replace(pipeline, rekey=True, sources=tuple(sources)),
+    PIPELINES,
+    st.lists(SOURCES, min_size=1, max_size=3, unique=True),
+)
+
+
 def _distinct(pipelines: tuple[PipelineConfig, ...]) -> bool:
     """Whether no two names and no two topics are one to anybody; that they do not nest is seen to by the letters."""
-    topics = [topic for pipeline in pipelines for topic in (pipeline.source, *pipeline.public_topics.values())]
+    topics = [topic for pipeline in pipelines for topic in (*pipeline.sources, *pipeline.public_topics.values())]
     names = [pipeline.name for pipeline in pipelines]
     return all(len({folded(one) for one in several}) == len(several) for several in (topics, names))
 
@@ -163,7 +171,7 @@ CONFIGS = st.builds(
         session_timeout_ms=st.integers(1_000, 10**6),
         commit_interval_ms=st.integers(50, 10**6),
     ),
-    pipelines=st.lists(PIPELINES, min_size=1, max_size=3).map(tuple).filter(_distinct),
+    pipelines=st.lists(PIPELINES | REKEYED, min_size=1, max_size=3).map(tuple).filter(_distinct),
 )
 
 
@@ -197,13 +205,15 @@ def test_every_field_is_a_key() -> None:
     for cls in (KafkaConfig, SecurityConfig, WorkerConfig, PipelineConfig, TopicsConfig, FieldNames):
         fields = {field.name for field in dataclasses.fields(cls)} - {"app_id" if cls is PipelineConfig else ""}
         assert {key.field for key in keys_of(cls).values()} == fields
-        assert {key.name for key in keys_of(cls).values() if key.required} == ({"source"} & fields)
+        assert {key.name for key in keys_of(cls).values() if key.required} == (
+            {"source"} if cls is PipelineConfig else set()
+        )
     assert set(PUBLIC_TOPICS) < keys_of(TopicsConfig).keys()
 
 
 def test_the_smallest_configuration_is_all_defaults() -> None:
     config = parse(SMALLEST, "news.toml", {})
-    assert config == Config(pipelines=(PipelineConfig(source="s"),))
+    assert config == Config(pipelines=(PipelineConfig(sources=("s",)),))
     assert {one.key for one in settings_shown(config) if one.origin != "default"} == {"pipeline.documents.source"}
     again = parse(to_toml(config), "news.toml", {})
     assert again == config  # so every default is a valid value
@@ -234,7 +244,7 @@ def test_a_variable_goes_before_the_file_and_its_name_folds() -> None:
     config = parse(text, "news.toml", environ)
     expected = PipelineConfig(
         name="News-en.EU",
-        source="s",
+        sources=("s",),
         threshold=0.7,
         normalise=("nfkc", "casefold"),
         retention_ms=None,
@@ -307,7 +317,7 @@ def test_in_sync_replicas(replication: int, set_to: int, holds: int) -> None:
 
 
 def test_topics() -> None:
-    pipeline = PipelineConfig(name="news", source="s", topics=TopicsConfig(members="who"), app_id="app")
+    pipeline = PipelineConfig(name="news", sources=("s",), topics=TopicsConfig(members="who"), app_id="app")
     assert pipeline.public_topics == {
         "matches": "news-matches",
         "members": "who",
@@ -320,6 +330,9 @@ def test_topics() -> None:
         "app-news-buckets-changelog",
         "app-news-ledger-changelog",
     ]
+    assert (pipeline.source, pipeline.documents_topic) == ("s", "s")
+    rekeyed = replace(pipeline, sources=("s", "t"), rekey=True)
+    assert (rekeyed.source, rekeyed.documents_topic) == ("s", "app-news-intake")
     assert all(pipeline.internal_topic(name).startswith(pipeline.internal_prefix) for name in INTERNAL_TOPICS)
     with pytest.raises(InvariantError, match="got the internal topic 'matches', expected one of intake, bands"):
         pipeline.internal_topic("matches")
@@ -331,7 +344,7 @@ def test_internal_topics_of_two_pipelines_are_never_one() -> None:
 
 
 def test_retention_of_the_public_topics_and_size_of_messages() -> None:
-    pipeline = PipelineConfig(source="s", retention_ms=5, max_document_bytes=10)
+    pipeline = PipelineConfig(sources=("s",), retention_ms=5, max_document_bytes=10)
     assert pipeline.public_retention_ms == 86_400_005
     assert pipeline.max_message_bytes == 65_546
     assert dataclasses.replace(pipeline, retention_ms=None).public_retention_ms == -1
@@ -340,7 +353,7 @@ def test_retention_of_the_public_topics_and_size_of_messages() -> None:
 
 def test_scheme_and_limits_are_those_of_the_settings() -> None:
     pipeline = PipelineConfig(
-        source="s", threshold=0.7, slots=64, shingles="char:4", normalise=("nfkc",), seed=9, recall=0.9
+        sources=("s",), threshold=0.7, slots=64, shingles="char:4", normalise=("nfkc",), seed=9, recall=0.9
     )
     scheme = pipeline.scheme()
     assert (scheme.slots, scheme.banding.threshold, scheme.banding.recall) == (64, 0.7, 0.9)
@@ -349,13 +362,13 @@ def test_scheme_and_limits_are_those_of_the_settings() -> None:
         "normalise": "nfkc",
         "seed": 9,
     }
-    limits = PipelineConfig(source="s", retention_ms=7, lateness_ms=3, max_documents=2, max_candidates=5).limits()
+    limits = PipelineConfig(sources=("s",), retention_ms=7, lateness_ms=3, max_documents=2, max_candidates=5).limits()
     assert limits == Limits(7, 3, 2, cap_candidates=5)
-    assert PipelineConfig(source="s", max_candidates=0).limits() == Limits(
+    assert PipelineConfig(sources=("s",), max_candidates=0).limits() == Limits(
         259_200_000, cap_postings=0, cap_candidates=0
     )
     with pytest.raises(ConfigError):
-        PipelineConfig(source="s", slots=1).scheme()
+        PipelineConfig(sources=("s",), slots=1).scheme()
 
 
 def test_the_address_of_the_web() -> None:

@@ -21,7 +21,7 @@ def parse(value: bytes | None, key: bytes | None = b"a", **options: Any) -> Docu
 
 
 def unkeyed(value: bytes) -> Document:
-    return parse_document(value, None, fallback_time_ms=NOW, require_key=False)
+    return parse_document(value, None, fallback_time_ms=NOW, keyed=False)
 
 
 # --- what is fine ---------------------------------------------------------------------------------------------------
@@ -101,6 +101,24 @@ def test_ids_that_are_fine(value_id: str, expected: str) -> None:
     assert parse_lines([value])[0][0].id == expected
     if expected.isprintable():
         assert parse(value, expected.encode()).id == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "document"),
+    [
+        (b'{"id": "b", "text": "t"}', b"a", Document("b", "t", NOW)),
+        (b'{"id": "b", "text": "t"}', b"\xff", Document("b", "t", NOW)),
+        (b'{"id": "b", "text": "t"}', b"x" * 2_000, Document("b", "t", NOW)),
+        (b'{"id": "b", "deleted": true}', b"", Document("b", None, NOW)),
+        (b'{"id": null, "text": "t"}', b"a", Document("a", "t", NOW)),
+        (b'{"deleted": true}', b"a", Document("a", None, NOW)),
+        (None, b"a", Document("a", None, NOW)),
+    ],
+)
+def test_where_the_key_is_not_the_id_it_counts_only_for_a_value_without_one(
+    value: bytes | None, key: bytes, document: Document
+) -> None:
+    assert parse(value, key, keyed=False) == document
 
 
 def test_fields_can_have_other_names() -> None:
@@ -184,8 +202,16 @@ def test_messages_that_are_not_fine(
 @pytest.mark.parametrize("value", [b'{"text": "t"}', b'{"deleted": true}', None])
 def test_without_key_and_id_there_is_no_document(value: bytes | None) -> None:
     with pytest.raises(UnusableDocument) as raised:
-        parse(value, None, require_key=False)
+        parse(value, None, keyed=False)
     assert raised.value.reason == "id"
+
+
+@pytest.mark.parametrize("value", [b'{"text": "t"}', b'{"deleted": true}', None])
+@pytest.mark.parametrize("key", [b"", b"\xff", b"x" * 1_025])
+def test_a_key_that_has_to_be_the_id_is_held_to_that(value: bytes | None, key: bytes) -> None:
+    with pytest.raises(InputError) as raised:
+        parse(value, key, keyed=False)
+    assert raised.value.reason == "key"
 
 
 @pytest.mark.parametrize("digits", [1024, 1025, 4300, 4301, 100_000])
@@ -222,7 +248,7 @@ def test_whatever_comes_is_a_document_or_an_input_error(value: bytes, key: bytes
     ):
         reason = "none"
         try:
-            parse(data, key, require_key=False)
+            parse(data, key, keyed=False)
         except InputError as error:
             reason = error.reason
         assert reason in {"none", "json", "utf8", "key", "id", "text", "time", "size"}
@@ -283,7 +309,7 @@ def test_lines_together_are_as_each_alone(lines: list[bytes]) -> None:
     for index, line in enumerate(lines):
         try:
             if line.strip():
-                documents.append(parse_document(line, None, fallback_time_ms=0, max_ahead_ms=None, require_key=False))
+                documents.append(parse_document(line, None, fallback_time_ms=0, max_ahead_ms=None, keyed=False))
         except InputError as error:
             errors.append((index, str(error)))
     got = parse_lines(lines)

@@ -13,7 +13,7 @@ from stream_lsh.config import parse
 from stream_lsh.errors import DamagedBytes, InvariantError
 from stream_lsh.pipeline.trimming import Extent
 from stream_lsh.retention import BEGINNING_MS
-from stream_lsh.worker.agents import PipelineAgents
+from stream_lsh.worker.engine import EngineApp
 from stream_lsh.worker.state import LedgerLog, PipelineState, Traffic
 from stream_lsh.worker.tables import Changelogged
 from stream_lsh.worker.topology import topics
@@ -108,7 +108,6 @@ def test_event_time_before_the_epoch_is_event_time(newest_ms: int) -> None:
 
 def test_events_of_an_older_generation_are_left_to_who_reads_them_again() -> None:
     app = SimpleNamespace(consumer_generation_id=1)
-    agents = PipelineAgents(cast(Any, app), PipelineState(PIPELINE, 1), {})
 
     async def events() -> AsyncIterator[Any]:
         for number, generation in enumerate((1, 1, 2)):
@@ -117,7 +116,9 @@ def test_events_of_an_older_generation_are_left_to_who_reads_them_again() -> Non
 
     async def run() -> list[int]:
         seen = []
-        async for event in agents._current(SimpleNamespace(noack=lambda: SimpleNamespace(events=events))):
+        async for event in EngineApp.current(
+            cast(Any, app), SimpleNamespace(noack=lambda: SimpleNamespace(events=events))
+        ):
             seen.append(event.number)
             app.consumer_generation_id = 2  # a rebalance while the first one is processed
         return seen
@@ -149,3 +150,13 @@ def test_the_largest_document_fits_among_the_dead_letters() -> None:
     huge = replace(PIPELINE, max_document_bytes=8 << 20)
     spec = {one.name: one for one in topics(CONFIG, huge, 4)}[huge.dead_letters_topic]
     assert int(spec.config["max.message.bytes"]) > spec.message_bytes > 8 << 20
+
+
+def test_a_pipeline_has_a_topic_for_copies_only_where_sources_are_rekeyed() -> None:
+    rekeyed = replace(PIPELINE, sources=("s", "t"), rekey=True)
+    specs = {one.name: one for one in topics(CONFIG, rekeyed, 4)}
+    assert [specs[name].partitions for name in ("s", "t", rekeyed.documents_topic)] == [None, None, 4]
+    assert specs[rekeyed.documents_topic].config == specs[rekeyed.internal_topic("bands")].config
+    plain = {one.name: one for one in topics(CONFIG, PIPELINE, 4)}
+    assert plain["s"].partitions == 4
+    assert plain.keys() == specs.keys() - {"t", rekeyed.documents_topic}

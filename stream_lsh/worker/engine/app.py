@@ -1,6 +1,6 @@
 """The stream engine as this project uses it: all workarounds in place, the dangerous settings out of reach."""
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from typing import Any, cast
 
 import faust
@@ -116,6 +116,15 @@ class EngineApp(faust.App):
         if self.in_worker:
             end_process(reason, after=GRACE_SECONDS)
         await super().crash(reason)
+
+    async def current(self, stream: Any) -> AsyncIterator[Any]:
+        """The events of this generation: one of an older one belongs to whoever owns the partition now.
+
+        It is read again there, or here, from the committed offset.
+        """
+        async for event in stream.noack().events():
+            if event.message.generation_id == self.consumer_generation_id:
+                yield event
 
     def committed_offset(self, tp: TP) -> int | None:
         """The offset from which this partition is read after a crash; None before the first commit."""

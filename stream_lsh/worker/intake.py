@@ -1,0 +1,82 @@
+"""The intake agent: sources that are several, or not keyed by id, to one topic that is.
+
+From there on the pipeline runs as ever, with that topic as the source: key and partition are the id's, the value is
+that of the source, and a header says where it comes from (`stream_lsh/wire/origin.py`).  Each message is read once
+here, so that what cannot be used is put aside with the key and the place that its sender knows.
+
+Order.  The messages of one partition of a source are copied in their order: the client has one request under way for a
+partition, and tries it again before it sends the next one.  Between partitions there is no order.
+
+A copy that comes twice is a new version with the same bytes, which sign passes over.  After a crash everything from the
+committed offset on is copied again: for the moment between the copies, an older version of an id that was updated may
+be the newest once more.  A zombie's late copies are another matter, see `is_late`.
+"""
+
+from typing import Any
+
+from stream_lsh.errors import InputError
+from stream_lsh.wire.origin import Origin, origin_header
+from stream_lsh.wire.source import key_of, parse_document
+from stream_lsh.worker.engine import ContiguityGuard, EngineApp, OrderedAcker
+from stream_lsh.worker.letters import dead_letter
+from stream_lsh.worker.state import Documents, PipelineState
+
+_WINDOW = 8  # events of 200 messages: what is under way is what a crash copies twice
+
+
+class Intake:
+    """The intake agents of one pipeline on this worker, one for each source.
+
+    Args:
+        app: the engine.
+        state: of the pipeline.
+    """
+
+    def __init__(self, app: EngineApp, state: PipelineState) -> None:
+        self._app = app
+        self._state = state
+        self._config = state.config
+
+    async def copy(self, stream: Any) -> None:
+        """Messages of a source in, the same keyed by id out."""
+        acker = OrderedAcker(self._app, _WINDOW)
+        guard = ContiguityGuard(self._app.committed_offset, self._config.sources)
+        async for event in self._app.current(stream):
+            guard.check(event)
+            generation, deliveries = event.message.generation_id, []
+            for record in event.value:
+                try:
+                    key = self._key(record)
+                except InputError as error:
+                    deliveries.append(await dead_letter(self._app, self._state, record, error))
+                else:
+                    origin = Origin(record.topic, record.partition, record.offset, record.timestamp, generation)
+                    topic, headers = self._config.documents_topic, origin_header(origin)
+                    deliveries.append(await self._app.produce(topic, key, record.value, headers=headers))
+            await acker.add(event, deliveries)
+
+    def _key(self, record: Any) -> bytes:
+        """The id of a message that can be used."""
+        document = parse_document(
+            record.value,
+            record.key,
+            fallback_time_ms=record.timestamp,
+            max_bytes=self._config.max_document_bytes,
+            max_ahead_ms=self._config.max_ahead_ms,
+            names=self._config.fields,
+            keyed=False,
+        )
+        return key_of(document.id)
+
+
+def is_late(origin: Origin, documents: Documents) -> bool:
+    """Whether a copy was made by a worker that had lost its partition of the source; the caller passes it over.
+
+    What such a zombie has in its buffers can arrive when its successor has copied newer versions.  The successor began
+    at the committed offset, and what was committed had arrived before: so whatever comes of an older generation,
+    behind a copy of a newer one from the same partition, is copied again.
+    """
+    place = origin.topic, origin.partition
+    newest = documents.generations.get(place, 0)
+    documents.generations[place] = max(newest, origin.generation)
+    return origin.generation < newest

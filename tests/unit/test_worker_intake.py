@@ -1,0 +1,108 @@
+"""Where a copy comes from, and which copies are passed over."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stream_lsh.config import PipelineConfig
+from stream_lsh.errors import DamagedBytes, UnusableDocument
+from stream_lsh.wire.origin import Origin, origin_header, origin_of
+from stream_lsh.wire.source import key_of
+from stream_lsh.worker.intake import is_late
+from stream_lsh.worker.state import Documents, PipelineState
+
+ORIGINS = st.builds(
+    Origin,
+    topic=st.text("abcXYZ019._-", min_size=1, max_size=249),
+    partition=st.integers(0, 2**31 - 1),
+    offset=st.integers(0, 2**63 - 1),
+    timestamp_ms=st.integers(-(2**63), 2**63 - 1),
+    generation=st.integers(0, 2**31 - 1),
+)
+
+
+@given(ORIGINS)
+def test_an_origin_comes_back_from_its_header(origin: Origin) -> None:
+    assert origin_of([("other", b"header"), *origin_header(origin).items()]) == origin
+
+
+@pytest.mark.parametrize(
+    "header", [b"", b"a/1/2/3", b"a/1/2/3/4/5", b"a/1/-2/3/4", b"/1/2/3/4", b"a b/1/2/3/4", b"a/1/2/3/4\n", b"\xff"]
+)
+def test_a_header_that_is_not_ours_is_damage(header: bytes) -> None:
+    with pytest.raises(DamagedBytes, match="as the header `origin`, expected topic/partition"):
+        origin_of([("origin", header)])
+
+
+def test_a_message_without_the_header_is_damage() -> None:
+    with pytest.raises(DamagedBytes, match="got None as the header"):
+        origin_of(())
+
+
+def test_an_id_is_its_key_unless_no_key_can_hold_it() -> None:
+    assert key_of("ü\0") == b"\xc3\xbc\0"
+    with pytest.raises(UnusableDocument, match=r"got the id '\\ud800', expected UTF-8") as raised:
+        key_of("\ud800")
+    assert raised.value.reason == "id"
+
+
+def documents() -> Documents:
+    state = PipelineState(PipelineConfig(sources=("s",), rekey=True), 1)
+    state.documents.own(0)
+    return state.documents[0]
+
+
+def late(copies: list[tuple[str, int, int, int]]) -> list[int]:
+    """Which of the copies (topic, partition, offset, generation) are passed over, by their number."""
+    here = documents()
+    return [
+        number
+        for number, (topic, partition, offset, generation) in enumerate(copies)
+        if is_late(Origin(topic, partition, offset, 0, generation), here)
+    ]
+
+
+def test_what_a_zombie_copied_is_passed_over_behind_its_successor() -> None:
+    assert late([("s", 0, 5, 1), ("s", 0, 6, 1), ("s", 0, 5, 2), ("s", 0, 6, 1), ("s", 0, 6, 2)]) == [3]
+
+
+def test_other_partitions_and_copies_that_come_again_are_not_late() -> None:
+    assert late([("s", 0, 5, 2), ("s", 1, 5, 1), ("t", 0, 5, 1), ("s", 0, 5, 2), ("s", 0, 4, 2), ("s", 0, 1, 3)]) == []
+
+
+@given(st.data(), st.integers(1, 12))
+def test_nothing_that_is_passed_over_is_missing_in_the_end(data: Any, length: int) -> None:
+    """One partition of a source, owners in turn; each begins at or before what its predecessor has had stored.
+
+    An owner loses the partition with some of its copies still on the way; they arrive whenever they like.
+    """
+    committed, stored, drifting = 0, list[tuple[int, int]](), list[list[tuple[int, int]]]()
+    for generation in range(1, data.draw(st.integers(1, 4)) + 1):
+        last = data.draw(st.integers(committed, length))
+        arrived = data.draw(st.integers(committed, last))
+        for offset in range(committed, arrived):
+            _drift_in(data, stored, drifting)
+            stored.append((offset, generation))
+        drifting.append([(offset, generation) for offset in range(arrived, last)])
+        committed = data.draw(st.integers(committed, arrived))
+    final = generation + 1
+    for offset in range(committed, length):  # the last owner ends its work
+        _drift_in(data, stored, drifting)
+        stored.append((offset, final))
+    for left in drifting:
+        stored += left
+    here, taken = documents(), []
+    for offset, generation in stored:
+        if not is_late(Origin("s", 0, offset, 0, generation), here):
+            taken.append(offset)
+    assert set(taken) == set(range(length))
+    if committed < length:  # so the successor has copied something
+        assert taken[-1] == length - 1  # and the newest is the last that counts
+
+
+def _drift_in(data: Any, stored: list[tuple[int, int]], drifting: list[list[tuple[int, int]]]) -> None:
+    for left in drifting:
+        while left and data.draw(st.booleans()):
+            stored.append(left.pop(0))
