@@ -18,7 +18,7 @@ from stream_lsh.wire.source import MAX_AHEAD_MS, MAX_DOCUMENT_BYTES, FieldNames
 
 DAY_MS = 86_400_000
 DEFAULT_APP_ID = "stream-lsh"
-FRAME_ROOM = 65_536
+FRAME_BYTES, FRAME_ROOM = 262_144, 65_536
 """Bytes that a document's message may be longer than the document."""
 
 PUBLIC_TOPICS = ("matches", "members", "clusters", "dead_letters")
@@ -309,8 +309,8 @@ class PipelineConfig:
 
     @property
     def max_message_bytes(self) -> int:
-        """`max.message.bytes` of the internal topics."""
-        return self.max_document_bytes + FRAME_ROOM
+        """`max.message.bytes` of the internal topics: room for the largest document, and for a frame of many."""
+        return max(self.max_document_bytes, FRAME_BYTES) + FRAME_ROOM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

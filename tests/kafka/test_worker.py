@@ -5,6 +5,7 @@ import gzip
 import json
 import tempfile
 from collections.abc import Iterable
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from stream_lsh.model import Document
 from stream_lsh.pipeline.local import BATCH, LocalPipeline
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.topology import build_app, source_partitions
-from tests.kafka.harness import quiet, read, running
+from tests.kafka.harness import quiet, read, running, until
 
 
 def configured(broker: Broker, name: str, partitions: int, **pipeline: Any) -> Config:
@@ -85,23 +86,31 @@ async def published(config: Config) -> tuple[dict[tuple[str, str], float], set[f
     return pairs, {frozenset(group) for group in groups.values()}
 
 
-@pytest.mark.parametrize("partitions", [1, 4])
+@pytest.mark.parametrize(("partitions", "workers"), [(1, 1), (4, 1), (7, 2)])
 def test_the_stream_finds_what_the_chain_in_memory_finds(
-    broker: Broker, name: str, data_dir: Path, partitions: int
+    broker: Broker, name: str, data_dir: Path, partitions: int, workers: int
 ) -> None:
     config = configured(broker, name, partitions)
     documents = articles(data_dir, 1500)
     pairs, groups = expected(config, documents)
     assert len(pairs) > 50
-    assert asyncio.run(streamed(config, documents, len(pairs))) == (pairs, groups)
+    found, signed = asyncio.run(streamed(config, documents, len(pairs), workers))
+    assert found == (pairs, groups)
+    assert sum(signed) == len(documents)
+    assert all(signed), "every worker has to do"
 
 
-async def streamed(config: Config, documents: list[Document], pairs: int) -> Any:
+async def streamed(config: Config, documents: list[Document], pairs: int, workers: int) -> Any:
+    """What is published, and how many documents each worker has signed."""
     pipeline = config.pipelines[0]
-    app = build_app(config, await source_partitions(config))
-    async with running(app):
+    partitions = await source_partitions(config)
+    apps = [build_app(config, partitions) for _ in range(workers)]
+    async with AsyncExitStack() as stack:
+        for app in apps:
+            await stack.enter_async_context(running(app))
+        states = [app.pipelines[pipeline.name] for app in apps]
+        await until(lambda: all(state.documents.held() for state in states))
         await send(config.kafka.brokers[0], pipeline.source, documents)
-        counts = app.pipelines[pipeline.name].counts
-        await quiet(lambda: counts.matches, pairs, still=4.0, seconds=40)
+        await quiet(lambda: sum(state.counts.matches for state in states), pairs, still=4.0, seconds=40)
         await asyncio.sleep(1.0)
-    return await published(config)
+    return await published(config), [state.counts.documents for state in states]

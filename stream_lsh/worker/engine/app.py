@@ -38,7 +38,7 @@ DEFAULTS: Mapping[str, Any] = {
     "consumer_auto_offset_reset": "earliest",
     "consumer_max_fetch_size": 4 << 20,
     "producer_acks": -1,
-    "producer_max_batch_size": 1 << 20,
+    "producer_max_batch_size": 1 << 18,  # a topic's max.message.bytes is one of batches, and refuses larger ones
     "store": "memory://",
     "stream_buffer_maxsize": 64,  # events, and an event is a chunk
     "worker_redirect_stdouts": False,

@@ -1,0 +1,72 @@
+"""What has to be published, from the documents that are left in the end, and what is wrong with what is."""
+
+import asyncio
+import time
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from stream_lsh.config import Config
+from stream_lsh.model import Document
+from stream_lsh.pipeline.scheme import Scheme
+from tests.kafka.test_worker import expected, published
+
+Pairs = dict[tuple[str, str], float]
+
+
+class Truth:
+    """What has to be published.
+
+    Args:
+        wanted: the pairs that the chain in memory finds of the documents that are left.
+        documents: these.
+        scheme: makes the shingles.
+        threshold: of a match.
+    """
+
+    def __init__(self, wanted: Pairs, documents: Sequence[Document], scheme: Scheme, threshold: float) -> None:
+        assert wanted
+        self._wanted, self._scheme, self._threshold = wanted, scheme, threshold
+        self._texts = {one.id: one.text or "" for one in documents}
+
+    def faults(self, pairs: Pairs, groups: set[frozenset[str]]) -> list[str]:
+        """What is missing, wrong or different: nothing, if all is well.
+
+        A pair that the bands do not find may be there all the same: older versions met, and the pair was compared again
+        for every version since.  Then it has to be true.
+        """
+        said = [f"missing: {pair} {similarity}" for pair, similarity in self._wanted.items() if pair not in pairs]
+        for pair, similarity in pairs.items():
+            exact = self._similarity(*pair)
+            if similarity != exact or exact < self._threshold:
+                said.append(f"wrong: {pair} {similarity}, not {exact}")
+        components = components_of(pairs)
+        said += [f"missing group: {sorted(group)}" for group in components - groups]
+        return said + [f"wrong group: {sorted(group)}" for group in groups - components]
+
+    def _similarity(self, left: str, right: str) -> float:
+        if not {left, right} <= self._texts.keys():
+            return 0.0
+        one, other = self._scheme.shingle_sets([self._texts[left], self._texts[right]])
+        shared = len(np.intersect1d(one, other))
+        return shared / max(1, one.size + other.size - shared)
+
+
+def components_of(pairs: Iterable[tuple[str, str]]) -> set[frozenset[str]]:
+    group: dict[str, set[str]] = {}
+    for left, right in pairs:
+        joined = group.get(left, {left}) | group.get(right, {right})
+        group |= dict.fromkeys(joined, joined)
+    return {frozenset(one) for one in group.values()}
+
+
+async def settled(config: Config, documents: Sequence[Document], seconds: float) -> list[str]:
+    """What is wrong with what is published, once nothing is, or after so many seconds; `documents` are those left."""
+    pipeline = config.pipelines[0]
+    truth = Truth(expected(config, list(documents))[0], documents, pipeline.scheme(), pipeline.threshold)
+    end = time.monotonic() + seconds
+    while True:
+        said = truth.faults(*await published(config))
+        if not said or time.monotonic() > end:
+            return said
+        await asyncio.sleep(2.0)
