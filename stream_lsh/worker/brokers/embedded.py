@@ -30,6 +30,7 @@ _FIRST_TOPIC = 72
 _POINTER, _TEXT, _INT = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
 _FUNCTIONS: Mapping[str, tuple[type | None, list[type]]] = {
     "rd_kafka_conf_new": (_POINTER, []),
+    "rd_kafka_conf_set": (_INT, [_POINTER, _TEXT, _TEXT, _TEXT, ctypes.c_size_t]),
     "rd_kafka_new": (_POINTER, [_INT, _POINTER, _TEXT, ctypes.c_size_t]),
     "rd_kafka_destroy": (None, [_POINTER]),
     "rd_kafka_mock_cluster_new": (_POINTER, [_POINTER, _INT]),
@@ -77,7 +78,10 @@ class EmbeddedBroker(Broker):
             return
         library = _load()
         error = ctypes.create_string_buffer(256)
-        handle = library.rd_kafka_new(0, library.rd_kafka_conf_new(), error, len(error))
+        settings = library.rd_kafka_conf_new()
+        # It notes on standard error that its own client, which nobody uses, was given no broker.
+        library.rd_kafka_conf_set(settings, b"log_level", b"4", error, len(error))
+        handle = library.rd_kafka_new(0, settings, error, len(error))
         if not handle:
             raise ConfigError(f"librdkafka did not start: {error.value.decode()}")
         self._library, self._handle = library, handle
@@ -114,13 +118,15 @@ def _load() -> ctypes.CDLL:
     try:
         client = importlib.import_module("confluent_kafka")
     except ImportError:
-        raise ConfigError("the embedded broker needs confluent-kafka 2.16: install stream_lsh[embedded]") from None
+        raise ConfigError(
+            "the embedded broker needs confluent-kafka 2.16: pip install 'stream_lsh[embedded]'"
+        ) from None
     version = str(client.__version__)
     found = sorted(Path(str(client.__file__)).parent.parent.glob("confluent_kafka.libs/librdkafka-*.so*"))
     if not version.startswith(_TESTED) or ctypes.sizeof(_POINTER) != 8 or not found:
         raise ConfigError(
             f"the embedded broker was tested with the 64-bit Linux wheels of confluent-kafka {_TESTED}x, "
-            f"not with {version} here: install stream_lsh[embedded]"
+            f"not with {version} here: pip install 'stream_lsh[embedded]'"
         )
     library = ctypes.CDLL(str(found[0]))
     for name, (result, arguments) in _FUNCTIONS.items():
