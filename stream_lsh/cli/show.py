@@ -1,0 +1,239 @@
+"""The demo while it runs: feeds the events, follows the results, shows both, and adds up at the end.
+
+First the events come at a pace, which tells how late a match is; then the rest as fast as it goes, which tells how many
+a second there can be.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from stream_lsh.cli.screen import Screen, clipped
+from stream_lsh.cli.signals import as_cancellation
+from stream_lsh.demo.exact import Pair, all_pairs
+from stream_lsh.demo.report import Result, report
+from stream_lsh.demo.schedule import Event, live
+from stream_lsh.demo.tally import News, Tally
+from stream_lsh.model import Document
+
+if TYPE_CHECKING:
+    from stream_lsh.config import Config
+    from stream_lsh.worker.embedded import Embedded
+    from stream_lsh.worker.feeding import Feeder
+    from stream_lsh.worker.live import LiveWorker
+
+_NAME, _SOURCE = "demo", "demo-documents"
+_PACED, _RATE = 500, 50
+"""So many events come at so many a second."""
+_MOST_COMPARED = 3_000
+"""Documents of which every two are compared; with more it would take minutes."""
+_NEWS_EVERY_S = {True: 0.25, False: 1.0}  # on a terminal, and elsewhere
+_LOOK_S = 0.02
+
+
+class _NobodyReadsError(Exception):
+    """The reader of our output has closed it, as `head` does."""
+
+
+def show(events: Sequence[Event], threshold: float, *, serve: bool) -> int:
+    """Run it; returns the exit code: 0 if everything was answered and no pair is wrong."""
+    screen = Screen()
+    try:
+        return asyncio.run(_shown(screen, events, threshold, serve=serve))
+    except _NobodyReadsError:
+        return 0
+    finally:
+        screen.close()
+
+
+async def _shown(screen: Screen, events: Sequence[Event], threshold: float, *, serve: bool) -> int:
+    from stream_lsh.worker.embedded import embedded  # noqa: PLC0415
+    from stream_lsh.worker.live import live_worker  # noqa: PLC0415
+
+    with as_cancellation(asyncio.get_running_loop(), asyncio.current_task()), embedded(_config(threshold)) as broker:
+        screen.line("A Kafka broker in memory and a worker, both in this process; when it ends, all is gone.")
+        async with live_worker(broker) as worker, _Stream(screen, broker, worker, events) as stream:
+            result = await stream.run(threshold)
+            screen.clear()
+            for line in report(result):
+                screen.line(line)
+            if serve:
+                await _serve(screen, broker, worker)
+    return 1 if result.wrong else 0
+
+
+def _config(threshold: float) -> "Config":
+    from stream_lsh.config import Config, PipelineConfig, WorkerConfig  # noqa: PLC0415
+
+    pipeline = PipelineConfig(
+        name=_NAME,
+        source=_SOURCE,
+        app_id=_NAME,
+        partitions=1,  # one worker has no use for more, and each costs a message a document
+        threshold=threshold,
+        retention_ms=None,
+        max_candidates=0,  # recall is told against every two documents, so nothing is capped
+    )
+    # A terminal that is stopped for a while must not end the demo.
+    worker = WorkerConfig(app_id=_NAME, session_timeout_ms=60_000, commit_interval_ms=200)
+    return Config(pipelines=(pipeline,), worker=worker)
+
+
+class _Stream:
+    """The events on their way in, and the results on their way out."""
+
+    def __init__(self, screen: Screen, broker: "Embedded", worker: "LiveWorker", events: Sequence[Event]) -> None:
+        self._screen, self._broker, self._worker, self._events = screen, broker, worker, events
+        self._pipeline = broker.config.pipelines[0]
+        self._tally = Tally()
+        self._sent = 0
+        self._doing = ""
+        self._started = time.monotonic()
+        self._next_news = 0.0
+        self._read: dict[str, dict[int, int]] = {}
+        self._followers: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> "_Stream":
+        for topic, take in (
+            (self._pipeline.matches_topic, self._match),
+            (self._pipeline.clusters_topic, self._cluster),
+        ):
+            self._read[topic] = {}
+            self._followers.append(asyncio.create_task(self._follow(topic, take)))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for follower in self._followers:
+            follower.cancel()
+        await asyncio.gather(*self._followers, return_exceptions=True)
+
+    async def run(self, threshold: float) -> Result:
+        """Feed everything, wait for every answer, and compare."""
+        from stream_lsh.worker.feeding import Feeder  # noqa: PLC0415
+
+        paced, burst = self._events[:_PACED], self._events[_PACED:]
+        self._doing = f"{_RATE} documents/s"
+        async with Feeder(self._broker.config.kafka, self._pipeline) as feeder:
+            self._started = time.monotonic()
+            for number, event in enumerate(paced):
+                await self._sleep_until(self._started + number / _RATE)
+                await self._send(feeder, event)
+            self._doing = "as fast as it goes"
+            began_ms = self._tally.timed_before_ms = _now_ms()
+            for event in burst:
+                await self._send(feeder, event)
+        fed_ms = _now_ms()
+        await self._answered()
+        self._doing = "comparing every two"
+        texts, exact, began = live(self._events), None, time.monotonic()
+        if len(texts) <= _MOST_COMPARED:
+            exact = dict[Pair, float]()
+            for found in all_pairs(texts, threshold):
+                exact |= found
+                self._look()
+                await asyncio.sleep(0)
+        return Result(
+            self._events,
+            self._tally,
+            candidates=self._worker.counts.candidates,
+            exact=exact,
+            exact_s=time.monotonic() - began,
+            threshold=threshold,
+            rate=_RATE,
+            burst=len(burst),
+            burst_s=(max(fed_ms, self._tally.last_ms) - began_ms) / 1000,
+        )
+
+    # -- in
+
+    async def _send(self, feeder: "Feeder", event: Event) -> None:
+        await feeder.send([Document(event.id, event.text, int(_now_ms()))])
+        self._sent += 1
+        self._look()
+
+    async def _answered(self) -> None:
+        """Everything that was sent has been answered, and every answer has been read."""
+        settled = asyncio.create_task(self._worker.settled())
+        try:
+            while not settled.done():
+                await self._sleep_until(time.monotonic() + _LOOK_S)
+            await settled
+        finally:
+            settled.cancel()
+        for topic, read in self._read.items():
+            ends = await self._worker.ends(topic)
+            while any(read.get(partition, 0) < end for partition, end in ends.items()):
+                await self._sleep_until(time.monotonic() + _LOOK_S)
+
+    async def _sleep_until(self, moment: float) -> None:
+        while True:
+            self._look()
+            left = moment - time.monotonic()
+            await asyncio.sleep(min(max(left, 0.0), 0.1))
+            if left <= 0.1:
+                return
+
+    def _look(self) -> None:
+        """Everything runs, somebody reads, and the status says how far it is."""
+        self._worker.check()
+        for follower in self._followers:
+            if follower.done():
+                follower.result()
+        if self._screen.closed:
+            raise _NobodyReadsError
+        self._screen.status(
+            f"{self._sent:,} of {len(self._events):,} sent, {self._doing}; "
+            f"{len(self._tally.pairs):,} pairs, {len(self._tally.sizes):,} clusters; {self._seconds():.0f} s"
+        )
+
+    def _seconds(self) -> float:
+        return time.monotonic() - self._started
+
+    # -- out
+
+    async def _follow(self, topic: str, take: Callable[[bytes, bytes | None], None]) -> None:
+        from stream_lsh.worker.following import messages  # noqa: PLC0415
+
+        async for record in messages(self._broker.config.kafka, topic, from_beginning=True, follow=True):
+            take(record.key, record.value)
+            self._read[topic][record.partition] = record.offset + 1
+
+    def _match(self, key: bytes, value: bytes | None) -> None:
+        self._tally.match(key, value, _now_ms())
+
+    def _cluster(self, key: bytes, value: bytes | None) -> None:
+        news = self._tally.cluster(key, value)
+        now = time.monotonic()
+        if news is not None and now >= self._next_news:
+            self._next_news = now + _NEWS_EVERY_S[self._screen.watched]
+            self._screen.line(self._told(news))
+
+    def _told(self, news: News) -> str:
+        width = (self._screen.width - 30) // 2
+        what = self._screen.coloured(f"{news.what:<7}", news.what)
+        similarity = "     " if news.similarity is None else f"{news.similarity:.3f}"
+        ids = " ~ ".join(clipped(id, width) for id in news.ids)
+        return f"  {self._seconds():5.1f} s  {what}  {similarity}  {ids}"
+
+
+async def _serve(screen: Screen, broker: "Embedded", worker: "LiveWorker") -> None:
+    """Go on until a signal comes."""
+    screen.line(f"""
+It goes on until Ctrl-C. For the other commands, this is demo.toml:
+
+  [kafka]
+  brokers = "{broker.address}"
+  [[pipeline]]
+  name = "{_NAME}"
+  source = "{_SOURCE}"
+
+  stream-lsh tail clusters --config demo.toml
+  stream-lsh feed --config demo.toml FILE""")
+    while True:
+        worker.check()
+        await asyncio.sleep(_LOOK_S * 10)
+
+
+def _now_ms() -> float:
+    return time.time() * 1000

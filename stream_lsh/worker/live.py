@@ -1,0 +1,102 @@
+"""A worker in the loop of whoever starts it, beside what feeds it and what follows it; for a demo.
+
+A worker that others rely on is a process of its own (`process.execute`): it ends in doubt, at once, and is started
+again.  Here a failure is an exception of `check`.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
+from faust.types import TP
+
+from stream_lsh.errors import DoubtError
+from stream_lsh.worker.embedded import Embedded
+from stream_lsh.worker.state import Counts
+from stream_lsh.worker.topology import build_app
+
+_LOOK_SECONDS = 0.02
+_READY_SECONDS = 60.0
+_STOP_SECONDS = 5.0
+_STEPS = ("bands", "candidates", "verifications", "edges")
+
+
+class LiveWorker:
+    """A worker with one pipeline, ready.
+
+    Args:
+        app: the engine's app, started.
+        broker: what it runs on.
+        client: a client that reads nothing.
+    """
+
+    def __init__(self, app: Any, broker: Embedded, client: Any) -> None:
+        self._app, self._client = app, client
+        self._pipeline = broker.config.pipelines[0]
+        self._partitions = broker.partitions[self._pipeline.name]
+
+    @property
+    def counts(self) -> Counts:
+        """What has passed through so far."""
+        counts: Counts = self._app.pipelines[self._pipeline.name].counts
+        return counts
+
+    def check(self) -> None:
+        """Nothing, as long as the worker runs.
+
+        Raises:
+            Exception: what it failed with.
+        """
+        if self._app.crash_reason is not None:
+            raise self._app.crash_reason
+        if self._app.should_stop:
+            raise DoubtError("the worker has stopped by itself")
+
+    async def ends(self, topic: str) -> Mapping[int, int]:
+        """Partition -> the offset that its next message will have."""
+        count = 1 if topic == self._pipeline.internal_topic("edges") else self._partitions
+        found = await self._client.end_offsets([TopicPartition(topic, number) for number in range(count)])
+        return {tp.partition: offset for tp, offset in found.items()}
+
+    async def settled(self) -> None:
+        """Return when everything that the source holds now has been answered.
+
+        An offset is committed when all that follows from it is stored, so one step after the other is waited for.  The
+        second round is for the rechecks, which settle sends back to `candidates`; nothing asks for more of them.
+        """
+        steps = [self._pipeline.internal_topic(step) for step in _STEPS]
+        for topic in (self._pipeline.source, *steps, *steps):
+            ends = await self.ends(topic)
+            while any((self._app.committed_offset(TP(topic, one)) or 0) < end for one, end in ends.items()):
+                self.check()
+                await asyncio.sleep(_LOOK_SECONDS)
+
+    async def ready(self) -> None:
+        """Return when it reads its source."""
+        app = self._app
+        async with asyncio.timeout(_READY_SECONDS):
+            while not (
+                app.tables.recovery.completed.is_set() and app.consumer.flow_active and app.consumer.assignment()
+            ):
+                self.check()
+                await asyncio.sleep(_LOOK_SECONDS)
+
+
+@asynccontextmanager
+async def live_worker(broker: Embedded) -> AsyncIterator[LiveWorker]:
+    """The worker of a configuration with one pipeline, ready; stopped at the end, whatever happened."""
+    app = build_app(broker.config, broker.partitions, embedded=True)
+    app.finalize()
+    client = AIOKafkaConsumer(bootstrap_servers=broker.address)
+    try:
+        await client.start()
+        await app.start()
+        worker = LiveWorker(app, broker, client)
+        await worker.ready()
+        yield worker
+    finally:
+        await client.stop()
+        async with asyncio.timeout(_STOP_SECONDS):
+            await app.stop()
