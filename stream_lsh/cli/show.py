@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from stream_lsh.worker.live import LiveWorker
 
 _NAME, _SOURCE = "demo", "demo-documents"
-_PACED, _RATE = 500, 50
-"""So many events come at so many a second."""
+_PACED, _RATE = 400, 30
+"""So many events come at so many a second: what a small machine that does other things keeps up with."""
 _MOST_COMPARED = 3_000
 """Documents of which every two are compared; with more it would take minutes."""
 _NEWS_EVERY_S = {True: 0.25, False: 1.0}  # on a terminal, and elsewhere
@@ -193,9 +193,12 @@ class _Stream:
     # -- out
 
     async def _follow(self, topic: str, take: Callable[[bytes, bytes | None], None]) -> None:
+        from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS  # noqa: PLC0415
         from stream_lsh.worker.following import messages  # noqa: PLC0415
 
-        async for record in messages(self._broker.config.kafka, topic, from_beginning=True, follow=True):
+        async for record in messages(
+            self._broker.config.kafka, topic, from_beginning=True, follow=True, fetch_ms=FETCH_WAIT_MS
+        ):
             take(record.key, record.value)
             self._read[topic][record.partition] = record.offset + 1
 
@@ -210,11 +213,17 @@ class _Stream:
             self._screen.line(self._told(news))
 
     def _told(self, news: News) -> str:
-        width = (self._screen.width - 30) // 2
         what = self._screen.coloured(f"{news.what:<7}", news.what)
         similarity = "     " if news.similarity is None else f"{news.similarity:.3f}"
-        ids = " ~ ".join(clipped(id, width) for id in news.ids)
-        return f"  {self._seconds():5.1f} s  {what}  {similarity}  {ids}"
+        return f"  {self._seconds():5.1f} s  {what}  {similarity}  {_named(news.ids, self._screen.width - 28)}"
+
+
+def _named(ids: Sequence[str], width: int) -> str:
+    """Documents in at most so many columns; copies of one story by its name and the two outlets."""
+    outlets, stories = zip(*(id.rsplit("/", 1) if "/" in id else ("", id) for id in ids), strict=True)
+    if len(ids) == 2 and stories[0] == stories[1]:
+        return clipped(f"{stories[0]}: {outlets[0]} ~ {outlets[1]}", width)
+    return " ~ ".join(clipped(id, (width - 3) // len(ids)) for id in ids)
 
 
 async def _serve(screen: Screen, broker: "Embedded", worker: "LiveWorker") -> None:

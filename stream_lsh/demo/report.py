@@ -81,14 +81,14 @@ def _recall(result: Result) -> tuple[str, str, str]:
     found, there = len(result.exact) - result.missed, len(result.exact)
     share = f"{found / there:.2%}" if there else "-"
     lost = f", {result.missed:,} MISSED" if result.missed else ""
-    return "recall", share, f"{found:,} of {there:,}, found by comparing every two in {result.exact_s:.1f} s{lost}"
+    return "recall", share, f"{found:,} of {there:,} in all: every two compared, {result.exact_s:.1f} s{lost}"
 
 
 def _latency(result: Result) -> tuple[str, str, str]:
     if not result.tally.delays_ms:
         return "latency", "-", "no pair came while the documents were paced"
     middle, late = (result.tally.delay_ms(share) for share in (0.5, 0.99))
-    return "latency", f"{middle:.0f} ms", f"half of the pairs; 99 % within {late:.0f} ms; at {result.rate} documents/s"
+    return "latency", f"{middle:.0f} ms", f"for half of the pairs, {late:.0f} ms for 99 %, at {result.rate} documents/s"
 
 
 def _throughput(result: Result) -> tuple[str, str, str]:

@@ -6,10 +6,6 @@ The agents are those of any worker.  What differs is settled before they start, 
     it tells no settings of topics           `ensure_topics` has nothing to check
     it deletes no records                    nothing is trimmed (`WorkerApp.embedded`)
     it forgets everything at the end         so does the worker: `data_dir` is a temporary folder
-
-And one thing has to be known by whoever sends to it: a fetch returns one batch of a partition, however many there are.
-Documents that are sent one by one come out one a fetch; a client that lets them wait for some milliseconds
-(`Feeder` does) makes batches of them, and is read many times as fast.
 """
 
 import dataclasses

@@ -13,6 +13,7 @@ from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.pipeline.batches import BandsFrame, Mark, Watermarks
 from stream_lsh.wire.frames import encode
 from stream_lsh.worker.agents import PipelineAgents
+from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
 from stream_lsh.worker.consumer import WorkerTransport
 from stream_lsh.worker.engine import EngineApp, RecordList, TopicSpec, own_topic, public_topic
 from stream_lsh.worker.intake import Intake
@@ -106,6 +107,8 @@ def build_app(config: Config, partitions: Mapping[str, int], *, embedded: bool =
         embedded: on the embedded broker: topics are there, and are not checked.
         settings: the engine's, over what the configuration says.
     """
+    if embedded:
+        settings = {"fetch_max_wait_ms": FETCH_WAIT_MS, **settings}
     largest = max(pipeline.max_message_bytes for pipeline in config.pipelines)
     chosen: dict[str, Any] = {
         "broker": [f"kafka://{address}" for address in config.kafka.brokers],

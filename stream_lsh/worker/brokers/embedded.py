@@ -1,5 +1,9 @@
 """The mock cluster of librdkafka as a broker in this process: `pip install` alone, nothing on disk.
 
+Two things make it slow.  A fetch without data sleeps its whole wait, through whatever arrives: with a client's default
+of 500 ms, that is how late a message may be.  And a fetch returns one batch of a partition, however many there are:
+documents that are sent one by one come out one a fetch.
+
 The mock keeps 5 MiB per partition and drops older batches SILENTLY.  `_raise_retention` lifts that by writing the
 limits in the library's own structures, which have no function for it: it finds them by the values that are compiled
 in, checks everything it reads, and refuses otherwise.  The layout is that of librdkafka 2.16 on 64-bit machines;
@@ -21,6 +25,9 @@ from stream_lsh.worker.brokers.base import Broker
 
 RETENTION_BYTES = 2_000_000_000
 """Per partition, once raised; the memory of this machine is the real limit."""
+
+FETCH_WAIT_MS = 5
+"""`fetch.max.wait.ms` for its clients: a fetch that finds nothing is answered after all of it, whatever comes."""
 
 _TESTED = "2.16."
 _LIMITS = (5 * 1024 * 1024, 100_000)  # compiled into the library: bytes, batches
