@@ -11,6 +11,7 @@ from stream_lsh.cli.reading import read
 from stream_lsh.cli.show import show
 from stream_lsh.demo.prose import collect
 from stream_lsh.demo.schedule import CORRECTED, PUBLISHED, WITHDRAWN, Event, schedule
+from stream_lsh.errors import ConfigError
 
 _EPILOG = """\
 examples:
@@ -59,4 +60,6 @@ def _own(paths: Sequence[str]) -> list[Event]:
         refused += len(wrong)
     if refused > _REFUSALS_SHOWN:
         sys.stderr.write(f"{refused:,} put aside in all\n")
+    if not events:
+        raise ConfigError(f"{', '.join(paths)}: there is no document in it")
     return events

@@ -6,7 +6,7 @@ a second there can be.
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from stream_lsh.cli.screen import Screen, clipped
@@ -91,22 +91,14 @@ class _Stream:
         self._doing = ""
         self._started = time.monotonic()
         self._next_news = 0.0
-        self._read: dict[str, dict[int, int]] = {}
-        self._followers: list[asyncio.Task[None]] = []
+        self._follower = asyncio.create_task(self._follow())
 
     async def __aenter__(self) -> "_Stream":
-        for topic, take in (
-            (self._pipeline.matches_topic, self._match),
-            (self._pipeline.clusters_topic, self._cluster),
-        ):
-            self._read[topic] = {}
-            self._followers.append(asyncio.create_task(self._follow(topic, take)))
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for follower in self._followers:
-            follower.cancel()
-        await asyncio.gather(*self._followers, return_exceptions=True)
+        self._follower.cancel()
+        await asyncio.gather(self._follower, return_exceptions=True)
 
     async def run(self, threshold: float) -> Result:
         """Feed everything, wait for every answer, and compare."""
@@ -154,17 +146,14 @@ class _Stream:
 
     async def _answered(self) -> None:
         """Everything that was sent has been answered, and every answer has been read."""
-        settled = asyncio.create_task(self._worker.settled())
-        try:
-            while not settled.done():
-                await self._sleep_until(time.monotonic() + _LOOK_S)
-            await settled
-        finally:
-            settled.cancel()
-        for topic, read in self._read.items():
-            ends = await self._worker.ends(topic)
-            while any(read.get(partition, 0) < end for partition, end in ends.items()):
-                await self._sleep_until(time.monotonic() + _LOOK_S)
+        for wait in (self._worker.settled(), self._worker.all_read()):
+            waiting = asyncio.create_task(wait)
+            try:
+                while not waiting.done():
+                    await self._sleep_until(time.monotonic() + _LOOK_S)
+                await waiting
+            finally:
+                waiting.cancel()
 
     async def _sleep_until(self, moment: float) -> None:
         while True:
@@ -177,9 +166,8 @@ class _Stream:
     def _look(self) -> None:
         """Everything runs, somebody reads, and the status says how far it is."""
         self._worker.check()
-        for follower in self._followers:
-            if follower.done():
-                follower.result()
+        if self._follower.done():
+            self._follower.result()
         if self._screen.closed:
             raise _NobodyReadsError
         self._screen.status(
@@ -192,25 +180,15 @@ class _Stream:
 
     # -- out
 
-    async def _follow(self, topic: str, take: Callable[[bytes, bytes | None], None]) -> None:
-        from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS  # noqa: PLC0415
-        from stream_lsh.worker.following import messages  # noqa: PLC0415
-
-        async for record in messages(
-            self._broker.config.kafka, topic, from_beginning=True, follow=True, fetch_ms=FETCH_WAIT_MS
-        ):
-            take(record.key, record.value)
-            self._read[topic][record.partition] = record.offset + 1
-
-    def _match(self, key: bytes, value: bytes | None) -> None:
-        self._tally.match(key, value, _now_ms())
-
-    def _cluster(self, key: bytes, value: bytes | None) -> None:
-        news = self._tally.cluster(key, value)
-        now = time.monotonic()
-        if news is not None and now >= self._next_news:
-            self._next_news = now + _NEWS_EVERY_S[self._screen.watched]
-            self._screen.line(self._told(news))
+    async def _follow(self) -> None:
+        async for record in self._worker.results():
+            if record.topic == self._pipeline.matches_topic:
+                self._tally.match(record.key, record.value, _now_ms())
+                continue
+            news, now = self._tally.cluster(record.key, record.value), time.monotonic()
+            if news is not None and now >= self._next_news:
+                self._next_news = now + _NEWS_EVERY_S[self._screen.watched]
+                self._screen.line(self._told(news))
 
     def _told(self, news: News) -> str:
         what = self._screen.coloured(f"{news.what:<7}", news.what)

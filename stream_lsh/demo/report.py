@@ -54,16 +54,20 @@ def report(result: Result) -> list[str]:
     """The table, in lines of at most 80 columns."""
     tally, texts = result.tally, live(result.events)
     kinds = Counter(event.kind for event in result.events)
-    characters = sum(map(len, texts.values())) / 1e6
+    characters = sum(map(len, texts.values()))
     possible = len(texts) * (len(texts) - 1) // 2
     rows = [
         (
             "documents",
             f"{kinds[PUBLISHED]:,}",
-            f"{len(texts):,} are live at the end, {characters:.1f} million characters",
+            f"{len(texts):,} are live at the end, {characters:,} characters",
         ),
         ("corrections", f"{kinds[CORRECTED]:,}", "a new version takes the place of the old one"),
-        ("withdrawals", f"{kinds[WITHDRAWN]:,}", f"these and corrections took back {tally.withdrawn:,} pairs"),
+        (
+            "withdrawals",
+            f"{kinds[WITHDRAWN]:,}",
+            f"{tally.withdrawn:,} pairs were taken back, by these and by corrections",
+        ),
         ("candidates", f"{result.candidates:,}", f"compared exactly, of {possible:,} possible pairs"),
         ("pairs", f"{len(tally.pairs):,}", f"with a similarity of {result.threshold:g} or more, at the end"),
         ("clusters", f"{len(tally.sizes):,}", f"the largest has {max(tally.sizes.values(), default=0):,} documents"),
@@ -72,7 +76,7 @@ def report(result: Result) -> list[str]:
         _latency(result),
         _throughput(result),
     ]
-    return [f"  {name:<12} {number:>12}  {note}".rstrip() for name, number, note in rows]
+    return [f"  {name:<11} {number:>8}  {note}".rstrip() for name, number, note in rows]
 
 
 def _recall(result: Result) -> tuple[str, str, str]:
@@ -80,15 +84,15 @@ def _recall(result: Result) -> tuple[str, str, str]:
         return "recall", "-", "too many documents to compare every two of them"
     found, there = len(result.exact) - result.missed, len(result.exact)
     share = f"{found / there:.2%}" if there else "-"
-    lost = f", {result.missed:,} MISSED" if result.missed else ""
-    return "recall", share, f"{found:,} of {there:,} in all: every two compared, {result.exact_s:.1f} s{lost}"
+    lost = f"; {result.missed:,} MISSED" if result.missed else ""
+    return "recall", share, f"{found:,} of {there:,}; every two compared in {result.exact_s:.1f} s{lost}"
 
 
 def _latency(result: Result) -> tuple[str, str, str]:
     if not result.tally.delays_ms:
         return "latency", "-", "no pair came while the documents were paced"
     middle, late = (result.tally.delay_ms(share) for share in (0.5, 0.99))
-    return "latency", f"{middle:.0f} ms", f"for half of the pairs, {late:.0f} ms for 99 %, at {result.rate} documents/s"
+    return "latency", f"{middle:,.0f} ms", f"half of the pairs; 99 % in {late:,.0f} ms; at {result.rate} documents/s"
 
 
 def _throughput(result: Result) -> tuple[str, str, str]:

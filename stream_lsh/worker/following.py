@@ -16,26 +16,14 @@ _WAIT_MS = 200
 _METADATA_S = 15.0
 
 
-async def messages(
-    kafka: KafkaConfig, topic: str, from_beginning: bool, *, follow: bool, fetch_ms: int = _WAIT_MS
-) -> AsyncIterator[Any]:
+async def messages(kafka: KafkaConfig, topic: str, from_beginning: bool, *, follow: bool) -> AsyncIterator[Any]:
     """The records of a topic: from its beginning or from now on, for ever or up to where it ends now.
-
-    Args:
-        kafka: the cluster.
-        topic: its name.
-        from_beginning: whether to begin with what is there already.
-        follow: whether to go on at the end.
-        fetch_ms: how long the broker may hold back a fetch without data.
 
     Raises:
         ConfigError: there is no such topic -> start a worker first; it creates them.
     """
     consumer = AIOKafkaConsumer(
-        bootstrap_servers=list(kafka.brokers),
-        isolation_level="read_committed",
-        fetch_max_wait_ms=fetch_ms,
-        **client_security(kafka),
+        bootstrap_servers=list(kafka.brokers), isolation_level="read_committed", **client_security(kafka)
     )
     try:
         await consumer.start()

@@ -5,7 +5,7 @@ again.  Here a failure is an exception of `check`.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -13,6 +13,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-unt
 from faust.types import TP
 
 from stream_lsh.errors import DoubtError
+from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
 from stream_lsh.worker.embedded import Embedded
 from stream_lsh.worker.state import Counts
 from stream_lsh.worker.topology import build_app
@@ -29,7 +30,7 @@ class LiveWorker:
     Args:
         app: the engine's app, started.
         broker: what it runs on.
-        client: a client that reads nothing.
+        client: reads the results.
     """
 
     def __init__(self, app: Any, broker: Embedded, client: Any) -> None:
@@ -54,12 +55,6 @@ class LiveWorker:
         if self._app.should_stop:
             raise DoubtError("the worker has stopped by itself")
 
-    async def ends(self, topic: str) -> Mapping[int, int]:
-        """Partition -> the offset that its next message will have."""
-        count = 1 if topic == self._pipeline.internal_topic("edges") else self._partitions
-        found = await self._client.end_offsets([TopicPartition(topic, number) for number in range(count)])
-        return {tp.partition: offset for tp, offset in found.items()}
-
     async def settled(self) -> None:
         """Return when everything that the source holds now has been answered.
 
@@ -68,10 +63,24 @@ class LiveWorker:
         """
         steps = [self._pipeline.internal_topic(step) for step in _STEPS]
         for topic in (self._pipeline.source, *steps, *steps):
-            ends = await self.ends(topic)
-            while any((self._app.committed_offset(TP(topic, one)) or 0) < end for one, end in ends.items()):
+            count = 1 if topic == steps[-1] else self._partitions
+            ends = await self._client.end_offsets([TopicPartition(topic, number) for number in range(count)])
+            while any((self._app.committed_offset(TP(*tp)) or 0) < end for tp, end in ends.items()):
                 self.check()
                 await asyncio.sleep(_LOOK_SECONDS)
+
+    async def results(self) -> AsyncIterator[Any]:
+        """The messages of `matches` and `clusters`, from the first one on, as they come."""
+        async for record in self._client:
+            yield record
+
+    async def all_read(self) -> None:
+        """Return when `results` has given everything that is there now."""
+        results = self._client.assignment()
+        ends = await self._client.end_offsets(results)
+        while any([await self._client.position(tp) < ends[tp] for tp in results]):
+            self.check()
+            await asyncio.sleep(_LOOK_SECONDS)
 
     async def ready(self) -> None:
         """Return when it reads its source."""
@@ -89,7 +98,17 @@ async def live_worker(broker: Embedded) -> AsyncIterator[LiveWorker]:
     """The worker of a configuration with one pipeline, ready; stopped at the end, whatever happened."""
     app = build_app(broker.config, broker.partitions, embedded=True)
     app.finalize()
-    client = AIOKafkaConsumer(bootstrap_servers=broker.address)
+    pipeline = broker.config.pipelines[0]
+    client = AIOKafkaConsumer(
+        bootstrap_servers=broker.address, auto_offset_reset="earliest", fetch_max_wait_ms=FETCH_WAIT_MS
+    )
+    client.assign(
+        [
+            TopicPartition(topic, number)
+            for topic in (pipeline.matches_topic, pipeline.clusters_topic)
+            for number in range(broker.partitions[pipeline.name])
+        ]
+    )
     try:
         await client.start()
         await app.start()
