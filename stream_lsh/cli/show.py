@@ -52,7 +52,7 @@ async def _shown(screen: Screen, events: Sequence[Event], threshold: float, *, s
     from stream_lsh.worker.live import live_worker  # noqa: PLC0415
 
     with as_cancellation(asyncio.get_running_loop(), asyncio.current_task()), embedded(_config(threshold)) as broker:
-        screen.line("A Kafka broker in memory and a worker, both in this process; when it ends, all is gone.")
+        screen.line("A Kafka broker in memory and a worker, in this process; at the end all is gone.")
         async with live_worker(broker) as worker, _Stream(screen, broker, worker, events) as stream:
             result = await stream.run(threshold)
             screen.clear()
@@ -76,7 +76,7 @@ def _config(threshold: float) -> "Config":
         max_candidates=0,  # recall is told against every two documents, so nothing is capped
     )
     # A terminal that is stopped for a while must not end the demo.
-    worker = WorkerConfig(app_id=_NAME, session_timeout_ms=60_000, commit_interval_ms=200)
+    worker = WorkerConfig(app_id=_NAME, session_timeout_ms=60_000, commit_interval_ms=100)
     return Config(pipelines=(pipeline,), worker=worker)
 
 

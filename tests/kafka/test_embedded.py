@@ -135,7 +135,11 @@ def on_a_terminal(place: Place, own: Path, **variables: str) -> str:
     ours, theirs = pty.openpty()
     environment = os.environ | {"TMPDIR": str(place.temporary), "TERM": "xterm", "COLUMNS": "80"} | variables
     with subprocess.Popen(  # noqa: S603 - our own command
-        [*COMMAND, "demo", "--from", str(own)], cwd=place.folder, env=environment, stdout=theirs, stderr=theirs
+        [*COMMAND, "demo", "--from", str(own)],
+        cwd=place.folder,
+        env=environment,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
     ) as process:
         os.close(theirs)
         told = bytearray()
