@@ -6,7 +6,7 @@ again.  Here a failure is an exception of `check`.
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
@@ -117,5 +117,15 @@ async def live_worker(broker: Embedded) -> AsyncIterator[LiveWorker]:
         yield worker
     finally:
         await client.stop()
+        await _stop(app)
+
+
+async def _stop(app: Any) -> None:
+    """Stop an app; of one that has crashed, what is left, as far as that goes: a process would just end."""
+    crashed = app.crash_reason is not None
+    with suppress(Exception if crashed else TimeoutError):
         async with asyncio.timeout(_STOP_SECONDS):
             await app.stop()
+    if crashed and app._producer is not None and app._producer._producer is not None:
+        with suppress(Exception):
+            await app._producer._producer.stop()

@@ -33,6 +33,19 @@ show._PACED = 30
 sys.exit(show.show(schedule(collect(6), 1), 0.6, serve=False))
 """
 
+FAILING = """
+import sys
+from stream_lsh.cli.main import main
+from stream_lsh.errors import DamagedBytes
+from stream_lsh.pipeline.settle import Settler
+
+def settle(*_):
+    raise DamagedBytes("got nonsense")
+
+Settler.settle = settle
+sys.exit(main(["demo"]))
+"""
+
 
 class Place:
     """An empty folder to work in, another for temporary files, and the commands that run there."""
@@ -163,6 +176,12 @@ def test_an_interrupted_demo_leaves_nothing_behind(place: Place, number: signal.
     assert process.returncode == code
     assert len(err.splitlines()) == 1, err
     assert place.left == []
+
+
+def test_a_worker_that_fails_ends_the_demo(place: Place) -> None:
+    code, out, err = place.run(sys.executable, "-c", FAILING)
+    assert (code, err.splitlines()[-1], place.left) == (1, "stream-lsh: got nonsense", [])
+    assert "recall" not in out
 
 
 def test_a_demo_that_nobody_reads_ends(place: Place) -> None:
