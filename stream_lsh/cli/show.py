@@ -31,6 +31,19 @@ _MOST_COMPARED = 3_000
 _NEWS_EVERY_S = {True: 0.25, False: 1.0}  # on a terminal, and elsewhere
 _LOOK_S = 0.02
 
+_SERVED = """
+It goes on until Ctrl-C. For the other commands, this is demo.toml:
+
+  [kafka]
+  brokers = "{address}"
+  [[pipeline]]
+  name = "{name}"
+  source = "{source}"
+
+  stream-lsh tail clusters --config demo.toml
+  stream-lsh feed --config demo.toml FILE
+"""
+
 
 class _NobodyReadsError(Exception):
     """The reader of our output has closed it, as `head` does."""
@@ -59,7 +72,7 @@ async def _shown(screen: Screen, events: Sequence[Event], threshold: float, *, s
             for line in report(result):
                 screen.line(line)
             if serve:
-                await _serve(screen, broker, worker)
+                await stream.serve()
     return 1 if result.wrong else 0
 
 
@@ -137,6 +150,13 @@ class _Stream:
             burst_s=(max(fed_ms, self._tally.last_ms) - began_ms) / 1000,
         )
 
+    async def serve(self) -> None:
+        """Go on until a signal comes."""
+        self._doing = "served until Ctrl-C"
+        self._screen.line(_SERVED.format(address=self._broker.address, name=_NAME, source=_SOURCE))
+        while True:
+            await self._sleep_until(time.monotonic() + 1.0)
+
     # -- in
 
     async def _send(self, feeder: "Feeder", event: Event) -> None:
@@ -202,24 +222,6 @@ def _named(ids: Sequence[str], width: int) -> str:
     if len(ids) == 2 and stories[0] == stories[1]:
         return clipped(f"{stories[0]}: {outlets[0]} ~ {outlets[1]}", width)
     return " ~ ".join(clipped(id, (width - 3) // len(ids)) for id in ids)
-
-
-async def _serve(screen: Screen, broker: "Embedded", worker: "LiveWorker") -> None:
-    """Go on until a signal comes."""
-    screen.line(f"""
-It goes on until Ctrl-C. For the other commands, this is demo.toml:
-
-  [kafka]
-  brokers = "{broker.address}"
-  [[pipeline]]
-  name = "{_NAME}"
-  source = "{_SOURCE}"
-
-  stream-lsh tail clusters --config demo.toml
-  stream-lsh feed --config demo.toml FILE""")
-    while True:
-        worker.check()
-        await asyncio.sleep(_LOOK_S * 10)
 
 
 def _now_ms() -> float:

@@ -46,6 +46,14 @@ Settler.settle = settle
 sys.exit(main(["demo"]))
 """
 
+LYING = """
+import sys
+from stream_lsh.cli import show
+from stream_lsh.cli.main import main
+show.all_pairs = lambda texts, threshold: iter(())
+sys.exit(main(["demo", "--from", sys.argv[1]]))
+"""
+
 
 class Place:
     """An empty folder to work in, another for temporary files, and the commands that run there."""
@@ -184,13 +192,18 @@ def test_a_worker_that_fails_ends_the_demo(place: Place) -> None:
     assert "recall" not in out
 
 
+def test_a_pair_that_is_wrong_makes_the_demo_fail(place: Place, own: Path) -> None:
+    code, out, _ = place.run(sys.executable, "-c", LYING, str(own))
+    assert (code, number("wrong pairs", out)) == (1, "1")
+
+
 def test_a_demo_that_nobody_reads_ends(place: Place) -> None:
-    with place.start([*COMMAND, "demo"]) as process:
+    with place.start([*COMMAND, "demo", "--serve"]) as process:
         assert process.stdout
         assert process.stderr
         process.stdout.readline()
         process.stdout.close()
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=60) == 0
         assert process.stderr.read() == ""
     assert place.left == []
 
