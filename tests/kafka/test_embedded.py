@@ -9,8 +9,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,15 +63,21 @@ class Place:
         self.folder.mkdir()
         self.temporary.mkdir()
 
-    def start(self, command: Sequence[str], **variables: str) -> "subprocess.Popen[str]":
-        return subprocess.Popen(  # noqa: S603 - our own command
+    @contextmanager
+    def start(self, command: Sequence[str], **variables: str) -> Iterator["subprocess.Popen[str]"]:
+        """A process, killed at the end if it has not ended."""
+        with subprocess.Popen(  # noqa: S603 - our own command
             list(command),
             cwd=self.folder,
             env=os.environ | {"TMPDIR": str(self.temporary)} | variables,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-        )
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
 
     def run(self, *command: str, **variables: str) -> tuple[int, str, str]:
         with self.start(command, **variables) as process:
