@@ -81,7 +81,7 @@ def _config(threshold: float) -> "Config":
 
     pipeline = PipelineConfig(
         name=_NAME,
-        source=_SOURCE,
+        sources=(_SOURCE,),
         app_id=_NAME,
         partitions=1,  # one worker has no use for more, and each costs a message a document
         threshold=threshold,
@@ -204,11 +204,13 @@ class _Stream:
         async for record in self._worker.results():
             if record.topic == self._pipeline.matches_topic:
                 self._tally.match(record.key, record.value, _now_ms())
-                continue
-            news, now = self._tally.cluster(record.key, record.value), time.monotonic()
-            if news is not None and now >= self._next_news:
-                self._next_news = now + _NEWS_EVERY_S[self._screen.watched]
-                self._screen.line(self._told(news))
+            else:
+                self._tally.cluster(record.key, record.value)
+            for news in self._tally.news():
+                now = time.monotonic()
+                if now >= self._next_news:
+                    self._next_news = now + _NEWS_EVERY_S[self._screen.watched]
+                    self._screen.line(self._told(news))
 
     def _told(self, news: News) -> str:
         what = self._screen.coloured(f"{news.what:<7}", news.what)

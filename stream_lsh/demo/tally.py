@@ -38,7 +38,8 @@ class Tally:
         >>> tally.pairs, tally.delays_ms
         ({('a', 'b'): 0.9}, [30.0])
         >>> tally.cluster(b"a", b'{"event":"created","size":2,"members":["b","a"]}')
-        News(what='new', similarity=0.9, ids=('b', 'a'))
+        >>> tally.news()
+        [News(what='new', similarity=0.9, ids=('b', 'a'))]
         >>> tally.match(b'["a","b"]', None, 60.0)
         >>> tally.pairs, tally.withdrawn
         ({}, 1)
@@ -50,6 +51,7 @@ class Tally:
         self.withdrawn = 0
         self.delays_ms: list[float] = []
         self.last_ms = 0.0
+        self._untold: dict[str, tuple[str, Sequence[str]]] = {}
         self.timed_before_ms = float("inf")
 
     def match(self, key: bytes, value: bytes | None, seen_ms: float) -> None:
@@ -65,19 +67,36 @@ class Tally:
         if sent_ms < self.timed_before_ms:
             self.delays_ms.append(seen_ms - sent_ms)
 
-    def cluster(self, key: bytes, value: bytes | None) -> News | None:
-        """A message of `clusters`; returns what is worth telling of it."""
+    def cluster(self, key: bytes, value: bytes | None) -> None:
+        """A message of `clusters`."""
         id = key.decode()
+        before = self.sizes.pop(id, 0)
+        self._untold.pop(id, None)
         if value is None:
-            return News("gone", None, (id,)) if self.sizes.pop(id, None) else None
+            if before:
+                self._untold[id] = ("gone", ())
+            return
         said = json.loads(value)
-        before, size = self.sizes.get(id, 0), int(said["size"])
-        self.sizes[id] = size
-        newest, *others = said["members"]
-        similarity, other = max(((self.pairs.get(pair_of(newest, one), 0.0), one) for one in others), default=(0.0, ""))
-        if size == before or not similarity:
-            return None
-        return News(f"{size} now" if before else "new", similarity, (newest, other))
+        self.sizes[id] = size = int(said["size"])
+        if size != before:
+            self._untold[id] = (f"{size} now" if before else "new", said["members"])
+
+    def news(self) -> list[News]:
+        """What has become worth telling: a cluster may come before the pair that made it, and waits for that."""
+        told = []
+        for id, (what, members) in list(self._untold.items()):
+            if not members:
+                told.append((id, News(what, None, (id,))))
+                continue
+            newest, *others = members
+            similarity, other = max(
+                ((self.pairs.get(pair_of(newest, one), 0.0), one) for one in others), default=(0.0, "")
+            )
+            if similarity:
+                told.append((id, News(what, similarity, (newest, other))))
+        for id, _ in told:
+            del self._untold[id]
+        return [news for _, news in told]
 
     def delay_ms(self, share: float) -> float:
         """The delay that this share of the pairs did not exceed; 0 if there was none."""

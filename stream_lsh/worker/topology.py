@@ -94,8 +94,10 @@ class WorkerApp(EngineApp):
     async def on_start(self) -> None:
         """Start with the upkeep beside the agents."""
         await super().on_start()
-        for duty in (self.upkeep.watch(), self.upkeep.trim(), self.upkeep.tell(), self.upkeep.tell_progress()):
-            self.add_future(duty)
+        for duty in (self.upkeep.watch, self.upkeep.tell, self.upkeep.tell_progress):
+            self.add_future(duty())
+        if not self.embedded:
+            self.add_future(self.upkeep.trim())
 
 
 def build_app(config: Config, partitions: Mapping[str, int], *, embedded: bool = False, **settings: Any) -> WorkerApp:

@@ -29,7 +29,9 @@ import sys
 from stream_lsh.cli import show
 from stream_lsh.demo.prose import collect
 from stream_lsh.demo.schedule import schedule
+from stream_lsh.worker import upkeep
 show._PACED = 30
+upkeep.TRIM_SECONDS, upkeep.TRIM_STEP = 0.1, 1  # would complain at once of a broker that cannot delete
 sys.exit(show.show(schedule(collect(6), 1), 0.6, serve=False))
 """
 
@@ -296,5 +298,5 @@ def test_a_fetch_returns_one_batch_of_a_partition_and_workers_do_not_let_it_wait
 
     with EmbeddedBroker({"t": 1}) as broker:
         assert asyncio.run(records_of_first_fetch(broker.address)) == 1
-    config = Config(pipelines=(PipelineConfig(source="in"),))
+    config = Config(pipelines=(PipelineConfig(sources=("in",)),))
     assert build_app(config, {"documents": 1}, embedded=True).fetch_max_wait_ms == FETCH_WAIT_MS < 10

@@ -24,10 +24,8 @@ def match(tally: Tally, pair: str, similarity: float, sent_ms: int = 0, seen_ms:
     tally.match(json.dumps(list(pair)).encode(), json.dumps(value).encode(), seen_ms)
 
 
-def cluster(tally: Tally, id: str, *members: str) -> News | None:
-    return tally.cluster(
-        id.encode(), json.dumps({"size": len(members), "members": members}).encode() if members else None
-    )
+def cluster(tally: Tally, id: str, *members: str) -> None:
+    tally.cluster(id.encode(), json.dumps({"size": len(members), "members": members}).encode() if members else None)
 
 
 def result(tally: Tally, *, compared: bool = True) -> Result:
@@ -76,11 +74,17 @@ def test_the_delay_of_a_pair_counts_from_its_later_document_while_documents_are_
     assert (tally.delay_ms(0.5), Tally().delay_ms(0.5)) == (80, 0)
 
 
-def test_news_tell_what_grew_and_what_is_gone() -> None:
-    tally = found(ab=0.7, bc=0.8)
-    assert cluster(tally, "a", "b", "a") == News("new", 0.7, ("b", "a"))
-    assert cluster(tally, "a", "c", "b", "a") == News("3 now", 0.8, ("c", "b"))
-    assert cluster(tally, "a", "c", "b", "a") is None
-    assert cluster(tally, "a") == News("gone", None, ("a",))
-    assert cluster(tally, "a") is None
-    assert tally.sizes == {}
+def test_news_tell_what_grew_and_what_is_gone_and_wait_for_their_pair() -> None:
+    tally = found(ab=0.7)
+    cluster(tally, "a", "b", "a")
+    assert tally.news() == [News("new", 0.7, ("b", "a"))]
+    cluster(tally, "a", "c", "b", "a")
+    assert tally.news() == []
+    match(tally, "bc", 0.8)
+    assert tally.news() == [News("3 now", 0.8, ("c", "b"))]
+    cluster(tally, "a", "c", "b", "a")
+    assert tally.news() == []
+    cluster(tally, "a")
+    assert tally.news() == [News("gone", None, ("a",))]
+    cluster(tally, "a")
+    assert (tally.news(), tally.sizes) == ([], {})
