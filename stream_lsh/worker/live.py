@@ -121,11 +121,15 @@ async def live_worker(broker: Embedded) -> AsyncIterator[LiveWorker]:
 
 
 async def _stop(app: Any) -> None:
-    """Stop an app; of one that has crashed, what is left, as far as that goes: a process would just end."""
-    crashed = app.crash_reason is not None
-    with suppress(Exception if crashed else TimeoutError):
+    """Stop an app; of one that has crashed what is left, as far as that goes: a process would just end.
+
+    The threads of such an app may be gone already, and cancel whoever waits for them.
+    """
+    crashed, producer = app.crash_reason is not None, app._producer and app._producer._producer
+    with suppress(*(Exception, asyncio.CancelledError) if crashed else (TimeoutError,)):
         async with asyncio.timeout(_STOP_SECONDS):
             await app.stop()
-    if crashed and app._producer is not None and app._producer._producer is not None:
+    if crashed and producer is not None:
         with suppress(Exception):
-            await app._producer._producer.stop()
+            async with asyncio.timeout(_STOP_SECONDS):
+                await producer.stop()

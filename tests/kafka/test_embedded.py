@@ -196,7 +196,8 @@ def test_an_interrupted_demo_leaves_nothing_behind(place: Place, number: signal.
 
 def test_a_worker_that_fails_ends_the_demo(place: Place) -> None:
     code, out, err = place.run(sys.executable, "-c", FAILING)
-    assert (code, err.splitlines()[-1], place.left) == (1, "stream-lsh: got nonsense", [])
+    assert (code, place.left) == (1, [])
+    assert "stream-lsh: got nonsense" in err.splitlines()
     assert "recall" not in out
 
 
