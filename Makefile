@@ -21,7 +21,7 @@ $(VENV)/.bench: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	@touch $@
 
-demo: $(VENV)/.ready  ## find near-duplicates in prose that every Python installation carries
+demo: $(VENV)/.ready  ## a live stream of prose that every Python installation carries, through a broker in memory
 	$(BIN)/stream-lsh demo
 
 test: $(VENV)/.ready  ## all tests: unit, property, statistical, corpora, simulated log (two minutes of seeds)

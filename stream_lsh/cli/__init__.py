@@ -2,8 +2,9 @@
 
     main        which command; errors to exit codes
     dedup       near-duplicates in files        inputs, inflate, blocks, reading    what is read
-    demo        a first look                    elsewhere, parts, signers           what other processes do
+    demo, show  a first look                    elsewhere, parts, signers           what other processes do
                                                 answers, outputs                    what is written
+                                                screen                              what a terminal shows
 
 Nothing heavy is imported before it is needed: `dedup` starts its processes first.
 """

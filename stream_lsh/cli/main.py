@@ -20,7 +20,7 @@ from stream_lsh.errors import ConfigError, InvariantError, StreamLSHError
 from stream_lsh.text.spelling import nearest
 
 COMMANDS = {
-    "demo": "find near-duplicates in prose that is on this machine: a first look, needs nothing",
+    "demo": "find near-duplicates in a live stream, with a broker inside: a first look, needs nothing",
     "worker": "run the pipelines of a configuration on Kafka",
     "feed": "send documents from files to the source topic of a pipeline",
     "tail": "show what a pipeline publishes, as it comes",

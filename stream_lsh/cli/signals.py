@@ -34,6 +34,34 @@ def as_exceptions() -> Iterator[None]:
         release()
 
 
+@contextmanager
+def as_cancellation(loop: Any, task: Any) -> Iterator[None]:
+    """Have either signal cancel a task of asyncio, and raise what it means when the task has cleared up.
+
+    An exception that is raised in the middle of a loop ends whatever happens to run.  A second signal does that.
+    """
+    came: list[int] = []
+
+    def cancel(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        restore()
+        loop.call_soon_threadsafe(task.cancel)
+
+    def restore() -> None:
+        for caught, handler in before.items():
+            signal.signal(caught, handler)
+
+    before = {number: signal.signal(number, cancel) for number in _BOTH}
+    try:
+        yield
+    except BaseException:
+        if came:
+            _raise(came[0], None)
+        raise
+    finally:
+        restore()
+
+
 def _raise(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt if number == signal.SIGINT else Terminated
 

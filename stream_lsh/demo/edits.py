@@ -6,6 +6,7 @@ from random import Random
 
 _HEADER = "Sign in | Subscribe | All sections\nAdvertisement: our newsletter brings you the best of the week.\n\n"
 _FOOTER = "\n\nRead next: ten more stories like this one. All rights reserved by the copyist. Imprint, contact."
+_NOTE = "\n\nCorrection: an earlier version of this article had some words wrong."
 _WORDS = "one other first last small large early late open closed plain quick quiet common recent certain".split()
 
 
@@ -21,9 +22,9 @@ def frame(text: str, random: Random) -> str:
     return random.choice(("", _HEADER)) + text + _FOOTER
 
 
-def reword(text: str, random: Random) -> str:
+def reword(text: str, random: Random, most: float = 0.05) -> str:
     """With up to one word in twenty replaced."""
-    share = random.uniform(0.005, 0.05)
+    share = random.uniform(0.005, most)
     return re.sub(r"\b[a-z]+\b", lambda found: random.choice(_WORDS) if random.random() < share else found[0], text)
 
 
@@ -38,6 +39,16 @@ def lay_out(text: str, random: Random) -> str:
     """With other line breaks, and in capitals: the words are the same."""
     words = " ".join(text.split())
     return words.upper() if random.random() < 0.5 else words
+
+
+def correct(text: str, random: Random) -> str:
+    """With a few words put right, and a note that says so."""
+    return reword(text, random, most=0.02) + _NOTE
+
+
+def shorten(text: str) -> str:
+    """Its first third: too little of it is left to resemble what it was."""
+    return text[: len(text) // 3]
 
 
 EDITS: Mapping[str, Callable[[str, Random], str]] = {

@@ -16,13 +16,13 @@ COLLECT_AFTER = 100_000
 """Objects between two searches for reference cycles: the state has none, and a million objects to look through."""
 
 
-def execute(config: Config, partitions: Mapping[str, int], level: str) -> int:
+def execute(config: Config, partitions: Mapping[str, int], level: str, *, embedded: bool = False) -> int:
     """Run until a signal comes or something fails; returns the exit code.
 
     0 after SIGTERM and SIGINT, with everything acknowledged; 2 for what the operator must mend; 1 for everything else,
     after which a supervisor starts the process again.
     """
-    app = build_app(config, partitions)
+    app = build_app(config, partitions, embedded=embedded)
     gc.freeze()  # what the libraries consist of stays to the end
     gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
     log_to_stderr(level)

@@ -13,6 +13,7 @@ from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.pipeline.batches import BandsFrame, Mark, Watermarks
 from stream_lsh.wire.frames import encode
 from stream_lsh.worker.agents import PipelineAgents
+from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
 from stream_lsh.worker.consumer import WorkerTransport
 from stream_lsh.worker.engine import EngineApp, RecordList, TopicSpec, own_topic, public_topic
 from stream_lsh.worker.intake import Intake
@@ -74,9 +75,15 @@ def topics(config: Config, pipeline: PipelineConfig, partitions: int) -> list[To
 
 
 class WorkerApp(EngineApp):
-    """The engine with the pipelines of a configuration on it, by name."""
+    """The engine with the pipelines of a configuration on it, by name.
 
-    def __init__(self, app_id: str, **settings: Any) -> None:
+    Attributes:
+        embedded: whether it runs on the broker in this process, whose topics were made beforehand, and which neither
+            tells their settings nor deletes records.
+    """
+
+    def __init__(self, app_id: str, *, embedded: bool = False, **settings: Any) -> None:
+        self.embedded = embedded
         self.pipelines: dict[str, PipelineState] = {}
         self.upkeep = Upkeep(self, self.pipelines)
         super().__init__(app_id, **settings)
@@ -87,18 +94,23 @@ class WorkerApp(EngineApp):
     async def on_start(self) -> None:
         """Start with the upkeep beside the agents."""
         await super().on_start()
-        for duty in (self.upkeep.watch(), self.upkeep.trim(), self.upkeep.tell(), self.upkeep.tell_progress()):
-            self.add_future(duty)
+        for duty in (self.upkeep.watch, self.upkeep.tell, self.upkeep.tell_progress):
+            self.add_future(duty())
+        if not self.embedded:
+            self.add_future(self.upkeep.trim())
 
 
-def build_app(config: Config, partitions: Mapping[str, int], **settings: Any) -> WorkerApp:
+def build_app(config: Config, partitions: Mapping[str, int], *, embedded: bool = False, **settings: Any) -> WorkerApp:
     """The app of a configuration, ready to be started.
 
     Args:
         config: checked as a whole.
         partitions: of each pipeline's source, by the pipeline's name.
+        embedded: on the embedded broker: topics are there, and are not checked.
         settings: the engine's, over what the configuration says.
     """
+    if embedded:
+        settings = {"fetch_max_wait_ms": FETCH_WAIT_MS, **settings}
     largest = max(pipeline.max_message_bytes for pipeline in config.pipelines)
     chosen: dict[str, Any] = {
         "broker": [f"kafka://{address}" for address in config.kafka.brokers],
@@ -111,10 +123,10 @@ def build_app(config: Config, partitions: Mapping[str, int], **settings: Any) ->
         "topic_partitions": max(partitions.values()),
         "topic_replication_factor": config.kafka.replication,
     }
-    app = WorkerApp(config.worker.app_id, **{**chosen, **settings})
+    app = WorkerApp(config.worker.app_id, embedded=embedded, **{**chosen, **settings})
     for pipeline in config.pipelines:
         count = partitions[pipeline.name]
-        app.required_topics += topics(config, pipeline, count)
+        app.required_topics += [] if embedded else topics(config, pipeline, count)
         state = app.pipelines[pipeline.name] = PipelineState(pipeline, count)
         _add_pipeline(app, state)
     return app

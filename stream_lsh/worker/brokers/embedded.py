@@ -1,5 +1,9 @@
 """The mock cluster of librdkafka as a broker in this process: `pip install` alone, nothing on disk.
 
+Two things make it slow.  A fetch without data sleeps its whole wait, through whatever arrives: with a client's default
+of 500 ms, that is how late a message may be.  And a fetch returns one batch of a partition, however many there are:
+documents that are sent one by one come out one a fetch.
+
 The mock keeps 5 MiB per partition and drops older batches SILENTLY.  `_raise_retention` lifts that by writing the
 limits in the library's own structures, which have no function for it: it finds them by the values that are compiled
 in, checks everything it reads, and refuses otherwise.  The layout is that of librdkafka 2.16 on 64-bit machines;
@@ -22,6 +26,9 @@ from stream_lsh.worker.brokers.base import Broker
 RETENTION_BYTES = 2_000_000_000
 """Per partition, once raised; the memory of this machine is the real limit."""
 
+FETCH_WAIT_MS = 5
+"""`fetch.max.wait.ms` for its clients: a fetch that finds nothing is answered after all of it, whatever comes."""
+
 _TESTED = "2.16."
 _LIMITS = (5 * 1024 * 1024, 100_000)  # compiled into the library: bytes, batches
 _RETENTION_BATCHES = 100_000_000
@@ -30,6 +37,7 @@ _FIRST_TOPIC = 72
 _POINTER, _TEXT, _INT = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
 _FUNCTIONS: Mapping[str, tuple[type | None, list[type]]] = {
     "rd_kafka_conf_new": (_POINTER, []),
+    "rd_kafka_conf_set": (_INT, [_POINTER, _TEXT, _TEXT, _TEXT, ctypes.c_size_t]),
     "rd_kafka_new": (_POINTER, [_INT, _POINTER, _TEXT, ctypes.c_size_t]),
     "rd_kafka_destroy": (None, [_POINTER]),
     "rd_kafka_mock_cluster_new": (_POINTER, [_POINTER, _INT]),
@@ -77,7 +85,10 @@ class EmbeddedBroker(Broker):
             return
         library = _load()
         error = ctypes.create_string_buffer(256)
-        handle = library.rd_kafka_new(0, library.rd_kafka_conf_new(), error, len(error))
+        settings = library.rd_kafka_conf_new()
+        # It notes on standard error that its own client, which nobody uses, was given no broker.
+        library.rd_kafka_conf_set(settings, b"log_level", b"4", error, len(error))
+        handle = library.rd_kafka_new(0, settings, error, len(error))
         if not handle:
             raise ConfigError(f"librdkafka did not start: {error.value.decode()}")
         self._library, self._handle = library, handle
@@ -114,13 +125,15 @@ def _load() -> ctypes.CDLL:
     try:
         client = importlib.import_module("confluent_kafka")
     except ImportError:
-        raise ConfigError("the embedded broker needs confluent-kafka 2.16: install stream_lsh[embedded]") from None
+        raise ConfigError(
+            "the embedded broker needs confluent-kafka 2.16: pip install 'stream_lsh[embedded]'"
+        ) from None
     version = str(client.__version__)
     found = sorted(Path(str(client.__file__)).parent.parent.glob("confluent_kafka.libs/librdkafka-*.so*"))
     if not version.startswith(_TESTED) or ctypes.sizeof(_POINTER) != 8 or not found:
         raise ConfigError(
             f"the embedded broker was tested with the 64-bit Linux wheels of confluent-kafka {_TESTED}x, "
-            f"not with {version} here: install stream_lsh[embedded]"
+            f"not with {version} here: pip install 'stream_lsh[embedded]'"
         )
     library = ctypes.CDLL(str(found[0]))
     for name, (result, arguments) in _FUNCTIONS.items():

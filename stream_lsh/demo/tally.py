@@ -1,0 +1,104 @@
+"""What the public topics have said so far: the pairs and clusters that are true, what is news, how late pairs were."""
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from stream_lsh.demo.exact import Pair, pair_of
+
+
+class News(NamedTuple):
+    """What changed about a cluster, for people.
+
+    Attributes:
+        what: `new`, `3 now`, or `gone`.
+        similarity: of the pair; None where there is no pair to show.
+        ids: the document that came and the one that it resembles most; or the cluster alone.
+    """
+
+    what: str
+    similarity: float | None
+    ids: Sequence[str]
+
+
+class Tally:
+    """Adds up the messages of `matches` and `clusters`.
+
+    Attributes:
+        pairs: the pairs that are true, with their similarities.
+        sizes: the clusters that there are, with the number of their members.
+        withdrawn: how many pairs were taken back.
+        delays_ms: from when the later document of a pair was sent to when the pair was seen, of each pair whose
+            documents were sent before `timed_before_ms`.
+        last_ms: when the last pair was seen.
+
+    Example:
+        >>> tally = Tally()
+        >>> tally.match(b'["a","b"]', b'{"similarity":0.9,"left_time":5,"right_time":20}', 50.0)
+        >>> tally.pairs, tally.delays_ms
+        ({('a', 'b'): 0.9}, [30.0])
+        >>> tally.cluster(b"a", b'{"event":"created","size":2,"members":["b","a"]}')
+        >>> tally.news()
+        [News(what='new', similarity=0.9, ids=('b', 'a'))]
+        >>> tally.match(b'["a","b"]', None, 60.0)
+        >>> tally.pairs, tally.withdrawn
+        ({}, 1)
+    """
+
+    def __init__(self) -> None:
+        self.pairs: dict[Pair, float] = {}
+        self.sizes: dict[str, int] = {}
+        self.withdrawn = 0
+        self.delays_ms: list[float] = []
+        self.last_ms = 0.0
+        self._untold: dict[str, tuple[str, Sequence[str]]] = {}
+        self.timed_before_ms = float("inf")
+
+    def match(self, key: bytes, value: bytes | None, seen_ms: float) -> None:
+        """A message of `matches`; documents carry the time when they were sent."""
+        left, right = json.loads(key)
+        self.last_ms = seen_ms
+        if value is None:
+            self.withdrawn += self.pairs.pop((left, right), None) is not None
+            return
+        said = json.loads(value)
+        self.pairs[left, right] = said["similarity"]
+        sent_ms = max(said["left_time"], said["right_time"])
+        if sent_ms < self.timed_before_ms:
+            self.delays_ms.append(seen_ms - sent_ms)
+
+    def cluster(self, key: bytes, value: bytes | None) -> None:
+        """A message of `clusters`."""
+        id = key.decode()
+        before = self.sizes.pop(id, 0)
+        self._untold.pop(id, None)
+        if value is None:
+            if before:
+                self._untold[id] = ("gone", ())
+            return
+        said = json.loads(value)
+        self.sizes[id] = size = int(said["size"])
+        if size != before:
+            self._untold[id] = (f"{size} now" if before else "new", said["members"])
+
+    def news(self) -> list[News]:
+        """What has become worth telling: a cluster may come before the pair that made it, and waits for that."""
+        told = []
+        for id, (what, members) in list(self._untold.items()):
+            if not members:
+                told.append((id, News(what, None, (id,))))
+                continue
+            newest, *others = members
+            similarity, other = max(
+                ((self.pairs.get(pair_of(newest, one), 0.0), one) for one in others), default=(0.0, "")
+            )
+            if similarity:
+                told.append((id, News(what, similarity, (newest, other))))
+        for id, _ in told:
+            del self._untold[id]
+        return [news for _, news in told]
+
+    def delay_ms(self, share: float) -> float:
+        """The delay that this share of the pairs did not exceed; 0 if there was none."""
+        delays = sorted(self.delays_ms)
+        return delays[min(len(delays) - 1, int(len(delays) * share))] if delays else 0.0

@@ -1,0 +1,58 @@
+"""Pipelines on a broker in this process: for the demo, and for trying things out where there is no Kafka.
+
+The agents are those of any worker.  What differs is settled before they start, because the broker cannot do it:
+
+    it creates no topics on request          all topics are made here
+    it tells no settings of topics           `ensure_topics` has nothing to check
+    it deletes no records                    nothing is trimmed (`WorkerApp.embedded`)
+    it forgets everything at the end         so does the worker: `data_dir` is a temporary folder
+"""
+
+import dataclasses
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from stream_lsh.config.model import Config, KafkaConfig
+from stream_lsh.worker.brokers import EmbeddedBroker
+from stream_lsh.worker.topology import topics
+
+ADDRESS_VARIABLE = "STREAM_LSH__KAFKA__BROKERS"
+"""What points other commands at the broker: it goes before the configuration."""
+
+
+class Embedded(NamedTuple):
+    """A running broker, and what a worker on it is configured with.
+
+    Attributes:
+        config: with the broker's address, and a folder that is gone at the end.
+        partitions: of each pipeline's source, by the pipeline's name.
+    """
+
+    config: Config
+    partitions: Mapping[str, int]
+
+    @property
+    def address(self) -> str:
+        """Where `feed` and `tail` find it."""
+        return self.config.kafka.brokers[0]
+
+
+@contextmanager
+def embedded(config: Config) -> Iterator[Embedded]:
+    """A broker with all topics that a configuration needs; its `kafka` and `data_dir` are overridden.
+
+    Raises:
+        ConfigError: the extra `embedded` is not installed -> install it.
+    """
+    partitions = {one.name: one.partitions for one in config.pipelines}
+    with EmbeddedBroker() as broker, tempfile.TemporaryDirectory(prefix="stream-lsh-embedded-") as folder:
+        kafka = KafkaConfig(brokers=(broker.address,))
+        worker = dataclasses.replace(config.worker, data_dir=Path(folder))
+        config = dataclasses.replace(config, kafka=kafka, worker=worker)
+        for one in config.pipelines:
+            specs = topics(config, one, partitions[one.name])
+            broker.make_topics({spec.name: spec.partitions or partitions[one.name] for spec in specs})
+        yield Embedded(config, partitions)

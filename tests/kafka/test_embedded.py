@@ -1,0 +1,304 @@
+"""The broker in the process, as the demo and `worker --embedded` use it: real commands, real agents, nothing left."""
+
+import asyncio
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition  # type: ignore[import-untyped]
+
+from stream_lsh.config import Config, PipelineConfig
+from stream_lsh.worker.brokers import EmbeddedBroker
+from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
+from stream_lsh.worker.topology import build_app
+from tests.unit.cli_runs import EDITED, OTHER, SIMILARITY, STORY, lines_of
+
+COMMAND = (sys.executable, "-m", "stream_lsh")
+FEW = """
+import sys
+from stream_lsh.cli import show
+from stream_lsh.demo.prose import collect
+from stream_lsh.demo.schedule import schedule
+from stream_lsh.worker import upkeep
+show._PACED = 30
+upkeep.TRIM_SECONDS, upkeep.TRIM_STEP = 0.1, 1  # would complain at once of a broker that cannot delete
+sys.exit(show.show(schedule(collect(6), 1), 0.6, serve=False))
+"""
+
+FAILING = """
+import sys
+from stream_lsh.cli.main import main
+from stream_lsh.errors import DamagedBytes
+from stream_lsh.pipeline.settle import Settler
+
+def settle(*_):
+    raise DamagedBytes("got nonsense")
+
+Settler.settle = settle
+sys.exit(main(["demo"]))
+"""
+
+LYING = """
+import sys
+from stream_lsh.cli import show
+from stream_lsh.cli.main import main
+show.all_pairs = lambda texts, threshold: iter(())
+sys.exit(main(["demo", "--from", sys.argv[1]]))
+"""
+
+
+class Place:
+    """An empty folder to work in, another for temporary files, and the commands that run there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.temporary = folder / "here", folder / "temporary"
+        self.folder.mkdir()
+        self.temporary.mkdir()
+
+    @contextmanager
+    def start(self, command: Sequence[str], **variables: str) -> Iterator["subprocess.Popen[str]"]:
+        """A process, killed at the end if it has not ended."""
+        with subprocess.Popen(  # noqa: S603 - our own command
+            list(command),
+            cwd=self.folder,
+            env=os.environ | {"TMPDIR": str(self.temporary)} | variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    def run(self, *command: str, **variables: str) -> tuple[int, str, str]:
+        with self.start(command, **variables) as process:
+            out, err = process.communicate(timeout=100)
+        return process.returncode, out, err
+
+    @property
+    def left(self) -> list[str]:
+        return os.listdir(self.folder) + os.listdir(self.temporary)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    path = tmp_path / "own.jsonl"
+    documents: list[dict[str, Any]] = [
+        {"id": "a", "text": STORY},
+        {"id": "b", "text": EDITED},
+        {"id": "c", "text": STORY},
+        {"id": "d", "text": EDITED},
+        {"id": "c", "text": OTHER},
+        {"id": "d", "deleted": True},
+        {"id": "broken"},
+    ]
+    path.write_bytes(lines_of(documents))
+    return path
+
+
+def number(row: str, table: str) -> str:
+    found = re.search(rf"^  {row} +(\S+)", table, re.MULTILINE)
+    assert found, table
+    return found[1]
+
+
+def test_the_demo_finds_nearly_all_pairs_and_nothing_else_and_leaves_nothing_behind(place: Place) -> None:
+    code, out, err = place.run(sys.executable, "-c", FEW)
+    assert (code, err, place.left) == (0, "", [])
+    assert int(number("pairs", out)) > 10
+    assert int(number("clusters", out)) > 3
+    assert float(number("recall", out).rstrip("%")) >= 97  # what there is depends on what is installed
+    assert number("wrong pairs", out) == "0"
+    assert number("latency", out) != "-"
+    assert number("throughput", out).endswith("/s")
+    assert re.search(r"^ +\d+\.\d s  new      0\.\d{3}  \S+: \w+ ~ \w+$|^ +\d+\.\d s  new      [01]\.\d{3} ", out, re.M)
+    assert "\033" not in out
+
+
+def test_the_demo_streams_files_with_their_updates_and_deletes(place: Place, own: Path) -> None:
+    code, out, err = place.run(*COMMAND, "demo", "--from", str(own))
+    assert code == 0
+    assert "own.jsonl:7: put aside (text)" in err
+    rows = ("documents", "corrections", "withdrawals", "pairs", "clusters", "recall", "wrong pairs")
+    assert [number(row, out) for row in rows] == ["4", "1", "1", "1", "1", "100.00%", "0"]
+    assert place.left == []
+
+
+def test_the_demo_streams_a_folder(place: Place, tmp_path: Path) -> None:
+    folder = tmp_path / "news"
+    folder.mkdir()
+    for name, text in (("one.txt", STORY), ("two.txt", EDITED), ("three.txt", OTHER)):
+        (folder / name).write_text(text)
+    code, out, err = place.run(*COMMAND, "demo", "--from", str(folder), "--threshold", "0.7")
+    assert (code, err) == (0, "")
+    assert f"{SIMILARITY:.3f}" in out
+    assert [number(row, out) for row in ("documents", "pairs", "recall")] == ["3", "1", "100.00%"]
+
+
+def test_the_demo_on_a_terminal_has_a_line_of_status_and_lines_that_fit(place: Place, own: Path) -> None:
+    plain = on_a_terminal(place, own, NO_COLOR="1")
+    assert re.search(r"\r\033\[K\d+ of 6 sent, ", plain)
+    assert not re.search(r"\033\[\d", plain)
+    lines = [part for line in plain.splitlines() for part in line.split("\033[K")]
+    assert max(map(len, lines)) <= 80
+    assert number("recall", plain.replace("\r\033[K", "").replace("\r", "")) == "100.00%"
+    assert "\033[32mnew" in on_a_terminal(place, own, NO_COLOR="")
+
+
+def on_a_terminal(place: Place, own: Path, **variables: str) -> str:
+    ours, theirs = pty.openpty()
+    environment = os.environ | {"TMPDIR": str(place.temporary), "TERM": "xterm", "COLUMNS": "80"} | variables
+    with subprocess.Popen(  # noqa: S603 - our own command
+        [*COMMAND, "demo", "--from", str(own)],
+        cwd=place.folder,
+        env=environment,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        os.close(theirs)
+        told = bytearray()
+        with suppress(OSError):  # the other end is closed
+            while piece := os.read(ours, 65_536):
+                told += piece
+    os.close(ours)
+    assert process.returncode == 0
+    return told.decode()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_demo_leaves_nothing_behind(place: Place, number: signal.Signals, code: int) -> None:
+    with place.start([*COMMAND, "demo"]) as process:
+        assert process.stdout
+        assert "A Kafka broker in memory" in process.stdout.readline()
+        assert " new " in process.stdout.readline()
+        assert len(place.left) == 1  # a temporary folder, which the engine asks for
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert len(err.splitlines()) == 1, err
+    assert place.left == []
+
+
+def test_a_worker_that_fails_ends_the_demo(place: Place) -> None:
+    code, out, err = place.run(sys.executable, "-c", FAILING)
+    assert (code, place.left) == (1, [])
+    assert "stream-lsh: got nonsense" in err.splitlines()
+    assert "recall" not in out
+
+
+def test_a_pair_that_is_wrong_makes_the_demo_fail(place: Place, own: Path) -> None:
+    code, out, _ = place.run(sys.executable, "-c", LYING, str(own))
+    assert (code, number("wrong pairs", out)) == (1, "1")
+
+
+def test_a_demo_that_nobody_reads_ends(place: Place) -> None:
+    with place.start([*COMMAND, "demo", "--serve"]) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(timeout=60) == 0
+        assert process.stderr.read() == ""
+    assert place.left == []
+
+
+def test_a_demo_that_serves_can_be_fed_and_followed(place: Place, own: Path, tmp_path: Path) -> None:
+    with place.start([*COMMAND, "demo", "--from", str(own), "--serve"]) as process:
+        assert process.stdout
+        told = list[str]()
+        while "stream-lsh feed" not in "".join(told[-1:]):
+            told.append(process.stdout.readline())
+        text = "".join(told)
+        config = tmp_path / "demo.toml"
+        config.write_text(text[text.index("  [kafka]") : text.index("  stream-lsh tail")])
+        assert use(place, config, {}, SIMILARITY) == {("a", "b"), ("a", "x"), ("b", "x")}
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert place.left == []
+
+
+def use(place: Place, config: Path, variables: dict[str, str], least: float) -> set[tuple[str, str]]:
+    """Feed two documents, and tail the matches until there are any of these documents."""
+    more = config.parent / "more.jsonl"
+    more.write_bytes(lines_of([{"id": "x", "text": STORY}, {"id": "b", "text": EDITED}]))
+    code, _, err = place.run(*COMMAND, "feed", "--config", str(config), str(more), **variables)
+    assert (code, err.startswith("2 documents to ")) == (0, True), err
+    tail = (*COMMAND, "tail", "matches", "--config", str(config), "--from-beginning", "--no-follow", "--json")
+    pairs, end = dict[tuple[str, str], float](), time.monotonic() + 30
+    while ("b", "x") not in pairs and time.monotonic() < end:
+        code, out, err = place.run(*tail, **variables)
+        assert (code, err) == (0, "")
+        for said in map(json.loads, out.splitlines()):
+            left, right = json.loads(said["key"])
+            pairs.pop((left, right), None)
+            if said["value"]:
+                pairs[left, right] = said["value"]["similarity"]
+    assert min(pairs.values()) >= least
+    return set(pairs)
+
+
+def test_a_worker_with_a_broker_inside_can_be_fed_and_followed(place: Place, tmp_path: Path) -> None:
+    config = tmp_path / "news.toml"
+    config.write_text('[kafka]\nbrokers = "nowhere:1"\nreplication = 3\n[[pipeline]]\nsource = "in"\nthreshold = 0.5\n')
+    with place.start([*COMMAND, "worker", "--config", str(config), "--embedded", "--log", "error"]) as process:
+        assert process.stderr
+        banner = [process.stderr.readline() for _ in range(3)]
+        assert "in memory" in banner[0]
+        assert "everything is gone" in banner[0]
+        name, _, address = banner[1].rpartition("export ")[2].strip().partition("=")
+        assert banner[2] == "pipeline documents: in (4 partitions) -> documents-matches\n"
+        assert use(place, config, {name: address}, SIMILARITY) == {("b", "x")}
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert place.left == []
+
+
+@pytest.mark.parametrize("arguments", [["demo"], ["worker", "--embedded", "--config", "news.toml"]])
+def test_without_the_extra_the_error_says_what_to_install(place: Place, arguments: list[str]) -> None:
+    (place.folder / "news.toml").write_text('[[pipeline]]\nsource = "in"\n')
+    hidden = "import sys; sys.modules['confluent_kafka'] = None; from stream_lsh.cli.main import main; "
+    code, _, err = place.run(sys.executable, "-c", f"{hidden}sys.exit(main({arguments!r}))")
+    assert code == 2
+    assert err.endswith("pip install 'stream_lsh[embedded]'\n")
+
+
+def test_a_fetch_returns_one_batch_of_a_partition_and_workers_do_not_let_it_wait() -> None:
+    async def records_of_first_fetch(address: str) -> int:
+        producer = AIOKafkaProducer(bootstrap_servers=address)
+        consumer = AIOKafkaConsumer(bootstrap_servers=address, auto_offset_reset="earliest")
+        await producer.start()
+        await consumer.start()
+        try:
+            for _ in range(3):
+                await producer.send_and_wait("t", b"")
+            consumer.assign([TopicPartition("t", 0)])
+            fetched: dict[Any, list[Any]] = {}
+            while not fetched:
+                fetched = await consumer.getmany(timeout_ms=200)
+            return len(fetched[TopicPartition("t", 0)])
+        finally:
+            await consumer.stop()
+            await producer.stop()
+
+    with EmbeddedBroker({"t": 1}) as broker:
+        assert asyncio.run(records_of_first_fetch(broker.address)) == 1
+    config = Config(pipelines=(PipelineConfig(sources=("in",)),))
+    assert build_app(config, {"documents": 1}, embedded=True).fetch_max_wait_ms == FETCH_WAIT_MS < 10
