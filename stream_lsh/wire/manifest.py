@@ -85,8 +85,8 @@ under another `app_id`
     if ours.documents != theirs.documents:
         return [
             ConfigError(
-                f"{name}: its state was built from {theirs.documents}, not from {ours.documents}: set `source` and `rekey` "
-                f"back, or {_AGAIN}"
+                f"{name}: its state was built from {theirs.documents}, not from {ours.documents}: set `source` "
+                f"and `rekey` back, or {_AGAIN}"
             )
         ]
     found: list[StreamLSHError] = []

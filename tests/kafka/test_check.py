@@ -16,11 +16,11 @@ from stream_lsh.config import Config
 from stream_lsh.worker.auditing import audit
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.checking import Finding, check
-from tests.kafka.harness import admin_at, quiet, read, running, until
+from tests.kafka.harness import admin_at, make_topics, quiet, read, running, until
 from tests.kafka.test_guards import altered, ran, replaced, topics_of
 from tests.kafka.test_worker import articles, configured, expected, send
 from tests.kafka.test_worker_faults import edits, survivors
-from tests.kafka.test_worker_input import NOW_MS, Message, eventually, matched, pair, put, started, twins
+from tests.kafka.test_worker_input import FOX, NOW_MS, Message, document, eventually, matched, pair, put, started, twins
 
 
 def written(config: Config, folder: Path) -> str:
@@ -259,6 +259,27 @@ def test_an_audit_does_not_judge_what_the_source_does_not_hold_any_more(broker: 
     assert [finding.state for finding in findings] == ["note", "ok"]
     assert "Kafka has deleted records of the source" in findings[0].said
     assert findings[1].said.startswith("1 pairs and 3 members")
+
+
+def test_an_audit_of_sources_that_are_rekeyed_reads_the_sources(broker: Broker, name: str) -> None:
+    config = altered(configured(broker, name, 2, rekey=True), sources=(f"{name}-source", f"{name}-more"))
+    keyless = [Message(None, document(FOX, id=one)) for one in "abc"]
+
+    async def run() -> tuple[list[Finding], list[Finding], list[Finding]]:
+        await make_topics(broker.address, *config.pipelines[0].sources, partitions=1)
+        async with running(await started(config)):
+            await put(broker, f"{name}-source", keyless[:2])
+            await put(broker, f"{name}-more", keyless[2:])
+            await eventually(lambda: matched(config), {("a", "b"), ("a", "c"), ("b", "c")})
+            clean, checked = await settled(config), await check(config, config.pipelines)
+            await put(broker, f"{name}-more", keyless[:1])  # "a" comes from two places now
+            return clean, checked, await settled(config)
+
+    clean, checked, then = asyncio.run(run())
+    assert [(finding.state, finding.said[:7]) for finding in clean] == [("ok", "3 pairs")], clean
+    assert not wrong(checked)
+    assert {f"source {name}-more", f"topic {name}-{name}-p-intake"} <= by_subject(checked).keys()
+    assert [finding.state for finding in then] == ["note", "ok"]
 
 
 def test_an_audit_does_not_judge_what_may_have_expired(broker: Broker, name: str) -> None:
