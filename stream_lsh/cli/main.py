@@ -24,6 +24,7 @@ COMMANDS = {
     "worker": "run the pipelines of a configuration on Kafka",
     "feed": "send documents from files to the source topic of a pipeline",
     "tail": "show what a pipeline publishes, as it comes",
+    "check": "say how configuration, brokers, topics and state stand; --audit: whether the results are true",
     "dedup": "find near-duplicates in files: JSON lines, CSV, TSV, folders of text",
 }
 """Every command and what it does; its module has the same name."""

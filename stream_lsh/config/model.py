@@ -26,7 +26,7 @@ PUBLIC_TOPICS = ("matches", "members", "clusters", "dead_letters")
 TABLES = ("documents", "buckets", "ledger")
 """What has a changelog."""
 _STEPS = ("intake", "bands", "candidates", "verifications", "edges")
-INTERNAL_TOPICS = _STEPS + tuple(f"{name}-changelog" for name in TABLES)
+INTERNAL_TOPICS = (*_STEPS, *(f"{name}-changelog" for name in TABLES), "manifest")
 """The topics `<app_id>-<pipeline>-…` that there may be."""
 
 PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL = PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")

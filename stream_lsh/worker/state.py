@@ -17,7 +17,7 @@ from stream_lsh.pipeline.trimming import Extent, extent_of
 from stream_lsh.pipeline.verify import Criteria, ShingleSets
 from stream_lsh.pipeline.watermarks import Relay
 from stream_lsh.retention import BEGINNING_MS, Horizon
-from stream_lsh.wire.fingerprint import fingerprint
+from stream_lsh.wire.fingerprint import Setting, fingerprint
 from stream_lsh.wire.frames import decode_buckets, decode_documents
 from stream_lsh.wire.ledger_record import LedgerAssembler
 from stream_lsh.worker.tables import Changelogged
@@ -143,6 +143,11 @@ class Counts:
         )
 
 
+def stored_settings(scheme: TextScheme) -> dict[str, Setting]:
+    """Everything that stored bytes depend on: what the fingerprint is of."""
+    return {**scheme.settings, "measure": "jaccard"}
+
+
 class PipelineState:
     """All state of one pipeline on this worker.
 
@@ -156,8 +161,7 @@ class PipelineState:
         self.partitions = partitions
         self.scheme: TextScheme = config.scheme()
         self.limits = config.limits()
-        settings = self.scheme.settings | {"measure": "jaccard"}
-        self.fingerprint = fingerprint(settings)
+        self.fingerprint = fingerprint(stored_settings(self.scheme))
         threshold = config.threshold
         self.criteria = Criteria(threshold, self.scheme.least_matching(threshold), self.limits.retention_ms)
         self.sets = ShingleSets(self.scheme)

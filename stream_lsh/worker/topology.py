@@ -1,23 +1,24 @@
 """From a configuration to an app: topics, tables, agents, and the clockwork of event time."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from aiokafka.admin import AIOKafkaAdminClient  # type: ignore[import-untyped]
-from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 from faust.types import TP
 
 from stream_lsh.config.model import Config, PipelineConfig
+from stream_lsh.errors import StreamLSHError
 from stream_lsh.pipeline.batches import BandsFrame, Mark, Watermarks
 from stream_lsh.wire.frames import encode
+from stream_lsh.worker import guards
 from stream_lsh.worker.agents import PipelineAgents
 from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
 from stream_lsh.worker.consumer import WorkerTransport
 from stream_lsh.worker.engine import EngineApp, RecordList, TopicSpec, own_topic, public_topic
 from stream_lsh.worker.intake import Intake
-from stream_lsh.worker.security import client_security, engine_credentials, unreachable
+from stream_lsh.worker.reading import admin_of
+from stream_lsh.worker.security import engine_credentials
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.tables import StateTable, state_table
 from stream_lsh.worker.upkeep import Upkeep
@@ -34,19 +35,14 @@ _CHUNKS = {"bands": 16, "candidates": 16, "verifications": 16, "edges": 64}
 async def source_partitions(config: Config) -> dict[str, int]:
     """How many partitions each pipeline works with, by its name: those of its source, which may have to be made.
 
-    What is rekeyed has as many as the configuration says.
+    What is rekeyed has as many as the configuration says, and a source that exists has its own number, whatever the
+    configuration says.  That it still is the number which the state was built from, `guards` see to.
 
     Raises:
-        ConfigError: a source exists with other partitions than the configuration asks for -> change one of them.
+        ConfigError: no broker answers.
     """
-    admin = AIOKafkaAdminClient(bootstrap_servers=",".join(config.kafka.brokers), **client_security(config.kafka))
-    try:
-        await admin.start()
+    async with admin_of(config.kafka) as admin:
         found = {topic["topic"]: len(topic["partitions"]) for topic in await admin.describe_topics()}
-    except KafkaError as error:
-        raise unreachable(config.kafka, error) from error
-    finally:
-        await admin.close()
     own = {one.name: one.partitions for one in config.pipelines}
     return own | {one.name: found.get(one.source) or one.partitions for one in config.pipelines if not one.rekey}
 
@@ -54,7 +50,7 @@ async def source_partitions(config: Config) -> dict[str, int]:
 def topics(config: Config, pipeline: PipelineConfig, partitions: int) -> list[TopicSpec]:
     """Every topic that a pipeline needs."""
     copies, largest = config.kafka.replication, pipeline.max_message_bytes
-    internal = {step: partitions for step in ("bands", "candidates", "verifications")} | {"edges": 1}
+    internal = {step: partitions for step in ("bands", "candidates", "verifications")} | {"edges": 1, "manifest": 1}
     internal |= {"intake": partitions} if pipeline.rekey else {}
     # Sources that are rekeyed are somebody's: a name that is not there is a mistake.
     sources = None if pipeline.rekey else partitions
@@ -82,7 +78,8 @@ class WorkerApp(EngineApp):
             tells their settings nor deletes records.
     """
 
-    def __init__(self, app_id: str, *, embedded: bool = False, **settings: Any) -> None:
+    def __init__(self, app_id: str, config: Config, *, embedded: bool = False, **settings: Any) -> None:
+        self.config = config
         self.embedded = embedded
         self.pipelines: dict[str, PipelineState] = {}
         self.upkeep = Upkeep(self, self.pipelines)
@@ -98,6 +95,17 @@ class WorkerApp(EngineApp):
             self.add_future(duty())
         if not self.embedded:
             self.add_future(self.upkeep.trim())
+
+    async def before_topics(self, admin: Any) -> Sequence[StreamLSHError]:
+        """State of something else, results of somebody else."""
+        return await guards.before_topics(admin, self.config, self._partitions())
+
+    async def after_topics(self, admin: Any) -> None:
+        """At the first start, what the state is built from is written down."""
+        await guards.after_topics(admin, self.config, self._partitions())
+
+    def _partitions(self) -> dict[str, int]:
+        return {name: state.partitions for name, state in self.pipelines.items()}
 
 
 def build_app(config: Config, partitions: Mapping[str, int], *, embedded: bool = False, **settings: Any) -> WorkerApp:
@@ -123,7 +131,7 @@ def build_app(config: Config, partitions: Mapping[str, int], *, embedded: bool =
         "topic_partitions": max(partitions.values()),
         "topic_replication_factor": config.kafka.replication,
     }
-    app = WorkerApp(config.worker.app_id, embedded=embedded, **{**chosen, **settings})
+    app = WorkerApp(config.worker.app_id, config, embedded=embedded, **{**chosen, **settings})
     for pipeline in config.pipelines:
         count = partitions[pipeline.name]
         app.required_topics += [] if embedded else topics(config, pipeline, count)

@@ -426,8 +426,9 @@ def test_state_of_other_shingles_is_refused(broker: Broker, name: str, tmp_path:
         return await ended(other, tmp_path)
 
     code, said = asyncio.run(run())
-    assert code == 1, said
-    assert "stream-lsh: FingerprintMismatch: " in said
+    assert code == 2, said
+    assert f"stream-lsh: ConfigError: {name}-p: its state was built under other settings (shingle" in said
+    assert "shingles: ours 'char:5', theirs 'word:3'" in said
     assert asyncio.run(matched(config)) == {pair(0)}
 
 

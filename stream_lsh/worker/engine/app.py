@@ -6,7 +6,7 @@ from typing import Any, cast
 import faust
 from faust.types import TP
 
-from stream_lsh.errors import ConfigError, DoubtError
+from stream_lsh.errors import ConfigError, DoubtError, StreamLSHError
 from stream_lsh.worker.engine.admin import admin_client
 from stream_lsh.worker.engine.crash import GRACE_SECONDS, STOP_SECONDS, CrashingSupervisor, end_process, halt
 from stream_lsh.worker.engine.fence import ZombieFence
@@ -98,7 +98,17 @@ class EngineApp(faust.App):
         await super().on_first_start()
         if self.required_topics:
             async with admin_client(self) as admin:
-                await ensure_topics(admin, self.required_topics, request_bytes=self.conf.producer_max_request_size)
+                errors = await self.before_topics(admin)
+                largest = self.conf.producer_max_request_size
+                await ensure_topics(admin, self.required_topics, request_bytes=largest, errors=errors)
+                await self.after_topics(admin)
+
+    async def before_topics(self, admin: Any) -> Sequence[StreamLSHError]:
+        """What else forbids a start, to be told together with what is wrong with the topics; changes nothing."""
+        return ()
+
+    async def after_topics(self, admin: Any) -> None:
+        """The topics are there and nothing forbids the start; what is raised ends it."""
 
     async def on_start(self) -> None:
         """Start with the watchdog beside everything else."""

@@ -19,7 +19,7 @@ from aiokafka.admin import NewTopic  # type: ignore[import-untyped]
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType  # type: ignore[import-untyped]
 from aiokafka.errors import TopicAlreadyExistsError, for_code  # type: ignore[import-untyped]
 
-from stream_lsh.errors import ConfigError
+from stream_lsh.errors import ConfigError, StateError, StreamLSHError
 
 _APPEAR_SECONDS = 15.0
 _AT_LEAST = ("max.message.bytes", "min.insync.replicas")
@@ -73,40 +73,62 @@ def public_topic(
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class FoundTopic:
+    """A topic as it is; replication is that of its partition with the fewest copies."""
+
     partitions: int
     replication: int
     config: Mapping[str, str]
 
 
-async def ensure_topics(admin: Any, wanted: Sequence[TopicSpec], *, request_bytes: int | None = None) -> None:
+async def ensure_topics(
+    admin: Any,
+    wanted: Sequence[TopicSpec],
+    *,
+    request_bytes: int | None = None,
+    errors: Sequence[StreamLSHError] = (),
+) -> None:
     """Check the topics that exist and create those that do not.
 
     Args:
         admin: a started admin client of aiokafka.
         wanted: each topic once.
         request_bytes: the largest request that this worker's producer sends; None does not compare.
+        errors: what else was found that forbids a start; it is told together with what is wrong with the topics.
 
     Raises:
         ConfigError: something is not as wanted -> the operator changes the topics or the configuration.  All of it is
             listed, and nothing was created if it was found before the creation.
+        StreamLSHError: of `errors`, where there is no ConfigError among everything that was found.
     """
-    found, brokers = await _find(admin, {spec.name for spec in wanted})
-    problems = [
-        problem
-        for spec in wanted
-        for problem in (_wrong(spec, found[spec.name]) if spec.name in found else _impossible(spec, brokers))
-    ]
+    found, brokers = await find_topics(admin, {spec.name for spec in wanted})
+    problems = [problem for spec in wanted for problem in topic_problems(spec, found.get(spec.name), brokers)]
     problems += [
         f"{spec.name}: messages of {spec.message_bytes} bytes do not fit the producer's requests of {request_bytes}"
         for spec in wanted
         if request_bytes is not None and spec.message_bytes + _RECORD_OVERHEAD > request_bytes
     ]
-    if problems:
-        raise ConfigError(problems)
+    raise_all([*errors, *map(ConfigError, problems)])
     missing = [spec for spec in wanted if spec.name not in found]
     if missing:
         await _create(admin, missing, brokers)
+
+
+def raise_all(errors: Sequence[StreamLSHError]) -> None:
+    """Raise one error that says what all of these say: a ConfigError if one of them is the operator's."""
+    if not errors:
+        return
+    if len(errors) == 1:
+        raise errors[0]
+    said = [str(error) for error in errors]
+    if any(isinstance(error, ConfigError) for error in errors):
+        raise ConfigError(said)
+    raise StateError("\n".join(said))
+
+
+def topic_problems(spec: TopicSpec, found: FoundTopic | None, brokers: int) -> list[str]:
+    """What is wrong with a topic that exists, or why one that does not (None) cannot be created."""
+    return _impossible(spec, brokers) if found is None else _wrong(spec, found)
 
 
 def _impossible(spec: TopicSpec, brokers: int) -> list[str]:
@@ -118,7 +140,7 @@ def _impossible(spec: TopicSpec, brokers: int) -> list[str]:
     return []
 
 
-def _wrong(spec: TopicSpec, found: _Found) -> list[str]:
+def _wrong(spec: TopicSpec, found: FoundTopic) -> list[str]:
     """What is wrong with a topic that exists."""
     problems = []
     if spec.partitions is not None and found.partitions != spec.partitions:
@@ -143,7 +165,7 @@ def _policies(value: str) -> frozenset[str]:
     return frozenset(part.strip() for part in value.split(","))
 
 
-async def _find(admin: Any, names: Collection[str]) -> tuple[dict[str, _Found], int]:
+async def find_topics(admin: Any, names: Collection[str]) -> tuple[dict[str, FoundTopic], int]:
     """The topics of these names that exist, and the number of brokers."""
     brokers = len((await admin.describe_cluster())["brokers"])
     # Ask for ALL topics: a request that names one creates it where the broker creates topics by itself.
@@ -154,7 +176,7 @@ async def _find(admin: Any, names: Collection[str]) -> tuple[dict[str, _Found], 
     ]
     configs = await _configs(admin, [topic["topic"] for topic in described])
     return {
-        topic["topic"]: _Found(
+        topic["topic"]: FoundTopic(
             len(topic["partitions"]),
             min(len(partition["replicas"]) for partition in topic["partitions"]),
             configs[topic["topic"]],
@@ -198,7 +220,7 @@ async def _create(admin: Any, missing: Sequence[TopicSpec], brokers: int) -> Non
     try:
         async with asyncio.timeout(_APPEAR_SECONDS):
             while True:
-                found, _ = await _find(admin, names)
+                found, _ = await find_topics(admin, names)
                 if len(found) == len(names):
                     break
                 await asyncio.sleep(0.05)

@@ -1,0 +1,67 @@
+"""`stream-lsh check`: how a configuration, its brokers, topics and state stand; with --audit, whether results are true.
+
+Exit code 0 if nothing is wrong, 2 otherwise.  Nothing is written to Kafka.
+"""
+
+import asyncio
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from stream_lsh.cli.outputs import STDOUT, Output
+from stream_lsh.cli.parsing import Parser
+from stream_lsh.errors import ConfigError
+
+if TYPE_CHECKING:
+    from stream_lsh.config import Config, PipelineConfig
+    from stream_lsh.worker.checking import Finding
+
+_EPILOG = """\
+examples:
+  stream-lsh check --config news.toml
+  stream-lsh check --config news.toml --pipeline news --audit
+
+`ok` is as it should be, `note` is worth knowing, `wrong` says what to do.
+--audit holds all texts of the source in memory; it is exact when nothing is under way, so let the workers finish first.
+"""
+_WRONG = 2
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The command; returns its exit code."""
+    parser = Parser("check", "Say how everything stands that the pipelines of a configuration need.", _EPILOG)
+    parser.add_argument("--config", required=True, metavar="FILE", help="the configuration, a TOML file")
+    parser.add_argument("--pipeline", metavar="NAME", help="this pipeline only")
+    parser.add_argument("--audit", action="store_true", help="compute the results anew from the source, and compare")
+    parser.add_argument("--json", action="store_true", help="JSON lines with state, subject and what is said")
+    options = parser.parse(arguments)
+    from stream_lsh.config import load  # noqa: PLC0415
+
+    config = load(options.config, os.environ)
+    chosen = [one for one in config.pipelines if options.pipeline in (None, one.name)]
+    if not chosen:
+        names = ", ".join(one.name for one in config.pipelines)
+        raise ConfigError(f"--pipeline: got {options.pipeline}, expected one of {names}")
+    findings = asyncio.run(_findings(config, chosen, audited=options.audit))
+    with Output(STDOUT) as out:
+        out.write([_line(finding, as_json=options.json) for finding in findings])
+    return _WRONG if any(finding.state == "wrong" for finding in findings) else 0
+
+
+async def _findings(config: "Config", chosen: "list[PipelineConfig]", *, audited: bool) -> "list[Finding]":
+    from stream_lsh.worker.auditing import audit  # noqa: PLC0415
+    from stream_lsh.worker.checking import check  # noqa: PLC0415
+
+    findings = await check(config, chosen)
+    if audited and not any(finding.state == "wrong" for finding in findings):
+        for pipeline in chosen:
+            findings += await audit(config, pipeline)
+    return findings
+
+
+def _line(finding: "Finding", *, as_json: bool) -> bytes:
+    if as_json:
+        return json.dumps(asdict(finding), ensure_ascii=False).encode()
+    return f"{finding.state:<5} {finding.subject}: {finding.said}".encode("utf-8", "backslashreplace")

@@ -1,0 +1,119 @@
+"""What the state of a pipeline was built from and under: one record, written before anything else, never again.
+
+    format       1
+    pipeline     its name
+    documents    the topic that sign reads: refs are its offsets
+    sources      the users' topics, each with its id in Kafka; null where the broker does not tell
+    partitions   of the topic that sign reads: refs, keys and all topics depend on it
+    topics       the public ones, which hold what was said so far
+    threshold    of the pairs in the ledger
+    settings     of the scheme, by name
+    fingerprint  of the settings, as frames and records of changelogs carry it: sixteen hexadecimal digits
+
+The value is one JSON object.  A later version may add fields; what changes their meaning is another format.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from stream_lsh.errors import ConfigError, DamagedBytes, FutureFormat, StateError, StreamLSHError
+from stream_lsh.wire.fingerprint import Setting, differences, fingerprint
+
+FORMAT = 1
+
+_AGAIN = "start over under another `app_id`"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a pipeline stands on."""
+
+    pipeline: str
+    documents: str
+    sources: Mapping[str, str | None]
+    partitions: int
+    topics: Mapping[str, str]
+    threshold: float
+    settings: Mapping[str, Setting]
+
+
+def encode_manifest(manifest: Manifest) -> bytes:
+    """The value of the record."""
+    said = {"format": FORMAT, **asdict(manifest), "fingerprint": f"{fingerprint(manifest.settings):016x}"}
+    return json.dumps(said, ensure_ascii=False).encode()
+
+
+def decode_manifest(value: bytes | None, topic: str) -> Manifest:
+    """What a record of `topic` says.
+
+    Raises:
+        FutureFormat: a newer version wrote it -> start that one.
+        DamagedBytes: it is no manifest, or was altered -> start over.
+    """
+    try:
+        said: dict[str, Any] = json.loads(value or b"")
+        if said["format"] != FORMAT:
+            raise FutureFormat(
+                f"{topic}: got format {said['format']!r:.20}, expected {FORMAT}: another version of stream_lsh wrote "
+                f"it; start that version, or {_AGAIN}"
+            )
+        found = Manifest(**{name: said[name] for name in Manifest.__slots__})
+        if said["fingerprint"] != f"{fingerprint(found.settings):016x}":
+            raise ValueError("its fingerprint is not that of its settings")
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedBytes(
+            f"{topic}: the first record is no manifest ({type(error).__name__}: {error}): something else writes to "
+            f"this topic; find it, then {_AGAIN}"
+        ) from None
+    return found
+
+
+def disagreements(ours: Manifest, theirs: Manifest) -> list[StreamLSHError]:
+    """Why a worker of our settings must not go on with the state of theirs; each says what to do.
+
+    Example:
+        >>> ours = Manifest("news", "documents", {"documents": None}, 4, {}, 0.8, {"shingles": "word:3"})
+        >>> theirs = Manifest("news", "documents", {"documents": "b5J"}, 4, {}, 0.7, {"shingles": "word:3"})
+        >>> for found in disagreements(ours, theirs):
+        ...     print(found)
+        news: its state was built under other settings (threshold: ours 0.8, theirs 0.7): set them back, or start over \
+under another `app_id`
+    """
+    name = ours.pipeline
+    if ours.documents != theirs.documents:
+        return [
+            ConfigError(
+                f"{name}: its state was built from {theirs.documents}, not from {ours.documents}: set `source` "
+                f"and `rekey` back, or {_AGAIN}"
+            )
+        ]
+    found: list[StreamLSHError] = []
+    our_settings = {**ours.settings, "threshold": ours.threshold}
+    unlike = differences(our_settings, {**theirs.settings, "threshold": theirs.threshold})
+    if unlike:
+        told = f"{name}: its state was built under other settings ({'; '.join(unlike)}): set them back, or {_AGAIN}"
+        found.append(ConfigError(told))
+    moved = differences(ours.topics, theirs.topics)
+    if moved:
+        told = f"{name}: its results were written to other topics ({'; '.join(moved)}), and new ones would be"
+        found.append(ConfigError(f"{told} incomplete: set the names back, or {_AGAIN}"))
+    anew = _made_anew(ours, theirs)
+    found += anew
+    if ours.partitions != theirs.partitions and not anew:
+        told = f"{ours.documents}: has {ours.partitions} partitions, and the state of {name} was built from"
+        found.append(ConfigError(f"{told} {theirs.partitions}; keys are on others now: {_AGAIN}"))
+    return found
+
+
+def _made_anew(ours: Manifest, theirs: Manifest) -> list[StreamLSHError]:
+    """Sources that were deleted and created anew; of one whose id was never told nothing is known."""
+    return [
+        StateError(
+            f"{source}: was deleted and created anew: its id is {ours.sources[source]}, and the state of "
+            f"{ours.pipeline} was built from {before}, whose offsets come again: {_AGAIN}"
+        )
+        for source, before in theirs.sources.items()
+        if before is not None and ours.sources.get(source) not in (None, before)
+    ]

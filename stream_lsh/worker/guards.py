@@ -1,0 +1,163 @@
+"""What forbids a worker to start: state built from something else or under other settings, results of somebody else.
+
+A manifest (`wire/manifest.py`) lies in a topic of its own, and its first record counts for ever: of two workers that
+start at once under different settings, the one whose record comes second finds the other's, and ends.
+"""
+
+from collections.abc import Iterable, Mapping
+from contextlib import aclosing
+from typing import Any
+
+from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
+from faust.types import TP
+
+from stream_lsh.config.model import Config, KafkaConfig, PipelineConfig
+from stream_lsh.errors import ConfigError, DoubtError, StateError, StreamLSHError
+from stream_lsh.wire.manifest import Manifest, decode_manifest, disagreements, encode_manifest
+from stream_lsh.worker.engine.topic_ids import topic_ids
+from stream_lsh.worker.engine.topics import FoundTopic, find_topics, raise_all
+from stream_lsh.worker.reading import bounds, partitions_of, records
+from stream_lsh.worker.security import client_security
+from stream_lsh.worker.state import stored_settings
+
+_LAST = 10
+"""Offsets looked at from the end of a partition: the last one may be the marker of a transaction."""
+
+
+async def before_topics(admin: Any, config: Config, partitions: Mapping[str, int]) -> list[StreamLSHError]:
+    """Everything that forbids the start, of all pipelines; nothing is changed.
+
+    Args:
+        admin: a started admin client.
+        config: of the worker.
+        partitions: of each pipeline's source, by the pipeline's name.
+    """
+    found, _ = await find_topics(admin, _looked_at(config))
+    ids = await topic_ids(admin, [source for pipeline in config.pipelines for source in pipeline.sources])
+    errors: list[StreamLSHError] = []
+    for pipeline in config.pipelines:
+        ours = manifest_of(pipeline, partitions[pipeline.name], ids)
+        try:
+            errors += state_problems(ours, await stored_manifest(config.kafka, pipeline, found), ids)
+        except StateError as error:
+            errors.append(error)
+        errors += foreign_results(pipeline, await writers(config.kafka, pipeline, found))
+    return errors
+
+
+async def after_topics(admin: Any, config: Config, partitions: Mapping[str, int]) -> None:
+    """Write the manifests that are missing, now that all topics are there.
+
+    Raises:
+        StreamLSHError: another worker was faster since `before_topics`, and disagrees.
+    """
+    found, _ = await find_topics(admin, _looked_at(config))
+    ids = await topic_ids(admin, [source for pipeline in config.pipelines for source in pipeline.sources])
+    errors: list[StreamLSHError] = []
+    for pipeline in config.pipelines:
+        ours = manifest_of(pipeline, partitions[pipeline.name], ids)
+        theirs = await stored_manifest(config.kafka, pipeline, found)
+        if theirs is None:
+            await _write(config.kafka, pipeline, ours)
+            theirs = await stored_manifest(config.kafka, pipeline, found)
+        if theirs is None:
+            raise DoubtError(f"{pipeline.internal_topic('manifest')}: does not show what was written: start again")
+        errors += disagreements(ours, theirs)
+    raise_all(errors)
+
+
+def manifest_of(pipeline: PipelineConfig, partitions: int, ids: Mapping[str, str] | None) -> Manifest:
+    """What a worker of this configuration would build."""
+    return Manifest(
+        pipeline.name,
+        pipeline.documents_topic,
+        {source: (ids or {}).get(source) for source in pipeline.sources},
+        partitions,
+        {name: topic for name, topic in pipeline.public_topics.items() if name != "dead_letters"},
+        pipeline.threshold,
+        stored_settings(pipeline.scheme()),
+    )
+
+
+def state_problems(ours: Manifest, theirs: Manifest | None, ids: Mapping[str, str] | None) -> list[StreamLSHError]:
+    """Why this configuration must not go on with the state that is there; `ids` are those of the sources."""
+    if theirs is None:
+        return []
+    gone = [one for one in ours.sources if ids is not None and one in theirs.sources and one not in ids]
+    return [
+        *(
+            StateError(
+                f"{source}: does not exist any more, and the state of {ours.pipeline} was built from it: start over "
+                "under another `app_id`, from a new source"
+            )
+            for source in gone
+        ),
+        *disagreements(ours, theirs),
+    ]
+
+
+async def stored_manifest(
+    kafka: KafkaConfig, pipeline: PipelineConfig, found: Mapping[str, FoundTopic]
+) -> Manifest | None:
+    """The manifest that counts; None if there is none yet.
+
+    Raises:
+        StateError: what is there cannot be read.
+    """
+    topic = pipeline.internal_topic("manifest")
+    if topic not in found:
+        return None
+    begins, ends = await bounds(kafka, [TP(topic, 0)])
+    async with aclosing(records(kafka, begins, ends)) as chunks:
+        async for chunk in chunks:
+            return decode_manifest(chunk[0].value, topic)
+    return None
+
+
+async def writers(
+    kafka: KafkaConfig, pipeline: PipelineConfig, found: Mapping[str, FoundTopic]
+) -> dict[str, frozenset[str]]:
+    """Which applications wrote the last records of each public topic that exists, as far as the records say."""
+    tps = [tp for topic in _results(pipeline) if topic in found for tp in partitions_of(topic, found[topic].partitions)]
+    begins, ends = await bounds(kafka, tps)
+    wrote: dict[str, set[str]] = {tp.topic: set() for tp in tps}
+    lasts: dict[TP, Any] = {}
+    async for chunk in records(kafka, {tp: max(begins[tp], ends[tp] - _LAST) for tp in tps}, ends):
+        lasts[TP(chunk[-1].topic, chunk[-1].partition)] = chunk[-1]
+    for tp, record in lasts.items():
+        app_id = dict(record.headers).get("app_id")
+        if app_id is not None:
+            wrote[tp.topic].add(app_id.decode("utf-8", "replace"))
+    return {topic: frozenset(names) for topic, names in wrote.items()}
+
+
+def foreign_results(pipeline: PipelineConfig, wrote: Mapping[str, Iterable[str]]) -> list[StreamLSHError]:
+    """A problem for each public topic that another application writes to."""
+    return [
+        ConfigError(
+            f"{topic}: the application {', '.join(others)} writes to it, and {pipeline.app_id} would contradict it: "
+            f"name another topic in [pipeline.topics] of {pipeline.name}"
+        )
+        for topic, names in wrote.items()
+        if (others := sorted({*names} - {pipeline.app_id}))
+    ]
+
+
+async def _write(kafka: KafkaConfig, pipeline: PipelineConfig, manifest: Manifest) -> None:
+    producer = AIOKafkaProducer(bootstrap_servers=list(kafka.brokers), acks="all", **client_security(kafka))
+    try:
+        await producer.start()
+        await producer.send_and_wait(pipeline.internal_topic("manifest"), encode_manifest(manifest), partition=0)
+    finally:
+        await producer.stop()
+
+
+def _results(pipeline: PipelineConfig) -> list[str]:
+    """The public topics that hold what is true; dead letters of several applications do not contradict each other."""
+    return [topic for name, topic in pipeline.public_topics.items() if name != "dead_letters"]
+
+
+def _looked_at(config: Config) -> set[str]:
+    return {
+        topic for pipeline in config.pipelines for topic in (pipeline.internal_topic("manifest"), *_results(pipeline))
+    }

@@ -1,0 +1,110 @@
+"""Topics read as they lie there: a stretch of offsets, committed records only, without a consumer group.
+
+Each reading has a client of its own: one that was assigned something before fetches it on, and keeps requests waiting.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer  # type: ignore[import-untyped]
+from aiokafka.admin import AIOKafkaAdminClient  # type: ignore[import-untyped]
+from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
+from faust.types import TP
+
+from stream_lsh.config.model import KafkaConfig
+from stream_lsh.errors import DoubtError
+from stream_lsh.worker.security import client_security, unreachable
+
+_WAIT_MS = 200
+_STALL_SECONDS = 30.0
+
+Offsets = Mapping[TP, int]
+
+
+@asynccontextmanager
+async def admin_of(kafka: KafkaConfig) -> AsyncIterator[Any]:
+    """A started admin client; raises ConfigError if no broker answers."""
+    admin = AIOKafkaAdminClient(bootstrap_servers=",".join(kafka.brokers), **client_security(kafka))
+    try:
+        try:
+            await admin.start()
+        except KafkaError as error:
+            raise unreachable(kafka, error) from error
+        yield admin
+    finally:
+        await admin.close()
+
+
+@asynccontextmanager
+async def _consumer(kafka: KafkaConfig) -> AsyncIterator[Any]:
+    consumer = AIOKafkaConsumer(
+        bootstrap_servers=list(kafka.brokers),
+        isolation_level="read_committed",
+        enable_auto_commit=False,
+        fetch_max_wait_ms=_WAIT_MS,
+        **client_security(kafka),
+    )
+    try:
+        try:
+            await consumer.start()
+        except KafkaError as error:
+            raise unreachable(kafka, error) from error
+        await asyncio.sleep(0)  # aiokafka's `stop` raises CancelledError if its tasks have not begun
+        yield consumer
+    finally:
+        await consumer.stop()
+
+
+async def bounds(kafka: KafkaConfig, partitions: Collection[TP]) -> tuple[dict[TP, int], dict[TP, int]]:
+    """The first offset and the one behind the last committed record, of each of these partitions, which exist."""
+    if not partitions:
+        return {}, {}
+    async with _consumer(kafka) as consumer:
+        begins = await consumer.beginning_offsets(list(partitions))
+        return begins, await consumer.end_offsets(list(partitions))
+
+
+async def records(kafka: KafkaConfig, begins: Offsets, ends: Offsets) -> AsyncGenerator[list[Any], None]:
+    """The records from `begins` to before `ends`, as chunks of one partition each, in its order.
+
+    Raises:
+        DoubtError: a broker does not go on -> try again.
+    """
+    left = {tp for tp, end in ends.items() if begins[tp] < end}
+    if not left:
+        return
+    async with _consumer(kafka) as consumer:
+        consumer.assign(sorted(left))
+        for tp in left:
+            consumer.seek(tp, begins[tp])
+        clock = asyncio.get_running_loop().time
+        read_at = clock()
+        while left:
+            for tp, found in (await consumer.getmany(*left, timeout_ms=_WAIT_MS)).items():
+                read_at = clock()
+                chunk = [record for record in found if record.offset < ends[tp]]
+                if chunk:
+                    yield chunk
+            # A position also passes what is no record: markers, and what was aborted or compacted.
+            left = {tp for tp in left if await consumer.position(tp) < ends[tp]}
+            if clock() - read_at > _STALL_SECONDS:
+                raise DoubtError(f"nothing could be read for {_STALL_SECONDS:.0f} s of {_named(left)}: try again")
+
+
+async def newest(kafka: KafkaConfig, begins: Offsets, ends: Offsets) -> dict[bytes, Any]:
+    """The last record of each key, as a compaction would leave it; null values too."""
+    found: dict[bytes, Any] = {}
+    async for chunk in records(kafka, begins, ends):
+        found.update((record.key, record) for record in chunk)
+    return found
+
+
+def partitions_of(topic: str, count: int) -> list[TP]:
+    """The partitions of a topic."""
+    return [TP(topic, partition) for partition in range(count)]
+
+
+def _named(partitions: Iterable[TP]) -> str:
+    return ", ".join(f"{tp.topic}[{tp.partition}]" for tp in sorted(partitions))

@@ -1,0 +1,310 @@
+"""`stream-lsh check` on a fresh, a running and a broken set-up; `--audit` on results that are true and that are not."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
+from aiokafka.admin import RecordsToDelete  # type: ignore[import-untyped]
+from aiokafka.structs import TopicPartition  # type: ignore[import-untyped]
+
+from stream_lsh.cli.main import main
+from stream_lsh.config import Config
+from stream_lsh.worker.auditing import audit
+from stream_lsh.worker.brokers import Broker
+from stream_lsh.worker.checking import Finding, check
+from tests.kafka.harness import admin_at, make_topics, quiet, read, running, until
+from tests.kafka.test_guards import altered, ran, replaced, topics_of
+from tests.kafka.test_worker import articles, configured, expected, send
+from tests.kafka.test_worker_faults import edits, survivors
+from tests.kafka.test_worker_input import FOX, NOW_MS, Message, document, eventually, matched, pair, put, started, twins
+
+
+def written(config: Config, folder: Path) -> str:
+    """The configuration as a file."""
+    pipeline = config.pipelines[0]
+    file = folder / "check.toml"
+    file.write_text(f"""
+[kafka]
+brokers = "{config.kafka.brokers[0]}"
+[worker]
+app_id = "{config.worker.app_id}"
+[[pipeline]]
+name = "{pipeline.name}"
+source = "{pipeline.source}"
+retention = 0
+threshold = 0.5
+shingles = "{pipeline.shingles}"
+""")
+    return str(file)
+
+
+def by_subject(findings: list[Finding]) -> dict[str, Finding]:
+    assert len({finding.subject for finding in findings}) == len(findings)
+    return {finding.subject: finding for finding in findings}
+
+
+def wrong(findings: list[Finding]) -> list[Finding]:
+    return [finding for finding in findings if finding.state == "wrong"]
+
+
+def test_a_cluster_on_which_no_worker_has_run_is_fine_and_stays_as_it_is(
+    broker: Broker, name: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    config = configured(broker, name, 4)
+    assert main(["check", "--config", written(config, tmp_path), "--audit"]) == 0
+    lines = capfdbinary.readouterr().out.decode().splitlines()
+    assert f"ok    source {name}-source: will be created with 4 partitions" in lines
+    assert f"ok    topic {name}-{name}-p-manifest: will be created with 1 partitions" in lines
+    assert f"ok    group {name}: no worker has run yet" in lines
+    assert f"ok    results of {name}-p: nobody has written yet" in lines
+    assert f"ok    dead letters of {name}-p: 0" in lines
+    assert f"note  audit of {name}-p: nothing to audit: no worker has run yet" in lines
+    assert all(line.startswith(("ok    ", "note  ")) for line in lines)
+    assert asyncio.run(topics_of(broker, name)) == set()
+
+
+def test_a_pipeline_that_runs_is_told_in_one_line_each(broker: Broker, name: str) -> None:
+    config = configured(broker, name, 1)
+    source = config.pipelines[0].source
+
+    async def run() -> tuple[list[Finding], list[Finding]]:
+        async with running(await started(config)):
+            await put(broker, source, [*twins(0), Message(b"bad", b"no JSON")])
+            await eventually(lambda: matched(config), {pair(0)})
+            during = await check(config, config.pipelines)
+        await put(broker, source, twins(1))
+        return during, await check(config, config.pipelines)
+
+    during, after = map(by_subject, asyncio.run(run()))
+    assert not wrong([*during.values(), *after.values()])
+    assert during[f"group {name}"].said == "stable, 1 workers"
+    assert after[f"group {name}"].said == "empty, 0 workers"
+    assert after[f"source {source}"].said == "1 partitions, 1 copies"
+    assert after[f"lag of {source}"].said == "2 messages"
+    assert after[f"lag of {name}-{name}-p-edges"].state == "ok"
+    assert after[f"settings of {name}-p"].said.endswith("as of the state")
+    assert after[f"identity of {source}"].said.endswith("as of the state")
+    assert after[f"results of {name}-p"].said == f"written by {name} only"
+    assert after[f"dead letters of {name}-p"].state == "note"
+    assert after[f"dead letters of {name}-p"].said.startswith("1: ")
+
+
+def test_everything_that_is_wrong_has_a_line_that_says_what_to_do(
+    broker: Broker, name: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    config = configured(broker, name, 1)
+    broken = altered(config, shingles="char:4")
+
+    async def breaking() -> None:
+        await ran(broker, config)
+        await replaced(broker, f"{name}-source", 1)
+        await replaced(broker, f"{name}-p-dead-letters", 3)
+        await publish(broker, f"{name}-p-clusters", {b"x": b"{}"}, app_id=b"somebody")
+
+    asyncio.run(breaking())
+    assert main(["check", "--config", written(broken, tmp_path), "--audit", "--json"]) == 2
+    found = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
+    told = {one["subject"]: one["said"] for one in found if one["state"] == "wrong"}
+    assert told.keys() == {
+        f"topic {name}-p-dead-letters",
+        f"settings of {name}-p",
+        f"identity of {name}-source",
+        f"results of {name}-p",
+    }
+    assert told[f"topic {name}-p-dead-letters"].startswith("has 3 partitions, not 1: see ")
+    assert "shingles: ours 'char:4', theirs 'word:3'" in told[f"settings of {name}-p"]
+    assert "was deleted and created anew" in told[f"identity of {name}-source"]
+    assert "the application somebody writes to it" in told[f"results of {name}-p"]
+    assert not any(subject.startswith("audit") for subject in (one["subject"] for one in found))
+
+
+def test_brokers_that_do_not_answer_are_one_wrong_line(
+    name: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], unused_tcp_port: int
+) -> None:
+    file = tmp_path / "check.toml"
+    file.write_text(f'[kafka]\nbrokers = "127.0.0.1:{unused_tcp_port}"\n[pipeline]\nsource = "s"\n')
+    assert main(["check", "--config", str(file)]) == 2
+    (line,) = capfdbinary.readouterr().out.decode().splitlines()
+    assert line.startswith(f"wrong broker: kafka.brokers: got no answer from 127.0.0.1:{unused_tcp_port}")
+
+
+@pytest.fixture
+def unused_tcp_port() -> int:
+    import socket  # noqa: PLC0415 - of this fixture only
+
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+async def publish(
+    broker: Broker, topic: str, values: Mapping[bytes, bytes | None], app_id: bytes = b"by hand", partition: int = 0
+) -> None:
+    """Write to a topic of results, as nobody should."""
+    producer = AIOKafkaProducer(bootstrap_servers=broker.address)
+    await producer.start()
+    try:
+        for key, value in values.items():
+            await producer.send_and_wait(topic, value, key=key, headers=[("app_id", app_id)], partition=partition)
+    finally:
+        await producer.stop()
+
+
+async def newest(address: str, topic: str) -> dict[bytes, Any]:
+    """The last value of each key that is not null."""
+    last = {record.key: record.value for record in await read(address, topic)}
+    return {key: json.loads(value) for key, value in last.items() if value is not None}
+
+
+async def settled(config: Config) -> list[Finding]:
+    """The audit, once nothing is under way."""
+
+    async def told() -> list[Finding]:
+        return await audit(config, config.pipelines[0])
+
+    findings = await told()
+    for _ in range(40):
+        if not any("under way" in finding.said for finding in findings):
+            break
+        await asyncio.sleep(0.25)
+        findings = await told()
+    return findings
+
+
+def test_an_audit_is_clean_after_a_run_and_finds_everything_that_is_altered_by_hand(
+    broker: Broker, name: str, data_dir: Path, seed: int
+) -> None:
+    config = configured(broker, name, 1)
+    matches, members = config.pipelines[0].matches_topic, config.pipelines[0].members_topic
+    stream = edits(articles(data_dir, 800), seed)
+    pairs, _ = expected(config, survivors(stream))
+    assert len(pairs) > 25
+
+    async def run() -> tuple[list[Finding], list[Finding], dict[str, bytes]]:
+        app = await started(config)
+        counts = app.pipelines[f"{name}-p"].counts
+        async with running(app):
+            await put(broker, config.pipelines[0].source, [Message(b"bad", b"no JSON")])
+            await send(broker.address, config.pipelines[0].source, stream)
+            await quiet(lambda: counts.documents, len(stream), still=4.0, seconds=40)
+            clean = await settled(config)
+        pairs_now, members_now = await newest(broker.address, matches), await newest(broker.address, members)
+        gone, changed, *_ = sorted(pairs_now)
+        lost, *_, moved = sorted(members_now)
+        similar = pairs_now[changed] | {"similarity": 0.123}
+        await publish(broker, matches, {gone: None, changed: json.dumps(similar).encode(), ADDED: ADDED_VALUE})
+        cluster = json.dumps({"cluster": "another", "time": 1}).encode()
+        await publish(broker, members, {lost: None, b"nobody": cluster, moved: cluster})
+        altered_keys = {
+            "1 pairs are missing": gone,
+            "1 similarities differ": changed,
+            "1 pairs are wrong": ADDED,
+            "1 documents have no cluster": lost,
+            "1 documents have a cluster and no match": b"nobody",
+        }
+        return clean, await settled(config), altered_keys
+
+    clean, then, altered_keys = asyncio.run(run())
+    assert [finding.state for finding in clean] == ["ok"], clean
+    assert clean[0].said.startswith(f"{len(pairs):,} pairs and ")
+    assert {finding.state for finding in then} == {"wrong"}
+    said = {finding.said.partition(": ")[0]: finding.said.partition(": ")[2] for finding in then}
+    for what, key in altered_keys.items():
+        case = json.loads(key) if key.startswith(b"[") else key.decode()
+        assert said.pop(what) == f"{json.dumps(case)}; see `Results that are not true` in docs/operations.md"
+    (regrouped,) = said  # the one that was moved, and those that it was with
+    assert regrouped.endswith("documents are in another group")
+
+
+ADDED = b'["a","b"]'
+ADDED_VALUE = b'{"left": "a", "right": "b", "similarity": 0.9}'
+
+
+def test_an_audit_of_what_is_under_way_says_so_and_accuses_nobody(broker: Broker, name: str) -> None:
+    config = configured(broker, name, 1)
+
+    async def run() -> list[Finding]:
+        async with running(await started(config)):
+            await put(broker, config.pipelines[0].source, twins(0))
+            assert await eventually(lambda: matched(config), {pair(0)}) == {pair(0)}
+            await settled(config)
+        await put(broker, config.pipelines[0].source, twins(1))  # no worker is there
+        await publish(broker, config.pipelines[0].matches_topic, {b'["0-0","0-1"]': None}, name.encode())
+        return await audit(config, config.pipelines[0])
+
+    findings = asyncio.run(run())
+    assert not wrong(findings)
+    assert findings[0].said.startswith("2 messages are under way")
+    assert findings[1].said.startswith("1 pairs are missing")
+
+
+def test_an_audit_does_not_judge_what_the_source_does_not_hold_any_more(broker: Broker, name: str) -> None:
+    config = configured(broker, name, 1)
+    source = config.pipelines[0].source
+
+    async def run() -> list[Finding]:
+        async with running(await started(config)):
+            await put(broker, source, [*twins(0), *twins(1)])
+            await eventually(lambda: matched(config), {pair(0), pair(1)})
+            await settled(config)
+            async with admin_at(broker.address) as admin:
+                await admin.delete_records({TopicPartition(source, 0): RecordsToDelete(1)})
+            return await settled(config)
+
+    findings = asyncio.run(run())
+    assert [finding.state for finding in findings] == ["note", "ok"]
+    assert "Kafka has deleted records of the source" in findings[0].said
+    assert findings[1].said.startswith("1 pairs and 3 members")
+
+
+def test_an_audit_of_sources_that_are_rekeyed_reads_the_sources(broker: Broker, name: str) -> None:
+    config = altered(configured(broker, name, 2, rekey=True), sources=(f"{name}-source", f"{name}-more"))
+    keyless = [Message(None, document(FOX, id=one)) for one in "abc"]
+
+    async def run() -> tuple[list[Finding], list[Finding], list[Finding]]:
+        await make_topics(broker.address, *config.pipelines[0].sources, partitions=1)
+        async with running(await started(config)):
+            await put(broker, f"{name}-source", keyless[:2])
+            await put(broker, f"{name}-more", keyless[2:])
+            await eventually(lambda: matched(config), {("a", "b"), ("a", "c"), ("b", "c")})
+            clean, checked = await settled(config), await check(config, config.pipelines)
+            await put(broker, f"{name}-more", keyless[:1])  # "a" comes from two places now
+            return clean, checked, await settled(config)
+
+    clean, checked, then = asyncio.run(run())
+    assert [(finding.state, finding.said[:7]) for finding in clean] == [("ok", "3 pairs")], clean
+    assert not wrong(checked)
+    assert {f"source {name}-more", f"topic {name}-{name}-p-intake"} <= by_subject(checked).keys()
+    assert [finding.state for finding in then] == ["note", "ok"]
+
+
+def test_an_audit_does_not_judge_what_may_have_expired(broker: Broker, name: str) -> None:
+    config = altered(configured(broker, name, 1), retention_ms=60_000, lateness_ms=0)
+    source = config.pipelines[0].source
+
+    def at(number: int, minutes: int) -> list[Message]:
+        return [one._replace(time_ms=NOW_MS + minutes * 60_000) for one in twins(number)]
+
+    async def run() -> tuple[list[Finding], list[Finding]]:
+        app = await started(config)
+        async with running(app):
+            await put(broker, source, at(0, 0))
+            await eventually(lambda: matched(config), {pair(0)})
+            await put(broker, source, [Message(b"far", at(0, 0)[0].value, NOW_MS + 90_000)])  # too far apart
+            await put(broker, source, at(1, 10))
+            await eventually(lambda: matched(config), {pair(0), pair(1)})
+            ledger = app.pipelines[f"{name}-p"].ledger
+            await until(lambda: "0-0" not in ledger[0].settler.ledger.graph.nodes)
+            clean = await settled(config)
+        await publish(broker, config.pipelines[0].matches_topic, {b'["1-0","1-1"]': None}, name.encode())
+        return clean, await settled(config)
+
+    clean, then = asyncio.run(run())
+    assert [finding.state for finding in clean] == ["note", "ok"], clean
+    assert clean[0].said == "3 documents may have expired, or have no newest version, and are not judged"
+    assert clean[1].said.startswith("1 pairs and 2 members")
+    assert [finding.said.partition(":")[0] for finding in wrong(then)] == ["1 pairs are missing"]

@@ -1,0 +1,53 @@
+"""What a manifest says, and what two of them disagree about."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from stream_lsh.errors import ConfigError, DamagedBytes, StateError
+from stream_lsh.wire.fingerprint import fingerprint
+from stream_lsh.wire.manifest import Manifest, decode_manifest, disagreements, encode_manifest
+
+SETTINGS: dict[str, str | int | float] = {"shingles": "word:3", "seed": 1}
+ONE = Manifest("news", "wire", {"wire": "id-1"}, 4, {"matches": "pairs"}, 0.8, SETTINGS)
+
+
+def test_a_manifest_comes_back_with_its_fingerprint_in_it() -> None:
+    value = encode_manifest(ONE)
+    assert decode_manifest(value, "topic") == ONE
+    assert json.loads(value)["fingerprint"] == f"{fingerprint(SETTINGS):016x}"
+    assert decode_manifest(json.dumps(json.loads(value) | {"later": 1}).encode(), "topic") == ONE
+
+
+@pytest.mark.parametrize("altered", [{"settings": {"seed": 2}}, {"fingerprint": "0"}, {"settings": 5}])
+def test_an_altered_manifest_is_damaged(altered: dict[str, Any]) -> None:
+    value = json.dumps(json.loads(encode_manifest(ONE)) | altered).encode()
+    with pytest.raises(DamagedBytes, match=r"^topic: the first record is no manifest"):
+        decode_manifest(value, "topic")
+
+
+@pytest.mark.parametrize(
+    ("ours", "kind", "said"),
+    [
+        ({"documents": "other"}, ConfigError, "built from wire, not from other"),
+        ({"settings": SETTINGS | {"seed": 2}}, ConfigError, "(seed: ours 2, theirs 1)"),
+        ({"threshold": 0.9}, ConfigError, "(threshold: ours 0.9, theirs 0.8)"),
+        ({"topics": {"matches": "new"}}, ConfigError, "(matches: ours 'new', theirs 'pairs')"),
+        ({"partitions": 5}, ConfigError, "has 5 partitions"),
+        ({"sources": {"wire": "id-2"}}, StateError, "its id is id-2, and the state of news was built from id-1"),
+    ],
+)
+def test_each_disagreement_says_what_to_do(ours: dict[str, Any], kind: type[Exception], said: str) -> None:
+    (error,) = disagreements(replace(ONE, **ours), ONE)
+    assert type(error) is kind
+    assert said in str(error)
+    assert str(error).endswith("start over under another `app_id`")
+
+
+@pytest.mark.parametrize("ours", [{}, {"sources": {"wire": None}}, {"sources": {"wire": "id-1", "more": "id-9"}}])
+def test_what_is_not_known_or_new_is_no_disagreement(ours: dict[str, Any]) -> None:
+    assert disagreements(replace(ONE, **ours), ONE) == []
+    unknown = replace(ONE, sources={"wire": None})
+    assert disagreements(replace(ONE, **ours), unknown) == []
