@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import dedup, index, sketching
+from benchmarks import dedup, index, sketching, streaming
 
 
 def main(argv: Sequence[str]) -> int:
@@ -21,6 +21,7 @@ def main(argv: Sequence[str]) -> int:
     sketching.main(["--data", data, "--out", str(results / "sketching.json")])
     index.main(["--out", str(results / "index.json")])
     dedup.main(["--data", data, "--out", str(results / "dedup.json")])
+    streaming.main(["--data", data, "--out", str(results / "streaming.json")])
     return 0
 
 

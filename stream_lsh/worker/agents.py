@@ -43,7 +43,7 @@ from stream_lsh.wire.origin import Origin, origin_of
 from stream_lsh.wire.public import cluster_message, match_message, member_message
 from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
 from stream_lsh.wire.source import parse_document
-from stream_lsh.worker.engine import ContiguityGuard, EngineApp, OrderedAcker
+from stream_lsh.worker.engine import Batch, ContiguityGuard, EngineApp, OrderedAcker
 from stream_lsh.worker.intake import is_late
 from stream_lsh.worker.letters import dead_letter
 from stream_lsh.worker.state import Documents, PipelineState
@@ -76,34 +76,32 @@ class PipelineAgents:
         """Documents in, bands and retirements out."""
         acker = OrderedAcker(self._app)
         guard = ContiguityGuard(self._app.committed_offset, self._config.sources)
-        async for event in self._current(stream):
-            guard.check(event)
-            partition, deliveries = event.message.partition, Deliveries()
+        async for batch in self._current(stream, guard):
+            partition, deliveries = batch.partition, Deliveries()
             documents = self._state.documents[partition]
-            newest_ms = self._state.newest_ms(documents, self._app.committed_offset(event.message.tp))
-            arrivals = await self._arrivals(partition, event.value, deliveries)
+            newest_ms = self._state.newest_ms(documents, self._app.committed_offset(batch.tp))
+            arrivals = await self._arrivals(partition, batch.records, deliveries)
             try:
                 signed = self._signed(arrivals, documents)
             except Exception as error:
                 if isinstance(error, StreamLSHError | MemoryError) or self._config.on_bug == "halt":
                     raise
-                arrivals = await self._signable(arrivals, event.value, deliveries)
+                arrivals = await self._signable(arrivals, batch.records, deliveries)
                 signed = self._signed(arrivals, documents)
             if signed.record is not None:
                 await asyncio.gather(*await self._log_documents(partition, signed.record))
             await asyncio.gather(*await self._announce(signed))
             times = [document.time_ms for document in arrivals.documents if document.text is not None]
             documents.newest_ms = max(newest_ms, *times) if times else newest_ms
-            documents.position = event.message.offset + 1
-            await acker.add(event, deliveries)
+            documents.position = batch.offset + 1
+            await acker.add_batch(batch, deliveries)
 
     async def index(self, stream: Any) -> None:
         """Bands in, candidates out."""
         acker, guard = OrderedAcker(self._app), ContiguityGuard(self._app.committed_offset)
-        async for event in self._current(stream):
-            guard.check(event)
-            deliveries, frames = Deliveries(), self._frames(decode_bands, event)
-            partition = event.message.partition
+        async for batch in self._current(stream, guard):
+            deliveries, frames = Deliveries(), self._frames(decode_bands, batch)
+            partition = batch.partition
             buckets, horizon = self._state.buckets[partition], furthest_horizon(frames)
             if horizon is not None:
                 buckets.forget(horizon)
@@ -119,15 +117,14 @@ class PipelineAgents:
             passed_on = buckets.relay.take_all(frame.watermarks for frame in frames)
             if passed_on is not None:
                 deliveries += await self._send_to_all("candidates", CandidatesFrame(watermarks=passed_on))
-            await acker.add(event, deliveries)
+            await acker.add_batch(batch, deliveries)
 
     async def gather(self, stream: Any) -> None:
         """Candidates in, verifications out."""
         acker, guard = OrderedAcker(self._app), ContiguityGuard(self._app.committed_offset)
-        async for event in self._current(stream):
-            guard.check(event)
-            deliveries, frames = Deliveries(), self._frames(decode_candidates, event)
-            documents, horizon = self._state.documents[event.message.partition], furthest_horizon(frames)
+        async for batch in self._current(stream, guard):
+            deliveries, frames = Deliveries(), self._frames(decode_candidates, batch)
+            documents, horizon = self._state.documents[batch.partition], furthest_horizon(frames)
             if horizon is not None:
                 documents.table.expire(horizon)
             candidates = joined_candidates(frame.candidates for frame in frames)
@@ -136,21 +133,20 @@ class PipelineAgents:
                 asked = gather(candidates, documents.table, documents.forwarded)
                 parts = () if asked is None else verifications_by_partition(asked, self._state.partitions)
                 for target, part in enumerate(parts):
-                    for batch in () if part is None else cut_verifications(part):
-                        sent = VerificationsFrame(verifications=batch)
+                    for asking in () if part is None else cut_verifications(part):
+                        sent = VerificationsFrame(verifications=asking)
                         deliveries.append(await self._send("verifications", target, sent))
             passed_on = documents.gather_relay.take_all(frame.watermarks for frame in frames)
             if passed_on is not None:
                 deliveries += await self._send_to_all("verifications", VerificationsFrame(watermarks=passed_on))
-            await acker.add(event, deliveries)
+            await acker.add_batch(batch, deliveries)
 
     async def verify(self, stream: Any) -> None:
         """Verifications in, edges out."""
         acker, guard = OrderedAcker(self._app), ContiguityGuard(self._app.committed_offset)
-        async for event in self._current(stream):
-            guard.check(event)
-            deliveries, frames = Deliveries(), self._frames(decode_verifications, event)
-            documents = self._state.documents[event.message.partition]
+        async for batch in self._current(stream, guard):
+            deliveries, frames = Deliveries(), self._frames(decode_verifications, batch)
+            documents = self._state.documents[batch.partition]
             asked = joined_verifications(frame.verifications for frame in frames)
             edges = None
             if asked is not None:
@@ -160,14 +156,13 @@ class PipelineAgents:
             passed_on = documents.verify_relay.take_all(frame.watermarks for frame in frames)
             if passed_on is not None:
                 deliveries.append(await self._send("edges", 0, EdgesFrame(watermarks=passed_on)))
-            await acker.add(event, deliveries)
+            await acker.add_batch(batch, deliveries)
 
     async def settle(self, stream: Any) -> None:
         """Edges in, what is true out: one message at a time."""
         acker, guard = OrderedAcker(self._app), ContiguityGuard(self._app.committed_offset)
-        async for event in self._current(stream):
-            guard.check(event)
-            for record in event.value:
+        async for batch in self._current(stream, guard):
+            for record in batch.records:
                 ledger = self._state.ledger[0]
                 settlement = ledger.settler.settle(self._decoded(decode_edges, record), record.offset)
                 if settlement is not None:
@@ -175,19 +170,19 @@ class PipelineAgents:
                     ledger.log.record(await self._log_ledger(settlement.record))
                     if ledger.log.snapshot_is_due:
                         ledger.log.snapshot(await self._log_ledger(ledger.settler.snapshot()))
-            await acker.add(event, ())
+            await acker.add_batch(batch, ())
 
     # -- what they read
 
-    async def _current(self, stream: Any) -> AsyncIterator[Any]:
-        """The events of this generation; what is before them is under way no more."""
-        async for event in self._app.current(stream):
-            self._state.traffic.passed(event.message.tp, event.value)
-            yield event
+    async def _current(self, stream: Any, guard: ContiguityGuard) -> AsyncIterator[Batch]:
+        """What waits; what is before it is under way no more."""
+        async for batch in self._app.current(stream, guard):
+            self._state.traffic.passed(batch.tp, batch.records)
+            yield batch
 
-    def _frames(self, decode: Callable[[bytes | None, int], _Frame], event: Any) -> list[_Frame]:
-        """The frames of an event: those of one partition, in their order."""
-        return [self._decoded(decode, record) for record in event.value]
+    def _frames(self, decode: Callable[[bytes | None, int], _Frame], batch: Batch) -> list[_Frame]:
+        """The frames of a batch: those of one partition, in their order."""
+        return [self._decoded(decode, record) for record in batch.records]
 
     def _decoded(self, decode: Callable[[bytes | None, int], _Frame], record: Any) -> _Frame:
         """The frame in a record; an error says where it lies."""

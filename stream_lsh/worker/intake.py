@@ -41,10 +41,9 @@ class Intake:
         """Messages of a source in, the same keyed by id out."""
         acker = OrderedAcker(self._app, _WINDOW)
         guard = ContiguityGuard(self._app.committed_offset, self._config.sources)
-        async for event in self._app.current(stream):
-            guard.check(event)
-            generation, deliveries = event.message.generation_id, []
-            for record in event.value:
+        async for batch in self._app.current(stream, guard):
+            generation, deliveries = batch.generation_id, []
+            for record in batch.records:
                 try:
                     key = self._key(record)
                 except InputError as error:
@@ -53,7 +52,7 @@ class Intake:
                     origin = Origin(record.topic, record.partition, record.offset, record.timestamp, generation)
                     topic, headers = self._config.documents_topic, origin_header(origin)
                     deliveries.append(await self._app.produce(topic, key, record.value, headers=headers))
-            await acker.add(event, deliveries)
+            await acker.add_batch(batch, deliveries)
 
     def _key(self, record: Any) -> bytes:
         """The id of a message that can be used."""

@@ -8,7 +8,7 @@ from tests.simulation.rules import RULES
 pytestmark = pytest.mark.simulation
 
 BLOCK = 80
-BLOCKS = 20
+BLOCKS = 14
 """Some two minutes on two cores; `make soak` runs ten thousand and more."""
 
 ONCE_FAILED = (26, 683, 15754)

@@ -1,10 +1,8 @@
 """States by partition: there where they are assigned, and nowhere else."""
 
-import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from faust.types import TP
@@ -13,7 +11,6 @@ from stream_lsh.config import parse
 from stream_lsh.errors import DamagedBytes, InvariantError
 from stream_lsh.pipeline.trimming import Extent
 from stream_lsh.retention import BEGINNING_MS
-from stream_lsh.worker.engine import EngineApp
 from stream_lsh.worker.state import LedgerLog, PipelineState, Traffic
 from stream_lsh.worker.tables import Changelogged
 from stream_lsh.worker.topology import topics
@@ -104,26 +101,6 @@ def test_event_time_before_the_epoch_is_event_time(newest_ms: int) -> None:
     assert state.newest_ms(state.documents[0], None) == BEGINNING_MS
     state.documents[0].newest_ms = newest_ms
     assert state.newest_ms(state.documents[0], None) == newest_ms
-
-
-def test_events_of_an_older_generation_are_left_to_who_reads_them_again() -> None:
-    app = SimpleNamespace(consumer_generation_id=1)
-
-    async def events() -> AsyncIterator[Any]:
-        for number, generation in enumerate((1, 1, 2)):
-            message = SimpleNamespace(generation_id=generation, tp=TP("s", 0))
-            yield SimpleNamespace(number=number, message=message, value=[SimpleNamespace(offset=number, value=b"x")])
-
-    async def run() -> list[int]:
-        seen = []
-        async for event in EngineApp.current(
-            cast(Any, app), SimpleNamespace(noack=lambda: SimpleNamespace(events=events))
-        ):
-            seen.append(event.number)
-            app.consumer_generation_id = 2  # a rebalance while the first one is processed
-        return seen
-
-    assert asyncio.run(run()) == [0, 2]
 
 
 def test_bytes_under_way_follow_from_the_mean_size_of_what_was_read() -> None:

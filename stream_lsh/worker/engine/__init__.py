@@ -1,12 +1,20 @@
 """faust, with its faults worked around: one fault a file, and when the file can be deleted.
 
-    versions      refuses an engine that was not tested            topics        checks and creates every topic
-    resume_order  sources wait for the tables                     trimming      cuts our own topics behind what is
-    needed polling       a recovery never waits for ever                backpressure  closes the sources, not the
-    streams coalescing    many records an event, in order      contiguity    the alarm: a gap in the offsets acker
-    acks in order after confirmed delivery           fence         a zombie must not write crash         an exception
-    ends the process                    watchdog      a worker that cannot join ends transport     puts the parts into
-    faust's transport            app           puts everything into one app
+    versions      refuses an engine that was not tested
+    topics        checks and creates every topic; `topic_ids` tells one that was made anew
+    resume_order  sources wait for the tables
+    polling       a recovery never waits for ever
+    coalescing    many records an event, in order
+    waiting       what waits for an agent is one batch
+    contiguity    the alarm: a gap in the offsets
+    acker         acks in order after confirmed delivery
+    fence         a zombie must not write
+    crash         an exception ends the process
+    watchdog      a worker that cannot join ends
+    backpressure  closes the sources, not the streams
+    trimming      cuts our own topics behind what is needed
+    transport     puts the parts into faust's transport
+    app           puts everything into one app
 
 A loss-free agent, in one piece:
 
@@ -15,10 +23,9 @@ A loss-free agent, in one piece:
     @app.agent(app.topic("documents", schema=RecordList()))
     async def agent(stream):                            # concurrency 1, one agent a topic
         acker, guard = OrderedAcker(app), ContiguityGuard(app.committed_offset)
-        async for event in stream.noack().events():
-            guard.check(event)
+        async for batch in app.current(stream, guard):
             deliveries = [await app.produce(topic, key, value, partition), ...]
-            await acker.add(event, deliveries)
+            await acker.add_batch(batch, deliveries)
 """
 
 from stream_lsh.worker.engine.acker import OrderedAcker
@@ -30,9 +37,11 @@ from stream_lsh.worker.engine.contiguity import ContiguityGuard
 from stream_lsh.worker.engine.crash import halt
 from stream_lsh.worker.engine.topics import TopicSpec, ensure_topics, own_topic, public_topic
 from stream_lsh.worker.engine.trimming import Trimmer
+from stream_lsh.worker.engine.waiting import Batch
 
 __all__ = [
     "Backpressure",
+    "Batch",
     "ContiguityGuard",
     "EngineApp",
     "OrderedAcker",

@@ -20,6 +20,7 @@ from typing import Any
 
 from stream_lsh.errors import DoubtError
 from stream_lsh.worker.engine.crash import halt
+from stream_lsh.worker.engine.waiting import Batch
 
 
 class OrderedAcker:
@@ -51,6 +52,13 @@ class OrderedAcker:
         self._more.set()
         while len(self._waiting) >= self._window:
             await self._change()
+
+    async def add_batch(self, batch: Batch, deliveries: Iterable[Awaitable[Any]]) -> None:
+        """Ack all events of a batch once its deliveries are confirmed; as `add`."""
+        first, *others = batch.events
+        await self.add(first, deliveries)
+        for event in others:  # which are behind the first, and so behind the deliveries
+            await self.add(event, ())
 
     async def drain(self) -> None:
         """Wait until everything that was added is acked."""

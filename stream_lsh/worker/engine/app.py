@@ -8,6 +8,7 @@ from faust.types import TP
 
 from stream_lsh.errors import ConfigError, DoubtError, StreamLSHError
 from stream_lsh.worker.engine.admin import admin_client
+from stream_lsh.worker.engine.contiguity import ContiguityGuard
 from stream_lsh.worker.engine.crash import GRACE_SECONDS, STOP_SECONDS, CrashingSupervisor, end_process, halt
 from stream_lsh.worker.engine.fence import ZombieFence
 from stream_lsh.worker.engine.group import GroupWatch
@@ -15,6 +16,7 @@ from stream_lsh.worker.engine.resume_order import OrderedRecoveryTables
 from stream_lsh.worker.engine.topics import TopicSpec, ensure_topics
 from stream_lsh.worker.engine.transport import EngineTransport
 from stream_lsh.worker.engine.versions import require_tested_engine
+from stream_lsh.worker.engine.waiting import Batch, batches_of
 from stream_lsh.worker.engine.watchdog import Watchdog
 
 FIXED: Mapping[str, Any] = {
@@ -127,14 +129,26 @@ class EngineApp(faust.App):
             end_process(reason, after=GRACE_SECONDS)
         await super().crash(reason)
 
-    async def current(self, stream: Any) -> AsyncIterator[Any]:
-        """The events of this generation: one of an older one belongs to whoever owns the partition now.
+    async def current(self, stream: Any, guard: ContiguityGuard) -> AsyncIterator[Batch]:
+        """What waits for an agent, in batches of this generation of the group.
 
-        It is read again there, or here, from the committed offset.
+        One of an older generation belongs to whoever owns the partition now: it is read again there, or here, from the
+        committed offset.
+
+        Args:
+            stream: of the agent, whose topic is in `chunks`.
+            guard: looks at every batch that is given out.
         """
-        async for event in stream.noack().events():
-            if event.message.generation_id == self.consumer_generation_id:
-                yield event
+        events, queue = stream.noack().events(), stream.channel.queue
+        async for event in events:
+            waiting = [event]
+            while not queue.empty() and len(waiting) < self.conf.stream_buffer_maxsize:
+                waiting.append(await anext(events))
+            for batch in batches_of(waiting, self.chunks.__getitem__):
+                if batch.generation_id == self.consumer_generation_id:
+                    for one in batch.events:
+                        guard.check(one)
+                    yield batch
 
     def committed_offset(self, tp: TP) -> int | None:
         """The offset from which this partition is read after a crash; None before the first commit."""

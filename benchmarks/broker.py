@@ -1,0 +1,188 @@
+"""What the measurements on a broker share: applications that nobody has used yet, workers, feeders, documents."""
+
+import contextlib
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from confluent_kafka import Consumer, Message, Producer
+
+from stream_lsh.config import Config, parse
+from stream_lsh.config.model import PipelineConfig
+from stream_lsh.worker.brokers import Broker
+
+KeyValue = tuple[bytes, bytes]
+
+SIZE = 3_000
+NEAR = 0.1
+_VOCABULARY = 50_000
+
+
+class Bench:
+    """A broker, and applications on it that have nothing to do with each other."""
+
+    def __init__(self, broker: Broker, folder: Path) -> None:
+        self._broker, self._folder = broker, folder
+        self._runs = 0
+
+    def configured(self, partitions: int, **keys: Any) -> tuple[Config, Path]:
+        """A configuration that nobody has used yet, and the file that it is in."""
+        self._runs += 1
+        name = f"run{self._runs}"
+        told = "\n".join(f"{key} = {json.dumps(value)}" for key, value in keys.items())
+        text = (
+            f'[kafka]\nbrokers = "{self._broker.address}"\n[worker]\napp_id = "{name}"\n'
+            f'data_dir = "{self._folder / name}"\n[[pipeline]]\nname = "{name}"\nsource = "{name}-source"\n'
+            f"partitions = {partitions}\n{told}\n"
+        )
+        file = self._folder / f"{name}.toml"
+        file.write_text(text, encoding="utf-8")
+        return parse(text, str(file), {}), file
+
+    @contextlib.contextmanager
+    def workers(self, config: Config, file: Path, count: int) -> Iterator[list["subprocess.Popen[bytes]"]]:
+        """Worker processes that are ready; ended in order, and it is an error if one ended before."""
+        command = [sys.executable, "-m", "stream_lsh", "worker", "--config", str(file)]
+        logs = [self._folder / f"{config.pipelines[0].name}-{number}.log" for number in range(count)]
+        started = []
+        for log in logs:
+            with log.open("wb") as output:
+                started.append(subprocess.Popen(command, stdout=output, stderr=output))  # noqa: S603 - ourselves
+            _wait(lambda: b" ready: " in log.read_bytes(), log)  # noqa: B023 - awaited here
+        try:
+            yield started
+        finally:
+            ended = [process.poll() for process in started]
+            for process in started:
+                process.terminate()
+            for process in started:
+                process.wait(60)
+            if ended != [None] * count:
+                raise RuntimeError(f"workers ended with {ended}: {logs[0].read_text()[-2_000:]}")
+
+    def stream(self, pipeline: PipelineConfig) -> "Stream":
+        """A feeder and a reader of a pipeline."""
+        return Stream(self._producer(), self.consumer(pipeline.matches_topic), pipeline.source)
+
+    def consumer(self, *topics: str) -> Consumer:
+        """Reads topics from their beginning."""
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self._broker.address,
+                "group.id": f"bench-{topics[0]}",
+                "auto.offset.reset": "earliest",
+                "fetch.wait.max.ms": 5,
+                "topic.metadata.refresh.interval.ms": 500,
+            }
+        )
+        consumer.subscribe(list(topics))
+        return consumer
+
+    def _producer(self) -> Producer:
+        """Sends as the Java client would; its own cost is small."""
+        return Producer(
+            {
+                "bootstrap.servers": self._broker.address,
+                "linger.ms": 2,
+                "partitioner": "murmur2_random",
+                "queue.buffering.max.messages": 1_000_000,
+                "queue.buffering.max.kbytes": 2_000_000,
+            }
+        )
+
+
+class Stream:
+    """Feeds a pipeline and reads its matches.
+
+    Attributes:
+        seen: when each pair came first.
+    """
+
+    def __init__(self, producer: Producer, consumer: Consumer, topic: str) -> None:
+        self._producer, self._consumer, self._topic = producer, consumer, topic
+        self.seen: dict[str, float] = {}
+
+    def feed(self, messages: Sequence[KeyValue]) -> None:
+        """Send as fast as they are taken."""
+        for key, value in messages:
+            self._producer.produce(self._topic, value, key)
+            self._producer.poll(0)
+        self._producer.flush()
+
+    def feed_paced(self, messages: Sequence[KeyValue], rate: int) -> dict[str, float]:
+        """Send at a steady rate, and read what comes meanwhile; when each was sent."""
+        sent: dict[str, float] = {}
+        began = time.perf_counter()
+        for number, (key, value) in enumerate(messages):
+            while (left := began + number / rate - time.perf_counter()) > 0:
+                self._take(self._consumer.poll(left))
+            sent[key.decode()] = time.perf_counter()
+            self._producer.produce(self._topic, value, key)
+            self._producer.poll(0)
+        self._producer.flush()
+        return sent
+
+    def matches(self, enough: int, patience: float = 15.0) -> float:
+        """Read until there are so many; when the last new one came.
+
+        Raises:
+            RuntimeError: no more come, and some are missing.
+        """
+        last = time.perf_counter()
+        while len(self.seen) < enough:
+            if self._take(self._consumer.poll(0.1)):
+                last = time.perf_counter()
+            if time.perf_counter() - last > patience:
+                raise RuntimeError(f"{len(self.seen)} matches of {enough} came")
+        return max(self.seen.values())
+
+    def close(self) -> None:
+        """Leave the group."""
+        self._consumer.close()
+
+    def _take(self, message: Message | None) -> bool:
+        """Take in what has come; whether something has."""
+        if message is None or message.error() is not None:
+            return False
+        self.seen.setdefault((message.key() or b"").decode(), time.perf_counter())
+        return True
+
+
+def _wait(done: Any, log: Path, seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not done():
+        if time.monotonic() > end:
+            raise RuntimeError(f"not ready after {seconds} s: {log.read_text()[-2_000:]}")
+        time.sleep(0.05)
+
+
+def documents(count: int) -> tuple[list[KeyValue], dict[int, int]]:
+    """Messages of documents, and for each near-duplicate the number of the original.
+
+    Words follow Zipf's law; a near-duplicate has twenty words of its own, so its similarity is some .9, and nothing
+    else is similar to anything.
+    """
+    random = np.random.default_rng(1)
+    words = np.array([f"w{number:x}" for number in range(_VOCABULARY)], object)
+    weights = 1 / np.arange(10, _VOCABULARY + 10)
+    bounds = np.cumsum(weights / weights.sum())
+    originals: list[tuple[int, list[str]]] = []
+    messages, twins = list[KeyValue](), dict[int, int]()
+    for start in range(0, count, 1000):
+        drawn = words[np.searchsorted(bounds, random.random((min(1000, count - start), SIZE // 4)), side="right")]
+        for number, row in enumerate(drawn.tolist(), start):
+            chosen = row[: len(" ".join(row)[:SIZE].split()) - 1]
+            if originals and random.random() < NEAR:
+                twins[number], original = originals.pop(int(random.integers(len(originals))))
+                at = int(random.integers(len(original) - 20))
+                chosen = [*original[:at], *chosen[:20], *original[at + 20 :]]
+            else:
+                originals.append((number, chosen))
+            value = {"text": " ".join(chosen), "time": 1_700_000_000_000 + number}
+            messages.append((b"%08d" % number, json.dumps(value).encode()))
+    return messages, twins

@@ -1,0 +1,281 @@
+"""The worker on a real broker: `python -m benchmarks.streaming --data DIR [--out FILE] [--part PART]`.
+
+answers      newsgroups20 through Kafka, 1 and 2 workers, 1, 4 and 7 partitions, against the command `dedup`
+throughput   documents of 3 KB, one in ten a near-duplicate of an earlier one, fed as fast as they are taken
+latency      the same at 100 and at 1,000 documents a second: a document sent, its match received
+way          what one worker process does all the time, by agent, from samples under load
+
+Broker, feeder and worker share the machine.  The broker is the first that there is: a given address, Docker, Maven.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.broker import NEAR, SIZE, Bench, documents
+from stream_lsh.config.model import PipelineConfig
+from stream_lsh.worker.brokers import choose_broker
+
+Pairs = dict[tuple[str, str], float]
+
+_WARM = 2_000
+_LAYOUTS = ((1, 1), (1, 4), (1, 7), (2, 1), (2, 4), (2, 7))
+_PARTS = ("answers", "throughput", "way", "latency")
+_STEPS = ("sign", "index", "gather", "verify", "settle")
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Whether a run through Kafka and `dedup` gave the same pairs and groups."""
+
+    workers: int
+    partitions: int
+    pairs: int
+    same_pairs: bool
+    same_groups: bool
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """Documents a second from the first one sent to the last match received, and the worker's processor time."""
+
+    documents: int
+    matches: int
+    documents_per_second: float
+    cpu_us_per_document: float
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Milliseconds from the sending of a document to the receipt of its match."""
+
+    rate: int
+    matches: int
+    p50_ms: float
+    p99_ms: float
+    longest_ms: float
+    cpu: float
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the parts; tables go to standard output, data to the file."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.streaming", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
+    parser.add_argument("--out", type=Path, help="where the data goes, as JSON")
+    parser.add_argument("--part", choices=_PARTS, action="append", help="only this; may be repeated")
+    parser.add_argument("--documents", type=int, default=40_000, help="of a round of throughput")
+    parser.add_argument("--rounds", type=int, default=3, help="of throughput and latency")
+    options = parser.parse_args(argv)
+    parts = options.part or _PARTS
+    said: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(prefix="stream-lsh-bench-") as folder:
+        with choose_broker(Path(folder) / "broker") as broker:
+            bench = Bench(broker, Path(folder))
+            if "answers" in parts:
+                said["answers"] = [asdict(one) for one in _answers(bench, options.data)]
+            if "throughput" in parts:
+                said["throughput"] = [asdict(one) for one in _throughput(bench, options.documents, options.rounds)]
+            if "way" in parts:
+                said["way"] = _way(bench, options.documents)
+            if "latency" in parts:
+                said["latency"] = [asdict(one) for one in _latency(bench, options.rounds)]
+    if options.out is not None:
+        options.out.write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+# -- answers
+
+
+def _answers(bench: Bench, data: Path) -> list[Answers]:
+    source = data / "newsgroups20" / "docs.jsonl.gz"
+    wanted, groups = _of_dedup(source)
+    articles = [json.loads(line) for line in gzip.open(source, "rt", encoding="utf-8")]
+    messages = [(one["id"].encode(), json.dumps({"text": one["text"]}).encode()) for one in articles]
+    print(f"newsgroups20, {len(messages)} documents, T = .5; `dedup` finds {len(wanted)} pairs, {len(groups)} groups\n")
+    print("workers  partitions   pairs  same pairs  same groups  seconds")
+    rows = []
+    for workers, partitions in _LAYOUTS:
+        config, file = bench.configured(partitions, threshold=0.5, retention=0)
+        with bench.workers(config, file, workers):
+            start = time.perf_counter()
+            bench.stream(config.pipelines[0]).feed(messages)
+            pairs, found = _published(bench, config.pipelines[0], len(wanted))
+            row = Answers(
+                workers, partitions, len(pairs), pairs == wanted, found == groups, time.perf_counter() - start
+            )
+        print(
+            f"{row.workers:>7}{row.partitions:>12}{row.pairs:>8}{row.same_pairs!s:>12}{row.same_groups!s:>13}"
+            f"{row.seconds:>9.1f}",
+            flush=True,
+        )
+        rows.append(row)
+    print()
+    return rows
+
+
+def _of_dedup(source: Path) -> tuple[Pairs, set[frozenset[str]]]:
+    with tempfile.TemporaryDirectory() as folder:
+        matches, clusters = Path(folder) / "matches.jsonl", Path(folder) / "clusters.jsonl"
+        command = [sys.executable, "-m", "stream_lsh", "dedup", str(source), "--threshold", "0.5", "--quiet"]
+        subprocess.run([*command, "--matches", str(matches), "--clusters", str(clusters)], check=True)  # noqa: S603
+        pairs = [json.loads(line) for line in matches.open(encoding="utf-8")]
+        groups = [json.loads(line)["members"] for line in clusters.open(encoding="utf-8")]
+    return {(one["left"], one["right"]): one["similarity"] for one in pairs}, {frozenset(one) for one in groups}
+
+
+def _published(bench: Bench, pipeline: PipelineConfig, enough: int) -> tuple[Pairs, set[frozenset[str]]]:
+    """Pairs and groups once there are enough pairs, and nothing has come for five seconds."""
+    consumer = bench.consumer(pipeline.matches_topic, pipeline.members_topic)
+    matches: dict[bytes, bytes | None] = {}
+    members: dict[bytes, bytes | None] = {}
+    last = time.monotonic()
+    while time.monotonic() - last < (5.0 if len(matches) >= enough else 60.0):
+        for message in consumer.consume(1_000, 0.2):
+            if message.error() is None:
+                table = matches if message.topic() == pipeline.matches_topic else members
+                table[message.key() or b""] = message.value()
+                last = time.monotonic()
+    consumer.close()
+    live = [json.loads(value) for value in matches.values() if value is not None]
+    groups: dict[str, set[str]] = {}
+    for key, value in members.items():
+        if value is not None:
+            groups.setdefault(json.loads(value)["cluster"], set()).add(key.decode())
+    return {(one["left"], one["right"]): one["similarity"] for one in live}, {frozenset(one) for one in groups.values()}
+
+
+# -- throughput
+
+
+def _throughput(bench: Bench, count: int, rounds: int) -> list[Throughput]:
+    print(f"{count} documents of {SIZE} characters, {NEAR:.0%} near-duplicates, one worker process, 4 partitions\n")
+    print("documents/s  worker's us a document  matches")
+    rows = []
+    messages, twins = documents(_WARM + count)
+    for _ in range(rounds):
+        config, file = bench.configured(4)
+        with bench.workers(config, file, 1) as (worker,), closing(bench.stream(config.pipelines[0])) as stream:
+            stream.feed(messages[:_WARM])
+            stream.matches(sum(number < _WARM for number in twins))
+            began, spent = time.perf_counter(), _cpu_seconds(worker.pid)
+            stream.feed(messages[_WARM:])
+            ended = stream.matches(len(twins))
+            spent = _cpu_seconds(worker.pid) - spent
+        row = Throughput(count, len(twins), count / (ended - began), spent / count * 1e6)
+        print(f"{row.documents_per_second:>11.0f}{row.cpu_us_per_document:>24.0f}{row.matches:>9}", flush=True)
+        rows.append(row)
+    print()
+    return rows
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+# -- way
+
+
+def _way(bench: Bench, count: int) -> dict[str, float]:
+    """The share of each agent in the samples of a worker that has all it can do."""
+    messages, twins = documents(_WARM + count)
+    config, file = bench.configured(4)
+    samples = file.with_suffix(".samples")
+    with bench.workers(config, file, 1) as (worker,), closing(bench.stream(config.pipelines[0])) as stream:
+        stream.feed(messages[:_WARM])
+        stream.matches(sum(number < _WARM for number in twins))
+        spy = [str(Path(sys.executable).with_name("py-spy")), "record", "--rate", "200", "--format", "raw"]
+        spy += ["--pid", str(worker.pid), "--output", str(samples)]
+        with subprocess.Popen(spy, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT) as spying:  # noqa: S603 - ours
+            time.sleep(2.0)
+            stream.feed(messages[_WARM:])
+            stream.matches(len(twins))
+            spying.send_signal(signal.SIGINT)
+    shares = _shares(samples.read_text().splitlines())
+    print("where a worker's time goes, of one with all it can do\n")
+    for name, share in sorted(shares.items(), key=lambda one: -one[1]):
+        print(f"{share:>6.1%}  {name}")
+    print()
+    return shares
+
+
+def _shares(stacks: Sequence[str]) -> dict[str, float]:
+    """What the samples were in: an agent, or a part of the engine or of the client."""
+    found: Counter[str] = Counter()
+    for line in stacks:
+        stack, _, count = line.rpartition(" ")
+        found[_belongs_to(stack)] += int(count)
+    total = found.total()
+    return {name: count / total for name, count in found.items()}
+
+
+def _belongs_to(stack: str) -> str:
+    for step in _STEPS:
+        at = stack.find(f"PipelineAgents.{step} (")
+        if at >= 0:
+            inner = stack[at:]
+            within = {"TextScheme.sign": "signatures", " (stream_lsh/wire": "bytes", "EngineApp.produce": "sending"}
+            return f"{step}: {next((name for mark, name in within.items() if mark in inner), 'the step')}"
+    if "aiokafka/producer" in stack:
+        return "the client: sending"
+    if "aiokafka/consumer" in stack or "WorkerThread" in stack:
+        return "the client: reading"
+    return "the loop and the engine"
+
+
+# -- latency
+
+
+def _latency(bench: Bench, rounds: int) -> list[Latency]:
+    print("documents/s  matches  p50 ms  p99 ms  longest ms  worker's cores")
+    rows = []
+    for rate, seconds in ((100, 30), (1000, 15)):
+        for _ in range(rounds):
+            row = _paced(bench, rate, rate * seconds)
+            print(
+                f"{row.rate:>11}{row.matches:>9}{row.p50_ms:>8.1f}{row.p99_ms:>8.1f}{row.longest_ms:>12.1f}{row.cpu:>16.2f}",
+                flush=True,
+            )
+            rows.append(row)
+    print()
+    return rows
+
+
+def _paced(bench: Bench, rate: int, count: int) -> Latency:
+    messages, twins = documents(_WARM + count)
+    config, file = bench.configured(4)
+    with bench.workers(config, file, 1) as (worker,), closing(bench.stream(config.pipelines[0])) as stream:
+        stream.feed(messages[:_WARM])
+        stream.matches(sum(number < _WARM for number in twins))
+        spent, began = _cpu_seconds(worker.pid), time.perf_counter()
+        sent = stream.feed_paced(messages[_WARM:], rate)
+        cpu = (_cpu_seconds(worker.pid) - spent) / (time.perf_counter() - began)
+        stream.matches(len(twins))
+    took = _latencies(sent, stream.seen)
+    cuts = statistics.quantiles(took, n=100)
+    return Latency(rate, len(took), statistics.median(took), cuts[98], max(took), cpu)
+
+
+def _latencies(sent: Mapping[str, float], seen: Mapping[str, float]) -> list[float]:
+    """Milliseconds of every match whose later document was paced."""
+    newer = {pair: max(json.loads(pair)) for pair in seen}
+    return [(at - sent[newer[pair]]) * 1000 for pair, at in seen.items() if newer[pair] in sent]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,74 @@
+"""What waits for an agent is taken together.
+
+Fault (faust-streaming 0.15.3): every fetch of the consumer becomes events of its own, however little it brought, and an
+agent gets one after the other.  At some hundred records a second a fetch brings one record; an agent that awaits a
+delivery for each falls behind, and the records wait in a queue of small events.  Measured at 100 documents a second on
+a slow machine: 250 ms in this queue alone, and 10 ms without.
+
+So an agent takes all events that wait, and those of one partition as one batch, of at most as many records as a chunk.
+
+Delete when: the engine delivers what waits, not what was fetched.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from faust.types import TP
+
+
+class Batch:
+    """Consecutive events of one partition and one generation of the group.
+
+    Attributes:
+        events: to be acknowledged, in their order.
+        records: of all of them.
+        tp: where they come from.
+        generation_id: of the group, when they came.
+    """
+
+    __slots__ = ("events", "generation_id", "records", "tp")
+
+    def __init__(self, event: Any) -> None:
+        self.events = [event]
+        self.records: list[Any] = list(event.value)
+        self.tp: TP = event.message.tp
+        self.generation_id: int = event.message.generation_id
+
+    @property
+    def partition(self) -> int:
+        """Of the topic."""
+        return self.tp.partition
+
+    @property
+    def offset(self) -> int:
+        """Of the last record."""
+        return int(self.records[-1].offset)
+
+    def takes(self, event: Any, most: int) -> bool:
+        """Take an event in as well, if it belongs here and there is room; whether it was."""
+        if event.message.generation_id != self.generation_id or len(self.records) + len(event.value) > most:
+            return False
+        self.events.append(event)
+        self.records += event.value
+        return True
+
+
+def batches_of(events: Sequence[Any], most: Callable[[str], int]) -> Iterator[Batch]:
+    """The events as batches, in the order in which their partitions came first; all of a partition keep their order.
+
+    Args:
+        events: each a list of records of one partition.
+        most: the records of a batch, by topic; one event may have more.
+    """
+    batches: dict[TP, list[Batch]] = {}
+    for event in events:
+        of_tp = batches.setdefault(event.message.tp, [])
+        if not of_tp or not of_tp[-1].takes(event, most(event.message.topic)):
+            of_tp.append(Batch(event))
+    yield from _in_turns(batches.values())
+
+
+def _in_turns(lists: Iterable[Sequence[Batch]]) -> Iterator[Batch]:
+    left = list(lists)
+    for turn in range(max(map(len, left), default=0)):
+        yield from (of_tp[turn] for of_tp in left if turn < len(of_tp))
