@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from confluent_kafka import Consumer, Message, Producer
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
 from stream_lsh.config import Config, parse
 from stream_lsh.config.model import PipelineConfig
@@ -64,6 +65,21 @@ class Bench:
                 process.wait(60)
             if ended != [None] * count:
                 raise RuntimeError(f"workers ended with {ended}: {logs[0].read_text()[-2_000:]}")
+
+    @contextlib.contextmanager
+    def floor(self, hops: int) -> Iterator[tuple["subprocess.Popen[str]", "Stream"]]:
+        """A process that copies over so many hops, see `benchmarks.floor`; and what feeds and reads it."""
+        self._runs += 1
+        topics = [f"floor{self._runs}-{number}" for number in range(hops)]
+        admin = AdminClient({"bootstrap.servers": self._broker.address})
+        for made in admin.create_topics([NewTopic(name, 1, 1) for name in topics]).values():
+            made.result()
+        command = [sys.executable, "-m", "benchmarks.floor", self._broker.address, *topics]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:  # noqa: S603
+            if process.stdout is None or process.stdout.readline() != "ready\n":
+                raise RuntimeError("the copier did not start")
+            yield process, Stream(self._producer(), self.consumer(topics[-1]), topics[0])
+            process.kill()
 
     def stream(self, pipeline: PipelineConfig) -> "Stream":
         """A feeder and a reader of a pipeline."""

@@ -1,8 +1,10 @@
 """The worker on a real broker: `python -m benchmarks.streaming --data DIR [--out FILE] [--part PART]`.
 
 answers      newsgroups20 through Kafka, 1 and 2 workers, 1, 4 and 7 partitions, against the command `dedup`
-throughput   documents of 3 KB, one in ten a near-duplicate of an earlier one, fed as fast as they are taken
-latency      the same at 100 and at 1,000 documents a second: a document sent, its match received
+throughput   documents of 3 KB, one in ten a near-duplicate of an earlier one, fed as fast as they are taken; beside it
+             datasketch on a file of them, without Kafka
+latency      the same at 100 and at 1,000 documents a second: a document sent, its match received; beside it the same
+             messages over as many hops with the client alone
 way          what one worker process does all the time, by agent, from samples under load
 
 Broker, feeder and worker share the machine.  The broker is the first that there is: a given address, Docker, Maven.
@@ -19,19 +21,22 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.broker import NEAR, SIZE, Bench, documents
+from benchmarks.broker import NEAR, SIZE, Bench, KeyValue, Stream, documents
 from stream_lsh.config.model import PipelineConfig
 from stream_lsh.worker.brokers import choose_broker
 
 Pairs = dict[tuple[str, str], float]
 
 _WARM = 2_000
+_HOPS = 6
+"""Source, bands, candidates, verifications, edges, matches: each read, and the last one by the reader."""
+_BY_DATASKETCH = 4_000
 _LAYOUTS = ((1, 1), (1, 4), (1, 7), (2, 1), (2, 4), (2, 7))
 _PARTS = ("answers", "throughput", "way", "latency")
 _STEPS = ("sign", "index", "gather", "verify", "settle")
@@ -51,24 +56,29 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """Documents a second from the first one sent to the last match received, and the worker's processor time."""
+    """Documents a second from the first one sent to the last match received, and the processor time of a document.
+
+    `datasketch_per_second` is that of `datasketch_dedup` on a file of the first documents, measured in the same round.
+    """
 
     documents: int
     matches: int
     documents_per_second: float
     cpu_us_per_document: float
+    datasketch_per_second: float
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
     """Milliseconds from the sending of a document to the receipt of its match."""
 
+    what: str
     rate: int
     matches: int
     p50_ms: float
     p99_ms: float
     longest_ms: float
-    cpu: float
+    cores: float
 
 
 def main(argv: Sequence[str]) -> int:
@@ -164,7 +174,7 @@ def _published(bench: Bench, pipeline: PipelineConfig, enough: int) -> tuple[Pai
 
 def _throughput(bench: Bench, count: int, rounds: int) -> list[Throughput]:
     print(f"{count} documents of {SIZE} characters, {NEAR:.0%} near-duplicates, one worker process, 4 partitions\n")
-    print("documents/s  worker's us a document  matches")
+    print("documents/s  worker's us a document  matches  datasketch  gain")
     rows = []
     messages, twins = documents(_WARM + count)
     for _ in range(rounds):
@@ -176,11 +186,28 @@ def _throughput(bench: Bench, count: int, rounds: int) -> list[Throughput]:
             stream.feed(messages[_WARM:])
             ended = stream.matches(len(twins))
             spent = _cpu_seconds(worker.pid) - spent
-        row = Throughput(count, len(twins), count / (ended - began), spent / count * 1e6)
-        print(f"{row.documents_per_second:>11.0f}{row.cpu_us_per_document:>24.0f}{row.matches:>9}", flush=True)
+        rate, peer = count / (ended - began), _by_datasketch(messages[:_BY_DATASKETCH])
+        row = Throughput(count, len(twins), rate, spent / count * 1e6, peer)
+        print(
+            f"{rate:>11.0f}{row.cpu_us_per_document:>24.0f}{row.matches:>9}{peer:>12.0f}{rate / peer:>5.1f}x",
+            flush=True,
+        )
         rows.append(row)
     print()
     return rows
+
+
+def _by_datasketch(messages: Sequence[KeyValue]) -> float:
+    """Documents a second of `datasketch_dedup` on a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "in.jsonl.gz", Path(folder) / "out.jsonl"
+        with gzip.open(source, "wt", encoding="utf-8", compresslevel=1) as file:
+            for key, value in messages:
+                file.write(json.dumps({"id": key.decode(), "text": json.loads(value)["text"]}) + "\n")
+        command = [sys.executable, "-m", "benchmarks.datasketch_dedup", str(source), str(target), "0.8"]
+        began = time.perf_counter()
+        subprocess.run(command, check=True)  # noqa: S603 - ours
+        return len(messages) / (time.perf_counter() - began)
 
 
 def _cpu_seconds(pid: int) -> float:
@@ -242,39 +269,55 @@ def _belongs_to(stack: str) -> str:
 
 
 def _latency(bench: Bench, rounds: int) -> list[Latency]:
-    print("documents/s  matches  p50 ms  p99 ms  longest ms  worker's cores")
+    print("what                      documents/s  matches  p50 ms  p99 ms  longest ms  cores")
     rows = []
     for rate, seconds in ((100, 30), (1000, 15)):
         for _ in range(rounds):
-            row = _paced(bench, rate, rate * seconds)
-            print(
-                f"{row.rate:>11}{row.matches:>9}{row.p50_ms:>8.1f}{row.p99_ms:>8.1f}{row.longest_ms:>12.1f}{row.cpu:>16.2f}",
-                flush=True,
-            )
-            rows.append(row)
+            for row in (_floor(bench, rate, rate * seconds), *(_paced(bench, rate, rate * seconds, p) for p in (1, 4))):
+                print(
+                    f"{row.what:<26}{row.rate:>11}{row.matches:>9}{row.p50_ms:>8.1f}{row.p99_ms:>8.1f}"
+                    f"{row.longest_ms:>12.1f}{row.cores:>7.2f}",
+                    flush=True,
+                )
+                rows.append(row)
     print()
     return rows
 
 
-def _paced(bench: Bench, rate: int, count: int) -> Latency:
+def _paced(bench: Bench, rate: int, count: int, partitions: int) -> Latency:
+    """A worker, fed at a steady rate."""
     messages, twins = documents(_WARM + count)
-    config, file = bench.configured(4)
+    config, file = bench.configured(partitions)
     with bench.workers(config, file, 1) as (worker,), closing(bench.stream(config.pipelines[0])) as stream:
         stream.feed(messages[:_WARM])
         stream.matches(sum(number < _WARM for number in twins))
-        spent, began = _cpu_seconds(worker.pid), time.perf_counter()
-        sent = stream.feed_paced(messages[_WARM:], rate)
-        cpu = (_cpu_seconds(worker.pid) - spent) / (time.perf_counter() - began)
+        sent, cores = _fed(stream, messages[_WARM:], rate, worker.pid)
         stream.matches(len(twins))
-    took = _latencies(sent, stream.seen)
+    newer = {pair: max(json.loads(pair)) for pair in stream.seen}
+    took = [(at - sent[newer[pair]]) * 1000 for pair, at in stream.seen.items() if newer[pair] in sent]
+    return _summary(f"worker, {partitions} partition{'s' * (partitions > 1)}", rate, took, cores)
+
+
+def _floor(bench: Bench, rate: int, count: int) -> Latency:
+    """The same messages over as many hops with the client alone, see `floor`."""
+    messages, _ = documents(count)
+    with bench.floor(_HOPS) as (process, stream), closing(stream):
+        sent, cores = _fed(stream, messages, rate, process.pid)
+        stream.matches(len(messages))
+    took = [(at - sent[key]) * 1000 for key, at in stream.seen.items()]
+    return _summary(f"client alone, {_HOPS} hops", rate, took, cores)
+
+
+def _fed(stream: Stream, messages: Sequence[KeyValue], rate: int, pid: int) -> tuple[dict[str, float], float]:
+    """When each message was sent, and how many cores the process kept busy meanwhile."""
+    spent, began = _cpu_seconds(pid), time.perf_counter()
+    sent = stream.feed_paced(messages, rate)
+    return sent, (_cpu_seconds(pid) - spent) / (time.perf_counter() - began)
+
+
+def _summary(what: str, rate: int, took: Sequence[float], cores: float) -> Latency:
     cuts = statistics.quantiles(took, n=100)
-    return Latency(rate, len(took), statistics.median(took), cuts[98], max(took), cpu)
-
-
-def _latencies(sent: Mapping[str, float], seen: Mapping[str, float]) -> list[float]:
-    """Milliseconds of every match whose later document was paced."""
-    newer = {pair: max(json.loads(pair)) for pair in seen}
-    return [(at - sent[newer[pair]]) * 1000 for pair, at in seen.items() if newer[pair] in sent]
+    return Latency(what, rate, len(took), statistics.median(took), cuts[98], max(took), cores)
 
 
 if __name__ == "__main__":

@@ -10,10 +10,13 @@ from stream_lsh.errors import ConfigError
 
 KINDS = ("matches", "members", "clusters", "dead-letters")
 """What can be followed: the public topics of a pipeline."""
+CANDIDATES = "candidates"
+"""And what is on its way to the exact check: pairs of versions, by partition and offset."""
 
 _EPILOG = """\
 examples:
   stream-lsh tail matches --config news.toml
+  stream-lsh tail candidates --config news.toml
   stream-lsh tail clusters --config news.toml --from-beginning --no-follow --json > clusters.jsonl
 """
 
@@ -21,7 +24,7 @@ examples:
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
     parser = Parser("tail", "Show what a pipeline publishes, as it comes.", _EPILOG)
-    parser.add_argument("kind", choices=KINDS, help="what to show")
+    parser.add_argument("kind", choices=(*KINDS, CANDIDATES), help="what to show")
     parser.add_argument("--config", required=True, metavar="FILE", help="the configuration, a TOML file")
     parser.add_argument("--pipeline", metavar="NAME", help="the pipeline, where the configuration has several")
     parser.add_argument("--from-beginning", action="store_true", help="begin with what is there already")
@@ -29,19 +32,23 @@ def run(arguments: Sequence[str]) -> int:
     parser.add_argument("--json", action="store_true", help="JSON lines with key, value and headers")
     options = parser.parse(arguments)
     from stream_lsh.config import load  # noqa: PLC0415
-    from stream_lsh.worker.following import messages, readable  # noqa: PLC0415
+    from stream_lsh.worker.following import candidate_lines, messages, readable  # noqa: PLC0415
 
     config = load(options.config, os.environ)
     named = [one for one in config.pipelines if options.pipeline in (None, one.name)]
     if len(named) != 1:
         names = ", ".join(one.name for one in config.pipelines)
         raise ConfigError(f"--pipeline: got {options.pipeline or 'none'}, expected one of {names}")
-    topic = named[0].public_topics[options.kind.replace("-", "_")]
+    inner = options.kind == CANDIDATES
+    topic = named[0].internal_topic(CANDIDATES) if inner else named[0].public_topics[options.kind.replace("-", "_")]
 
     async def show() -> None:
         with Output(STDOUT) as out:
             async for message in messages(config.kafka, topic, options.from_beginning, follow=not options.no_follow):
-                out.write([readable(options.kind, message, as_json=options.json)])
+                if inner:
+                    out.write(candidate_lines(named[0], message, as_json=options.json))
+                else:
+                    out.write([readable(options.kind, message, as_json=options.json)])
 
     asyncio.run(show())
     return 0

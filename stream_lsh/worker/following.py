@@ -8,9 +8,14 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer  # type: ignore[import-untyped]
 from aiokafka.errors import KafkaConnectionError  # type: ignore[import-untyped]
 
-from stream_lsh.config.model import KafkaConfig
+from stream_lsh.config.model import KafkaConfig, PipelineConfig
 from stream_lsh.errors import ConfigError
+from stream_lsh.model import ref_offset, ref_partition
+from stream_lsh.pipeline.batches import RECHECK
+from stream_lsh.wire.fingerprint import fingerprint
+from stream_lsh.wire.frames import decode_candidates
 from stream_lsh.worker.security import client_security, unreachable
+from stream_lsh.worker.state import stored_settings
 
 _WAIT_MS = 200
 _METADATA_S = 15.0
@@ -54,6 +59,30 @@ def readable(kind: str, record: Any, *, as_json: bool) -> bytes:
         value = None if record.value is None else _parsed(record.value)
         return json.dumps({"key": key, "value": value, "headers": headers}, ensure_ascii=False).encode()
     return _line(kind, key or "", record.value, headers).encode("utf-8", "replace")
+
+
+def candidate_lines(pipeline: PipelineConfig, record: Any, *, as_json: bool) -> list[bytes]:
+    """The pairs of a message of the topic `candidates`, a line each, for people or for programs.
+
+    A version is named by the partition and the offset of its message in the topic that sign reads.
+
+    Raises:
+        StateError: the message was written under other settings, or is damaged.
+    """
+    frame = decode_candidates(record.value, fingerprint(stored_settings(pipeline.scheme())))
+    if frame.candidates is None:
+        return []
+    pairs, lines = frame.candidates, []
+    for new, old, kind in zip(pairs.new.tolist(), pairs.old.tolist(), pairs.kinds.tolist(), strict=True):
+        what = "recheck" if kind == RECHECK else "candidate"
+        places = [(ref_partition(ref), ref_offset(ref)) for ref in (new, old)]
+        if as_json:
+            said = [{"partition": partition, "offset": offset} for partition, offset in places]
+            lines.append(json.dumps({"kind": what, "new": said[0], "old": said[1]}).encode())
+        else:
+            told = "  ".join(f"{pipeline.documents_topic}[{partition}]:{offset}" for partition, offset in places)
+            lines.append(f"{what:<9}  {told}".encode())
+    return lines
 
 
 def _parsed(value: bytes) -> Any:

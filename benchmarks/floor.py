@@ -1,0 +1,35 @@
+"""What no worker can beat: `python -m benchmarks.floor BROKERS TOPIC...` copies each topic to the next.
+
+As many hops as a document's match has, no work on the way, aiokafka alone, one loop, one process.
+"""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from itertools import pairwise
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer  # type: ignore[import-untyped]
+
+
+async def copy(brokers: str, topics: Sequence[str]) -> None:
+    """Copy for ever; says `ready` once everything is assigned."""
+    producer = AIOKafkaProducer(bootstrap_servers=brokers, acks="all")
+    await producer.start()
+    hops = []
+    for source, target in pairwise(topics):
+        consumer = AIOKafkaConsumer(source, bootstrap_servers=brokers, auto_offset_reset="earliest")
+        await consumer.start()
+        hops.append(_hop(consumer, producer, target))
+    print("ready", flush=True)
+    await asyncio.gather(*hops)
+
+
+async def _hop(consumer: AIOKafkaConsumer, producer: AIOKafkaProducer, target: str) -> None:
+    while True:
+        for records in (await consumer.getmany(timeout_ms=1_000)).values():
+            for record in records:
+                await producer.send(target, record.value, key=record.key, partition=record.partition)
+
+
+if __name__ == "__main__":
+    asyncio.run(copy(sys.argv[1], sys.argv[2:]))

@@ -1,0 +1,50 @@
+"""Messages as lines: what a pipeline compares."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from stream_lsh.config import parse
+from stream_lsh.errors import FingerprintMismatch
+from stream_lsh.model import make_ref
+from stream_lsh.pipeline.batches import CANDIDATE, RECHECK, Candidates, CandidatesFrame, Mark, Watermarks
+from stream_lsh.wire.fingerprint import fingerprint
+from stream_lsh.wire.frames import encode
+from stream_lsh.worker.following import candidate_lines
+from stream_lsh.worker.state import stored_settings
+
+PIPELINE = parse('[[pipeline]]\nname = "p"\nsource = "s"\n', "test.toml", {}).pipelines[0]
+OTHER = parse('[[pipeline]]\nname = "p"\nsource = "s"\nseed = 7\n', "test.toml", {}).pipelines[0]
+PAIRS = Candidates(
+    np.array([make_ref(2, 17), make_ref(0, 9)], np.uint64),
+    np.array([make_ref(1, 4), make_ref(0, 3)], np.uint64),
+    np.array([CANDIDATE, RECHECK], np.uint8),
+)
+
+
+def record(frame: CandidatesFrame) -> SimpleNamespace:
+    return SimpleNamespace(value=encode(frame, fingerprint(stored_settings(PIPELINE.scheme()))))
+
+
+def test_each_pair_is_a_line_for_people_and_for_programs() -> None:
+    told = record(CandidatesFrame(candidates=PAIRS))
+    assert candidate_lines(PIPELINE, told, as_json=False) == [
+        b"candidate  s[2]:17  s[1]:4",
+        b"recheck    s[0]:9  s[0]:3",
+    ]
+    first, second = map(json.loads, candidate_lines(PIPELINE, told, as_json=True))
+    assert first == {
+        "kind": "candidate",
+        "new": {"partition": 2, "offset": 17},
+        "old": {"partition": 1, "offset": 4},
+    }
+    assert second["kind"] == "recheck"
+
+
+def test_what_is_no_pair_is_no_line_and_other_settings_are_refused() -> None:
+    only_time = CandidatesFrame(watermarks=Watermarks(0, (Mark(0, 5, False, 0),)))
+    assert candidate_lines(PIPELINE, record(only_time), as_json=False) == []
+    with pytest.raises(FingerprintMismatch):
+        candidate_lines(OTHER, record(only_time), as_json=False)
