@@ -31,7 +31,7 @@ def execute(config: Config, partitions: Mapping[str, int], level: str, *, embedd
     try:
         worker.execute_from_commandline()
     except SystemExit as left:
-        reason = left.__context__  # the engine turns every exception into this one
+        reason = app.ended_by or left.__context__  # the engine turns every exception into this one
         if not isinstance(reason, StreamLSHError):
             return left.code if isinstance(left.code, int) else FAILED
         sys.stderr.write(f"stream-lsh: {type(reason).__name__}: {reason}\n")

@@ -146,4 +146,4 @@ class Upkeep:
 
     def _at_work(self) -> bool:
         app: Any = self._app
-        return not (app.rebalancing or app.in_recovery)
+        return not (app.rebalancing or app.in_recovery or app.should_stop)

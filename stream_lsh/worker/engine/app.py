@@ -63,6 +63,7 @@ class EngineApp(faust.App):
     Attributes:
         group: what is known of the membership in the consumer group.
         fence: whether this worker may write.
+        ended_by: the first reason to crash; what goes wrong while the app stops comes from it.
 
     Raises:
         ConfigError: an engine that was not tested, or a setting that is fixed.
@@ -87,6 +88,7 @@ class EngineApp(faust.App):
         self.chunks = dict(chunks or {})
         self.fetch_max_wait_ms = fetch_max_wait_ms
         chosen = {**DEFAULTS, **settings, **FIXED}
+        self.ended_by: BaseException | None = None
         self.group = GroupWatch()
         self.fence = ZombieFence(self.group, float(chosen["broker_session_timeout"]))
         self._watchdog = Watchdog(self, self.group, join_seconds=join_seconds, recovery_seconds=recovery_seconds)
@@ -123,11 +125,13 @@ class EngineApp(faust.App):
             end_process(DoubtError(f"not stopped in order after {STOP_SECONDS:.0f} s"), after=STOP_SECONDS)
         await super().stop()
 
-    async def crash(self, reason: BaseException) -> None:
-        """Stop because of `reason`; a worker process ends even if stopping hangs."""
-        if self.in_worker:
-            end_process(reason, after=GRACE_SECONDS)
-        await super().crash(reason)
+    def _crash(self, reason: BaseException) -> None:
+        """Stop because of `reason`, as all ways to crash do; a worker process ends even if stopping hangs."""
+        if self.ended_by is None:
+            self.ended_by = reason
+            if self.in_worker:
+                end_process(reason, after=GRACE_SECONDS)
+        super()._crash(reason)
 
     async def current(self, stream: Any, guard: ContiguityGuard) -> AsyncIterator[Batch]:
         """What waits for an agent, in batches of this generation of the group.
