@@ -389,7 +389,7 @@ def test_damaged_bytes_between_the_agents_end_the_worker_which_says_where(
 
     code, said, bad, position = asyncio.run(run())
     assert code == 1, said
-    assert f"stream-lsh: DamagedBytes: {topic}, partition 0, offset {bad}: " in said
+    assert f"DamagedBytes: {topic}, partition 0, offset {bad}: " in said
     assert position == bad  # it is read again, and nothing behind it before it is
 
 
@@ -409,9 +409,7 @@ def test_a_damaged_changelog_ends_the_worker_before_anything_is_read(
 
     code, said, bad, position = asyncio.run(run())
     assert code == 1, said
-    assert (
-        f"stream-lsh: DamagedBytes: {config.pipelines[0].changelog_topic(table)}, partition 0, offset {bad}: " in said
-    )
+    assert f"DamagedBytes: {config.pipelines[0].changelog_topic(table)}, partition 0, offset {bad}: " in said
     assert (
         position or 0
     ) <= 2  # what came before was acknowledged, if the first run had the time; nothing after it was

@@ -133,6 +133,11 @@ class EngineApp(faust.App):
                 end_process(reason, after=GRACE_SECONDS)
         super()._crash(reason)
 
+    async def _consumer_wait_empty(self, consumer: Any, logger: Any) -> None:
+        """Streams get empty before the app stops; but not where an agent has crashed, which will not read on."""
+        if self.ended_by is None:
+            await super()._consumer_wait_empty(consumer, logger)
+
     async def current(self, stream: Any, guard: ContiguityGuard) -> AsyncIterator[Batch]:
         """What waits for an agent, in batches of this generation of the group.
 

@@ -50,7 +50,7 @@ def end_process(reason: BaseException, after: float = 0.0) -> None:
         timer.daemon = True  # a stop in order that ends sooner is welcome
         timer.start()
         return
-    _log.critical("ending the process: %s", reason)
+    _log.critical("ending the process: %s: %s", type(reason).__name__, reason)
     logging.shutdown()
     os._exit(1)
 
