@@ -10,8 +10,9 @@ from stream_lsh.pipeline.scheme import Signatures, TextScheme
 from stream_lsh.worker.brokers import Broker
 from tests.asyncapi import Seen, described
 from tests.kafka.harness import read, running
+from tests.kafka.messages import NOW_MS, Message, document, eventually, put, started
 from tests.kafka.test_worker import configured
-from tests.kafka.test_worker_input import LIMIT, NOW_MS, REFUSED, Message, document, eventually, put, started
+from tests.kafka.test_worker_input import LIMIT, REFUSED
 
 HOUR_MS = 3_600_000
 TEXT = " ".join(f"word{number}" for number in range(20))

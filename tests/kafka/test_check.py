@@ -17,10 +17,10 @@ from stream_lsh.worker.auditing import audit
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.checking import Finding, check
 from tests.kafka.harness import admin_at, make_topics, quiet, read, running, until
+from tests.kafka.messages import FOX, NOW_MS, Message, document, eventually, matched, pair, put, started, twins
 from tests.kafka.test_guards import altered, ran, replaced, topics_of
 from tests.kafka.test_worker import articles, configured, expected, send
 from tests.kafka.test_worker_faults import edits, survivors
-from tests.kafka.test_worker_input import FOX, NOW_MS, Message, document, eventually, matched, pair, put, started, twins
 
 
 def written(config: Config, folder: Path) -> str:

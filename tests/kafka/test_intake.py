@@ -20,13 +20,9 @@ from stream_lsh.wire.origin import Origin, origin_header, origin_of
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.engine.gate import SourceGate
 from tests.kafka.harness import committed, make_topics, read, running, until
-from tests.kafka.test_worker import articles, configured, expected, published
-from tests.kafka.test_worker_faults import edits, processes, start, survivors
-from tests.kafka.test_worker_input import (
+from tests.kafka.messages import (
     FOX,
-    LIMIT,
     NOW_MS,
-    REFUSED,
     Message,
     document,
     eventually,
@@ -37,6 +33,9 @@ from tests.kafka.test_worker_input import (
     started,
     twins,
 )
+from tests.kafka.test_worker import articles, configured, expected, published
+from tests.kafka.test_worker_faults import edits, processes, start, survivors
+from tests.kafka.test_worker_input import LIMIT, REFUSED
 from tests.kafka.test_worker_upkeep import often, starts
 from tests.kafka.truth import settled
 

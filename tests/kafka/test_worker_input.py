@@ -1,83 +1,33 @@
 """What comes in is used, is put aside with its reason, or ends the worker; nothing is lost or blocks what follows."""
 
 import asyncio
-import json
-import sys
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
-from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 from aiokafka.admin import RecordsToDelete  # type: ignore[import-untyped]
 from aiokafka.codec import has_zstd  # type: ignore[import-untyped]
 from aiokafka.errors import UnsupportedCodecError  # type: ignore[import-untyped]
 from aiokafka.structs import TopicPartition  # type: ignore[import-untyped]
 
-from stream_lsh.config import Config
 from stream_lsh.pipeline.scheme import Signatures, TextScheme
 from stream_lsh.worker.brokers import Broker
-from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import admin_at, committed, make_topics, read, running, until
-from tests.kafka.test_worker import configured, published
-
-NOW_MS = 1_700_000_000_000
-FOX = "the quick brown fox jumps over the lazy dog and runs far away into the dark wood"
-
-
-class Message(NamedTuple):
-    key: bytes | None
-    value: bytes | None
-    time_ms: int | None = NOW_MS
-
-
-def document(text: str, **fields: Any) -> bytes:
-    return json.dumps({"text": text, **fields}).encode()
-
-
-@asynccontextmanager
-async def producing(broker: Broker, **options: Any) -> AsyncIterator[Any]:
-    producer = AIOKafkaProducer(bootstrap_servers=broker.address, **{"max_request_size": 4 << 20, **options})
-    await producer.start()
-    try:
-        yield producer
-    finally:
-        await producer.stop()
-
-
-async def put(broker: Broker, topic: str, messages: Sequence[Message], **options: Any) -> list[int]:
-    """The messages in one batch, if they fit, on partition 0; their offsets."""
-    async with producing(broker, max_batch_size=1 << 20, **options) as producer:
-        batch = producer.create_batch()  # takes what `send` refuses: neither key nor value
-        for one in messages:
-            assert batch.append(key=one.key, value=one.value, timestamp=one.time_ms) is not None
-        first = (await (await producer.send_batch(batch, topic, partition=0))).offset
-        return list(range(first, first + len(messages)))
-
-
-async def letters(config: Config) -> dict[int, Any]:
-    """The dead letters by the offset that they name."""
-    found = await read(config.kafka.brokers[0], config.pipelines[0].dead_letters_topic)
-    return {int(dict(record.headers)["offset"]): record for record in found}
-
-
-async def matched(config: Config) -> set[tuple[str, str]]:
-    return set((await published(config))[0])
-
-
-async def eventually(what: Callable[[], Awaitable[Any]], wanted: Any, seconds: float = 15.0) -> Any:
-    """What is there, once it is what it should be, or after so many seconds."""
-    end = time.monotonic() + seconds
-    while (found := await what()) != wanted and time.monotonic() < end:
-        await asyncio.sleep(0.1)
-    return found
-
-
-async def started(config: Config) -> WorkerApp:
-    return build_app(config, await source_partitions(config))
-
+from tests.kafka.messages import (
+    FOX,
+    NOW_MS,
+    Message,
+    document,
+    eventually,
+    letters,
+    matched,
+    pair,
+    producing,
+    put,
+    started,
+    twins,
+)
+from tests.kafka.test_worker import configured
 
 LIMIT = 4_096
 REFUSED: Mapping[str, tuple[str, str, Message]] = {
@@ -188,16 +138,6 @@ def test_what_looks_odd_and_can_be_used_is_used(broker: Broker, name: str) -> No
     assert found == pairs
     assert left == pairs - {("again", "other"), ("7", "ü\x00\n")}
     assert dead == {}
-
-
-def twins(number: int, count: int = 2) -> list[Message]:
-    """Messages of one text, which no other number has."""
-    text = f"the text number {number} is repeated by {number} and nothing else says {number} of {number}"
-    return [Message(b"%d-%d" % (number, copy), document(text)) for copy in range(count)]
-
-
-def pair(number: int) -> tuple[str, str]:
-    return f"{number}-0", f"{number}-1"
 
 
 def test_transactions_and_deleted_records_are_read_as_they_are_meant(broker: Broker, name: str) -> None:
@@ -329,107 +269,6 @@ def test_a_compacted_source_is_read_across_its_gaps(broker: Broker, name: str) -
     assert dead == {}
 
 
-async def ended(config: Config, folder: Path, then: Callable[[], Awaitable[None]] | None = None) -> tuple[int, str]:
-    """Run a worker as a process, do something, and wait for its end: the exit code and what it said."""
-    pipeline = config.pipelines[0]
-    file = folder / "worker.toml"
-    file.write_text(f"""
-[kafka]
-brokers = "{config.kafka.brokers[0]}"
-[worker]
-app_id = "{config.worker.app_id}"
-data_dir = "{folder}"
-[[pipeline]]
-name = "{pipeline.name}"
-source = "{pipeline.source}"
-partitions = {pipeline.partitions}
-shingles = "{pipeline.shingles}"
-retention = 0
-threshold = 0.5
-""")
-    command = [sys.executable, "-m", "stream_lsh", "worker", "--config", str(file)]
-    pipe, both = asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT
-    process = await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=both)
-    try:
-        if then is not None:
-            await then()
-        async with asyncio.timeout(40):
-            said, _ = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    assert process.returncode is not None
-    return process.returncode, said.decode()
-
-
-async def run_before(broker: Broker, config: Config) -> None:
-    """A worker that finds a pair, and ends in order."""
-    async with running(await started(config)):
-        await put(broker, config.pipelines[0].source, twins(0))
-        assert await eventually(lambda: matched(config), {pair(0)}) == {pair(0)}
-
-
-def test_damaged_bytes_between_the_agents_end_the_worker_which_says_where(
-    broker: Broker, name: str, tmp_path: Path
-) -> None:
-    config = configured(broker, name, 1)
-    topic = config.pipelines[0].internal_topic("bands")
-
-    async def run() -> tuple[int, str, int, int | None]:
-        bad: list[int] = []
-
-        async def damage() -> None:
-            bad.extend(await put(broker, topic, [Message(None, b"no frame of ours", None)]))
-            await put(broker, config.pipelines[0].source, twins(1))
-
-        await run_before(broker, config)
-        code, said = await ended(config, tmp_path, damage)
-        return code, said, bad[0], await committed(broker.address, name, topic)
-
-    code, said, bad, position = asyncio.run(run())
-    assert code == 1, said
-    assert f"DamagedBytes: {topic}, partition 0, offset {bad}: " in said
-    assert position == bad  # it is read again, and nothing behind it before it is
-
-
-@pytest.mark.parametrize("table", ["documents", "buckets", "ledger"])
-def test_a_damaged_changelog_ends_the_worker_before_anything_is_read(
-    broker: Broker, name: str, tmp_path: Path, table: str
-) -> None:
-    config = configured(broker, name, 1)
-    source = config.pipelines[0].source
-
-    async def run() -> tuple[int, str, int, int | None]:
-        await run_before(broker, config)
-        bad = await put(broker, config.pipelines[0].changelog_topic(table), [Message(None, b"no record", None)])
-        await put(broker, source, twins(1))
-        code, said = await ended(config, tmp_path)
-        return code, said, bad[0], await committed(broker.address, name, source)
-
-    code, said, bad, position = asyncio.run(run())
-    assert code == 1, said
-    assert f"DamagedBytes: {config.pipelines[0].changelog_topic(table)}, partition 0, offset {bad}: " in said
-    assert (
-        position or 0
-    ) <= 2  # what came before was acknowledged, if the first run had the time; nothing after it was
-
-
-def test_state_of_other_shingles_is_refused(broker: Broker, name: str, tmp_path: Path) -> None:
-    config = configured(broker, name, 1)
-    other = configured(broker, name, 1, shingles="char:5")
-
-    async def run() -> tuple[int, str]:
-        await run_before(broker, config)
-        return await ended(other, tmp_path)
-
-    code, said = asyncio.run(run())
-    assert code == 2, said
-    assert f"stream-lsh: ConfigError: {name}-p: its state was built under other settings (shingle" in said
-    assert "shingles: ours 'char:5', theirs 'word:3'" in said
-    assert asyncio.run(matched(config)) == {pair(0)}
-
-
 def test_a_document_that_meets_a_bug_is_put_aside_where_that_is_asked_for(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -478,18 +317,3 @@ def test_a_source_that_the_broker_compresses_is_read_or_ends_the_worker(broker: 
     else:  # the codec is not installed: the records are read once it is
         assert isinstance(reason, UnsupportedCodecError)
         assert (found, position) == (set(), None)
-
-
-def test_a_topic_that_the_operator_must_mend_ends_the_worker_with_its_own_code(
-    broker: Broker, name: str, tmp_path: Path
-) -> None:
-    config = configured(broker, name, 1)
-    topic = config.pipelines[0].dead_letters_topic
-
-    async def run() -> tuple[int, str]:
-        await make_topics(broker.address, topic, partitions=3)
-        return await ended(config, tmp_path)
-
-    code, said = asyncio.run(run())
-    assert code == 2, said
-    assert f"stream-lsh: ConfigError: {topic}: has 3 partitions, not 1" in said

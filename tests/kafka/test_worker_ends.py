@@ -1,0 +1,138 @@
+"""What ends a worker: bytes that are damaged, state of other settings, topics that the operator has to mend."""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from stream_lsh.config import Config
+from stream_lsh.worker.brokers import Broker
+from tests.kafka.harness import committed, make_topics, running
+from tests.kafka.messages import (
+    Message,
+    eventually,
+    matched,
+    pair,
+    put,
+    started,
+    twins,
+)
+from tests.kafka.test_worker import configured
+
+
+async def ended(config: Config, folder: Path, then: Callable[[], Awaitable[None]] | None = None) -> tuple[int, str]:
+    """Run a worker as a process, do something, and wait for its end: the exit code and what it said."""
+    pipeline = config.pipelines[0]
+    file = folder / "worker.toml"
+    file.write_text(f"""
+[kafka]
+brokers = "{config.kafka.brokers[0]}"
+[worker]
+app_id = "{config.worker.app_id}"
+data_dir = "{folder}"
+[[pipeline]]
+name = "{pipeline.name}"
+source = "{pipeline.source}"
+partitions = {pipeline.partitions}
+shingles = "{pipeline.shingles}"
+retention = 0
+threshold = 0.5
+""")
+    command = [sys.executable, "-m", "stream_lsh", "worker", "--config", str(file)]
+    pipe, both = asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT
+    process = await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=both)
+    try:
+        if then is not None:
+            await then()
+        async with asyncio.timeout(40):
+            said, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert process.returncode is not None
+    return process.returncode, said.decode()
+
+
+async def run_before(broker: Broker, config: Config) -> None:
+    """A worker that finds a pair, and ends in order."""
+    async with running(await started(config)):
+        await put(broker, config.pipelines[0].source, twins(0))
+        assert await eventually(lambda: matched(config), {pair(0)}) == {pair(0)}
+
+
+def test_damaged_bytes_between_the_agents_end_the_worker_which_says_where(
+    broker: Broker, name: str, tmp_path: Path
+) -> None:
+    config = configured(broker, name, 1)
+    topic = config.pipelines[0].internal_topic("bands")
+
+    async def run() -> tuple[int, str, int, int | None]:
+        bad: list[int] = []
+
+        async def damage() -> None:
+            bad.extend(await put(broker, topic, [Message(None, b"no frame of ours", None)]))
+            await put(broker, config.pipelines[0].source, twins(1))
+
+        await run_before(broker, config)
+        code, said = await ended(config, tmp_path, damage)
+        return code, said, bad[0], await committed(broker.address, name, topic)
+
+    code, said, bad, position = asyncio.run(run())
+    assert code == 1, said
+    assert f"DamagedBytes: {topic}, partition 0, offset {bad}: " in said
+    assert position == bad  # it is read again, and nothing behind it before it is
+
+
+@pytest.mark.parametrize("table", ["documents", "buckets", "ledger"])
+def test_a_damaged_changelog_ends_the_worker_before_anything_is_read(
+    broker: Broker, name: str, tmp_path: Path, table: str
+) -> None:
+    config = configured(broker, name, 1)
+    source = config.pipelines[0].source
+
+    async def run() -> tuple[int, str, int, int | None]:
+        await run_before(broker, config)
+        bad = await put(broker, config.pipelines[0].changelog_topic(table), [Message(None, b"no record", None)])
+        await put(broker, source, twins(1))
+        code, said = await ended(config, tmp_path)
+        return code, said, bad[0], await committed(broker.address, name, source)
+
+    code, said, bad, position = asyncio.run(run())
+    assert code == 1, said
+    assert f"DamagedBytes: {config.pipelines[0].changelog_topic(table)}, partition 0, offset {bad}: " in said
+    assert (
+        position or 0
+    ) <= 2  # what came before was acknowledged, if the first run had the time; nothing after it was
+
+
+def test_state_of_other_shingles_is_refused(broker: Broker, name: str, tmp_path: Path) -> None:
+    config = configured(broker, name, 1)
+    other = configured(broker, name, 1, shingles="char:5")
+
+    async def run() -> tuple[int, str]:
+        await run_before(broker, config)
+        return await ended(other, tmp_path)
+
+    code, said = asyncio.run(run())
+    assert code == 2, said
+    assert f"stream-lsh: ConfigError: {name}-p: its state was built under other settings (shingle" in said
+    assert "shingles: ours 'char:5', theirs 'word:3'" in said
+    assert asyncio.run(matched(config)) == {pair(0)}
+
+
+def test_a_topic_that_the_operator_must_mend_ends_the_worker_with_its_own_code(
+    broker: Broker, name: str, tmp_path: Path
+) -> None:
+    config = configured(broker, name, 1)
+    topic = config.pipelines[0].dead_letters_topic
+
+    async def run() -> tuple[int, str]:
+        await make_topics(broker.address, topic, partitions=3)
+        return await ended(config, tmp_path)
+
+    code, said = asyncio.run(run())
+    assert code == 2, said
+    assert f"stream-lsh: ConfigError: {topic}: has 3 partitions, not 1" in said
