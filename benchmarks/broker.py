@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,8 @@ class Bench:
         consumer = Consumer(
             {
                 "bootstrap.servers": self._broker.address,
-                "group.id": f"bench-{topics[0]}",
+                "group.id": f"bench-{uuid.uuid4()}",
+                "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",
                 "fetch.wait.max.ms": 5,
                 "topic.metadata.refresh.interval.ms": 500,

@@ -121,13 +121,12 @@ def _answers(bench: Bench, data: Path) -> list[Answers]:
     rows = []
     for workers, partitions in _LAYOUTS:
         config, file = bench.configured(partitions, threshold=0.5, retention=0)
-        with bench.workers(config, file, workers):
+        with bench.workers(config, file, workers), closing(bench.stream(config.pipelines[0])) as stream:
             start = time.perf_counter()
-            bench.stream(config.pipelines[0]).feed(messages)
-            pairs, found = _published(bench, config.pipelines[0], len(wanted))
-            row = Answers(
-                workers, partitions, len(pairs), pairs == wanted, found == groups, time.perf_counter() - start
-            )
+            stream.feed(messages)
+            seconds = stream.matches(len(wanted), patience=60.0) - start
+            pairs, found = _published(bench, config.pipelines[0])
+        row = Answers(workers, partitions, len(pairs), pairs == wanted, found == groups, seconds)
         print(
             f"{row.workers:>7}{row.partitions:>12}{row.pairs:>8}{row.same_pairs!s:>12}{row.same_groups!s:>13}"
             f"{row.seconds:>9.1f}",
@@ -148,13 +147,13 @@ def _of_dedup(source: Path) -> tuple[Pairs, set[frozenset[str]]]:
     return {(one["left"], one["right"]): one["similarity"] for one in pairs}, {frozenset(one) for one in groups}
 
 
-def _published(bench: Bench, pipeline: PipelineConfig, enough: int) -> tuple[Pairs, set[frozenset[str]]]:
-    """Pairs and groups once there are enough pairs, and nothing has come for five seconds."""
+def _published(bench: Bench, pipeline: PipelineConfig) -> tuple[Pairs, set[frozenset[str]]]:
+    """Pairs and groups, once nothing has come for five seconds."""
     consumer = bench.consumer(pipeline.matches_topic, pipeline.members_topic)
     matches: dict[bytes, bytes | None] = {}
     members: dict[bytes, bytes | None] = {}
     last = time.monotonic()
-    while time.monotonic() - last < (5.0 if len(matches) >= enough else 60.0):
+    while not members or time.monotonic() - last < 5.0:
         for message in consumer.consume(1_000, 0.2):
             if message.error() is None:
                 table = matches if message.topic() == pipeline.matches_topic else members

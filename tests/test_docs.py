@@ -138,9 +138,9 @@ def test_sessions_print_what_is_shown(path: Path, tmp_path: Path) -> None:
 
 @every_document
 def test_toml_blocks_are_configurations(path: Path) -> None:
-    for block in blocks(path.read_text(encoding="utf-8")):
-        if block.language == "toml":
-            parse(block.text, f"{name_of(path)}:{block.line}", {})
+    found = [block for block in blocks(path.read_text(encoding="utf-8")) if block.language == "toml"]
+    read = [parse(block.text, f"{name_of(path)}:{block.line}", {}) for block in found]
+    assert all(config.pipelines for config in read)
 
 
 def test_the_readme_has_code_of_both_kinds() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from stream_lsh.cli.outputs import STDOUT, Output
 from stream_lsh.cli.parsing import Parser
-from stream_lsh.errors import ConfigError
+from stream_lsh.cli.pipelines import some_of
 
 if TYPE_CHECKING:
     from stream_lsh.config import Config, PipelineConfig
@@ -40,10 +40,7 @@ def run(arguments: Sequence[str]) -> int:
     from stream_lsh.config import load  # noqa: PLC0415
 
     config = load(options.config, os.environ)
-    chosen = [one for one in config.pipelines if options.pipeline in (None, one.name)]
-    if not chosen:
-        names = ", ".join(one.name for one in config.pipelines)
-        raise ConfigError(f"--pipeline: got {options.pipeline}, expected one of {names}")
+    chosen = some_of(config, options.pipeline)
     findings = asyncio.run(_findings(config, chosen, audited=options.audit))
     with Output(STDOUT) as out:
         out.write([_line(finding, as_json=options.json) for finding in findings])

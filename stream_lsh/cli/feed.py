@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from stream_lsh.cli.inputs import FORMATS, Input, find_inputs
 from stream_lsh.cli.parsing import Parser, whole
+from stream_lsh.cli.pipelines import one_of
 from stream_lsh.cli.progress import Progress
 from stream_lsh.cli.reading import read
-from stream_lsh.errors import ConfigError
 
 if TYPE_CHECKING:
     from stream_lsh.worker.feeding import Feeder
@@ -34,20 +34,17 @@ def run(arguments: Sequence[str]) -> int:
     from stream_lsh.config import load  # noqa: PLC0415
 
     config = load(options.config, os.environ)
-    named = [one for one in config.pipelines if options.pipeline in (None, one.name)]
-    if len(named) != 1:
-        names = ", ".join(one.name for one in config.pipelines)
-        raise ConfigError(f"--pipeline: got {options.pipeline or 'none'}, expected one of {names}")
+    pipeline = one_of(config, options.pipeline)
     inputs = find_inputs(options.file, options.format)
     from stream_lsh.worker.feeding import Feeder  # noqa: PLC0415
 
-    feeder = Feeder(config.kafka, named[0])
+    feeder = Feeder(config.kafka, pipeline)
     started = time.monotonic()
     refused = asyncio.run(_feed(feeder, inputs, options))
     seconds = time.monotonic() - started
     if not options.quiet:
         aside = f", {refused:,} put aside" if refused else ""
-        sys.stderr.write(f"{feeder.sent:,} documents to {named[0].source}{aside}, {seconds:.1f} s\n")
+        sys.stderr.write(f"{feeder.sent:,} documents to {pipeline.source}{aside}, {seconds:.1f} s\n")
     return 1 if refused and options.strict else 0
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from stream_lsh.cli.outputs import STDOUT, Output
 from stream_lsh.cli.parsing import Parser
-from stream_lsh.errors import ConfigError
+from stream_lsh.cli.pipelines import one_of
 
 KINDS = ("matches", "members", "clusters", "dead-letters")
 """What can be followed: the public topics of a pipeline."""
@@ -35,18 +35,15 @@ def run(arguments: Sequence[str]) -> int:
     from stream_lsh.worker.following import candidate_lines, messages, readable  # noqa: PLC0415
 
     config = load(options.config, os.environ)
-    named = [one for one in config.pipelines if options.pipeline in (None, one.name)]
-    if len(named) != 1:
-        names = ", ".join(one.name for one in config.pipelines)
-        raise ConfigError(f"--pipeline: got {options.pipeline or 'none'}, expected one of {names}")
+    pipeline = one_of(config, options.pipeline)
     inner = options.kind == CANDIDATES
-    topic = named[0].internal_topic(CANDIDATES) if inner else named[0].public_topics[options.kind.replace("-", "_")]
+    topic = pipeline.internal_topic(CANDIDATES) if inner else pipeline.public_topics[options.kind.replace("-", "_")]
 
     async def show() -> None:
         with Output(STDOUT) as out:
             async for message in messages(config.kafka, topic, options.from_beginning, follow=not options.no_follow):
                 if inner:
-                    out.write(candidate_lines(named[0], message, as_json=options.json))
+                    out.write(candidate_lines(pipeline, message, as_json=options.json))
                 else:
                     out.write([readable(options.kind, message, as_json=options.json)])
 

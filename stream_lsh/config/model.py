@@ -12,13 +12,15 @@ from stream_lsh.config import kinds
 from stream_lsh.config.keys import key, table
 from stream_lsh.config.kinds import Secret, choice, size, span, whole
 from stream_lsh.errors import InvariantError
+from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits
 from stream_lsh.pipeline.scheme import TextScheme
-from stream_lsh.wire.source import MAX_AHEAD_MS, MAX_DOCUMENT_BYTES, FieldNames
+from stream_lsh.wire.cut import FRAME_BYTES
+from stream_lsh.wire.source import MAX_AHEAD_MS, MAX_DOCUMENT_BYTES, FieldNames, parse_document
 
 DAY_MS = 86_400_000
 DEFAULT_APP_ID = "stream-lsh"
-FRAME_BYTES, FRAME_ROOM = 262_144, 65_536
+FRAME_ROOM = 65_536
 """Bytes that a document's message may be longer than the document."""
 
 PUBLIC_TOPICS = ("matches", "members", "clusters", "dead_letters")
@@ -245,6 +247,28 @@ class PipelineConfig:
             seed=self.seed,
         )
 
+    def document(self, value: bytes | None, key: bytes | None, timestamp_ms: int, *, keyed: bool = True) -> Document:
+        """The document in a message of the source, as this pipeline reads it; see `parse_document`.
+
+        Args:
+            value: of the message.
+            key: of the message.
+            timestamp_ms: of the message, for a document without a time.
+            keyed: whether the key has to be the id.
+
+        Raises:
+            InputError: the message cannot be used -> dead-letter it.
+        """
+        return parse_document(
+            value,
+            key,
+            fallback_time_ms=timestamp_ms,
+            max_bytes=self.max_document_bytes,
+            max_ahead_ms=self.max_ahead_ms,
+            names=self.fields,
+            keyed=keyed,
+        )
+
     def limits(self) -> Limits:
         """Retention and caps, as the steps take them."""
         limits = Limits(self.retention_ms, self.lateness_ms, self.max_documents, cap_candidates=self.max_candidates)
@@ -295,6 +319,11 @@ class PipelineConfig:
         if name not in INTERNAL_TOPICS:
             raise InvariantError(f"got the internal topic {name!r}, expected one of {', '.join(INTERNAL_TOPICS)}")
         return f"{self.internal_prefix}{name}"
+
+    @property
+    def step_topics(self) -> list[str]:
+        """The topics between the sources and the results, in the order of the data."""
+        return [self.internal_topic(step) for step in _STEPS if step != "intake" or self.rekey]
 
     def changelog_topic(self, table: str) -> str:
         """The changelog of a table out of TABLES."""

@@ -12,6 +12,8 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U64
 from stream_lsh.model import ref_partition
+from stream_lsh.pipeline.batches import BandsFrame
+from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.retention import BEGINNING_MS, Horizon
 
 _TOGETHER = 64
@@ -47,6 +49,16 @@ def extent_of(times: I64, refs: U64) -> Extent:
     partitions = ordered >> np.uint64(48)
     last = np.append(partitions[1:] != partitions[:-1], True)
     return Extent(int(times.max()), tuple(ordered[last].tolist()))
+
+
+def extent_of_documents(record: DocumentsRecord) -> Extent:
+    """What a record of the documents changelog names."""
+    return extent_of(record.keep_until, record.refs)
+
+
+def extent_of_buckets(frame: BandsFrame) -> Extent:
+    """What a record of the buckets changelog names."""
+    return Extent() if frame.postings is None else extent_of(frame.postings.times, frame.postings.refs)
 
 
 class LogHead:

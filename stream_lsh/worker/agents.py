@@ -19,7 +19,7 @@ from stream_lsh.pipeline.joining import furthest_horizon, joined_candidates, joi
 from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord
 from stream_lsh.pipeline.settle import Settlement
 from stream_lsh.pipeline.sign import Arrivals, Signed, sign
-from stream_lsh.pipeline.trimming import Extent, extent_of
+from stream_lsh.pipeline.trimming import extent_of_buckets, extent_of_documents
 from stream_lsh.pipeline.verify import verify
 from stream_lsh.wire.cut import (
     cut_candidates,
@@ -42,7 +42,6 @@ from stream_lsh.wire.ledger_record import encode_ledger
 from stream_lsh.wire.origin import Origin, origin_of
 from stream_lsh.wire.public import cluster_message, match_message, member_message
 from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
-from stream_lsh.wire.source import parse_document
 from stream_lsh.worker.engine import Batch, ContiguityGuard, EngineApp, OrderedAcker
 from stream_lsh.worker.intake import is_late
 from stream_lsh.worker.letters import dead_letter
@@ -229,21 +228,14 @@ class PipelineAgents:
     async def _arrivals(self, partition: int, records: Iterable[Any], deliveries: Deliveries) -> Arrivals:
         """The documents of a chunk; what cannot be used goes to the dead letters."""
         offsets, documents = list[int](), list[Document]()
-        config = self._config
         for record in records:
             origin = self._origin(record)
             if origin is not None and is_late(origin, self._state.documents[partition]):
                 self._state.counts.late_copies += 1
                 continue
             try:
-                document = parse_document(
-                    record.value,
-                    record.key,
-                    fallback_time_ms=record.timestamp if origin is None else origin.timestamp_ms,
-                    max_bytes=config.max_document_bytes,
-                    max_ahead_ms=config.max_ahead_ms,
-                    names=config.fields,
-                )
+                timestamp_ms = record.timestamp if origin is None else origin.timestamp_ms
+                document = self._config.document(record.value, record.key, timestamp_ms)
             except InputError as error:
                 deliveries.append(await dead_letter(self._app, self._state, record, error, origin))
             else:
@@ -299,14 +291,13 @@ class PipelineAgents:
     async def _log_documents(self, partition: int, record: DocumentsRecord) -> Deliveries:
         deliveries, table = Deliveries(), self._tables["documents"]
         for part in cut_documents(record):
-            value, extent = encode(part, self._state.fingerprint), extent_of(part.keep_until, part.refs)
+            value, extent = encode(part, self._state.fingerprint), extent_of_documents(part)
             deliveries.append(await table.append(self._app, partition, value, extent))
         return deliveries
 
     async def _log_buckets(self, partition: int, frame: BandsFrame) -> Awaitable[Any]:
-        value, postings = encode_buckets(frame, self._state.fingerprint), frame.postings
-        extent = Extent() if postings is None else extent_of(postings.times, postings.refs)
-        return await self._tables["buckets"].append(self._app, partition, value, extent)
+        value = encode_buckets(frame, self._state.fingerprint)
+        return await self._tables["buckets"].append(self._app, partition, value, extent_of_buckets(frame))
 
     async def _log_ledger(self, record: LedgerRecord) -> list[tuple[int, int]]:
         """Offset and size of every part, once all of them are delivered."""

@@ -21,7 +21,6 @@ from stream_lsh.pipeline.local import BATCH, LocalPipeline
 from stream_lsh.retention import BEGINNING_MS
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import decode_bands, decode_candidates, decode_edges, decode_verifications
-from stream_lsh.wire.source import parse_document
 from stream_lsh.worker.checking import NOTE, OK, WRONG, Finding, committed_offsets, read_topics
 from stream_lsh.worker.engine.topics import FoundTopic, find_topics
 from stream_lsh.worker.reading import admin_of, bounds, newest, partitions_of, records
@@ -195,7 +194,7 @@ async def _source(
     async for chunk in records(config.kafka, begins, until):
         for record in chunk:
             try:
-                document = _document(pipeline, record)
+                document = pipeline.document(record.value, record.key, record.timestamp, keyed=not pipeline.rekey)
             except InputError:
                 source.refused.add((record.key or b"").decode("utf-8", "replace"))
                 continue
@@ -208,18 +207,6 @@ async def _source(
         # A compaction keeps the message that was refused, and not the version before it, which still holds.
         doubts.unsure |= source.refused - source.refs.keys()
     return source
-
-
-def _document(pipeline: PipelineConfig, record: Any) -> Document:
-    return parse_document(
-        record.value,
-        record.key,
-        fallback_time_ms=record.timestamp,
-        max_bytes=pipeline.max_document_bytes,
-        max_ahead_ms=pipeline.max_ahead_ms,
-        names=pipeline.fields,
-        keyed=not pipeline.rekey,
-    )
 
 
 def compare(

@@ -22,8 +22,6 @@ from stream_lsh.worker.security import unreachable
 from stream_lsh.worker.topology import source_partitions, topics
 
 OK, NOTE, WRONG = "ok", "note", "wrong"
-STEPS = ("intake", "bands", "candidates", "verifications", "edges")
-"""What lies between the source and the results, as far as a pipeline has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,7 @@ async def lags(
 
 def read_topics(pipeline: PipelineConfig) -> list[str]:
     """The sources, and what lies between it and the results."""
-    return [*pipeline.sources, *map(pipeline.internal_topic, STEPS)]
+    return [*pipeline.sources, *pipeline.step_topics]
 
 
 async def _group(admin: Any, group: str, offsets: Mapping[TP, int] | None) -> Finding:

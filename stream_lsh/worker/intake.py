@@ -16,7 +16,7 @@ from typing import Any
 
 from stream_lsh.errors import InputError
 from stream_lsh.wire.origin import Origin, origin_header
-from stream_lsh.wire.source import key_of, parse_document
+from stream_lsh.wire.source import key_of
 from stream_lsh.worker.engine import ContiguityGuard, EngineApp, OrderedAcker
 from stream_lsh.worker.letters import dead_letter
 from stream_lsh.worker.state import Documents, PipelineState
@@ -56,16 +56,7 @@ class Intake:
 
     def _key(self, record: Any) -> bytes:
         """The id of a message that can be used."""
-        document = parse_document(
-            record.value,
-            record.key,
-            fallback_time_ms=record.timestamp,
-            max_bytes=self._config.max_document_bytes,
-            max_ahead_ms=self._config.max_ahead_ms,
-            names=self._config.fields,
-            keyed=False,
-        )
-        return key_of(document.id)
+        return key_of(self._config.document(record.value, record.key, record.timestamp, keyed=False).id)
 
 
 def is_late(origin: Origin, documents: Documents) -> bool:

@@ -21,7 +21,6 @@ from stream_lsh.worker.topology import build_app
 _LOOK_SECONDS = 0.02
 _READY_SECONDS = 60.0
 _STOP_SECONDS = 5.0
-_STEPS = ("bands", "candidates", "verifications", "edges")
 
 
 class LiveWorker:
@@ -50,8 +49,8 @@ class LiveWorker:
         Raises:
             Exception: what it failed with.
         """
-        if self._app.crash_reason is not None:
-            raise self._app.crash_reason
+        if self._app.ended_by is not None:
+            raise self._app.ended_by
         if self._app.should_stop:
             raise DoubtError("the worker has stopped by itself")
 
@@ -61,7 +60,7 @@ class LiveWorker:
         An offset is committed when all that follows from it is stored, so one step after the other is waited for.  The
         second round is for the rechecks, which settle sends back to `candidates`; nothing asks for more of them.
         """
-        steps = [self._pipeline.internal_topic(step) for step in _STEPS]
+        steps = self._pipeline.step_topics
         for topic in (self._pipeline.source, *steps, *steps):
             count = 1 if topic == steps[-1] else self._partitions
             ends = await self._client.end_offsets([TopicPartition(topic, number) for number in range(count)])

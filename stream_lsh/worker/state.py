@@ -13,7 +13,7 @@ from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
 from stream_lsh.pipeline.scheme import TextScheme
 from stream_lsh.pipeline.settle import Settler
-from stream_lsh.pipeline.trimming import Extent, extent_of
+from stream_lsh.pipeline.trimming import Extent, extent_of_buckets, extent_of_documents
 from stream_lsh.pipeline.verify import Criteria, ShingleSets
 from stream_lsh.pipeline.watermarks import Relay
 from stream_lsh.retention import BEGINNING_MS, Horizon
@@ -188,7 +188,7 @@ class PipelineState:
         record = decode_documents(value, self.fingerprint)
         state.table.apply(record)
         state.table.expire(record.horizon)
-        return extent_of(record.keep_until, record.refs)
+        return extent_of_documents(record)
 
     # -- buckets
 
@@ -205,16 +205,16 @@ class PipelineState:
         frame = decode_buckets(value, self.fingerprint)
         if frame.horizon is not None:
             state.forget(frame.horizon)
-        postings = frame.postings
+        postings, extent = frame.postings, extent_of_buckets(frame)
         if postings is None:
-            return Extent()
+            return extent
         come = ~postings.retired[postings.rows]
         if not come.all():
             state.table.retire(postings.refs, postings.rows[~come], postings.buckets[~come])
         if come.any():
             rows, buckets = postings.rows[come], postings.buckets[come]
             state.table.insert(postings.refs, postings.times, rows, buckets)
-        return extent_of(postings.times, postings.refs)
+        return extent
 
     # -- ledger
 

@@ -12,7 +12,7 @@ from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.settle import Settler
-from stream_lsh.pipeline.trimming import Extent, LogHead, extent_of
+from stream_lsh.pipeline.trimming import Extent, LogHead, extent_of_buckets, extent_of_documents
 from stream_lsh.pipeline.verify import Criteria, ShingleSets
 from stream_lsh.pipeline.watermarks import Relay
 from stream_lsh.wire.ledger_record import LedgerAssembler
@@ -112,9 +112,7 @@ def recovered_settler(setup: Setup, broker: Broker) -> Settler:
 
 def _extent(record: DocumentsRecord | BandsFrame) -> Extent:
     """What a record of a changelog names."""
-    if isinstance(record, DocumentsRecord):
-        return extent_of(record.keep_until, record.refs)
-    return Extent() if record.postings is None else extent_of(record.postings.times, record.postings.refs)
+    return extent_of_documents(record) if isinstance(record, DocumentsRecord) else extent_of_buckets(record)
 
 
 class Worker:
