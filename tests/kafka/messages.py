@@ -7,9 +7,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
+import pytest
 from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 
 from stream_lsh.config import Config
+from stream_lsh.pipeline.scheme import Signatures, TextScheme
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import read
@@ -79,3 +81,15 @@ def twins(number: int, count: int = 2) -> list[Message]:
 
 def pair(number: int) -> tuple[str, str]:
     return f"{number}-0", f"{number}-1"
+
+
+def with_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every batch with the text "bug" in it fail as nobody thought of."""
+    sign = TextScheme.sign
+
+    def buggy(scheme: TextScheme, texts: Sequence[str]) -> Signatures:
+        if any("bug" in text for text in texts):
+            raise ZeroDivisionError("nobody thought of this")
+        return sign(scheme, texts)
+
+    monkeypatch.setattr(TextScheme, "sign", buggy)

@@ -19,27 +19,8 @@ from stream_lsh.worker.checking import Finding, check
 from tests.kafka.harness import admin_at, make_topics, quiet, read, running, until
 from tests.kafka.messages import FOX, NOW_MS, Message, document, eventually, matched, pair, put, started, twins
 from tests.kafka.test_guards import altered, ran, replaced, topics_of
-from tests.kafka.test_worker import articles, configured, expected, send
+from tests.kafka.test_worker import articles, configured, expected, send, written
 from tests.kafka.test_worker_faults import edits, survivors
-
-
-def written(config: Config, folder: Path) -> str:
-    """The configuration as a file."""
-    pipeline = config.pipelines[0]
-    file = folder / "check.toml"
-    file.write_text(f"""
-[kafka]
-brokers = "{config.kafka.brokers[0]}"
-[worker]
-app_id = "{config.worker.app_id}"
-[[pipeline]]
-name = "{pipeline.name}"
-source = "{pipeline.source}"
-retention = 0
-threshold = 0.5
-shingles = "{pipeline.shingles}"
-""")
-    return str(file)
 
 
 def by_subject(findings: list[Finding]) -> dict[str, Finding]:
@@ -55,7 +36,7 @@ def test_a_cluster_on_which_no_worker_has_run_is_fine_and_stays_as_it_is(
     broker: Broker, name: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     config = configured(broker, name, 4)
-    assert main(["check", "--config", written(config, tmp_path), "--audit"]) == 0
+    assert main(["check", "--config", str(written(config, tmp_path)), "--audit"]) == 0
     lines = capfdbinary.readouterr().out.decode().splitlines()
     assert f"ok    source {name}-source: will be created with 4 partitions" in lines
     assert f"ok    topic {name}-{name}-p-manifest: will be created with 1 partitions" in lines
@@ -106,7 +87,7 @@ def test_everything_that_is_wrong_has_a_line_that_says_what_to_do(
         await publish(broker, f"{name}-p-clusters", {b"x": b"{}"}, app_id=b"somebody")
 
     asyncio.run(breaking())
-    assert main(["check", "--config", written(broken, tmp_path), "--audit", "--json"]) == 2
+    assert main(["check", "--config", str(written(broken, tmp_path)), "--audit", "--json"]) == 2
     found = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
     told = {one["subject"]: one["said"] for one in found if one["state"] == "wrong"}
     assert told.keys() == {

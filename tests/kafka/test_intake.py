@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -12,10 +13,9 @@ from aiokafka import AIOKafkaConsumer  # type: ignore[import-untyped]
 from aiokafka.errors import NotEnoughReplicasError  # type: ignore[import-untyped]
 from aiokafka.structs import TopicPartition  # type: ignore[import-untyped]
 
-from stream_lsh.config import Config, parse
+from stream_lsh.config import Config
 from stream_lsh.errors import ConfigError, DoubtError
 from stream_lsh.model import Document
-from stream_lsh.pipeline.scheme import Signatures, TextScheme
 from stream_lsh.wire.origin import Origin, origin_header, origin_of
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.engine.gate import SourceGate
@@ -32,12 +32,12 @@ from tests.kafka.messages import (
     put,
     started,
     twins,
+    with_a_bug,
 )
 from tests.kafka.test_worker import articles, configured, expected, published
-from tests.kafka.test_worker_faults import edits, processes, start, survivors
+from tests.kafka.test_worker_faults import edits, fed_and_killed, survivors, thirds
 from tests.kafka.test_worker_input import LIMIT, REFUSED
 from tests.kafka.test_worker_upkeep import often, starts
-from tests.kafka.truth import settled
 
 SOURCES = {"one": 3, "two": 2}
 PARTITIONS = 4
@@ -115,43 +115,15 @@ def test_sources_that_are_not_keyed_by_id_give_what_the_chain_in_memory_gives(
 def test_two_workers_of_which_one_is_killed_copy_everything(
     broker: Broker, name: str, data_dir: Path, tmp_path: Path, seed: int
 ) -> None:
-    text = f"""
-[kafka]
-brokers = "{broker.address}"
-[worker]
-app_id = "{name}"
-data_dir = "{tmp_path}"
-session_timeout = "2s"
-[[pipeline]]
-name = "{name}-p"
-source = {json.dumps(sources(name))}
-rekey = true
-partitions = {PARTITIONS}
-retention = 0
-threshold = 0.5
-"""
-    config_file = tmp_path / "worker.toml"
-    config_file.write_text(text)
-    config = parse(text, "worker.toml", {})
+    config = rekeyed(broker, name)
     stream = edits(articles(data_dir, 3_000), seed)
-    sent = scattered(name, stream, seed)
-    third = len(sent) // 3
+    parts = [partial(send_to, broker, part) for part in thirds(scattered(name, stream, seed))]
 
-    async def feed_and_kill() -> list[str]:
+    async def run() -> list[str]:
         await make_sources(broker, name)
-        with processes(config_file, 2) as workers:
-            await asyncio.sleep(6.0)
-            await send_to(broker, sent[:third])
-            workers[0].kill()
-            await send_to(broker, sent[third : 2 * third])
-            await asyncio.sleep(1.0)
-            workers.append(start(config_file, 2))
-            await send_to(broker, sent[2 * third :])
-            said = await settled(config, survivors(stream), 60.0)
-            assert [worker.poll() for worker in workers[1:]] == [None, None]
-            return said
+        return await fed_and_killed(config, tmp_path, survivors(stream), parts, 60.0)
 
-    assert asyncio.run(feed_and_kill()) == []
+    assert asyncio.run(run()) == []
 
 
 def test_a_copy_that_is_not_stored_ends_the_worker_and_the_next_one_copies_it_again(
@@ -282,14 +254,7 @@ def test_a_copy_that_meets_a_bug_is_put_aside_with_its_place_in_the_source(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = rekeyed(broker, name, on_bug="dead-letter")
-    sign = TextScheme.sign
-
-    def buggy(scheme: TextScheme, texts: Sequence[str]) -> Signatures:
-        if any("bug" in text for text in texts):
-            raise ZeroDivisionError("nobody thought of this")
-        return sign(scheme, texts)
-
-    monkeypatch.setattr(TextScheme, "sign", buggy)
+    with_a_bug(monkeypatch)
 
     async def run() -> tuple[int, Any, list[Any]]:
         await make_sources(broker, name)

@@ -20,6 +20,27 @@ from stream_lsh.worker.topology import build_app, source_partitions
 from tests.kafka.harness import quiet, read, running, until
 
 
+def written(config: Config, folder: Path, **worker: Any) -> Path:
+    """A configuration of one pipeline as a file, for workers and commands that are processes."""
+    pipeline = config.pipelines[0]
+    keys = {"app_id": config.worker.app_id, "data_dir": str(folder), **worker}
+    of_pipeline = {
+        "name": pipeline.name,
+        "source": list(pipeline.sources) if pipeline.rekey else pipeline.source,
+        "rekey": pipeline.rekey,
+        "partitions": pipeline.partitions,
+        "shingles": pipeline.shingles,
+        "threshold": pipeline.threshold,
+        "retention": 0,
+    }
+    file = folder / "worker.toml"
+    lines = ["[kafka]", f'brokers = "{config.kafka.brokers[0]}"', "[worker]"]
+    lines += [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
+    lines += ["[[pipeline]]", *(f"{key} = {json.dumps(value)}" for key, value in of_pipeline.items())]
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
 def configured(broker: Broker, name: str, partitions: int, **pipeline: Any) -> Config:
     chosen = {"source": f"{name}-source", "retention": 0, "threshold": 0.5} | pipeline
     keys = "\n".join(f"{key} = {json.dumps(value)}" for key, value in chosen.items())

@@ -19,27 +19,12 @@ from tests.kafka.messages import (
     started,
     twins,
 )
-from tests.kafka.test_worker import configured
+from tests.kafka.test_worker import configured, written
 
 
 async def ended(config: Config, folder: Path, then: Callable[[], Awaitable[None]] | None = None) -> tuple[int, str]:
     """Run a worker as a process, do something, and wait for its end: the exit code and what it said."""
-    pipeline = config.pipelines[0]
-    file = folder / "worker.toml"
-    file.write_text(f"""
-[kafka]
-brokers = "{config.kafka.brokers[0]}"
-[worker]
-app_id = "{config.worker.app_id}"
-data_dir = "{folder}"
-[[pipeline]]
-name = "{pipeline.name}"
-source = "{pipeline.source}"
-partitions = {pipeline.partitions}
-shingles = "{pipeline.shingles}"
-retention = 0
-threshold = 0.5
-""")
+    file = written(config, folder)
     command = [sys.executable, "-m", "stream_lsh", "worker", "--config", str(file)]
     pipe, both = asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT
     process = await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=both)

@@ -5,16 +5,18 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from stream_lsh.config import parse
+from stream_lsh.config import Config
 from stream_lsh.model import Document
 from stream_lsh.worker.brokers import Broker
-from tests.kafka.test_worker import articles, send
+from tests.kafka.test_worker import articles, configured, send, written
 from tests.kafka.truth import settled
 
 DOCUMENTS, UPDATED, DELETED = 20_000, 0.1, 0.05
@@ -63,42 +65,43 @@ def start(config_file: Path, number: int) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)  # noqa: S603 - ourselves
 
 
+async def fed_and_killed(
+    config: Config,
+    folder: Path,
+    documents: Sequence[Document],
+    send_thirds: Sequence[Callable[[], Awaitable[None]]],
+    seconds: float,
+) -> list[str]:
+    """What is wrong in the end, after one of two workers was killed between the thirds of a feed, and started again.
+
+    `documents` are what is left in the end, `send_thirds` send a part of the feed each, and `seconds` may pass then.
+    """
+    file = written(config, folder, session_timeout="2s")
+    first, second, third = send_thirds
+    with processes(file, 2) as workers:
+        await asyncio.sleep(6.0)
+        await first()
+        workers[0].kill()
+        await second()
+        await asyncio.sleep(1.0)
+        workers.append(start(file, 2))
+        await third()
+        said = await settled(config, documents, seconds)
+        assert [worker.poll() for worker in workers[1:]] == [None, None], "no other worker ended"
+        return said
+
+
+def thirds(items: Sequence[Any]) -> list[Sequence[Any]]:
+    size = len(items) // 3
+    return [items[:size], items[size : 2 * size], items[2 * size :]]
+
+
 @pytest.mark.timeout(600)
 def test_a_worker_killed_in_the_middle_of_a_feed_loses_nothing(
     broker: Broker, name: str, data_dir: Path, tmp_path: Path, seed: int
 ) -> None:
-    text = f"""
-[kafka]
-brokers = "{broker.address}"
-[worker]
-app_id = "{name}"
-data_dir = "{tmp_path}"
-session_timeout = "2s"
-[[pipeline]]
-name = "{name}-p"
-source = "{name}-source"
-partitions = 4
-retention = 0
-threshold = 0.5
-"""
-    config_file = tmp_path / "worker.toml"
-    config_file.write_text(text)
-    config = parse(text, "worker.toml", {})
+    config = configured(broker, name, 4)
     stream = edits(articles(data_dir, DOCUMENTS), seed)
-    documents = survivors(stream)
-    third = len(stream) // 3
-
-    async def feed_and_kill(workers: list["subprocess.Popen[bytes]"]) -> list[str]:
-        source = config.pipelines[0].source
-        await asyncio.sleep(6.0)
-        await send(broker.address, source, stream[:third])
-        workers[0].kill()
-        await send(broker.address, source, stream[third : 2 * third])
-        await asyncio.sleep(1.0)
-        workers.append(start(config_file, 2))
-        await send(broker.address, source, stream[2 * third :])
-        return await settled(config, documents, 240.0)
-
-    with processes(config_file, 2) as workers:
-        assert asyncio.run(feed_and_kill(workers)) == []
-        assert [worker.poll() for worker in workers[1:]] == [None, None], "no other worker ended"
+    source = config.pipelines[0].source
+    parts = [partial(send, broker.address, source, part) for part in thirds(stream)]
+    assert asyncio.run(fed_and_killed(config, tmp_path, survivors(stream), parts, 240.0)) == []

@@ -10,7 +10,6 @@ from aiokafka.codec import has_zstd  # type: ignore[import-untyped]
 from aiokafka.errors import UnsupportedCodecError  # type: ignore[import-untyped]
 from aiokafka.structs import TopicPartition  # type: ignore[import-untyped]
 
-from stream_lsh.pipeline.scheme import Signatures, TextScheme
 from stream_lsh.worker.brokers import Broker
 from tests.kafka.harness import admin_at, committed, make_topics, read, running, until
 from tests.kafka.messages import (
@@ -26,6 +25,7 @@ from tests.kafka.messages import (
     put,
     started,
     twins,
+    with_a_bug,
 )
 from tests.kafka.test_worker import configured
 
@@ -273,14 +273,7 @@ def test_a_document_that_meets_a_bug_is_put_aside_where_that_is_asked_for(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = configured(broker, name, 1, on_bug="dead-letter")
-    sign = TextScheme.sign
-
-    def buggy(scheme: TextScheme, texts: Sequence[str]) -> Signatures:
-        if any("bug" in text for text in texts):
-            raise ZeroDivisionError("nobody thought of this")
-        return sign(scheme, texts)
-
-    monkeypatch.setattr(TextScheme, "sign", buggy)
+    with_a_bug(monkeypatch)
 
     async def run() -> tuple[list[int], Any, dict[int, Any]]:
         async with running(await started(config)):
