@@ -2,10 +2,10 @@
 
 The caller delivers, in this order: the public outputs, the rechecks and the horizon; the record to the changelog; the
 acknowledgement.  So a crash in between leads to the same outputs once more, and never to a record without them
-(docs/adr/0002).
+(docs/adr/0002).  Several messages may be under way together where they have nothing to do with each other: `flights`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -33,6 +33,36 @@ class Settlement(NamedTuple):
     rechecks: Candidates | None
     horizon: Horizon | None
     record: LedgerRecord
+
+
+def flights(settlements: Iterable[Settlement], most_keys: int = 1_000) -> Iterator[list[Settlement]]:
+    """Settlements in runs: the outputs of a run may be sent at once, and its records behind all of them.
+
+    Args:
+        settlements: of consecutive messages, in order; taken one by one, as the runs are.
+        most_keys: a run that has so many is not added to.
+
+    Guarantees:
+        no key of a public topic is twice in a run, so a run that is made again after a crash brings back no older
+        value; a horizon is the first of its run, so it is sent when all before it is stored.
+    """
+    run, keys = list[Settlement](), set[tuple[str, ...]]()
+    for settlement in settlements:
+        named = _keys(settlement.settled)
+        if run and (settlement.horizon is not None or len(keys) >= most_keys or not keys.isdisjoint(named)):
+            yield run
+            run, keys = [], set()
+        run.append(settlement)
+        keys |= named
+    if run:
+        yield run
+
+
+def _keys(settled: Settled) -> set[tuple[str, ...]]:
+    """Everything that is written to the public topics."""
+    matches = {("match", match.left, match.right) for match in settled.matches}
+    members = {("member", member.id) for member in settled.members}
+    return matches | members | {("cluster", cluster.id) for cluster in settled.clusters}
 
 
 class Settler:

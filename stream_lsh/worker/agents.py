@@ -7,7 +7,8 @@ its record.  All other deliveries are awaited by the acker, before the acknowled
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any, TypeVar
 
 from stream_lsh.errors import InputError, StateError, StreamLSHError, UnusableDocument
@@ -17,7 +18,7 @@ from stream_lsh.pipeline.gather import gather
 from stream_lsh.pipeline.index import index
 from stream_lsh.pipeline.joining import furthest_horizon, joined_candidates, joined_postings, joined_verifications
 from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord
-from stream_lsh.pipeline.settle import Settlement
+from stream_lsh.pipeline.settle import Settlement, Settler, flights
 from stream_lsh.pipeline.sign import Arrivals, Signed, sign
 from stream_lsh.pipeline.trimming import extent_of_buckets, extent_of_documents
 from stream_lsh.pipeline.verify import verify
@@ -72,28 +73,33 @@ class PipelineAgents:
     # -- agents
 
     async def sign(self, stream: Any) -> None:
-        """Documents in, bands and retirements out."""
+        """Documents in, bands and retirements out: partitions side by side, each batch after batch."""
         acker = OrderedAcker(self._app)
         guard = ContiguityGuard(self._app.committed_offset, self._config.sources)
-        async for batch in self._current(stream, guard):
-            partition, deliveries = batch.partition, Deliveries()
-            documents = self._state.documents[partition]
-            newest_ms = self._state.newest_ms(documents, self._app.committed_offset(batch.tp))
-            arrivals = await self._arrivals(partition, batch.records, deliveries)
-            try:
-                signed = self._signed(arrivals, documents)
-            except Exception as error:
-                if isinstance(error, StreamLSHError | MemoryError) or self._config.on_bug == "halt":
-                    raise
-                arrivals = await self._signable(arrivals, batch.records, deliveries)
-                signed = self._signed(arrivals, documents)
-            if signed.record is not None:
-                await asyncio.gather(*await self._log_documents(partition, signed.record))
-            await asyncio.gather(*await self._announce(signed))
-            times = [document.time_ms for document in arrivals.documents if document.text is not None]
-            documents.newest_ms = max(newest_ms, *times) if times else newest_ms
-            documents.position = batch.offset + 1
-            await acker.add_batch(batch, deliveries)
+        async for batches in self._app.rounds(stream, guard):
+            for batch in batches:
+                self._state.traffic.passed(batch.tp, batch.records)
+            signing = [self._sign(batch, self._state.documents[batch.partition], acker) for batch in batches]
+            await asyncio.gather(*signing)
+
+    async def _sign(self, batch: Batch, documents: Documents, acker: OrderedAcker) -> None:
+        partition, deliveries = batch.partition, Deliveries()
+        newest_ms = self._state.newest_ms(documents, self._app.committed_offset(batch.tp))
+        arrivals = await self._arrivals(partition, batch.records, deliveries)
+        try:
+            signed = self._signed(arrivals, documents)
+        except Exception as error:
+            if isinstance(error, StreamLSHError | MemoryError) or self._config.on_bug == "halt":
+                raise
+            arrivals = await self._signable(arrivals, batch.records, deliveries)
+            signed = self._signed(arrivals, documents)
+        if signed.record is not None:
+            await asyncio.gather(*await self._log_documents(partition, signed.record))
+        await asyncio.gather(*await self._announce(signed))
+        times = [document.time_ms for document in arrivals.documents if document.text is not None]
+        documents.newest_ms = max(newest_ms, *times) if times else newest_ms
+        documents.position = batch.offset + 1
+        await acker.add_batch(batch, deliveries)
 
     async def index(self, stream: Any) -> None:
         """Bands in, candidates out."""
@@ -158,17 +164,17 @@ class PipelineAgents:
             await acker.add_batch(batch, deliveries)
 
     async def settle(self, stream: Any) -> None:
-        """Edges in, what is true out: one message at a time."""
+        """Edges in, what is true out: message by message, those that are independent under way together."""
         acker, guard = OrderedAcker(self._app), ContiguityGuard(self._app.committed_offset)
         async for batch in self._current(stream, guard):
-            for record in batch.records:
-                ledger = self._state.ledger[0]
-                settlement = ledger.settler.settle(self._decoded(decode_edges, record), record.offset)
-                if settlement is not None:
-                    await asyncio.gather(*await self._publish(settlement, record))
-                    ledger.log.record(await self._log_ledger(settlement.record))
-                    if ledger.log.snapshot_is_due:
-                        ledger.log.snapshot(await self._log_ledger(ledger.settler.snapshot()))
+            ledger = self._state.ledger[0]
+            timestamps = {record.offset: record.timestamp for record in batch.records}
+            for flight in flights(self._settlements(batch, ledger.settler)):
+                said = [await self._publish(one, timestamps[one.record.offset]) for one in flight]
+                await asyncio.gather(*chain.from_iterable(said))
+                ledger.log.record(await self._log_ledger(one.record for one in flight))
+            if ledger.log.snapshot_is_due:  # it names the whole batch, so it waits for the batch
+                ledger.log.snapshot(await self._log_ledger([ledger.settler.snapshot()]))
             await acker.add_batch(batch, ())
 
     # -- what they read
@@ -178,6 +184,13 @@ class PipelineAgents:
         async for batch in self._app.current(stream, guard):
             self._state.traffic.passed(batch.tp, batch.records)
             yield batch
+
+    def _settlements(self, batch: Batch, settler: Settler) -> Iterator[Settlement]:
+        """What comes of each message that was not settled before."""
+        for record in batch.records:
+            settlement = settler.settle(self._decoded(decode_edges, record), record.offset)
+            if settlement is not None:
+                yield settlement
 
     def _frames(self, decode: Callable[[bytes | None, int], _Frame], batch: Batch) -> list[_Frame]:
         """The frames of a batch: those of one partition, in their order."""
@@ -255,14 +268,17 @@ class PipelineAgents:
             deliveries.append(await self._send("edges", 0, EdgesFrame(retirements=retirements)))
         return deliveries
 
-    async def _publish(self, settlement: Settlement, record: Any) -> Deliveries:
-        """Everything that settle says of a message, but its record."""
+    async def _publish(self, settlement: Settlement, timestamp_ms: int) -> Deliveries:
+        """Everything that settle says of a message of this time, but its record."""
         config, settled, deliveries = self._config, settlement.settled, Deliveries()
         self._state.counts.matches += sum(match.similarity is not None for match in settled.matches)
         messages = [
-            *((config.matches_topic, match_message(config.name, match, record.timestamp)) for match in settled.matches),
+            *((config.matches_topic, match_message(config.name, match, timestamp_ms)) for match in settled.matches),
             *((config.members_topic, member_message(member)) for member in settled.members),
-            *((config.clusters_topic, cluster_message(cluster, record.offset)) for cluster in settled.clusters),
+            *(
+                (config.clusters_topic, cluster_message(cluster, settlement.record.offset))
+                for cluster in settled.clusters
+            ),
         ]
         for topic, (key, value, headers) in messages:
             named = {**dict(headers), "app_id": config.app_id.encode()}
@@ -299,8 +315,8 @@ class PipelineAgents:
         value = encode_buckets(frame, self._state.fingerprint)
         return await self._tables["buckets"].append(self._app, partition, value, extent_of_buckets(frame))
 
-    async def _log_ledger(self, record: LedgerRecord) -> list[tuple[int, int]]:
+    async def _log_ledger(self, records: Iterable[LedgerRecord]) -> list[tuple[int, int]]:
         """Offset and size of every part, once all of them are delivered."""
-        parts = encode_ledger(record, self._state.fingerprint)
+        parts = [part for record in records for part in encode_ledger(record, self._state.fingerprint)]
         delivered = await asyncio.gather(*[await self._tables["ledger"].append(self._app, 0, part) for part in parts])
         return [(said.offset, len(part)) for said, part in zip(delivered, parts, strict=True)]

@@ -5,6 +5,7 @@ crash - before and after any write.  What a generator returns last is the positi
 """
 
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +29,7 @@ from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import gather
 from stream_lsh.pipeline.index import index
 from stream_lsh.pipeline.joining import furthest_horizon, joined_candidates, joined_postings, joined_verifications
-from stream_lsh.pipeline.settle import Settlement
+from stream_lsh.pipeline.settle import Settlement, flights
 from stream_lsh.pipeline.sign import Arrivals, sign
 from stream_lsh.pipeline.verify import verify
 from stream_lsh.retention import BEGINNING_MS, Horizon
@@ -194,22 +195,26 @@ def _absent(worker: "Worker", asked: Verifications, documents: DocumentTable) ->
 
 def settle_agent(worker: "Worker", partition: int, position: int) -> Iterator[Write]:
     """Edges in, what is true out."""
-    settler = worker.settler
+    settler, setup = worker.settler, worker.setup
     assert settler is not None
-    last = position
-    if "a frame is one message" in worker.rules_out:
-        last = min(position + 2, worker.broker.end("edges", 0) - 1)
-    settlements = [settler.settle(worker.read_one("edges", 0, offset), offset) for offset in range(position, last + 1)]
-    for settlement in settlements:
-        if settlement is not None:
-            record = ("ledger-changelog", 0, None, settlement.record)
-            if "public outputs before the ledger record" in worker.rules_out:
-                yield record
-                yield from _published(settlement, last, worker.setup)
-            else:
-                yield from _published(settlement, last, worker.setup)
-                yield record
-    worker.positions["settle", partition] = last + 1
+    together = 3 if "a frame is one message" in worker.rules_out else setup.together
+    stop = min(worker.broker.end("edges", 0), position + together)
+    asked = (settler.settle(worker.read_one("edges", 0, offset), offset) for offset in range(position, stop))
+    for flight in flights(settlement for settlement in asked if settlement is not None):
+        outputs = list[Write]()
+        for one in flight:
+            version = stop - 1 if "a frame is one message" in worker.rules_out else one.record.offset
+            outputs += _published(one, version, setup)
+        if position % 2:  # topics are written side by side, so either may be behind the other
+            outputs.sort(key=itemgetter(0))
+        records: list[Write] = [("ledger-changelog", 0, None, one.record) for one in flight]
+        if "public outputs before the ledger record" in worker.rules_out:
+            yield from records
+            yield from outputs
+        else:
+            yield from outputs
+            yield from records
+    worker.positions["settle", partition] = stop
 
 
 def _published(settlement: Settlement, version: int, setup: "Setup") -> Iterator[Write]:

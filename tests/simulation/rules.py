@@ -115,6 +115,7 @@ RULES: dict[str, list[Patch]] = {
     "a delete withdraws at once": [(_LEDGER + "_retire", _delete_later)],
     "tombstones are kept": [("stream_lsh.pipeline.sign._Plan.take", _take_without_tombstones)],
     "a frame is one message": [],
+    "a flight has no key twice": [("stream_lsh.pipeline.settle._keys", lambda *_: set())],
     "only settle decides what is forgotten": [],
     "watermarks flow through the hops": [],
     "the zombie fence": [],

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from stream_lsh.model import Retirement, make_ref
 from stream_lsh.pipeline.batches import RECHECK, Edges, EdgesFrame, Ends, Mark, Watermarks
 from stream_lsh.pipeline.records import LedgerRecord
-from stream_lsh.pipeline.settle import Settlement, Settler, edges_of
+from stream_lsh.pipeline.settle import Settlement, Settler, edges_of, flights
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from tests.unit.pipeline_makers import AWKWARD_IDS
 
@@ -60,6 +61,51 @@ def test_the_rows_of_a_batch_come_as_edges_of_plain_values() -> None:
     assert edge.one == ("\ud800", make_ref(40_000, 3), -(1 << 62), make_ref(40_000, 3))
     assert (edge.similarity, edge.shared, edge.union) == (0.25, 3, 12)
     assert {type(edge.one.ref), type(edge.similarity), type(edge.shared)} == {int, float}
+
+
+def keys(settlement: Settlement) -> set[tuple[str, ...]]:
+    """What is written to the public topics, from the outputs themselves."""
+    settled = settlement.settled
+    matches = {("matches", match.left, match.right) for match in settled.matches}
+    return (
+        matches | {("members", one.id) for one in settled.members} | {("clusters", one.id) for one in settled.clusters}
+    )
+
+
+def taken_apart(frames: list[EdgesFrame], most_keys: int = 1_000) -> list[list[int]]:
+    """The offsets of each flight."""
+    settler = Settler(0.5, retention_ms=100, lateness_ms=0)
+    return [[one.record.offset for one in run] for run in flights((settled(settler, one) for one in frames), most_keys)]
+
+
+def test_messages_that_have_nothing_to_do_with_each_other_are_under_way_together() -> None:
+    d, e, f = ("d", 4, 40), ("e", 5, 50), ("f", 6, 60)
+    one, two, three = (EdgesFrame(edges=edges(pair)) for pair in ((A, B, 0.75), (C, d, 0.75), (e, f, 0.75)))
+    assert taken_apart([one, two, three]) == [[0, 1, 2]]
+    assert taken_apart([one, two, three], most_keys=8) == [[0, 1], [2]], "a pair has four keys"
+    assert taken_apart([one, two, EdgesFrame(edges=edges((A, C, 0.75))), three]) == [[0, 1], [2, 3]], "clusters merge"
+    assert taken_apart([]) == []
+
+
+def test_a_horizon_is_sent_when_all_before_it_is_stored() -> None:
+    pair, more = EdgesFrame(edges=edges((A, B, 0.75))), EdgesFrame(edges=edges((C, ("d", 4, 40), 0.75)))
+    still, moved = EdgesFrame(watermarks=said(0, BEGINNING_MS)), EdgesFrame(watermarks=said(0, 101))
+    assert taken_apart([pair, still, more]) == [[0, 1, 2]]
+    assert taken_apart([pair, moved, more]) == [[0], [1, 2]]
+
+
+@pytest.mark.parametrize("case", range(40))
+def test_no_key_is_twice_in_a_flight_and_a_flight_ends_for_a_reason(case: int) -> None:
+    rng, settler = random.Random(case), Settler(0.5)
+    ids = [(f"d{number}", number + 1, number) for number in range(rng.choice((4, 12, 40)))]
+    pairs = [rng.sample(ids, 2) for _ in range(30)]
+    frames = [EdgesFrame(edges=edges((one, other, 0.75))) for one, other in pairs]
+    runs = list(flights(settled(settler, frame) for frame in frames))
+    assert [one.record.offset for run in runs for one in run] == list(range(30))
+    for run in runs:
+        assert sum(len(keys(one)) for one in run) == len(set().union(*map(keys, run)))
+    for run, following in pairwise(runs):
+        assert keys(following[0]) & set().union(*map(keys, run))
 
 
 def test_rechecks_name_the_newest_refs_of_both_ends() -> None:

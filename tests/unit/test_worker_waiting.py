@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -10,7 +11,7 @@ from faust.types import TP
 
 from stream_lsh.errors import DoubtError
 from stream_lsh.worker.engine import ContiguityGuard, EngineApp
-from stream_lsh.worker.engine.waiting import batches_of
+from stream_lsh.worker.engine.waiting import rounds_of
 
 ONE, TWO = TP("bands", 0), TP("bands", 1)
 NOTHING: dict[TP, int] = {}  # committed
@@ -21,24 +22,31 @@ def event(tp: TP, first: int, last: int, generation: int = 1) -> Any:
     return SimpleNamespace(message=message, value=[SimpleNamespace(offset=at) for at in range(first, last + 1)])
 
 
-def told(events: list[Any], most: int) -> list[tuple[TP, list[int], int]]:
-    """Partition, offsets and number of events of each batch."""
-    batches = batches_of(events, {"bands": most}.__getitem__)
-    return [(batch.tp, [record.offset for record in batch.records], len(batch.events)) for batch in batches]
+def told(events: list[Any], most: int) -> list[list[tuple[TP, list[int], int]]]:
+    """Partition, offsets and number of events of each batch of each round."""
+    rounds = rounds_of(events, {"bands": most}.__getitem__)
+    return [
+        [(batch.tp, [record.offset for record in batch.records], len(batch.events)) for batch in batches]
+        for batches in rounds
+    ]
 
 
 def test_events_of_a_partition_are_joined_in_their_order_over_those_of_others() -> None:
     events = [event(ONE, 0, 1), event(TWO, 5, 5), event(ONE, 2, 2), event(TWO, 6, 8), event(ONE, 3, 3)]
-    assert told(events, 100) == [(ONE, [0, 1, 2, 3], 3), (TWO, [5, 6, 7, 8], 2)]
+    assert told(events, 100) == [[(ONE, [0, 1, 2, 3], 3), (TWO, [5, 6, 7, 8], 2)]]
 
 
 def test_a_batch_has_no_more_records_than_a_chunk_unless_a_single_event_has() -> None:
     events = [event(ONE, 0, 4), event(ONE, 5, 5), event(TWO, 0, 0), event(ONE, 6, 7), event(ONE, 8, 8)]
-    assert told(events, 3) == [(ONE, [0, 1, 2, 3, 4], 1), (TWO, [0], 1), (ONE, [5, 6, 7], 2), (ONE, [8], 1)]
+    assert told(events, 3) == [
+        [(ONE, [0, 1, 2, 3, 4], 1), (TWO, [0], 1)],
+        [(ONE, [5, 6, 7], 2)],
+        [(ONE, [8], 1)],
+    ]
 
 
 def test_generations_are_not_mixed() -> None:
-    assert told([event(ONE, 0, 0), event(ONE, 0, 1, generation=2)], 9) == [(ONE, [0], 1), (ONE, [0, 1], 1)]
+    assert told([event(ONE, 0, 0), event(ONE, 0, 1, generation=2)], 9) == [[(ONE, [0], 1)], [(ONE, [0, 1], 1)]]
 
 
 def given(app: Any, events: list[Any], guard: ContiguityGuard) -> list[list[int]]:
@@ -64,7 +72,9 @@ def given(app: Any, events: list[Any], guard: ContiguityGuard) -> list[list[int]
 
 def application(buffer: int) -> Any:
     conf = SimpleNamespace(stream_buffer_maxsize=buffer)
-    return cast(Any, SimpleNamespace(consumer_generation_id=1, chunks={"bands": 100}, conf=conf))
+    app = cast(Any, SimpleNamespace(consumer_generation_id=1, chunks={"bands": 100}, conf=conf))
+    app.rounds = partial(EngineApp.rounds, app)
+    return app
 
 
 def test_what_waits_is_taken_together_and_what_is_of_an_older_generation_left_to_its_owner() -> None:

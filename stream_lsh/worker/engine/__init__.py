@@ -4,6 +4,7 @@
     topics        checks and creates every topic; `topic_ids` tells one that was made anew
     resume_order  sources wait for the tables
     polling       a recovery never waits for ever
+    handover      what was fetched reaches the streams at once
     coalescing    many records an event, in order
     waiting       what waits for an agent is one batch
     contiguity    the alarm: a gap in the offsets

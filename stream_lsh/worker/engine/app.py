@@ -16,7 +16,7 @@ from stream_lsh.worker.engine.resume_order import OrderedRecoveryTables
 from stream_lsh.worker.engine.topics import TopicSpec, ensure_topics
 from stream_lsh.worker.engine.transport import EngineTransport
 from stream_lsh.worker.engine.versions import require_tested_engine
-from stream_lsh.worker.engine.waiting import Batch, batches_of
+from stream_lsh.worker.engine.waiting import Batch, rounds_of
 from stream_lsh.worker.engine.watchdog import Watchdog
 
 FIXED: Mapping[str, Any] = {
@@ -138,8 +138,8 @@ class EngineApp(faust.App):
         if self.ended_by is None:
             await super()._consumer_wait_empty(consumer, logger)
 
-    async def current(self, stream: Any, guard: ContiguityGuard) -> AsyncIterator[Batch]:
-        """What waits for an agent, in batches of this generation of the group.
+    async def rounds(self, stream: Any, guard: ContiguityGuard) -> AsyncIterator[list[Batch]]:
+        """What waits for an agent, of this generation of the group, in rounds: at most one batch of each partition.
 
         One of an older generation belongs to whoever owns the partition now: it is read again there, or here, from the
         committed offset.
@@ -153,10 +153,19 @@ class EngineApp(faust.App):
             waiting = [event]
             while not queue.empty() and len(waiting) < self.conf.stream_buffer_maxsize:
                 waiting.append(await anext(events))
-            for batch in batches_of(waiting, self.chunks.__getitem__):
-                if batch.generation_id == self.consumer_generation_id:
+            for batches in rounds_of(waiting, self.chunks.__getitem__):
+                current = [batch for batch in batches if batch.generation_id == self.consumer_generation_id]
+                for batch in current:
                     for one in batch.events:
                         guard.check(one)
+                if current:
+                    yield current
+
+    async def current(self, stream: Any, guard: ContiguityGuard) -> AsyncIterator[Batch]:
+        """What waits for an agent, of this generation of the group, batch by batch; as `rounds`."""
+        async for batches in self.rounds(stream, guard):
+            for batch in batches:
+                if batch.generation_id == self.consumer_generation_id:  # which may have changed since the round began
                     yield batch
 
     def committed_offset(self, tp: TP) -> int | None:

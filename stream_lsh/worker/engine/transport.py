@@ -8,6 +8,7 @@ from faust.transport.drivers import aiokafka as driver
 from stream_lsh.worker.engine.coalescing import CoalescingConsumer
 from stream_lsh.worker.engine.gate import SourceGate
 from stream_lsh.worker.engine.group import GroupWatch
+from stream_lsh.worker.engine.handover import PromptService
 from stream_lsh.worker.engine.resume_order import ClosedSourcesListener
 
 
@@ -30,7 +31,7 @@ class WatchedThread(driver.AIOKafkaConsumerThread):
         return consumer
 
 
-class EngineConsumer(CoalescingConsumer):
+class EngineConsumer(PromptService, CoalescingConsumer):
     """The consumer of an `EngineApp`."""
 
     RebalanceListener: ClassVar[type[driver.ConsumerRebalanceListener]] = ClosedSourcesListener

@@ -6,11 +6,12 @@ delivery for each falls behind, and the records wait in a queue of small events.
 a slow machine: 250 ms in this queue alone, and 10 ms without.
 
 So an agent takes all events that wait, and those of one partition as one batch, of at most as many records as a chunk.
+Batches of several partitions are independent: a round is one of each, and an agent may await its deliveries for all.
 
 Delete when: the engine delivers what waits, not what was fetched.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from faust.types import TP
@@ -53,8 +54,8 @@ class Batch:
         return True
 
 
-def batches_of(events: Sequence[Any], most: Callable[[str], int]) -> Iterator[Batch]:
-    """The events as batches, in the order in which their partitions came first; all of a partition keep their order.
+def rounds_of(events: Sequence[Any], most: Callable[[str], int]) -> Iterator[list[Batch]]:
+    """The events as batches, in rounds of one of each partition; all of a partition keep their order.
 
     Args:
         events: each a list of records of one partition.
@@ -65,10 +66,5 @@ def batches_of(events: Sequence[Any], most: Callable[[str], int]) -> Iterator[Ba
         of_tp = batches.setdefault(event.message.tp, [])
         if not of_tp or not of_tp[-1].takes(event, most(event.message.topic)):
             of_tp.append(Batch(event))
-    yield from _in_turns(batches.values())
-
-
-def _in_turns(lists: Iterable[Sequence[Batch]]) -> Iterator[Batch]:
-    left = list(lists)
-    for turn in range(max(map(len, left), default=0)):
-        yield from (of_tp[turn] for of_tp in left if turn < len(of_tp))
+    for turn in range(max(map(len, batches.values()), default=0)):
+        yield [of_tp[turn] for of_tp in batches.values() if turn < len(of_tp)]
