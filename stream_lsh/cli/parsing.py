@@ -29,14 +29,13 @@ class Parser(argparse.ArgumentParser):
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
         """The options; raises ConfigError with a proposal for one that does not exist."""
         found, unknown = self.parse_known_intermixed_args(list(arguments))
-        if unknown:
+        options = [one.partition("=")[0] for one in unknown if one.startswith("-")]
+        if options:  # what follows them is taken for their values
             valid = [option for option in self._option_string_actions if option.startswith("--")]
-            self.error(
-                "; ".join(
-                    f"got the option {name!r}, did you mean `{nearest(name, valid)}`?"
-                    for name in (option.partition("=")[0] for option in unknown)
-                )
-            )
+            meant = (f"got the option {name!r}, did you mean `{nearest(name, valid)}`?" for name in options)
+            self.error("; ".join(meant))
+        if unknown:
+            self.error(f"got {' '.join(unknown)}, expected nothing more")
         return found
 
     def error(self, message: str) -> NoReturn:
