@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import socket
 import subprocess
 import sys
 import time
@@ -72,15 +73,36 @@ class Bench:
         """A process that copies over so many hops, see `benchmarks.floor`; and what feeds and reads it."""
         self._runs += 1
         topics = [f"floor{self._runs}-{number}" for number in range(hops)]
-        admin = AdminClient({"bootstrap.servers": self._broker.address})
-        for made in admin.create_topics([NewTopic(name, 1, 1) for name in topics]).values():
-            made.result()
+        self._create(*topics)
         command = [sys.executable, "-m", "benchmarks.floor", self._broker.address, *topics]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:  # noqa: S603
             if process.stdout is None or process.stdout.readline() != "ready\n":
                 raise RuntimeError("the copier did not start")
             yield process, Stream(self._producer(), self.consumer(topics[-1]), topics[0])
             process.kill()
+
+    @contextlib.contextmanager
+    def redis_peer(self, threshold: float) -> Iterator["Stream"]:
+        """A consumer with datasketch and Redis, see `benchmarks.datasketch_redis`; what feeds and reads it."""
+        self._runs += 1
+        source, target = f"peer{self._runs}-source", f"peer{self._runs}-matches"
+        self._create(source, target)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = str(free.getsockname()[1])
+        server = ["redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", str(self._folder)]
+        command = [sys.executable, "-m", "benchmarks.datasketch_redis", self._broker.address, source, target]
+        with contextlib.ExitStack() as stack:
+            for started in (server, [*command, str(threshold), port]):
+                process = stack.enter_context(subprocess.Popen(started, stdout=subprocess.PIPE, text=True))  # noqa: S603
+                stack.callback(process.kill)
+                if process.stdout is None or not any(" ready" in f" {line.lower()}" for line in process.stdout):
+                    raise RuntimeError(f"did not start: {started}")
+            yield Stream(self._producer(), self.consumer(target), source)
+
+    def _create(self, *topics: str) -> None:
+        admin = AdminClient({"bootstrap.servers": self._broker.address})
+        for made in admin.create_topics([NewTopic(name, 1, 1) for name in topics]).values():
+            made.result()
 
     def stream(self, pipeline: PipelineConfig) -> "Stream":
         """A feeder and a reader of a pipeline."""

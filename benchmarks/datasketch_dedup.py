@@ -8,6 +8,7 @@ import gzip
 import json
 import re
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
@@ -16,27 +17,45 @@ peer: Any = import_module("datasketch")  # of the extra `bench`: not there where
 SLOTS = 128
 
 
+class Matcher:
+    """Finds the matches of documents that come one by one.
+
+    Args:
+        threshold: least similarity of a match.
+        storage: where the index keeps its buckets, datasketch's `storage_config`; None: in memory.
+    """
+
+    def __init__(self, threshold: float, storage: dict[str, Any] | None = None) -> None:
+        self._threshold = threshold
+        self._index = peer.MinHashLSH(threshold=threshold, num_perm=SLOTS, storage_config=storage)
+        self._sets: dict[str, set[str]] = {}
+
+    def take(self, id: str, text: str) -> Iterator[tuple[str, str, float]]:
+        """Left, right and similarity of every match with a document that came before."""
+        words = re.findall(r"\w+", text.lower())
+        if not words:
+            return
+        shingles = {" ".join(words[at : at + 3]) for at in range(max(1, len(words) - 2))}
+        signature = peer.MinHash(num_perm=SLOTS)
+        signature.update_batch([shingle.encode() for shingle in shingles])
+        for other in self._index.query(signature):
+            shared = len(shingles & self._sets[other])
+            similarity = shared / (len(shingles) + len(self._sets[other]) - shared)
+            if similarity >= self._threshold:
+                left, right = sorted((other, id))
+                yield left, right, similarity
+        self._index.insert(id, signature)
+        self._sets[id] = shingles
+
+
 def main(source: str, target: str, threshold: float) -> None:
     """Write the matches of a file of JSON lines."""
-    index = peer.MinHashLSH(threshold=threshold, num_perm=SLOTS)
-    sets: dict[str, set[str]] = {}
+    matcher = Matcher(threshold)
     with gzip.open(source, "rt", encoding="utf-8") as lines, open(target, "w", encoding="utf-8") as matches:
         for line in lines:
             document = json.loads(line)
-            words = re.findall(r"\w+", document["text"].lower())
-            if not words:
-                continue
-            shingles = {" ".join(words[at : at + 3]) for at in range(max(1, len(words) - 2))}
-            signature = peer.MinHash(num_perm=SLOTS)
-            signature.update_batch([shingle.encode() for shingle in shingles])
-            for other in index.query(signature):
-                shared = len(shingles & sets[other])
-                similarity = shared / (len(shingles) + len(sets[other]) - shared)
-                if similarity >= threshold:
-                    left, right = sorted((other, document["id"]))
-                    matches.write(json.dumps({"left": left, "right": right, "similarity": similarity}) + "\n")
-            index.insert(document["id"], signature)
-            sets[document["id"]] = shingles
+            for left, right, similarity in matcher.take(document["id"], document["text"]):
+                matches.write(json.dumps({"left": left, "right": right, "similarity": similarity}) + "\n")
 
 
 if __name__ == "__main__":

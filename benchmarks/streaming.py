@@ -2,7 +2,8 @@
 
 answers      newsgroups20 through Kafka, 1 and 2 workers, 1, 4 and 7 partitions, against the command `dedup`
 throughput   documents of 3 KB, one in ten a near-duplicate of an earlier one, fed as fast as they are taken; beside it
-             datasketch on a file of them, without Kafka
+             datasketch on a file of them, without Kafka, and a consumer with datasketch and Redis on the same broker
+             (`redis-server` has to be there)
 latency      the same at 100 and at 1,000 documents a second: a document sent, its match received; beside it the same
              messages over as many hops with the client alone
 way          what one worker process does all the time, by agent, from samples under load
@@ -14,6 +15,7 @@ import argparse
 import gzip
 import json
 import os
+import shutil
 import signal
 import statistics
 import subprocess
@@ -37,6 +39,7 @@ _WARM = 2_000
 _HOPS = 6
 """Source, bands, candidates, verifications, edges, matches: each read, and the last one by the reader."""
 _BY_DATASKETCH = 4_000
+_BY_REDIS = 2_000
 _LAYOUTS = ((1, 1), (1, 4), (1, 7), (2, 1), (2, 4), (2, 7))
 _PARTS = ("answers", "throughput", "way", "latency")
 _STEPS = ("sign", "index", "gather", "verify", "settle")
@@ -58,7 +61,8 @@ class Answers:
 class Throughput:
     """Documents a second from the first one sent to the last match received, and the processor time of a document.
 
-    `datasketch_per_second` is that of `datasketch_dedup` on a file of the first documents, measured in the same round.
+    `datasketch_per_second` is that of `datasketch_dedup` on a file of the first documents, `redis_per_second` that of
+    `datasketch_redis` on the same broker; both measured in the same round.
     """
 
     documents: int
@@ -66,6 +70,7 @@ class Throughput:
     documents_per_second: float
     cpu_us_per_document: float
     datasketch_per_second: float
+    redis_per_second: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +178,9 @@ def _published(bench: Bench, pipeline: PipelineConfig) -> tuple[Pairs, set[froze
 
 def _throughput(bench: Bench, count: int, rounds: int) -> list[Throughput]:
     print(f"{count} documents of {SIZE} characters, {NEAR:.0%} near-duplicates, one worker process, 4 partitions\n")
-    print("documents/s  worker's us a document  matches  datasketch  gain")
+    if shutil.which("redis-server") is None:
+        print("no redis-server in the PATH: the consumer with Redis is not measured\n")
+    print("documents/s  worker's us a document  matches  datasketch  gain  with Redis  gain")
     rows = []
     messages, twins = documents(_WARM + count)
     for _ in range(rounds):
@@ -186,9 +193,11 @@ def _throughput(bench: Bench, count: int, rounds: int) -> list[Throughput]:
             ended = stream.matches(len(twins))
             spent = _cpu_seconds(worker.pid) - spent
         rate, peer = count / (ended - began), _by_datasketch(messages[:_BY_DATASKETCH])
-        row = Throughput(count, len(twins), rate, spent / count * 1e6, peer)
+        with_redis = _with_redis(bench, messages[:_BY_REDIS], twins)
+        row = Throughput(count, len(twins), rate, spent / count * 1e6, peer, with_redis)
         print(
-            f"{rate:>11.0f}{row.cpu_us_per_document:>24.0f}{row.matches:>9}{peer:>12.0f}{rate / peer:>5.1f}x",
+            f"{rate:>11.0f}{row.cpu_us_per_document:>24.0f}{row.matches:>9}{peer:>12.0f}{rate / peer:>5.1f}x"
+            + ("" if with_redis is None else f"{with_redis:>12.0f}{rate / with_redis:>5.1f}x"),
             flush=True,
         )
         rows.append(row)
@@ -207,6 +216,25 @@ def _by_datasketch(messages: Sequence[KeyValue]) -> float:
         began = time.perf_counter()
         subprocess.run(command, check=True)  # noqa: S603 - ours
         return len(messages) / (time.perf_counter() - began)
+
+
+def _with_redis(bench: Bench, messages: Sequence[KeyValue], twins: dict[int, int]) -> float | None:
+    """Documents a second of a consumer with datasketch and Redis, once it has done a few; None without Redis.
+
+    It finds fewer matches, so its last one is waited for by number: those before it have come as well.
+    """
+    if shutil.which("redis-server") is None:
+        return None
+    warm, enough = len(messages) // 5, sum(number < len(messages) for number in twins) * 3 // 4
+    with bench.redis_peer(0.8) as stream, closing(stream):
+        stream.feed(messages[:warm])
+        stream.matches(sum(number < warm for number in twins) // 2)
+        time.sleep(1.0)
+        known, began = len(stream.seen), time.perf_counter()
+        stream.feed(messages[warm:])
+        ended = stream.matches(enough)
+    newest = [max(json.loads(pair)) for pair in list(stream.seen)[known:]]
+    return (int(newest[-1]) - warm) / (ended - began)
 
 
 def _cpu_seconds(pid: int) -> float:

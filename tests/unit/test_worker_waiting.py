@@ -18,7 +18,9 @@ NOTHING: dict[TP, int] = {}  # committed
 
 
 def event(tp: TP, first: int, last: int, generation: int = 1) -> Any:
-    message = SimpleNamespace(tp=tp, topic=tp.topic, partition=tp.partition, offset=last, generation_id=generation)
+    message = SimpleNamespace(
+        tp=tp, topic=tp.topic, partition=tp.partition, offset=last, generation_id=generation, tracked=False
+    )
     return SimpleNamespace(message=message, value=[SimpleNamespace(offset=at) for at in range(first, last + 1)])
 
 
@@ -49,13 +51,30 @@ def test_generations_are_not_mixed() -> None:
     assert told([event(ONE, 0, 0), event(ONE, 0, 1, generation=2)], 9) == [[(ONE, [0], 1)], [(ONE, [0, 1], 1)]]
 
 
+class Application:
+    """What an agent's rounds ask of the engine."""
+
+    def __init__(self) -> None:
+        self.consumer_generation_id, self.chunks, self.flows = 1, {"bands": 100}, True
+        self.tracked = list[Any]()
+        self.flow_control = SimpleNamespace(is_active=lambda: self.flows)
+        self.topics = SimpleNamespace(acks_enabled_for={"bands"}.__contains__)
+        self.consumer = SimpleNamespace(track_message=self.tracked.append)
+        self._waiting = partial(EngineApp._waiting, cast(Any, self))
+        self.rounds = partial(EngineApp.rounds, cast(Any, self))
+
+
 def given(app: Any, events: list[Any], guard: ContiguityGuard) -> list[list[int]]:
-    """What an agent gets of events that come while it works; the group is rebalanced at its first batch."""
+    """What an agent gets of events that lie there; the group is rebalanced at its first batch."""
     queue: asyncio.Queue[Any] = asyncio.Queue()
 
     async def stream() -> AsyncIterator[Any]:
+        """Drops what is of another generation or comes while nothing flows, and waits for more; as the engine's."""
         while not queue.empty():
-            yield queue.get_nowait()
+            one = queue.get_nowait()
+            if app.flows and one.message.generation_id == app.consumer_generation_id:
+                one.message.tracked = True
+                yield one
 
     async def agent() -> list[list[int]]:
         seen = []
@@ -65,24 +84,46 @@ def given(app: Any, events: list[Any], guard: ContiguityGuard) -> list[list[int]
         async for batch in EngineApp.current(app, source, guard):
             seen.append([record.offset for record in batch.records])
             app.consumer_generation_id = 2
+            queue.put_nowait(event(TWO, 7, 7, generation=2))
+            if len(seen) == 2:
+                return seen
         return seen
 
     return asyncio.run(agent())
 
 
-def application(buffer: int) -> Any:
-    conf = SimpleNamespace(stream_buffer_maxsize=buffer)
-    app = cast(Any, SimpleNamespace(consumer_generation_id=1, chunks={"bands": 100}, conf=conf))
-    app.rounds = partial(EngineApp.rounds, app)
-    return app
+def test_what_waits_is_taken_together_and_tracked_and_what_is_of_an_older_generation_left_to_its_owner() -> None:
+    app, events = Application(), [event(ONE, 0, 0), event(ONE, 1, 2), event(TWO, 0, 0), event(TWO, 9, 9, generation=3)]
+    assert given(app, events, ContiguityGuard(NOTHING.get)) == [[0, 1, 2], [7]]
+    assert app.tracked == [one.message for one in events[1:3]], "the stream has tracked the first"
 
 
-def test_what_waits_is_taken_together_and_what_is_of_an_older_generation_left_to_its_owner() -> None:
-    events = [event(ONE, 0, 0), event(ONE, 1, 2), event(TWO, 0, 0), event(TWO, 7, 7, generation=2)]
-    assert given(application(64), events, ContiguityGuard(NOTHING.get)) == [[0, 1, 2], [7]]
-    assert given(application(1), events, ContiguityGuard(NOTHING.get)) == [[0], [7]], "not more than the engine buffers"
+def test_what_an_agent_has_in_its_hands_does_not_wait_for_what_is_dropped_behind_it() -> None:
+    app, events = Application(), [event(ONE, 0, 0), event(ONE, 1, 1)]
+    rounds = EngineApp.rounds(cast(Any, app), _stream_that_stops_after_one(app, events), ContiguityGuard(NOTHING.get))
+
+    async def run() -> list[Any]:
+        return await asyncio.wait_for(anext(rounds), 1.0)
+
+    (batch,) = asyncio.run(run())
+    assert [record.offset for record in batch.records] == [0]
+    assert app.tracked == []
+
+
+def _stream_that_stops_after_one(app: Application, events: list[Any]) -> Any:
+    """The flow is suspended as soon as the first event is out."""
+    queue: asyncio.Queue[Any] = asyncio.Queue()
+    for one in events[1:]:
+        queue.put_nowait(one)
+
+    async def stream() -> AsyncIterator[Any]:
+        app.flows = False
+        yield events[0]
+        await asyncio.Event().wait()
+
+    return SimpleNamespace(noack=lambda: SimpleNamespace(events=stream), channel=SimpleNamespace(queue=queue))
 
 
 def test_a_gap_between_events_that_wait_together_is_noticed() -> None:
     with pytest.raises(DoubtError, match="goes on at offset 5, and 1 had to come"):
-        given(application(64), [event(ONE, 0, 0), event(ONE, 5, 5)], ContiguityGuard(NOTHING.get))
+        given(Application(), [event(ONE, 0, 0), event(ONE, 5, 5)], ContiguityGuard(NOTHING.get))

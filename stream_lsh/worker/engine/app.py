@@ -1,6 +1,6 @@
 """The stream engine as this project uses it: all workarounds in place, the dangerous settings out of reach."""
 
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import faust
@@ -148,11 +148,8 @@ class EngineApp(faust.App):
             stream: of the agent, whose topic is in `chunks`.
             guard: looks at every batch that is given out.
         """
-        events, queue = stream.noack().events(), stream.channel.queue
-        async for event in events:
-            waiting = [event]
-            while not queue.empty() and len(waiting) < self.conf.stream_buffer_maxsize:
-                waiting.append(await anext(events))
+        async for event in stream.noack().events():
+            waiting = [event, *self._waiting(stream.channel.queue)]
             for batches in rounds_of(waiting, self.chunks.__getitem__):
                 current = [batch for batch in batches if batch.generation_id == self.consumer_generation_id]
                 for batch in current:
@@ -160,6 +157,21 @@ class EngineApp(faust.App):
                         guard.check(one)
                 if current:
                     yield current
+
+    def _waiting(self, queue: Any) -> Iterator[Any]:
+        """What else lies in the queue of a stream, looked at and tracked as the stream does it.
+
+        The stream itself is not asked: it drops what came before a rebalance and waits for more, and what an agent has
+        in its hands already would wait with it, and the rebalance for that.
+        """
+        for _ in range(queue.qsize()):
+            event = queue.get_nowait()
+            message = event.message
+            if self.flow_control.is_active() and message.generation_id == self.consumer_generation_id:
+                if not message.tracked and self.topics.acks_enabled_for(message.topic):
+                    message.tracked = True
+                    self.consumer.track_message(message)
+                yield event
 
     async def current(self, stream: Any, guard: ContiguityGuard) -> AsyncIterator[Batch]:
         """What waits for an agent, of this generation of the group, batch by batch; as `rounds`."""
