@@ -173,10 +173,12 @@ class PipelineState:
 
     def line(self) -> str:
         """What is here, in one line."""
+        held = self.documents.partitions()
+        if not held:
+            return f"{self.config.name}, no partition: standing by, others have all {self.partitions}"
         documents = sum(len(one.table) for one in self.documents.held().values())
         settles = "; settles here" if self.ledger.held() else ""
-        partitions = ", ".join(map(str, self.documents.partitions())) or "none"
-        return f"{self.config.name}, partitions {partitions} with {documents} documents{settles}"
+        return f"{self.config.name}, partitions {', '.join(map(str, held))} with {documents} documents{settles}"
 
     # -- documents
 

@@ -126,7 +126,7 @@ class Upkeep:
             if self._app.in_recovery:
                 ready = None
                 await self._tell_recovery()
-            elif ready != generation and self._at_work() and self._app.consumer.assignment():
+            elif ready != generation and self._at_work() and generation:  # of a group that it has joined
                 ready = generation
                 for state in self._pipelines.values():
                     _log.info("ready: %s", state.line())

@@ -16,6 +16,8 @@ import pytest
 from stream_lsh.config import Config
 from stream_lsh.model import Document
 from stream_lsh.worker.brokers import Broker
+from tests.kafka.harness import until
+from tests.kafka.messages import eventually, matched, pair, put, twins
 from tests.kafka.test_worker import articles, configured, send, written
 from tests.kafka.truth import settled
 
@@ -105,3 +107,28 @@ def test_a_worker_killed_in_the_middle_of_a_feed_loses_nothing(
     source = config.pipelines[0].source
     parts = [partial(send, broker.address, source, part) for part in thirds(stream)]
     assert asyncio.run(fed_and_killed(config, tmp_path, survivors(stream), parts, 240.0)) == []
+
+
+def test_a_worker_without_a_partition_says_so_and_takes_over_when_the_other_is_killed(
+    broker: Broker, name: str, tmp_path: Path
+) -> None:
+    config = configured(broker, name, 1)
+    file = written(config, tmp_path, session_timeout="2s")
+
+    def roles() -> list[str]:
+        """What each worker said last of what it has."""
+        logs = [log.read_text() for number in range(2) for log in tmp_path.glob(f"worker-{number}-*.log")]
+        return [log.rpartition("ready: ")[2].partition("\n")[0].partition(", ")[2] for log in logs]
+
+    idle, busy = "no partition: standing by, others have all 1", "partitions 0 with 0 documents; settles here"
+
+    async def run() -> Any:
+        with processes(file, 2) as workers:
+            await until(lambda: len(roles()) == 2 and sorted(roles()) == [idle, busy], 30)
+            await put(broker, config.pipelines[0].source, twins(0))
+            assert await eventually(lambda: matched(config), {pair(0)}) == {pair(0)}
+            workers[roles().index(busy)].kill()
+            await put(broker, config.pipelines[0].source, twins(1))
+            return await eventually(lambda: matched(config), {pair(0), pair(1)}, 30)
+
+    assert asyncio.run(run()) == {pair(0), pair(1)}
