@@ -95,6 +95,7 @@ class PipelineAgents:
             signed = self._signed(arrivals, documents)
         if signed.record is not None:
             await asyncio.gather(*await self._log_documents(partition, signed.record))
+        self._state.counts.signed += signed.counts
         await asyncio.gather(*await self._announce(signed))
         times = [document.time_ms for document in arrivals.documents if document.text is not None]
         documents.newest_ms = max(newest_ms, *times) if times else newest_ms

@@ -20,6 +20,7 @@ from stream_lsh.retention import BEGINNING_MS, Horizon
 from stream_lsh.wire.fingerprint import Setting, fingerprint
 from stream_lsh.wire.frames import decode_buckets, decode_documents
 from stream_lsh.wire.ledger_record import LedgerAssembler
+from stream_lsh.worker.counts import Counts
 from stream_lsh.worker.tables import Changelogged
 
 _FIRST_CAPACITY = 1 << 16
@@ -118,29 +119,6 @@ class Traffic:
         if position is None or not records:
             return 0
         return max(0, end - position) * self.sizes[tp.topic] // records
-
-
-@dataclass(slots=True)
-class Counts:
-    """What has passed through this worker, for the log and for `check`."""
-
-    documents: int = 0
-    candidates: int = 0
-    matches: int = 0
-    dead_letters: dict[str, int] = field(default_factory=dict)
-    late_copies: int = 0
-    capped_postings: int = 0
-    capped_candidates: int = 0
-
-    def line(self) -> str:
-        """All of it in one line."""
-        letters = ", ".join(f"{reason} {count}" for reason, count in sorted(self.dead_letters.items()))
-        late = f"; late copies passed over: {self.late_copies}" if self.late_copies else ""
-        return (
-            f"{self.documents} documents, {self.candidates} candidates, {self.matches} matches; dead letters: "
-            f"{letters or 'none'}; left out by caps: {self.capped_postings} buckets, "
-            f"{self.capped_candidates} candidates{late}"
-        )
 
 
 def stored_settings(scheme: TextScheme) -> dict[str, Setting]:

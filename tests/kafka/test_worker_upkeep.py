@@ -10,6 +10,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-unt
 
 from stream_lsh.config import Config
 from stream_lsh.model import Document
+from stream_lsh.pipeline.sign import SignCounts
 from stream_lsh.pipeline.trimming import LogHead
 from stream_lsh.worker import tables
 from stream_lsh.worker.brokers import Broker
@@ -110,3 +111,27 @@ async def held_back(config: Config) -> tuple[int, list[bool]]:
 def test_a_source_waits_while_too_much_is_under_way(broker: Broker, name: str) -> None:
     config = configured(broker, name, PARTITIONS)
     assert asyncio.run(held_back(config)) == (180, [True, False])
+
+
+def test_what_is_too_late_is_counted_and_matches_nothing(broker: Broker, name: str) -> None:
+    config = configured(broker, name, 1, retention="2h", lateness="1h", threshold=0.8)
+    pipeline, told = config.pipelines[0], stories(0, 90)
+    late = [document._replace(id=f"late-{number}") for number, document in enumerate(told[:5])]
+    again = told[-1]._replace(id="again")
+
+    async def run() -> tuple[SignCounts, set[str]]:
+        app = often(build_app(config, await source_partitions(config)))
+        async with running(app):
+            state = app.pipelines[pipeline.name]
+            await send(config.kafka.brokers[0], pipeline.source, told)
+            # It is gather that hears of the horizon, and it shares the documents with sign.
+            await until(lambda: state.documents[0].table.horizon.time_ms > late[-1].time_ms, 30)
+            await send(config.kafka.brokers[0], pipeline.source, [*late, again])
+            await until(lambda: state.counts.documents == len(told) + 6)
+            await asyncio.sleep(1.0)
+        return state.counts.signed, {id for pair in (await published(config))[0] for id in pair}
+
+    counts, matched = asyncio.run(run())
+    assert (counts.added, counts.expired) == (len(told) + 1, 5)
+    assert "again" in matched
+    assert not any(id.startswith("late") for id in matched)

@@ -1,0 +1,49 @@
+"""What has passed through a worker, for its log."""
+
+from dataclasses import dataclass, field
+
+from stream_lsh.pipeline.sign import SignCounts
+
+_WORDS = (
+    ("added", "new"),
+    ("updated", "updates"),
+    ("deleted", "deletes"),
+    ("unchanged", "unchanged"),
+    ("unknown_deletes", "deletes of nothing"),
+    ("superseded", "older than what is known"),
+    ("replayed", "again"),
+)
+
+
+@dataclass(slots=True)
+class Counts:
+    """Of one pipeline on this worker, since it was started.
+
+    Attributes:
+        documents: that were read and can be used.
+        signed: what became of them.
+        dead_letters: messages that cannot be used, by reason.
+        late_copies: copies of the intake that a zombie made.
+        capped_postings: buckets that were followed no further.
+        capped_candidates: pairs that were not compared because a document had too many.
+    """
+
+    documents: int = 0
+    signed: SignCounts = field(default_factory=SignCounts)
+    candidates: int = 0
+    matches: int = 0
+    dead_letters: dict[str, int] = field(default_factory=dict)
+    late_copies: int = 0
+    capped_postings: int = 0
+    capped_candidates: int = 0
+
+    def line(self) -> str:
+        """All of it in one line."""
+        became = ", ".join(f"{count} {word}" for name, word in _WORDS if (count := getattr(self.signed, name)))
+        letters = ", ".join(f"{reason} {count}" for reason, count in sorted(self.dead_letters.items()))
+        copies = f"; late copies passed over: {self.late_copies}" if self.late_copies else ""
+        return (
+            f"{self.documents} documents{f' ({became})' if became else ''}, {self.candidates} candidates, "
+            f"{self.matches} matches; dead letters: {letters or 'none'}; too late to match: {self.signed.expired}; "
+            f"left out by caps: {self.capped_postings} buckets, {self.capped_candidates} candidates{copies}"
+        )
