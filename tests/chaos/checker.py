@@ -9,7 +9,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from faust.types import TP
@@ -28,8 +28,6 @@ from tests.kafka.truth import Pairs, Truth, components_of
 from tests.simulation.invariants import postings_of
 
 _STILL_TWICE_SECONDS = 2.0
-_Key = TypeVar("_Key")
-_Value = TypeVar("_Value")
 
 
 @dataclass(slots=True)
@@ -264,7 +262,7 @@ class Checker:
         return {key: json.loads(record.value) for key, record in found.items() if record.value is not None}
 
 
-def _differing(wanted: Mapping[_Key, _Value], found: Mapping[_Key, _Value]) -> list[_Key]:
+def _differing(wanted: Mapping[Any, Any], found: Mapping[Any, Any]) -> list[Any]:
     return [key for key in wanted.keys() | found.keys() if wanted.get(key) != found.get(key)]
 
 
