@@ -8,6 +8,8 @@
     schedule   what happens when
     feeding    documents with updates and deletes
     checker    what is missing, wrong or stale in the end
+    evidence   what the topics say about it
+    run        all of it, once
 
 `python -m tests.chaos --seed 7` runs it; `make soak` runs ten long ones.
 """

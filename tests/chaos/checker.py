@@ -39,6 +39,7 @@ class Verdict:
         wrong: pairs that never were true.
         stale: pairs that are true no more.
         others: everything else that is not as it must be.
+        at_fault: the pairs of the first three.
     """
 
     pairs: int = 0
@@ -48,6 +49,7 @@ class Verdict:
     wrong: list[str] = field(default_factory=list)
     stale: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
+    at_fault: list[tuple[str, str]] = field(default_factory=list)
 
     def lines(self) -> Iterator[str]:
         """What is to be told."""
@@ -146,12 +148,14 @@ class Checker:
         truth = Truth(wanted, documents, self._pipeline.scheme(), self._pipeline.threshold)
         for pair in sorted(wanted.keys() - pairs.keys()):
             self._verdict.missing.append(f"{pair} {wanted[pair]}")
+            self._verdict.at_fault.append(pair)
         for pair, similarity in sorted(pairs.items()):
             exact = truth.similarity(*pair)
             if similarity != exact or exact < self._pipeline.threshold:
                 changed = any(self._times[one] > 1 for one in pair)
                 found = self._verdict.stale if changed else self._verdict.wrong
                 found.append(f"{pair} {similarity}, not {exact}")
+                self._verdict.at_fault.append(pair)
         self._verdict.pairs = len(pairs)
         return pairs
 

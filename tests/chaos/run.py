@@ -14,6 +14,7 @@ from stream_lsh.config import Config, load
 from stream_lsh.model import Document
 from tests.chaos.checker import Checker, Verdict, still
 from tests.chaos.cluster import BROKERS, WORKERS, Cluster
+from tests.chaos.evidence import write_evidence
 from tests.chaos.faults import FAULTS, Fault, Scene
 from tests.chaos.feeding import Feeder, documents
 from tests.chaos.proxy import Proxy
@@ -66,6 +67,8 @@ async def run(settings: Settings, say: Callable[[str], None] = print) -> Outcome
         codes = [await worker.stop() for worker in scene.workers]
         timed(f"nothing moves any more: the workers were stopped, with {', '.join(map(str, codes))}")
         verdict = await Checker(config, stream).check()
+        if verdict.at_fault:
+            await write_evidence(config, verdict.at_fault, folder / "evidence.txt")
         if waiting:
             verdict.others.append(f"not still after {_STILL_SECONDS:.0f} s: {waiting} messages under way")
         verdict.others += happened.failures
