@@ -4,7 +4,11 @@ Fault (faust-streaming 0.15.3): a join that the broker refuses for good (session
 another protocol in the group) is logged once, and the worker stays up without ever joining.  And a recovery that
 stops getting records waits for them without a limit.
 
-Delete when: fatal errors of a join end the engine, and recoveries have a limit.
+Fault (the same): a worker that the group has thrown out joins again as a new member and keeps the state of every
+partition that it gets back, up to the last record that it wrote itself.  Another worker may have written before that
+one: a record that was held up on its way to the broker is stored behind those of the new owner.  So it ends.
+
+Delete when: fatal errors of a join end the engine, recoveries have a limit, and who is thrown out forgets its state.
 """
 
 import asyncio
@@ -13,6 +17,7 @@ from typing import Any
 
 from stream_lsh.errors import DoubtError
 from stream_lsh.worker.engine.clock import boot_seconds
+from stream_lsh.worker.engine.fence import EXPELLED
 from stream_lsh.worker.engine.group import GroupWatch
 
 _CHECK_SECONDS = 0.25
@@ -53,7 +58,9 @@ class Watchdog:
             await asyncio.sleep(_CHECK_SECONDS)
 
     def check(self) -> None:
-        """Raise if it has been waiting for too long."""
+        """Raise if it has been waiting for too long, or was thrown out."""
+        if self._group.expelled:
+            raise DoubtError(EXPELLED)
         now, waiting_since, refusal = self._clock(), self._group.waiting_since, self._group.refusal
         if waiting_since is not None and now - waiting_since > self._join_seconds:
             why = (
