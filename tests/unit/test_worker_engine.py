@@ -1,7 +1,8 @@
 """The parts of the engine's room that need no broker."""
 
+import asyncio
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from aiokafka.errors import (  # type: ignore[import-untyped]
@@ -63,6 +64,17 @@ def test_a_fence_opens_with_a_session_and_closes_before_it_ends() -> None:
     assert group.waiting_since == 201.0
 
 
+class EndedError(Exception):
+    pass
+
+
+class EndingApp:
+    """An app of which only its end is asked for."""
+
+    async def may_write(self) -> None:
+        raise EndedError
+
+
 @pytest.mark.parametrize("told", [UnknownMemberIdError, IllegalGenerationError, None])
 def test_who_was_thrown_out_may_not_write_any_more_whoever_told_it(told: Any) -> None:
     group = GroupWatch(Clock())
@@ -78,8 +90,9 @@ def test_who_was_thrown_out_may_not_write_any_more_whoever_told_it(told: Any) ->
     answered(group, SyncGroupRequest, sent_at=101.0)
     with pytest.raises(DoubtError, match="thrown this worker out"):
         fence.check()
-    with pytest.raises(DoubtError, match="thrown this worker out"):
-        Watchdog(cast(Any, None), group, join_seconds=1.0, recovery_seconds=1.0).check()
+    app = EndingApp()
+    with pytest.raises(EndedError):
+        asyncio.run(Watchdog(app, group, join_seconds=1.0, recovery_seconds=1.0).run())
 
 
 def test_a_refused_join_is_remembered_until_one_is_not() -> None:

@@ -17,7 +17,6 @@ from typing import Any
 
 from stream_lsh.errors import DoubtError
 from stream_lsh.worker.engine.clock import boot_seconds
-from stream_lsh.worker.engine.fence import EXPELLED
 from stream_lsh.worker.engine.group import GroupWatch
 
 _CHECK_SECONDS = 0.25
@@ -54,13 +53,13 @@ class Watchdog:
             DoubtError: the worker cannot work -> the engine ends the process.
         """
         while True:
+            if self._group.expelled:
+                await self._app.may_write()  # it may not, so it ends as a zombie does: at once
             self.check()
             await asyncio.sleep(_CHECK_SECONDS)
 
     def check(self) -> None:
-        """Raise if it has been waiting for too long, or was thrown out."""
-        if self._group.expelled:
-            raise DoubtError(EXPELLED)
+        """Raise if it has been waiting for too long."""
         now, waiting_since, refusal = self._clock(), self._group.waiting_since, self._group.refusal
         if waiting_since is not None and now - waiting_since > self._join_seconds:
             why = (
