@@ -24,7 +24,7 @@ $(VENV)/.bench: $(VENV)/.ready
 demo: $(VENV)/.ready  ## a live stream of prose that every Python installation carries, through a broker in memory
 	$(BIN)/stream-lsh demo
 
-test: $(VENV)/.ready  ## all tests: unit, property, statistical, corpora, simulated log (two minutes of seeds)
+test: $(VENV)/.ready  ## all tests: unit, property, statistical, corpora, simulated log (two minutes of seeds), faults on three brokers
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 check: $(VENV)/.ready  ## format, lint, types; changes nothing
@@ -39,8 +39,9 @@ fix: $(VENV)/.ready  ## format and repair what the linter can repair
 bench: $(VENV)/.bench  ## measure against the peers; prints tables, see benchmarks/README.md
 	$(BIN)/python -m benchmarks --data $(DATA)
 
-soak: $(VENV)/.ready  ## ten thousand and more schedules of the simulated log
+soak: $(VENV)/.ready  ## ten thousand and more schedules of the simulated log; ten long runs with faults on three brokers
 	$(BIN)/python -m tests.simulation --seeds 12000 --jobs $(JOBS)
+	$(BIN)/python -m tests.chaos --seed 1 --runs 10 --data $(DATA)
 
 clean:  ## remove what the targets made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -126,13 +126,13 @@ async def audit(config: Config, pipeline: PipelineConfig) -> list[Finding]:
         offsets = await committed_offsets(admin, config.worker.app_id)
     if offsets is None or not {*pipeline.sources, *results} <= found.keys():
         return [Finding(NOTE, subject, "nothing to audit: no worker has run yet")]
-    doubts = Doubts(waiting=await _under_way(config, pipeline, found, offsets))
+    doubts = Doubts(waiting=await messages_under_way(config, pipeline, found, offsets))
     published = await _published(config, pipeline, found, doubts)
     source = await _source(config, pipeline, found, offsets, doubts)
     return [Finding(state, subject, said) for state, said in compare(pipeline, source, published, doubts)]
 
 
-async def _under_way(
+async def messages_under_way(
     config: Config, pipeline: PipelineConfig, found: Mapping[str, FoundTopic], offsets: Mapping[TP, int]
 ) -> int:
     """Messages that were not acknowledged and can still change a result; the word about event time alone cannot."""

@@ -11,7 +11,7 @@ from aiokafka.errors import KafkaError, for_code  # type: ignore[import-untyped]
 from faust.types import TP
 
 from stream_lsh.config.model import Config, KafkaConfig, PipelineConfig
-from stream_lsh.errors import ConfigError, StateError
+from stream_lsh.errors import ConfigError, DoubtError, StateError
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.manifest import Manifest
 from stream_lsh.worker.engine.topic_ids import topic_ids
@@ -41,6 +41,8 @@ async def check(config: Config, pipelines: Sequence[PipelineConfig]) -> list[Fin
             findings.append(finding)
     except ConfigError as error:
         findings += [Finding(WRONG, "broker", problem) for problem in error.problems]
+    except DoubtError as error:
+        findings.append(Finding(WRONG, "broker", str(error)))
     except KafkaError as error:
         findings.append(Finding(WRONG, "broker", str(unreachable(config.kafka, error))))
     return findings

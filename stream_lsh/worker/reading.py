@@ -25,7 +25,7 @@ Offsets = Mapping[TP, int]
 
 @asynccontextmanager
 async def admin_of(kafka: KafkaConfig) -> AsyncIterator[Any]:
-    """A started admin client; raises ConfigError if no broker answers."""
+    """A started admin client; raises DoubtError if no broker answers."""
     admin = AIOKafkaAdminClient(bootstrap_servers=",".join(kafka.brokers), **client_security(kafka))
     try:
         try:

@@ -6,7 +6,7 @@ from typing import Any
 import faust
 
 from stream_lsh.config.model import KafkaConfig
-from stream_lsh.errors import ConfigError
+from stream_lsh.errors import ConfigError, DoubtError
 
 
 def _tls(kafka: KafkaConfig) -> ssl.SSLContext | None:
@@ -49,9 +49,13 @@ def client_security(kafka: KafkaConfig) -> dict[str, Any]:
     return found
 
 
-def unreachable(kafka: KafkaConfig, error: Exception) -> ConfigError:
-    """What to tell the operator when no broker answers."""
-    return ConfigError(
+def unreachable(kafka: KafkaConfig, error: Exception) -> DoubtError:
+    """What to tell the operator when no broker answers.
+
+    No ConfigError, though the address may be wrong: after one, a supervisor need not start a worker again, and brokers
+    that are away come back.
+    """
+    return DoubtError(
         f"kafka.brokers: got no answer from {', '.join(kafka.brokers)} ({error}): is the broker running, the address "
         "right, and does it ask for TLS or a password ([kafka.security])?"
     )

@@ -39,7 +39,7 @@ async def source_partitions(config: Config) -> dict[str, int]:
     configuration says.  That it still is the number which the state was built from, `guards` see to.
 
     Raises:
-        ConfigError: no broker answers.
+        DoubtError: no broker answers.
     """
     async with admin_of(config.kafka) as admin:
         found = {topic["topic"]: len(topic["partitions"]) for topic in await admin.describe_topics()}

@@ -78,7 +78,7 @@ class Upkeep:
                 if not needed:
                     continue
                 # Who may not write may not delete either: its successor may need what is superfluous here.
-                self._app.fence.check()
+                await self._app.may_write()
                 try:
                     await trimmer.trim(needed)
                 except IncompatibleBrokerVersion:

@@ -37,14 +37,15 @@ class Truth:
         """
         said = [f"missing: {pair} {similarity}" for pair, similarity in self._wanted.items() if pair not in pairs]
         for pair, similarity in pairs.items():
-            exact = self._similarity(*pair)
+            exact = self.similarity(*pair)
             if similarity != exact or exact < self._threshold:
                 said.append(f"wrong: {pair} {similarity}, not {exact}")
         components = components_of(pairs)
         said += [f"missing group: {sorted(group)}" for group in components - groups]
         return said + [f"wrong group: {sorted(group)}" for group in groups - components]
 
-    def _similarity(self, left: str, right: str) -> float:
+    def similarity(self, left: str, right: str) -> float:
+        """The exact one of what is left, 0 where one of the two is not."""
         if not {left, right} <= self._texts.keys():
             return 0.0
         one, other = self._scheme.shingle_sets([self._texts[left], self._texts[right]])

@@ -1,10 +1,15 @@
 """The parts of the engine's room that need no broker."""
 
+import asyncio
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from aiokafka.errors import IllegalGenerationError, InvalidSessionTimeoutError  # type: ignore[import-untyped]
+from aiokafka.errors import (  # type: ignore[import-untyped]
+    IllegalGenerationError,
+    InvalidSessionTimeoutError,
+    UnknownMemberIdError,
+)
 from aiokafka.protocol.group import (  # type: ignore[import-untyped]
     HeartbeatRequest,
     JoinGroupRequest,
@@ -18,6 +23,7 @@ from stream_lsh.worker.engine.contiguity import ContiguityGuard
 from stream_lsh.worker.engine.fence import ZombieFence
 from stream_lsh.worker.engine.group import GroupWatch
 from stream_lsh.worker.engine.versions import TESTED, require_tested_engine
+from stream_lsh.worker.engine.watchdog import Watchdog
 
 TP0 = TP("inner", 0)
 
@@ -30,8 +36,10 @@ class Clock:
         return self.now
 
 
-def answered(group: GroupWatch, kind: Any, code: int = 0, sent_at: float = 0.0) -> None:
-    group._note(kind.__new__(kind), code, sent_at)
+def answered(group: GroupWatch, kind: Any, code: int = 0, sent_at: float = 0.0, member_id: str = "") -> None:
+    request = kind.__new__(kind)
+    request._member_id = member_id
+    group._note(request, code, sent_at)
 
 
 def test_a_fence_opens_with_a_session_and_closes_before_it_ends() -> None:
@@ -51,9 +59,40 @@ def test_a_fence_opens_with_a_session_and_closes_before_it_ends() -> None:
     answered(group, HeartbeatRequest, sent_at=200.0)
     fence.check()
     answered(group, HeartbeatRequest, IllegalGenerationError.errno, sent_at=201.0)
-    with pytest.raises(DoubtError, match="no session"):
+    with pytest.raises(DoubtError, match="thrown this worker out"):
         fence.check()
     assert group.waiting_since == 201.0
+
+
+class EndedError(Exception):
+    pass
+
+
+class EndingApp:
+    """An app of which only its end is asked for."""
+
+    async def may_write(self) -> None:
+        raise EndedError
+
+
+@pytest.mark.parametrize("told", [UnknownMemberIdError, IllegalGenerationError, None])
+def test_who_was_thrown_out_may_not_write_any_more_whoever_told_it(told: Any) -> None:
+    group = GroupWatch(Clock())
+    fence = ZombieFence(group, session_timeout=10.0, clock=Clock())
+    answered(group, JoinGroupRequest)  # the first join has no id either
+    answered(group, SyncGroupRequest, sent_at=99.0)
+    answered(group, JoinGroupRequest, member_id="one")  # a rebalance like any other
+    answered(group, SyncGroupRequest, sent_at=100.0)
+    fence.check()
+    if told is not None:
+        answered(group, HeartbeatRequest, told.errno)
+    answered(group, JoinGroupRequest)
+    answered(group, SyncGroupRequest, sent_at=101.0)
+    with pytest.raises(DoubtError, match="thrown this worker out"):
+        fence.check()
+    app = EndingApp()
+    with pytest.raises(EndedError):
+        asyncio.run(Watchdog(app, group, join_seconds=1.0, recovery_seconds=1.0).run())
 
 
 def test_a_refused_join_is_remembered_until_one_is_not() -> None:

@@ -121,13 +121,7 @@ class MavenBroker(Broker):
         if not _complete(self._jars):
             with as_file(resources / "pom.xml") as pom:
                 _fetch_jars(pom, self._jars)
-        settings = (resources / "server.properties").read_text()
-        for name, value in {
-            "@PORT@": str(self._port),
-            "@CONTROLLER@": str(self._port + 1),
-            "@DATA@": str(self._folder / "data"),
-        }.items():
-            settings = settings.replace(name, value)
+        settings = self._settings((resources / "server.properties").read_text())
         (self._folder / "server.properties").write_text(settings)
         (self._folder / "log4j2.xml").write_bytes((resources / "log4j2.xml").read_bytes())
         if not (self._folder / "data" / "meta.properties").exists():
@@ -142,6 +136,20 @@ class MavenBroker(Broker):
     def kill(self) -> None:
         """SIGKILL, and wait until it is gone."""
         self._end(signal.SIGKILL, _STOP_SECONDS)
+
+    def _settings(self, template: str) -> str:
+        """The settings of this node."""
+        for name, value in {
+            "@PORT@": str(self._port),
+            "@CONTROLLER@": str(self._port + 1),
+            "@DATA@": str(self._folder / "data"),
+        }.items():
+            template = template.replace(name, value)
+        return template
+
+    def _cluster_id(self) -> str:
+        """Of a cluster that is formatted: every node has the same."""
+        return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
 
     def _last_port(self) -> int | None:
         with contextlib.suppress(FileNotFoundError):
@@ -163,13 +171,12 @@ class MavenBroker(Broker):
         ]
 
     def _format(self) -> None:
-        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         command = self._java(
             "-cp",
             f"{self._jars}/*",
             "kafka.tools.StorageTool",
             "format",
-            f"--cluster-id={cluster}",  # one word: it may begin with a dash
+            f"--cluster-id={self._cluster_id()}",  # one word: it may begin with a dash
             "-c",
             str(self._folder / "server.properties"),
         )

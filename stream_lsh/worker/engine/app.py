@@ -203,10 +203,14 @@ class EngineApp(faust.App):
         Guarantees:
             a worker that may have lost its partitions ends here, and never returns.
         """
+        await self.may_write()
+        return await self.producer.send(topic, key, value, partition, timestamp, headers)
+
+    async def may_write(self) -> None:
+        """Return if this worker may write; if not, it ends here without clearing up, and this never returns."""
         try:
             self.fence.check()
         except DoubtError as doubt:
             if self.in_worker:
                 end_process(doubt)
             await halt(self, doubt)
-        return await self.producer.send(topic, key, value, partition, timestamp, headers)

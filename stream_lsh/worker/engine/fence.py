@@ -21,6 +21,11 @@ from stream_lsh.worker.engine.group import GroupWatch
 FENCE_AT = 0.8
 """In session timeouts: the rest is for the way to the broker and for clocks that run unevenly."""
 
+EXPELLED = (
+    "the consumer group has thrown this worker out: the process was stopped or the broker was out of reach, and others "
+    "may have owned its partitions"
+)
+
 
 class ZombieFence:
     """Says whether this worker may write.
@@ -46,6 +51,8 @@ class ZombieFence:
             DoubtError: it is not -> end the process without another write.
         """
         renewed_at = self._group.renewed_at
+        if self._group.expelled:
+            raise DoubtError(EXPELLED)
         if renewed_at is None:
             raise DoubtError("this worker has no session with the consumer group, so nothing may be written")
         age = self._clock() - renewed_at

@@ -35,6 +35,9 @@ class GroupWatch:
         renewed_at: boot clock at the moment the last request was SENT that renewed the session; None without a session.
         waiting_since: boot clock since when there is no assignment; None while there is one.
         refusal: the error of the last join that was refused; None if the last one was not.
+        expelled: whether it was a member once, and then was none any more.  Others may have owned its partitions since,
+            and written to their changelogs; the engine does not know that, and would keep the states of those that
+            come back to it.
     """
 
     def __init__(self, clock: Callable[[], float] = boot_seconds) -> None:
@@ -42,6 +45,8 @@ class GroupWatch:
         self.renewed_at: float | None = None
         self.waiting_since: float | None = clock()
         self.refusal: Exception | None = None
+        self.expelled = False
+        self._was_member = False
 
     def listen(self, coordinator: Any) -> None:
         """Listen to one coordinator of aiokafka; call it before the first join."""
@@ -62,8 +67,10 @@ class GroupWatch:
             if code in _ALIVE:
                 self.renewed_at = sent_at
             elif code in _EXPELLED:
-                self.renewed_at, self.waiting_since = None, self.waiting_since or sent_at
+                self.renewed_at, self.waiting_since, self.expelled = None, self.waiting_since or sent_at, True
         elif isinstance(request, JoinGroupRequest):
             self.refusal = for_code(code)() if code else None
+            # Whatever said that it is no member any more, a heartbeat or a commit: it joins as somebody new.
+            self.expelled |= self._was_member and request._member_id == JoinGroupRequest.UNKNOWN_MEMBER_ID
         elif isinstance(request, SyncGroupRequest) and code == 0:
-            self.renewed_at, self.waiting_since = sent_at, None
+            self.renewed_at, self.waiting_since, self._was_member = sent_at, None, True

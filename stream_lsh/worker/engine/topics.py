@@ -17,7 +17,11 @@ from typing import Any
 
 from aiokafka.admin import NewTopic  # type: ignore[import-untyped]
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType  # type: ignore[import-untyped]
-from aiokafka.errors import TopicAlreadyExistsError, for_code  # type: ignore[import-untyped]
+from aiokafka.errors import (  # type: ignore[import-untyped]
+    TopicAlreadyExistsError,
+    UnknownTopicOrPartitionError,
+    for_code,
+)
 
 from stream_lsh.errors import ConfigError, StateError, StreamLSHError
 
@@ -167,14 +171,15 @@ def _policies(value: str) -> frozenset[str]:
 
 async def find_topics(admin: Any, names: Collection[str]) -> tuple[dict[str, FoundTopic], int]:
     """The topics of these names that exist, and the number of brokers."""
-    brokers = len((await admin.describe_cluster())["brokers"])
-    # Ask for ALL topics: a request that names one creates it where the broker creates topics by itself.
-    described = [
-        topic
-        for topic in await admin.describe_topics()
-        if topic["topic"] in names and topic["error_code"] == 0 and topic["partitions"]
-    ]
-    configs = await _configs(admin, [topic["topic"] for topic in described])
+    loop = asyncio.get_running_loop()
+    brokers, end = len((await admin.describe_cluster())["brokers"]), loop.time() + _APPEAR_SECONDS
+    while True:
+        described, configs = await _described(admin, names)
+        # One broker tells of a topic before another one knows it, right after its creation and before its end.
+        known = {topic["topic"] for topic in described} <= configs.keys()
+        if known or loop.time() > end:
+            break
+        await asyncio.sleep(0.05)
     return {
         topic["topic"]: FoundTopic(
             len(topic["partitions"]),
@@ -182,10 +187,22 @@ async def find_topics(admin: Any, names: Collection[str]) -> tuple[dict[str, Fou
             configs[topic["topic"]],
         )
         for topic in described
+        if topic["topic"] in configs
     }, brokers
 
 
+async def _described(admin: Any, names: Collection[str]) -> tuple[list[Any], dict[str, dict[str, str]]]:
+    # Ask for ALL topics: a request that names one creates it where the broker creates topics by itself.
+    described = [
+        topic
+        for topic in await admin.describe_topics()
+        if topic["topic"] in names and topic["error_code"] == 0 and topic["partitions"]
+    ]
+    return described, await _configs(admin, [topic["topic"] for topic in described])
+
+
 async def _configs(admin: Any, names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """The settings of the topics that the broker knows which is asked."""
     if not names:
         return {}
     responses = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, name) for name in names])
@@ -193,6 +210,8 @@ async def _configs(admin: Any, names: Sequence[str]) -> dict[str, dict[str, str]
     problems = []
     for response in responses:
         for code, message, _, name, entries, *_ in response.resources:
+            if code == UnknownTopicOrPartitionError.errno:
+                continue
             if code:
                 problems.append(f"{name}: the broker does not tell its settings: {for_code(code).__name__} {message}")
             found[name] = {key: value for key, value, *_ in entries}

@@ -4,7 +4,11 @@ Fault (faust-streaming 0.15.3): a join that the broker refuses for good (session
 another protocol in the group) is logged once, and the worker stays up without ever joining.  And a recovery that
 stops getting records waits for them without a limit.
 
-Delete when: fatal errors of a join end the engine, and recoveries have a limit.
+Fault (the same): a worker that the group has thrown out joins again as a new member and keeps the state of every
+partition that it gets back, up to the last record that it wrote itself.  Another worker may have written before that
+one: a record that was held up on its way to the broker is stored behind those of the new owner.  So it ends.
+
+Delete when: fatal errors of a join end the engine, recoveries have a limit, and who is thrown out forgets its state.
 """
 
 import asyncio
@@ -49,6 +53,8 @@ class Watchdog:
             DoubtError: the worker cannot work -> the engine ends the process.
         """
         while True:
+            if self._group.expelled:
+                await self._app.may_write()  # it may not, so it ends as a zombie does: at once
             self.check()
             await asyncio.sleep(_CHECK_SECONDS)
 

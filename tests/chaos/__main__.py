@@ -1,0 +1,61 @@
+"""Runs with faults: `python -m tests.chaos --seed 7 --documents 40000`.
+
+--seed N            decides the documents' edits and every fault; printed if it was not given
+--runs N            so many runs, with seeds from N on
+--documents N       how many documents are fed, beside updates and deletes
+--minutes M         how long they are fed, and faults happen
+--only KIND ...     these kinds of faults only
+--down SECONDS      how long all brokers are down at once
+--keep              keep the logs of runs in which nothing was wrong, too
+
+Exit code 1 if anything was wrong in any run.
+"""
+
+import argparse
+import asyncio
+import functools
+import os
+import random
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.chaos.faults import FAULTS
+from tests.chaos.run import Settings, remove, run
+
+
+def main(argv: Sequence[str]) -> int:
+    """The command; the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos", description="Faults on three real brokers.")
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--documents", type=int, default=40_000)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--only", nargs="+", choices=[fault.kind for fault in FAULTS], metavar="KIND")
+    parser.add_argument("--down", type=float, default=60.0)
+    parser.add_argument("--keep", action="store_true")
+    default = os.environ.get("STREAM_LSH_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=default)
+    options = parser.parse_args(argv)
+    first = random.SystemRandom().randrange(1_000_000) if options.seed is None else options.seed
+    unclean = list[int]()
+    for seed in range(first, first + options.runs):
+        settings = Settings(
+            seed=seed,
+            documents=options.documents,
+            seconds=60 * options.minutes,
+            data_dir=options.data,
+            faults=[fault for fault in FAULTS if not options.only or fault.kind in options.only],
+            down_s=options.down,
+        )
+        outcome = asyncio.run(run(settings, functools.partial(print, flush=True)))
+        if not outcome.verdict.is_clean:
+            unclean.append(seed)
+        elif not options.keep:
+            remove(outcome)
+    print(f"{options.runs} runs from seed {first} on, {len(unclean)} with faults: {unclean}")
+    return 1 if unclean else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

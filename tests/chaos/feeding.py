@@ -1,0 +1,81 @@
+"""Documents with updates and deletes, paced over a run, each stored once and in the order of its id."""
+
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import KafkaError, Message, Producer
+
+from stream_lsh.config.model import PipelineConfig
+from stream_lsh.model import Document
+from stream_lsh.worker.feeding import message
+from tests.kafka.test_worker import articles
+
+_TURN_SECONDS = 0.05
+_FLUSH_SECONDS = 180.0
+
+
+def documents(data_dir: Path, count: int, seed: int) -> list[Document]:
+    """So many documents: articles, and where they do not suffice, what is left of each after a cut."""
+    found, rng = articles(data_dir, count), random.Random(seed)
+    for number in range(count - len(found)):
+        old = found[number]
+        words = (old.text or "").split()
+        rest = words[int(len(words) * rng.uniform(0.1, 0.8)) :]
+        found.append(Document(f"{old.id}/rest", f"{' '.join(rest)} of {number}", old.time_ms))
+    return found
+
+
+class Feeder:
+    """A producer that goes on whatever happens to the brokers.
+
+    It is idempotent: what a lost connection or a new leader makes it send again is stored once, and in its order.
+
+    Args:
+        address: of all brokers.
+        pipeline: whose source it is.
+    """
+
+    def __init__(self, address: str, pipeline: PipelineConfig) -> None:
+        self._pipeline = pipeline
+        self.failures: list[str] = []
+        self.stored = 0
+        self._producer = Producer(
+            {
+                "bootstrap.servers": address,
+                "enable.idempotence": True,
+                "partitioner": "murmur2_random",
+                "message.timeout.ms": 0,  # never given up
+                "linger.ms": 5,
+                "log_level": 2,
+                "error_cb": self._failed,
+            }
+        )
+
+    async def feed(self, stream: Sequence[Document], seconds: float) -> None:
+        """Send it evenly over so many seconds, and wait until all of it is stored."""
+        started, sent = time.monotonic(), 0
+        while sent < len(stream):
+            due = min(len(stream), int((time.monotonic() - started) / seconds * len(stream)) + 1)
+            for document in stream[sent:due]:
+                key, value = message(document, self._pipeline.fields)
+                self._producer.produce(self._pipeline.source, value, key, on_delivery=self._delivered)
+            sent = due
+            self._producer.poll(0)
+            await asyncio.sleep(_TURN_SECONDS)
+        left = await asyncio.to_thread(self._producer.flush, _FLUSH_SECONDS)
+        if left:
+            self.failures.append(f"{left} messages could not be stored in {_FLUSH_SECONDS:.0f} s")
+
+    def _failed(self, error: KafkaError) -> None:
+        if error.fatal():
+            self.failures.append(f"the producer has failed: {error}")
+
+    def _delivered(self, error: KafkaError | None, _: Message | Any) -> None:
+        if error is None:
+            self.stored += 1
+        else:
+            self.failures.append(f"not stored: {error}")

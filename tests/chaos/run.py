@@ -1,0 +1,147 @@
+"""One run: a cluster, two workers, a feed, and a schedule of faults; then the checker."""
+
+import asyncio
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stream_lsh.config import Config, load
+from stream_lsh.model import Document
+from tests.chaos.checker import Checker, Verdict, still
+from tests.chaos.cluster import BROKERS, WORKERS, Cluster
+from tests.chaos.evidence import write_evidence
+from tests.chaos.faults import FAULTS, Fault, Scene
+from tests.chaos.feeding import Feeder, documents
+from tests.chaos.proxy import Proxy
+from tests.chaos.schedule import Chaos, plan
+from tests.chaos.workers import Worker, write_config
+from tests.kafka.harness import until
+from tests.kafka.test_worker_faults import edits
+
+PARTITIONS = 4
+_READY_SECONDS, _STILL_SECONDS = 120.0, 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a run is made of; `gap_s` is the least and the most time between two faults."""
+
+    seed: int
+    documents: int
+    seconds: float
+    data_dir: Path
+    faults: Sequence[Fault] = FAULTS
+    gap_s: tuple[float, float] = (5.0, 10.0)
+    down_s: float = 60.0
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a run."""
+
+    folder: Path
+    verdict: Verdict
+    happened: Counter[str] = field(default_factory=Counter)
+    exits: list[Counter[int]] = field(default_factory=list)
+
+
+async def run(settings: Settings, say: Callable[[str], None] = print) -> Outcome:
+    """Run it; what is left in the folder of the outcome is the caller's to remove."""
+    folder, began = Path(tempfile.mkdtemp(prefix="stream-lsh-chaos-")), time.monotonic()
+
+    def timed(said: str) -> None:
+        say(f"{time.monotonic() - began:7.1f} s  {said}")
+
+    say(f"seed {settings.seed}, {settings.documents} documents; logs are in {folder}")
+    stream = edits(documents(settings.data_dir, settings.documents, settings.seed), settings.seed)
+    async with _cluster(folder, timed) as cluster, _scene(folder, cluster, timed) as (scene, config):
+        happened = await _fed_under_faults(settings, scene, config, stream)
+        timed("the feed and the faults are over")
+        waiting = await still(config, _STILL_SECONDS)
+        exits = [Counter(worker.exits) for worker in scene.workers]
+        codes = [await worker.stop() for worker in scene.workers]
+        timed(f"nothing moves any more: the workers were stopped, with {', '.join(map(str, codes))}")
+        verdict = await Checker(config, stream).check()
+        if verdict.at_fault:
+            await write_evidence(config, verdict.at_fault, folder / "evidence.txt")
+        if waiting:
+            verdict.others.append(f"not still after {_STILL_SECONDS:.0f} s: {waiting} messages under way")
+        verdict.others += happened.failures
+    outcome = Outcome(folder, verdict, happened.faults, exits)
+    for line in _told(outcome):
+        timed(line)
+    return outcome
+
+
+def remove(outcome: Outcome) -> None:
+    """Remove the logs of a run."""
+    shutil.rmtree(outcome.folder, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Happened:
+    faults: Counter[str]
+    failures: list[str]
+
+
+async def _fed_under_faults(settings: Settings, scene: Scene, config: Config, stream: Sequence[Document]) -> _Happened:
+    feeder, chaos = Feeder(scene.cluster.address, config.pipelines[0]), Chaos(scene)
+    planned = plan(settings.seed, settings.faults, settings.gap_s, settings.down_s)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(feeder.feed(stream, settings.seconds))
+        group.create_task(chaos.run(planned, settings.seconds, len(settings.faults)))
+    return _Happened(chaos.happened, feeder.failures)
+
+
+def _told(outcome: Outcome) -> list[str]:
+    faults = ", ".join(f"{kind} {count}" for kind, count in sorted(outcome.happened.items()))
+    exits = "; ".join(
+        f"worker {number}: " + (", ".join(f"{count} with {code}" for code, count in sorted(codes.items())) or "none")
+        for number, codes in enumerate(outcome.exits)
+    )
+    return [f"faults: {faults}", f"ends of processes: {exits}", *outcome.verdict.lines()]
+
+
+@asynccontextmanager
+async def _cluster(folder: Path, say: Callable[[str], None]) -> AsyncIterator[Cluster]:
+    cluster = Cluster(folder)
+    try:
+        for node in cluster.nodes:
+            node.disk.mount()
+        await cluster.start()
+        await cluster.heal(say)
+        say(f"{BROKERS} brokers run" + ("" if cluster.nodes[0].disk.mounted else ", without disks of their own"))
+        yield cluster
+    finally:
+        await cluster.close()
+
+
+@asynccontextmanager
+async def _scene(folder: Path, cluster: Cluster, say: Callable[[str], None]) -> AsyncIterator[tuple[Scene, Config]]:
+    """Workers that are ready behind their proxies; and a configuration with the addresses of the brokers themselves."""
+    async with AsyncExitStack() as stack:
+        proxies, workers = dict[tuple[int, int], Proxy](), list[Worker]()
+        for number in range(WORKERS):
+            for node in cluster.nodes:
+                proxy = proxies[number, node.number] = Proxy(node.advertised(number), node.listener(number))
+                await proxy.start()
+                stack.push_async_callback(proxy.close)
+            file = folder / f"worker-{number}" / "worker.toml"
+            file.parent.mkdir()
+            addresses = [f"127.0.0.1:{node.advertised(number)}" for node in cluster.nodes]
+            write_config(file, addresses, "chaos", "documents", PARTITIONS)
+            workers.append(Worker(number, file))
+        for worker in workers:
+            supervised = asyncio.create_task(worker.supervise())
+            stack.callback(supervised.cancel)
+            stack.push_async_callback(worker.stop)
+        await until(lambda: all(worker.is_ready() for worker in workers), _READY_SECONDS)
+        say("both workers are ready")
+        direct = folder / "direct.toml"
+        write_config(direct, [node.address for node in cluster.nodes], "chaos", "documents", PARTITIONS)
+        yield Scene(cluster, workers, proxies, say), load(direct, {})

@@ -1,0 +1,112 @@
+"""Workers as processes, started again whenever they end, as a supervisor would."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+SESSION_SECONDS = 3.0
+RESTART_SECONDS = 1.0
+STOP_SECONDS = 40.0
+
+
+def write_config(file: Path, brokers: list[str], name: str, source: str, partitions: int) -> None:
+    """A configuration with everything in three copies, and no caps: nothing may be left out."""
+    parts: dict[str, dict[str, Any]] = {
+        "[kafka]": {"brokers": brokers, "replication": 3},
+        "[worker]": {
+            "app_id": name,
+            "data_dir": str(file.parent / "state"),
+            "session_timeout": f"{SESSION_SECONDS:.0f}s",
+        },
+        "[[pipeline]]": {
+            "name": f"{name}-p",
+            "source": source,
+            "partitions": partitions,
+            "threshold": 0.5,
+            "retention": 0,
+            "max_candidates": 0,
+        },
+    }
+    lines = [
+        line for part, keys in parts.items() for line in (part, *(f"{k} = {json.dumps(v)}" for k, v in keys.items()))
+    ]
+    file.write_text("\n".join(lines) + "\n")
+
+
+class Worker:
+    """One worker under a supervisor.
+
+    Args:
+        number: from 0.
+        config: its configuration; its log goes beside it.
+
+    Attributes:
+        exits: how often it ended by itself or by a signal, by exit code.
+    """
+
+    def __init__(self, number: int, config: Path) -> None:
+        self.number, self._config = number, config
+        self.log = config.with_name("worker.log")
+        self.exits: Counter[int] = Counter()
+        self._process: asyncio.subprocess.Process | None = None
+        self._started_at = 0
+        self._stopping = False
+
+    @property
+    def pid(self) -> int | None:
+        """The process id while it runs."""
+        return None if self._process is None or self._process.returncode is not None else self._process.pid
+
+    async def supervise(self) -> None:
+        """Start it, and again whenever it ends, until `stop`."""
+        while not self._stopping:
+            with self.log.open("ab") as log:
+                self._started_at = log.tell()
+                self._process = await asyncio.create_subprocess_exec(
+                    *(sys.executable, "-m", "stream_lsh", "worker", "--config", str(self._config)),
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                )
+            code = await self._process.wait()
+            if not self._stopping:
+                self.exits[code] += 1
+                await asyncio.sleep(RESTART_SECONDS)
+
+    def send(self, sent: signal.Signals, pid: int | None = None) -> None:
+        """A signal to the process, if it runs; with `pid`, to that one only."""
+        found = self.pid
+        if found is not None and pid in (None, found):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(found, sent)
+
+    def is_ready(self) -> bool:
+        """Whether the process that runs has said that it works."""
+        if self.pid is None:
+            return False
+        with self.log.open("rb") as log:
+            log.seek(self._started_at)
+            return b" ready: " in log.read()
+
+    async def stop(self) -> int | None:
+        """Stop it in order; the exit code, None if it did not run or had to be killed."""
+        self._stopping = True
+        process = self._process
+        if process is None or process.returncode is not None:
+            return None
+        self.send(signal.SIGCONT)
+        self.send(signal.SIGTERM)
+        try:
+            async with asyncio.timeout(STOP_SECONDS):
+                return await process.wait()
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+            return None
