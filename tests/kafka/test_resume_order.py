@@ -3,8 +3,6 @@
 import asyncio
 from typing import Any
 
-import pytest
-
 from stream_lsh.worker.brokers import Broker
 from tests.kafka.harness import RAW, delay_after, either_app, feed, make_topics, numbers, quiet, running
 
@@ -44,8 +42,10 @@ async def skipped(repaired: bool, address: str, name: str) -> int:
     return len(set(numbers(40, 40 + BACKLOG)) - set(got))
 
 
-@pytest.mark.parametrize("repaired", [False, True])
-def test_a_backlog_at_the_start_is_skipped_by_the_stock_engine_only(broker: Broker, name: str, repaired: bool) -> None:
-    lost = asyncio.run(skipped(repaired, broker.address, name))
-    print(f"repaired={repaired}: {lost} of {BACKLOG} skipped")
-    assert (lost == 0) == repaired
+def test_a_backlog_at_the_start_is_not_skipped(broker: Broker, name: str) -> None:
+    assert asyncio.run(skipped(True, broker.address, name)) == 0
+
+
+def test_a_backlog_at_the_start_is_skipped_by_the_stock_engine(broker: Broker, name: str) -> None:
+    """On a machine that has other things to do it happens to be late for that, so it has three chances."""
+    assert any(asyncio.run(skipped(False, broker.address, f"{name}-{chance}")) for chance in range(3))

@@ -73,7 +73,7 @@ if __name__ == "__main__":
         "stock": stock,
         "engine": engine,
         "stock-refused": partial(stock, **REFUSED),
-        "engine-refused": partial(engine, **REFUSED, join_seconds=1.5),
+        "engine-refused": partial(engine, **REFUSED, join_seconds=6.0),
     }
     worker = kinds[kind](*arguments)
     sys.argv = ["worker", "worker", "-l", "info", "--without-web"]

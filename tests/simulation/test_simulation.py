@@ -5,7 +5,7 @@ import pytest
 from tests.simulation.__main__ import run
 from tests.simulation.rules import RULES
 
-pytestmark = pytest.mark.simulation
+pytestmark = [pytest.mark.simulation, pytest.mark.timeout(900)]
 
 BLOCK = 80
 BLOCKS = 14
