@@ -15,6 +15,7 @@ from faust.types import TP
 
 from stream_lsh.config.model import KafkaConfig
 from stream_lsh.errors import DoubtError
+from stream_lsh.worker.engine.admin import ANSWER_MS
 from stream_lsh.worker.security import client_security, unreachable
 
 _WAIT_MS = 200
@@ -26,7 +27,9 @@ Offsets = Mapping[TP, int]
 @asynccontextmanager
 async def admin_of(kafka: KafkaConfig) -> AsyncIterator[Any]:
     """A started admin client; raises DoubtError if no broker answers."""
-    admin = AIOKafkaAdminClient(bootstrap_servers=",".join(kafka.brokers), **client_security(kafka))
+    admin = AIOKafkaAdminClient(
+        bootstrap_servers=",".join(kafka.brokers), request_timeout_ms=ANSWER_MS, **client_security(kafka)
+    )
     try:
         try:
             await admin.start()
@@ -44,6 +47,7 @@ async def _consumer(kafka: KafkaConfig) -> AsyncIterator[Any]:
         isolation_level="read_committed",
         enable_auto_commit=False,
         fetch_max_wait_ms=_WAIT_MS,
+        request_timeout_ms=ANSWER_MS,
         **client_security(kafka),
     )
     try:

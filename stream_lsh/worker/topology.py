@@ -15,7 +15,7 @@ from stream_lsh.worker import guards
 from stream_lsh.worker.agents import PipelineAgents
 from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
 from stream_lsh.worker.consumer import WorkerTransport
-from stream_lsh.worker.engine import EngineApp, RecordList, TopicSpec, own_topic, public_topic
+from stream_lsh.worker.engine import DEFAULTS, EngineApp, RecordList, TopicSpec, own_topic, public_topic
 from stream_lsh.worker.intake import Intake
 from stream_lsh.worker.reading import admin_of
 from stream_lsh.worker.security import engine_credentials
@@ -125,6 +125,7 @@ def build_app(config: Config, partitions: Mapping[str, int], *, embedded: bool =
         "broker_commit_interval": config.worker.commit_interval_ms / 1000,
         "broker_credentials": engine_credentials(config.kafka),
         "broker_heartbeat_interval": min(1.0, config.worker.session_timeout_ms / 4000),
+        "broker_request_timeout": max(DEFAULTS["broker_request_timeout"], config.worker.session_timeout_ms / 1000),
         "broker_session_timeout": config.worker.session_timeout_ms / 1000,
         "datadir": str(config.worker.data_dir),
         "producer_max_request_size": largest + _REQUEST_ROOM,

@@ -146,4 +146,6 @@ class Upkeep:
 
     def _at_work(self) -> bool:
         app: Any = self._app
+        if app.group.waiting_since is not None:  # before the consumer's thread has begun it cannot even be asked
+            return False
         return not (app.rebalancing or app.in_recovery or app.should_stop)

@@ -31,7 +31,7 @@ A loss-free agent, in one piece:
 
 from stream_lsh.worker.engine.acker import OrderedAcker
 from stream_lsh.worker.engine.admin import admin_client
-from stream_lsh.worker.engine.app import EngineApp
+from stream_lsh.worker.engine.app import DEFAULTS, EngineApp
 from stream_lsh.worker.engine.backpressure import Backpressure
 from stream_lsh.worker.engine.coalescing import RecordList
 from stream_lsh.worker.engine.contiguity import ContiguityGuard
@@ -41,6 +41,7 @@ from stream_lsh.worker.engine.trimming import Trimmer
 from stream_lsh.worker.engine.waiting import Batch
 
 __all__ = [
+    "DEFAULTS",
     "Backpressure",
     "Batch",
     "ContiguityGuard",

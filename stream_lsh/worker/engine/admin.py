@@ -7,6 +7,10 @@ from typing import Any
 from aiokafka.admin import AIOKafkaAdminClient  # type: ignore[import-untyped]
 from faust.transport.drivers.aiokafka import credentials_to_aiokafka_auth, server_list
 
+ANSWER_MS = 15_000
+"""How long the clients that are needed for a start wait for an answer: each asks brokers in an order by chance, and one
+that is gone may be the first."""
+
 
 @asynccontextmanager
 async def admin_client(app: Any) -> AsyncIterator[Any]:
@@ -14,6 +18,7 @@ async def admin_client(app: Any) -> AsyncIterator[Any]:
     conf = app.conf
     admin = AIOKafkaAdminClient(
         bootstrap_servers=server_list(conf.broker, 9092),
+        request_timeout_ms=ANSWER_MS,
         **credentials_to_aiokafka_auth(conf.broker_credentials, conf.ssl_context),
     )
     await admin.start()
