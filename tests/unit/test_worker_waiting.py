@@ -59,9 +59,19 @@ class Application:
         self.tracked = list[Any]()
         self.flow_control = SimpleNamespace(is_active=lambda: self.flows)
         self.topics = SimpleNamespace(acks_enabled_for={"bands"}.__contains__)
-        self.consumer = SimpleNamespace(track_message=self.tracked.append)
+        self.unacked = set[int]()  # ids of messages
+        self.consumer = SimpleNamespace(
+            track_message=self._track,
+            _unacked_messages=SimpleNamespace(discard=lambda one: self.unacked.discard(id(one))),
+        )
         self._waiting = partial(EngineApp._waiting, cast(Any, self))
+        self._is_current = partial(EngineApp._is_current, cast(Any, self))
+        self.pass_over = partial(EngineApp.pass_over, cast(Any, self))
         self.rounds = partial(EngineApp.rounds, cast(Any, self))
+
+    def _track(self, message: Any) -> None:
+        self.tracked.append(message)
+        self.unacked.add(id(message))
 
 
 def given(app: Any, events: list[Any], guard: ContiguityGuard) -> list[list[int]]:
@@ -96,6 +106,13 @@ def test_what_waits_is_taken_together_and_tracked_and_what_is_of_an_older_genera
     app, events = Application(), [event(ONE, 0, 0), event(ONE, 1, 2), event(TWO, 0, 0), event(TWO, 9, 9, generation=3)]
     assert given(app, events, ContiguityGuard(NOTHING.get)) == [[0, 1, 2], [7]]
     assert app.tracked == [one.message for one in events[1:3]], "the stream has tracked the first"
+
+
+def test_no_rebalance_waits_for_what_an_agent_was_not_given_because_it_is_of_an_older_generation() -> None:
+    app, events = Application(), [event(ONE, 0, 0), event(TWO, 0, 0)]
+    given(app, events, ContiguityGuard(NOTHING.get))
+    assert app.tracked == [events[1].message], "it was current when the round was made"
+    assert app.unacked == set()
 
 
 def test_what_an_agent_has_in_its_hands_does_not_wait_for_what_is_dropped_behind_it() -> None:

@@ -86,5 +86,7 @@ class OrderedAcker:
             # An event of an older generation belongs to whoever owns the partition now: it is read again there.
             if event.message.generation_id == self._app.consumer_generation_id:
                 event.ack()
+            else:
+                self._app.pass_over(event)
             self._waiting.popleft()
             self._fewer.set()

@@ -8,7 +8,11 @@ An event's value is the list of aiokafka's records of one partition; its offset 
 ack stands for the chunk.  The committed offset follows the deliveries strictly: nothing behind an unacked chunk is
 committed. One agent with concurrency 1 per coalesced topic.  Changelogs can be coalesced too; they are never acked.
 
-Delete when: never, for the cost; the commits when none passes over an unacked offset.
+Fault (the same): a stream acknowledges what it skips because the flow is suspended or the group was rebalanced.  Such a
+chunk was not processed; when it is read again and ends at the same offset, it would be committed before it is.
+
+Delete when: never, for the cost; the commits when none passes over an unacked offset, `ack` when what is skipped is
+not acknowledged.
 """
 
 from collections import defaultdict, deque
@@ -94,6 +98,15 @@ class CoalescingConsumer(SteadyConsumer):
     async def _add_gap(self, tp: TP, offset_from: int, offset_to: int) -> None:
         if tp.topic not in self.chunks:  # the offsets of chunks always jump: not a gap
             await super()._add_gap(tp, offset_from, offset_to)
+
+    def ack(self, message: Any) -> bool:
+        """Take an acknowledgement, unless it is of something that no agent has seen, or of an older generation."""
+        current = message.generation_id == self.app.consumer_generation_id
+        if message.topic in self.chunks and not (message.tracked and current):
+            message.acked = True
+            self._unacked_messages.discard(message)
+            return False
+        return super().ack(message)
 
     def _new_offset(self, tp: TP) -> int | None:
         if tp.topic not in self.chunks:
