@@ -77,7 +77,9 @@ def test_whatever_ends_with_an_error_is_started_again() -> None:
 
 def test_each_worker_has_a_writable_data_folder_of_its_own() -> None:
     (home,) = of(FINAL, "WORKDIR")
-    assert not load(NEWS, {}).worker.data_dir.is_absolute()
+    folder = load(NEWS, {}).worker.data_dir
+    assert folder is not None
+    assert not folder.is_absolute()
     # A volume without a name belongs to one container, and takes the owner of the image's folder.
     assert home.text in SERVICES["worker"]["volumes"]
     assert f"--home-dir {home.text}" in of(FINAL, "RUN")[0].text

@@ -228,6 +228,10 @@ def _path(value: object) -> Path:
     return Path(value)
 
 
+def _folder(value: object) -> Path | None:
+    return None if value == "" else _path(value)
+
+
 def _file(value: object) -> Path | None:
     if value == "":
         return None
@@ -295,7 +299,7 @@ TOPICS = Kind(
     lambda topics: _toml(topics if len(topics) > 1 else topics[0]),
 )
 OPTIONAL_TOPIC = Kind(f'{TOPIC.expected}, or "" for the default', _optional_topic)
-FOLDER = Kind("the path of a folder", _path)
+FOLDER = Kind('the path of a folder, or "" for none', _folder)
 FILE = Kind('the path of a file that can be read, or ""', _file)
 WEB = Kind('host:port, or "" for none', _web)
 BROKERS = Kind("host:port, several with commas or as a list", _brokers)

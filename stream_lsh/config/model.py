@@ -105,8 +105,9 @@ class WorkerConfig:
         default=DEFAULT_APP_ID,
         metadata=key(kinds.TOPIC, "the application: its consumer group, and the prefix of its internal topics"),
     )
-    data_dir: Path = field(
-        default=Path("state"), metadata=key(kinds.FOLDER, "where the state is kept on disk; one folder per worker")
+    data_dir: Path | None = field(
+        default=Path("state"),
+        metadata=key(kinds.FOLDER, "where a copy of the state is kept on disk; without, all of it is in memory"),
     )
     web: str = field(
         default="127.0.0.1:6066", metadata=key(kinds.WEB, "where metrics and health are served; there is no password")

@@ -1,27 +1,28 @@
 """The documents of one source partition: ref -> version, id -> newest ref.  Columns in chunks; nothing is ever copied.
 
+Texts and signatures are elsewhere, see `contents`: in memory, or on disk.
+
 Only the newest version of an id is here, so a ref that is not found is stale.  Beside live versions the table keeps
 *markers*, which hold no text: tombstones, and versions that have expired while an older one of their id has not; both
 until no replay can bring back a version that they replaced.
 """
 
 import heapq
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from stream_lsh.arrays import I64, U64, Bools
 from stream_lsh.model import make_ref, ref_offset, ref_partition
+from stream_lsh.pipeline.contents import CHUNK, CHUNK_BITS, Contents, MemoryContents, gather
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.scheme import Signatures
 from stream_lsh.pipeline.shards import ShardedDict, ref_shard, text_shard
 from stream_lsh.retention import BEGINNING_MS, Horizon
+from stream_lsh.sketch.scheme import EMPTY_SLOT
 
-_CHUNK_BITS = 14
-_CHUNK = 1 << _CHUNK_BITS
-_FREE, _MARKER, _LIVE = 0, 1, 2
-_META = np.dtype([("ref", "<u8"), ("time", "<i8"), ("keep", "<i8"), ("digest", "<u8"), ("state", "u1")])
+_FREE, MARKER, LIVE = 0, 1, 2
+META = np.dtype([("ref", "<u8"), ("time", "<i8"), ("keep", "<i8"), ("digest", "<u8"), ("state", "u1")])
 _OFFSET_MASK = np.uint64((1 << 48) - 1)
 _NEVER_MS, _NO_REF = (1 << 63) - 1, (1 << 64) - 1
 
@@ -43,27 +44,43 @@ class Retired(NamedTuple):
     buckets: U64
 
 
+class Versions(NamedTuple):
+    """Everything that a table holds, but the contents.
+
+    Attributes:
+        ids: n of them, all different.
+        meta: META[n], no row free.
+        retired: by position.
+        horizon: what has been dropped.
+    """
+
+    ids: list[str]
+    meta: np.ndarray
+    retired: dict[int, Retired]
+    horizon: Horizon
+
+
 class DocumentTable:
     """Newest versions by id and by ref.
 
     Args:
         slots: the length of a signature.
+        contents: where texts and signatures are; in memory by default.
 
     Attributes:
         horizon: what has been dropped.
 
     Cost:
-        4 bytes a slot and 33 bytes of columns a version, its text, and some 200 bytes for two dictionary entries and
-        the id.  A look-up is one dictionary access; columns are read for many rows at once.
+        33 bytes of columns a version and some 200 for two dictionary entries and the id, beside its contents.  A
+        look-up is one dictionary access; columns are read for many rows at once.
     """
 
-    def __init__(self, slots: int) -> None:
+    def __init__(self, slots: int, contents: Contents | None = None) -> None:
         self._slots = slots
+        self._contents = MemoryContents(slots) if contents is None else contents
         self._meta: list[np.ndarray] = []
-        self._signatures: list[np.ndarray] = []
         self._least: list[tuple[int, int]] = []  # of each chunk: no row is due before this time, none has a lower ref
         self._ids: list[str] = []
-        self._texts: list[str] = []
         self._free: list[int] = []
         self._row_by_id = ShardedDict(text_shard)
         self._row_by_ref = ShardedDict(ref_shard)
@@ -82,8 +99,8 @@ class DocumentTable:
         row = self._row_by_id.get(id)
         if row is None:
             return None
-        meta = self._meta[row >> _CHUNK_BITS][row & (_CHUNK - 1)]
-        return Version(row, int(meta["ref"]), int(meta["time"]), int(meta["keep"]), meta["state"] == _LIVE)
+        meta = self._meta[row >> CHUNK_BITS][row & (CHUNK - 1)]
+        return Version(row, int(meta["ref"]), int(meta["time"]), int(meta["keep"]), meta["state"] == LIVE)
 
     def rows(self, refs: U64) -> I64:
         """The row of each ref, -1 where it is not the newest live version of its id: int64[n]."""
@@ -95,39 +112,31 @@ class DocumentTable:
 
     def texts(self, rows: I64) -> list[str]:
         """The text of each row."""
-        return [self._texts[row] for row in rows.tolist()]
+        return self._contents.texts(rows, self._refs(rows))
 
     def text(self, row: int) -> str:
         """The text of one row."""
-        return self._texts[row]
+        return self.texts(np.array([row], np.int64))[0]
 
     def refs_times(self, rows: I64) -> tuple[U64, I64]:
         """The ref and the event time of each row: uint64[n], int64[n]."""
-        meta = self._gather(self._meta, np.empty(rows.size, _META), rows)
+        meta = gather(self._meta, np.empty(rows.size, META), rows)
         return meta["ref"], meta["time"]
+
+    def _refs(self, rows: I64) -> U64:
+        return gather([meta["ref"] for meta in self._meta], np.empty(rows.size, np.uint64), rows)
 
     def signatures(self, rows: I64) -> Signatures:
         """The signature and the digest of each row, copied."""
-        values = self._gather(self._signatures, np.empty((rows.size, self._slots), np.uint32), rows)
-        return Signatures(values, self.digests(rows))
+        return Signatures(self._contents.signatures(rows, self._refs(rows)), self.digests(rows))
 
     def digests(self, rows: I64) -> U64:
         """The digest of each row: uint64[n]."""
-        return self._gather([meta["digest"] for meta in self._meta], np.empty(rows.size, np.uint64), rows)
+        return gather([meta["digest"] for meta in self._meta], np.empty(rows.size, np.uint64), rows)
 
     def retired_by(self, row: int) -> Retired | None:
         """What the version of a row retired, None if it was the first of its id."""
         return self._retired.get(row)
-
-    @staticmethod
-    def _gather(chunks: Sequence[np.ndarray], out: np.ndarray, rows: I64) -> np.ndarray:
-        if len(chunks) == 1:
-            return chunks[0][rows]
-        chunk_of = rows >> _CHUNK_BITS
-        for chunk in sorted(set(chunk_of.tolist())):
-            at = np.flatnonzero(chunk_of == chunk)
-            out[at] = chunks[chunk][rows[at] & (_CHUNK - 1)]
-        return out
 
     def newest_ms(self, offset: int) -> int:
         """The greatest event time of the live versions below an offset of the source.
@@ -137,42 +146,65 @@ class DocumentTable:
         """
         newest = BEGINNING_MS
         for meta in self._meta:
-            sent = (meta["state"] == _LIVE) & ((meta["ref"] & _OFFSET_MASK) < offset)
+            sent = (meta["state"] == LIVE) & ((meta["ref"] & _OFFSET_MASK) < offset)
             newest = max(newest, int(meta["time"][sent].max(initial=BEGINNING_MS)))
         return newest
 
     # -- writing
 
-    def apply(self, record: DocumentsRecord) -> None:
+    @classmethod
+    def restored(cls, slots: int, contents: Contents, versions: Versions) -> "DocumentTable":
+        """The table of these versions, whose contents are there.
+
+        Cost: some 2 us a version.
+        """
+        table, count = cls(slots, contents), len(versions.ids)
+        table._ids, table._retired = versions.ids, versions.retired
+        for start in range(0, count, CHUNK):
+            stored = versions.meta[start : start + CHUNK]
+            meta = np.zeros(CHUNK, META)
+            meta[: stored.size] = stored
+            table._meta.append(meta)
+            due = np.where(stored["state"] == LIVE, stored["time"], stored["keep"])
+            table._least.append((int(due.min()), int(stored["ref"].min())))
+        table._row_by_id.fill(versions.ids, range(count))
+        live = np.flatnonzero(versions.meta["state"] == LIVE)
+        table._row_by_ref.fill(versions.meta["ref"][live].tolist(), live.tolist())
+        table.expire(versions.horizon)
+        return table
+
+    def apply(self, record: DocumentsRecord) -> Bools:
         """Store versions, each in place of the lower refs of its id; a higher ref that is there stays.
 
         All refs of a table lie on one source partition, and an id stands in a record once.
+
+        Returns:
+            bool[n], which of them were stored.
         """
-        if not len(record):
-            return
         rows = np.empty(len(record), np.int64)
         live = record.live.tolist()
-        for position, (id, ref, text) in enumerate(zip(record.ids, record.refs.tolist(), record.texts, strict=True)):
+        for position, (id, ref) in enumerate(zip(record.ids, record.refs.tolist(), strict=True)):
             row = self._row_by_id.get(id)
             if row is None:
                 row = self._new_row(id)
             else:
-                known = int(self._meta[row >> _CHUNK_BITS]["ref"][row & (_CHUNK - 1)])
+                known = int(self._meta[row >> CHUNK_BITS]["ref"][row & (CHUNK - 1)])
                 if known > ref:
                     rows[position] = -1
                     continue
                 self._row_by_ref.pop(known)
                 self._retired.pop(row, None)
-            self._texts[row] = text
             if live[position]:
                 self._row_by_ref[ref] = row
                 if self._heap is not None:
                     heapq.heappush(self._heap, ref)
             rows[position] = row
         self._write(record, rows)
+        self._contents.put(rows, record)
         self._keep_retired(record, rows)
-        if self._heap is not None and len(self._heap) > 2 * len(self) + _CHUNK:
+        if self._heap is not None and len(self._heap) > 2 * len(self) + CHUNK:
             self._heap = None
+        return rows >= 0
 
     def _new_row(self, id: str) -> int:
         if self._free:
@@ -181,26 +213,24 @@ class DocumentTable:
         else:
             row = len(self._ids)
             self._ids.append(id)
-            self._texts.append("")
-            if row >> _CHUNK_BITS == len(self._meta):
-                self._meta.append(np.zeros(_CHUNK, _META))
-                self._signatures.append(np.empty((_CHUNK, self._slots), np.uint32))
+            if row >> CHUNK_BITS == len(self._meta):
+                self._meta.append(np.zeros(CHUNK, META))
+
                 self._least.append((_NEVER_MS, _NO_REF))
         self._row_by_id[id] = row
         return row
 
     def _write(self, record: DocumentsRecord, rows: I64) -> None:
-        chunk_of = rows >> _CHUNK_BITS
+        chunk_of = rows >> CHUNK_BITS
         for chunk in sorted(set(chunk_of[rows >= 0].tolist())):  # np.unique takes several times as long
             at = np.flatnonzero(chunk_of == chunk)
-            inside = rows[at] & (_CHUNK - 1)
+            inside = rows[at] & (CHUNK - 1)
             meta = self._meta[chunk]
             meta["ref"][inside] = record.refs[at]
             meta["time"][inside] = record.times[at]
             meta["keep"][inside] = record.keep_until[at]
             meta["digest"][inside] = record.digests[at]
-            meta["state"][inside] = np.where(record.live[at], _LIVE, _MARKER)
-            self._signatures[chunk][inside] = record.signatures[at]
+            meta["state"][inside] = np.where(record.live[at], LIVE, MARKER)
             time_ms, ref = self._least[chunk]
             self._least[chunk] = min(time_ms, int(record.times[at].min())), min(ref, int(record.refs[at].min()))
 
@@ -222,33 +252,41 @@ class DocumentTable:
 
         Cost: one pass over the chunks in which something is due, 0.1 ms each.
         """
-        before = len(self)
-        self.horizon = self.horizon.joined(horizon)
+        before, joined = len(self), self.horizon.joined(horizon)
+        moved, self.horizon = joined != self.horizon, joined
+        rows, ids = [np.empty(0, np.int64)], list[str]()
+        refs = [np.empty(0, np.uint64)]
         for chunk, (time_ms, ref) in enumerate(self._least):
-            if self.horizon.passed(time_ms, ref):
-                self._expire_chunk(chunk)
+            if joined.passed(time_ms, ref):
+                at = self._expire_chunk(chunk, ids)
+                rows.append(at + (chunk << CHUNK_BITS))
+                refs.append(self._meta[chunk]["ref"][at])
+        if moved or ids or len(rows) > 1:
+            self._contents.expire(np.concatenate(rows), np.concatenate(refs), ids, joined)
         return before - len(self)
 
-    def _expire_chunk(self, chunk: int) -> None:
-        meta, start = self._meta[chunk], chunk << _CHUNK_BITS
+    def _expire_chunk(self, chunk: int, ids: list[str]) -> I64:
+        """The rows of a chunk that are not live any more; `ids` gets those that are not known any more."""
+        meta, start = self._meta[chunk], chunk << CHUNK_BITS
         time_ms = self.horizon.time_ms
-        used, live = meta["state"] != _FREE, meta["state"] == _LIVE
+        used, live = meta["state"] != _FREE, meta["state"] == LIVE
         gone = used & ((meta["keep"] < time_ms) | (meta["ref"] < self._floor_ref(self._least[chunk][1])))
         fading = live & ~gone & (meta["time"] < time_ms)
-        at = np.flatnonzero(gone | fading)
-        for row, ref in zip((at + start).tolist(), meta["ref"][at].tolist(), strict=True):
+        at = np.flatnonzero((gone & live) | fading)
+        for ref in meta["ref"][at].tolist():
             self._row_by_ref.pop(ref)
-            self._texts[row] = ""
         for row in (np.flatnonzero(gone) + start).tolist():
+            ids.append(self._ids[row])
             self._row_by_id.pop(self._ids[row])
             self._ids[row] = ""
             self._retired.pop(row, None)
             self._free.append(row)
         meta["state"][gone] = _FREE
-        meta["state"][fading] = _MARKER
+        meta["state"][fading] = MARKER
         used &= ~gone
         due = np.where(live & ~fading, meta["time"], meta["keep"])
         self._least[chunk] = int(due[used].min(initial=_NEVER_MS)), int(meta["ref"][used].min(initial=_NO_REF))
+        return at
 
     def _floor_ref(self, ref: int) -> int:
         """The lowest ref that is kept on the partition of a ref."""
@@ -284,9 +322,13 @@ class DocumentTable:
             bands: width of the retired buckets, for a table that has none.
         """
         rows = np.array(sorted(self._row_by_id.values(), key=self._ref_of), np.int64)
-        meta = self._gather(self._meta, np.empty(rows.size, _META), rows) if rows.size else np.empty(0, _META)
-        live: Bools = meta["state"] == _LIVE
-        values = np.empty((rows.size, self._slots), np.uint32)
+        meta = gather(self._meta, np.empty(rows.size, META), rows) if rows.size else np.empty(0, META)
+        live: Bools = meta["state"] == LIVE
+        texts, signatures = [""] * rows.size, np.full((rows.size, self._slots), EMPTY_SLOT, np.uint32)
+        if live.any():
+            signatures[live] = self._contents.signatures(rows[live], meta["ref"][live])
+            for position, text in zip(np.flatnonzero(live).tolist(), self.texts(rows[live]), strict=True):
+                texts[position] = text
         retired = [(i, r) for i, row in enumerate(rows.tolist()) if (r := self._retired.get(row)) is not None]
         return DocumentsRecord(
             ids=self.ids(rows),
@@ -295,8 +337,8 @@ class DocumentTable:
             keep_until=meta["keep"],
             digests=meta["digest"],
             live=live,
-            texts=self.texts(rows),
-            signatures=self._gather(self._signatures, values, rows) if rows.size else values,
+            texts=texts,
+            signatures=signatures,
             retired_rows=np.repeat([i for i, _ in retired], [r.refs.size for _, r in retired]).astype(np.int64),
             retired_refs=np.concatenate([r.refs for _, r in retired] or [np.empty(0, np.uint64)]),
             retired_buckets=np.concatenate([r.buckets for _, r in retired] or [np.empty((0, bands), np.uint64)]),
@@ -304,4 +346,4 @@ class DocumentTable:
         )
 
     def _ref_of(self, row: int) -> int:
-        return int(self._meta[row >> _CHUNK_BITS]["ref"][row & (_CHUNK - 1)])
+        return int(self._meta[row >> CHUNK_BITS]["ref"][row & (CHUNK - 1)])

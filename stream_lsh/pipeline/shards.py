@@ -37,6 +37,12 @@ class ShardedDict(Generic[_Key]):
     def __len__(self) -> int:
         return sum(map(len, self._shards))
 
+    def fill(self, keys: Iterable[_Key], rows: Iterable[int]) -> None:
+        """Set the rows of many keys at once."""
+        shards, shard = self._shards, self._shard
+        for key, row in zip(keys, rows, strict=True):
+            shards[shard(key)][key] = row
+
     def __iter__(self) -> Iterator[_Key]:
         return chain.from_iterable(self._shards)
 

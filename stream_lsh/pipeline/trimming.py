@@ -6,6 +6,7 @@ does not make the older one superfluous.
 """
 
 from collections import deque
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -79,12 +80,35 @@ class LogHead:
         if offset <= self._end:
             return
         self._end = offset
-        if self._in_last == 0:
+        if self._in_last == 0:  # also after a restart: the run that grew is left as it is
             self._runs.append((offset, extent))
         else:
             first, before = self._runs[-1]
             self._runs[-1] = first, before.joined(extent)
         self._in_last = (self._in_last + 1) % self._together
+
+    @classmethod
+    def restored(cls, runs: Iterable[tuple[int, Extent]], end: int) -> "LogHead":
+        """The head whose `runs` were kept, of a log up to the record at offset `end`."""
+        head = cls()
+        head._runs.extend(runs)
+        head._end = end
+        return head
+
+    @property
+    def runs(self) -> tuple[tuple[int, Extent], ...]:
+        """The first offset of each run, and what it names; the last one grows."""
+        return tuple(self._runs)
+
+    @property
+    def last_run(self) -> tuple[int, Extent]:
+        """The run that grows."""
+        return self._runs[-1]
+
+    @property
+    def start(self) -> int | None:
+        """The first offset that is known, and was needed when it was last asked."""
+        return self._runs[0][0] if self._runs else None
 
     def needed(self, horizon: Horizon) -> int | None:
         """The first offset that recovery needs; None if nothing is known of the log.

@@ -20,7 +20,7 @@ from stream_lsh.pipeline.joining import furthest_horizon, joined_candidates, joi
 from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord
 from stream_lsh.pipeline.settle import Settlement, Settler, flights
 from stream_lsh.pipeline.sign import Arrivals, Signed, sign
-from stream_lsh.pipeline.trimming import extent_of_buckets, extent_of_documents
+from stream_lsh.pipeline.trimming import extent_of_buckets
 from stream_lsh.pipeline.verify import verify
 from stream_lsh.wire.cut import (
     cut_candidates,
@@ -47,7 +47,7 @@ from stream_lsh.worker.engine import Batch, ContiguityGuard, EngineApp, OrderedA
 from stream_lsh.worker.intake import is_late
 from stream_lsh.worker.letters import dead_letter
 from stream_lsh.worker.state import Documents, PipelineState
-from stream_lsh.worker.tables import StateTable, located
+from stream_lsh.worker.tables import StateTable, Taken, located
 
 Deliveries = list[Awaitable[Any]]
 _Frame = TypeVar("_Frame")
@@ -307,14 +307,15 @@ class PipelineAgents:
 
     async def _log_documents(self, partition: int, record: DocumentsRecord) -> Deliveries:
         deliveries, table = Deliveries(), self._tables["documents"]
+        documents = self._state.documents[partition]
         for part in cut_documents(record):
-            value, extent = encode(part, self._state.fingerprint), extent_of_documents(part)
-            deliveries.append(await table.append(self._app, partition, value, extent))
+            value, taken = encode(part, self._state.fingerprint), self._state.taken_documents(documents, part)
+            deliveries.append(await table.append(self._app, partition, value, taken))
         return deliveries
 
     async def _log_buckets(self, partition: int, frame: BandsFrame) -> Awaitable[Any]:
         value = encode_buckets(frame, self._state.fingerprint)
-        return await self._tables["buckets"].append(self._app, partition, value, extent_of_buckets(frame))
+        return await self._tables["buckets"].append(self._app, partition, value, Taken(extent_of_buckets(frame)))
 
     async def _log_ledger(self, records: Iterable[LedgerRecord]) -> list[tuple[int, int]]:
         """Offset and size of every part, once all of them are delivered."""

@@ -5,14 +5,12 @@ The agents are those of any worker.  What differs is settled before they start, 
     it creates no topics on request          all topics are made here
     it tells no settings of topics           `ensure_topics` has nothing to check
     it deletes no records                    nothing is trimmed (`WorkerApp.embedded`)
-    it forgets everything at the end         so does the worker: `data_dir` is a temporary folder
+    it forgets everything at the end         so does the worker, which has no `data_dir`
 """
 
 import dataclasses
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
 from stream_lsh.config.model import Config, KafkaConfig
@@ -27,7 +25,7 @@ class Embedded(NamedTuple):
     """A running broker, and what a worker on it is configured with.
 
     Attributes:
-        config: with the broker's address, and a folder that is gone at the end.
+        config: with the broker's address, and no folder.
         partitions: of each pipeline's source, by the pipeline's name.
     """
 
@@ -48,9 +46,9 @@ def embedded(config: Config) -> Iterator[Embedded]:
         ConfigError: the extra `embedded` is not installed -> install it.
     """
     partitions = {one.name: one.partitions for one in config.pipelines}
-    with EmbeddedBroker() as broker, tempfile.TemporaryDirectory(prefix="stream-lsh-embedded-") as folder:
+    with EmbeddedBroker() as broker:
         kafka = KafkaConfig(brokers=(broker.address,))
-        worker = dataclasses.replace(config.worker, data_dir=Path(folder))
+        worker = dataclasses.replace(config.worker, data_dir=None)
         config = dataclasses.replace(config, kafka=kafka, worker=worker)
         for one in config.pipelines:
             specs = topics(config, one, partitions[one.name])

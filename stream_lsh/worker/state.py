@@ -2,15 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from faust.types import TP
 
+from stream_lsh.arrays import Bools
 from stream_lsh.config.model import PipelineConfig
 from stream_lsh.index.table import BandTable
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
+from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.scheme import TextScheme
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.pipeline.trimming import Extent, extent_of_buckets, extent_of_documents
@@ -21,7 +25,9 @@ from stream_lsh.wire.fingerprint import Setting, fingerprint
 from stream_lsh.wire.frames import decode_buckets, decode_documents
 from stream_lsh.wire.ledger_record import LedgerAssembler
 from stream_lsh.worker.counts import Counts
-from stream_lsh.worker.tables import Changelogged
+from stream_lsh.worker.storage.documents import DocumentStore
+from stream_lsh.worker.storage.folder import Identity, Storage
+from stream_lsh.worker.tables import Changelogged, Taken
 
 _FIRST_CAPACITY = 1 << 16
 _LEAST_SNAPSHOT = 8 << 20  # bytes
@@ -33,8 +39,8 @@ class Documents:
 
     `newest_ms` is the greatest event time of what sign has delivered; None until it is known how far that is.
     `position` is the offset behind what sign has taken; `at_end`, whether nothing more was there at the last tick.
-    `generations` has the highest generation in which something was copied, by topic and partition of the source; only
-    where sources are rekeyed.
+    `store` is the copy on disk, with the contents of the table.  `generations` has the highest generation in which
+    something was copied, by topic and partition of the source; only where sources are rekeyed.
     """
 
     table: DocumentTable
@@ -44,6 +50,7 @@ class Documents:
     newest_ms: int | None = None
     position: int = 0
     at_end: bool = False
+    store: DocumentStore | None = None
     generations: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
@@ -132,9 +139,13 @@ class PipelineState:
     Args:
         config: of the pipeline.
         partitions: of its source.
+
+    Attributes:
+        storage: where copies of the states are kept on disk; None for nowhere.
     """
 
     def __init__(self, config: PipelineConfig, partitions: int) -> None:
+        self.storage: Storage | None = None
         self.config = config
         self.partitions = partitions
         self.scheme: TextScheme = config.scheme()
@@ -145,7 +156,7 @@ class PipelineState:
         self.sets = ShingleSets(self.scheme)
         self.counts = Counts()
         self.traffic = Traffic()
-        self.documents = Changelogged(self._new_documents, self._apply_documents)
+        self.documents = Changelogged(self._new_documents, self._apply_documents, lambda state: state.store)
         self.buckets = Changelogged(self._new_buckets, self._apply_buckets)
         self.ledger = Changelogged(self._new_ledger, self._apply_ledger)
 
@@ -158,17 +169,46 @@ class PipelineState:
         settles = "; settles here" if self.ledger.held() else ""
         return f"{self.config.name}, partitions {', '.join(map(str, held))} with {documents} documents{settles}"
 
+    def close(self) -> None:
+        """What is on disk is not used any more."""
+        for states in (self.documents, self.buckets):
+            states.clear()
+
     # -- documents
 
     def _new_documents(self, partition: int) -> Documents:
         relays = (Relay(partition, self.partitions), Relay(partition, self.partitions))
-        return Documents(DocumentTable(self.scheme.slots), Forwarded(), *relays)
+        if self.storage is None:
+            return Documents(DocumentTable(self.scheme.slots), Forwarded(), *relays)
+        place, identity = self._copy(self.storage, "documents", partition)
+        store = DocumentStore(place, identity, self.scheme.slots, self.scheme.banding.bands)
+        return Documents(store.table(), Forwarded(), *relays, store=store)
 
-    def _apply_documents(self, state: Documents, value: bytes) -> Extent:
+    def _apply_documents(self, state: Documents, value: bytes) -> Taken:
         record = decode_documents(value, self.fingerprint)
-        state.table.apply(record)
+        stored = state.table.apply(record)
         state.table.expire(record.horizon)
-        return extent_of_documents(record)
+        return self.taken_documents(state, record, stored)
+
+    def taken_documents(self, state: Documents, record: DocumentsRecord, stored: Bools | None = None) -> Taken:
+        """A record that is in the table of a partition; `stored` says which of its versions are, None for all."""
+        if state.store is None:
+            return Taken(extent_of_documents(record))
+        which = np.ones(len(record), np.bool_) if stored is None else stored
+        return Taken(extent_of_documents(record), partial(state.store.write, record, which))
+
+    def _copy(self, storage: Storage, table: str, partition: int) -> tuple[Path, Identity]:
+        config = self.config
+        identity = Identity(
+            application=storage.application,
+            pipeline=config.name,
+            table=table,
+            partition=partition,
+            partitions=self.partitions,
+            fingerprint=f"{self.fingerprint:016x}",
+            changelog=storage.changelogs.get(config.changelog_topic(table)),
+        )
+        return storage.place(config.name, table, partition), identity
 
     # -- buckets
 
@@ -181,20 +221,20 @@ class PipelineState:
         )
         return Buckets(table, Relay(partition, 1))
 
-    def _apply_buckets(self, state: Buckets, value: bytes) -> Extent:
+    def _apply_buckets(self, state: Buckets, value: bytes) -> Taken:
         frame = decode_buckets(value, self.fingerprint)
         if frame.horizon is not None:
             state.forget(frame.horizon)
-        postings, extent = frame.postings, extent_of_buckets(frame)
+        postings, taken = frame.postings, Taken(extent_of_buckets(frame))
         if postings is None:
-            return extent
+            return taken
         come = ~postings.retired[postings.rows]
         if not come.all():
             state.table.retire(postings.refs, postings.rows[~come], postings.buckets[~come])
         if come.any():
             rows, buckets = postings.rows[come], postings.buckets[come]
             state.table.insert(postings.refs, postings.times, rows, buckets)
-        return extent
+        return taken
 
     # -- ledger
 
@@ -203,12 +243,12 @@ class PipelineState:
         settler = Settler(self.config.threshold, self.partitions, limits.retention_ms, limits.lateness_ms)
         return Ledger(settler, LedgerAssembler(self.fingerprint))
 
-    def _apply_ledger(self, state: Ledger, value: bytes) -> Extent:
+    def _apply_ledger(self, state: Ledger, value: bytes) -> Taken:
         state.log.written += len(value)
         record = state.assembler.add(value)
         if record is not None:
             state.settler.apply(record)
-        return Extent()
+        return Taken(Extent())
 
     # -- event time
 

@@ -6,7 +6,7 @@ one that is not here is a bug and raises; it never looks like an empty one.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Set
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from faust.stores.base import Store
 from faust.tables.table import Table
@@ -31,17 +31,53 @@ def located(error: StateError, place: str, offset: int) -> StateError:
     return said
 
 
+class Copy(Protocol):
+    """What is on disk of a state; it contains a changelog up to some record.
+
+    Attributes:
+        offset: of this record; None for none.
+        head: of the changelog up to there.
+    """
+
+    offset: int | None
+    head: LogHead
+
+    def discard(self, why: object) -> None:
+        """Remove it, and begin with nothing."""
+
+    def close(self) -> None:
+        """It is not used any more."""
+
+
+Persist = Callable[[int, LogHead], None]
+"""Takes the offset that a record has in the changelog, and the changelog's head, once it is stored there."""
+
+
+class Taken(NamedTuple):
+    """A record that is in a state: what it names, and what is to be done once it is in the changelog."""
+
+    extent: Extent
+    persist: Persist | None = None
+
+
 class Changelogged(Generic[_State]):
     """The states of one table, by partition.
 
     Args:
-        make: an empty state for a partition.
-        apply: takes a record of the changelog into a state, and tells what the record names.
+        make: a state for a partition: what there is on disk, or an empty one.
+        apply: takes a record of the changelog into a state.
+        copy: what is on disk of a state; None for nothing.
     """
 
-    def __init__(self, make: Callable[[int], _State], apply: Callable[[_State, bytes], Extent]) -> None:
+    def __init__(
+        self,
+        make: Callable[[int], _State],
+        apply: Callable[[_State, bytes], Taken],
+        copy: Callable[[_State], Copy | None] = lambda state: None,
+    ) -> None:
         self._make = make
         self._apply = apply
+        self._copy = copy
         self._states: dict[int, _State] = {}
         self._offsets: dict[int, int] = {}
         self._heads: dict[int, LogHead] = {}
@@ -59,10 +95,26 @@ class Changelogged(Generic[_State]):
         return state
 
     def own(self, partition: int) -> None:
-        """The partition belongs to this worker from now on; an empty state, if it did not before."""
-        if partition not in self._states:
-            self._states[partition] = self._make(partition)
-            self._heads[partition] = LogHead()
+        """The partition belongs to this worker from now on; what is on disk, or nothing, if it did not before."""
+        if partition in self._states:
+            return
+        state = self._states[partition] = self._make(partition)
+        copy = self._copy(state)
+        self._heads[partition] = LogHead() if copy is None else copy.head
+        if copy is not None and copy.offset is not None:
+            self._offsets[partition] = copy.offset
+
+    def fit(self, partition: int, first: int, end: int) -> None:
+        """The changelog has the offsets from `first` to `end`, exclusive: a state that is not of it begins anew."""
+        offset, state = self._offsets.get(partition), self._states.get(partition)
+        copy = None if state is None else self._copy(state)
+        if offset is None or copy is None or first <= offset + 1 <= end:
+            return
+        place = f"{self.name}, partition {partition}"
+        copy.discard(StateError(f"{place}: what is on disk ends at offset {offset}, and the log has {first} to {end}"))
+        copy.close()
+        self.drop(partition)
+        self.own(partition)
 
     def held(self) -> dict[int, _State]:
         """The states that are here."""
@@ -85,23 +137,23 @@ class Changelogged(Generic[_State]):
         """
         if self.failure is not None or partition not in self._states:
             return
-        extent = Extent()
+        taken = Taken(Extent())
         try:
             if value is not None:
-                extent = self._apply(self._states[partition], value)
+                taken = self._apply(self._states[partition], value)
                 self.applied += 1
+            self.contains(partition, offset, taken)
         except StateError as error:
             self.failure = located(error, f"{self.name}, partition {partition}", offset)
-            return
         except Exception as error:
             self.failure = error
-            return
-        self.contains(partition, offset, extent)
 
-    def contains(self, partition: int, offset: int, extent: Extent) -> None:
-        """The state contains the changelog up to the record at `offset`, which names so much."""
+    def contains(self, partition: int, offset: int, taken: Taken) -> None:
+        """The state contains the changelog up to this record at `offset`."""
         self._offsets[partition] = max(offset, self._offsets.get(partition, -1))
-        self._heads[partition].note(offset, extent)
+        self._heads[partition].note(offset, taken.extent)
+        if taken.persist is not None:
+            taken.persist(offset, self._heads[partition])
 
     def needed(self, partition: int, horizon: Horizon) -> int | None:
         """The first offset of the changelog that a recovery needs, where this has expired."""
@@ -109,7 +161,10 @@ class Changelogged(Generic[_State]):
 
     def drop(self, partition: int) -> None:
         """The partition belongs to another worker now."""
-        self._states.pop(partition, None)
+        state = self._states.pop(partition, None)
+        copy = None if state is None else self._copy(state)
+        if copy is not None:
+            copy.close()
         self._offsets.pop(partition, None)
         self._heads.pop(partition, None)
         self._drops[partition] = self._drops.get(partition, 0) + 1
@@ -119,8 +174,12 @@ class Changelogged(Generic[_State]):
         for partition in tuple(self._states):
             self.drop(partition)
 
-    def appended(self, partition: int, extent: Extent) -> Callable[[Any], None]:
-        """What to do when a record of ours, which names so much, has been delivered.
+    def head(self, partition: int) -> LogHead:
+        """What is known of the head of the changelog."""
+        return self._heads[partition]
+
+    def appended(self, partition: int, taken: Taken) -> Callable[[Any], None]:
+        """What to do when this record of ours has been delivered.
 
         A delivery that is confirmed after the partition was taken away must not move the offset of the new, empty
         state: its recovery would start behind records that it needs.
@@ -130,7 +189,10 @@ class Changelogged(Generic[_State]):
         def delivered(future: Any) -> None:
             lost = future.cancelled() or future.exception() is not None
             if not lost and self._drops.get(partition, 0) == drops and partition in self._states:
-                self.contains(partition, future.result().offset, extent)
+                try:
+                    self.contains(partition, future.result().offset, taken)
+                except Exception as error:
+                    self.failure = self.failure or error
 
         return delivered
 
@@ -220,6 +282,11 @@ class StateTable(Table[bytes, bytes]):
     def _new_store(self) -> Any:
         return _ChangelogStore("memory://", self.app, self, table_name=self.name, loop=self.loop)
 
+    def fitting_offset(self, tp: TP, first: int, end: int) -> int | None:
+        """How far the state has its changelog, in which the offsets are from `first` to `end`, exclusive."""
+        self.states.fit(tp.partition, first, end)
+        return self.states.offset(tp.partition)
+
     def _new_changelog_topic(self, **options: Any) -> Any:
         return self.app.topic(
             self._changelog_topic_name(),
@@ -239,11 +306,11 @@ class StateTable(Table[bytes, bytes]):
         app: EngineApp,
         partition: int,
         value: bytes,
-        extent: Extent = Extent(),  # noqa: B008 - never changed
+        taken: Taken = Taken(Extent()),  # noqa: B008 - never changed
     ) -> Awaitable[Any]:
-        """Append a record, which names so much, to the changelog of a partition; its delivery."""
+        """Append a record to the changelog of a partition; its delivery."""
         delivery = await app.produce(self.changelog_topic_name, None, value, partition)
-        cast(Any, delivery).add_done_callback(self.states.appended(partition, extent))
+        cast(Any, delivery).add_done_callback(self.states.appended(partition, taken))
         return delivery
 
 

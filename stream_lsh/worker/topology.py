@@ -16,12 +16,16 @@ from stream_lsh.worker.agents import PipelineAgents
 from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
 from stream_lsh.worker.consumer import WorkerTransport
 from stream_lsh.worker.engine import DEFAULTS, EngineApp, RecordList, TopicSpec, own_topic, public_topic
+from stream_lsh.worker.engine.topic_ids import topic_ids
 from stream_lsh.worker.intake import Intake
 from stream_lsh.worker.reading import admin_of
 from stream_lsh.worker.security import engine_credentials
 from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.storage.folder import DataFolder, Storage
 from stream_lsh.worker.tables import StateTable, state_table
 from stream_lsh.worker.upkeep import Upkeep
+
+TABLES = ("documents", "buckets", "ledger")
 
 TICK_SECONDS = 1.0
 """How often sign says how far event time has come."""
@@ -82,6 +86,7 @@ class WorkerApp(EngineApp):
         self.config = config
         self.embedded = embedded
         self.pipelines: dict[str, PipelineState] = {}
+        self.folder: DataFolder | None = None
         self.upkeep = Upkeep(self, self.pipelines)
         super().__init__(app_id, **settings)
 
@@ -101,8 +106,23 @@ class WorkerApp(EngineApp):
         return await guards.before_topics(admin, self.config, self._partitions())
 
     async def after_topics(self, admin: Any) -> None:
-        """At the first start, what the state is built from is written down."""
+        """At the first start, what the state is built from is written down; then what is on disk can be used."""
         await guards.after_topics(admin, self.config, self._partitions())
+        if self.config.worker.data_dir is None:
+            return
+        self.folder = DataFolder(self.config.worker.data_dir)
+        changelogs = [pipeline.changelog_topic(table) for pipeline in self.config.pipelines for table in TABLES]
+        ids = await topic_ids(admin, changelogs) or {}
+        for state in self.pipelines.values():
+            state.storage = Storage(self.folder, self.config.worker.app_id, ids)
+
+    async def stop(self) -> None:
+        """Stop in order, and leave what is on disk to the next one."""
+        await super().stop()
+        for state in self.pipelines.values():
+            state.close()
+        if self.folder is not None:
+            self.folder.close()
 
     def _partitions(self) -> dict[str, int]:
         return {name: state.partitions for name, state in self.pipelines.items()}
@@ -127,7 +147,6 @@ def build_app(config: Config, partitions: Mapping[str, int], *, embedded: bool =
         "broker_heartbeat_interval": min(1.0, config.worker.session_timeout_ms / 4000),
         "broker_request_timeout": max(DEFAULTS["broker_request_timeout"], config.worker.session_timeout_ms / 1000),
         "broker_session_timeout": config.worker.session_timeout_ms / 1000,
-        "datadir": str(config.worker.data_dir),
         "producer_max_request_size": largest + _REQUEST_ROOM,
         "topic_partitions": max(partitions.values()),
         "topic_replication_factor": config.kafka.replication,

@@ -166,7 +166,7 @@ def test_a_mistake_in_a_pipeline(lines: str, told: str) -> None:
             "worker.app_id = 'news room'",
             f"2: worker.app_id: got 'news room', expected {TOPIC}; did you mean 'news-room'?",
         ),
-        ("worker.data_dir = ''", "2: worker.data_dir: got '', expected the path of a folder"),
+        ("worker.data_dir = 5", '2: worker.data_dir: got 5, expected the path of a folder, or "" for none'),
         ("worker.web = ':6066'", "2: worker.web: got ':6066', expected host:port, or \"\" for none"),
         ("worker.web = 'a:65536'", "2: worker.web: got 'a:65536', expected host:port, or \"\" for none"),
         (

@@ -2,14 +2,16 @@
 
 import random
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from stream_lsh.model import make_ref, ref_offset
-from stream_lsh.pipeline import documents as module
+from stream_lsh.pipeline import contents, documents
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.retention import BEGINNING_MS, Horizon
+from stream_lsh.sketch.scheme import EMPTY_SLOT
 from tests.unit.pipeline_makers import AWKWARD_IDS, WIDTH, Row, plain, record_of
 
 SLOTS = 4
@@ -54,6 +56,7 @@ def assert_equal(table: DocumentTable, oracle: Oracle) -> None:
     expected = plain(record_of([row for row, _ in ordered], SLOTS, oracle.horizon))
     expected["live"] = [live for _, live in ordered]
     expected["texts"] = [row.text or "" if live else "" for row, live in ordered]
+    expected["signatures"] = [row.signature(SLOTS) if live else [EMPTY_SLOT] * SLOTS for row, live in ordered]
     assert plain(table.snapshot(WIDTH)) == expected
     live = oracle.live()
     assert len(table) == len(live)
@@ -76,12 +79,17 @@ def assert_equal(table: DocumentTable, oracle: Oracle) -> None:
             assert table.rows(np.array([row.ref], np.uint64)).tolist() == [-1]
 
 
+def chunks_of(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (documents, contents):
+        monkeypatch.setattr(module, "CHUNK_BITS", bits)
+        monkeypatch.setattr(module, "CHUNK", 1 << bits)
+
+
 @pytest.mark.parametrize("case", range(60))
 def test_the_table_is_a_dict_of_newest_versions(case: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(case)
     bits = rng.choice((0, 1, 3, 14))
-    monkeypatch.setattr(module, "_CHUNK_BITS", bits)
-    monkeypatch.setattr(module, "_CHUNK", 1 << bits)
+    chunks_of(bits, monkeypatch)
     partition = rng.choice((0, 3, 40_000, 65_535))
     by_floor, ids = rng.random() < 0.5, [*AWKWARD_IDS, *map(str, range(rng.choice((2, 10, 40))))]
     table, oracle, written, used = DocumentTable(SLOTS), Oracle(), [], set[int]()
@@ -197,13 +205,12 @@ def test_an_expired_version_stays_as_a_marker_while_one_that_it_replaced_has_not
 
 
 def test_only_chunks_in_which_something_is_due_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_CHUNK_BITS", 2)
-    monkeypatch.setattr(module, "_CHUNK", 4)
+    chunks_of(2, monkeypatch)
     read, expire_chunk = list[int](), DocumentTable._expire_chunk
 
-    def noting(table: DocumentTable, chunk: int) -> None:
+    def noting(table: DocumentTable, chunk: int, ids: list[str]) -> Any:
         read.append(chunk)
-        expire_chunk(table, chunk)
+        return expire_chunk(table, chunk, ids)
 
     monkeypatch.setattr(DocumentTable, "_expire_chunk", noting)
     table = DocumentTable(SLOTS)

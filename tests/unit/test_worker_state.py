@@ -12,18 +12,18 @@ from stream_lsh.errors import DamagedBytes, InvariantError
 from stream_lsh.pipeline.trimming import Extent
 from stream_lsh.retention import BEGINNING_MS
 from stream_lsh.worker.state import LedgerLog, PipelineState, Traffic
-from stream_lsh.worker.tables import Changelogged
+from stream_lsh.worker.tables import Changelogged, Taken
 from stream_lsh.worker.topology import topics
 
 CONFIG = parse('[[pipeline]]\nname = "p"\nsource = "s"\n', "test.toml", {})
 PIPELINE = CONFIG.pipelines[0]
 
 
-def take(state: list[bytes], value: bytes) -> Extent:
+def take(state: list[bytes], value: bytes) -> Taken:
     if value == b"bad":
         raise DamagedBytes("got nonsense")
     state.append(value)
-    return Extent(len(value))
+    return Taken(Extent(len(value)))
 
 
 def changelogged() -> Changelogged[list[bytes]]:
@@ -71,12 +71,12 @@ def test_a_partition_keeps_its_state_when_it_is_assigned_again_and_loses_it_when
 def test_a_delivery_from_before_a_partition_went_says_nothing_of_its_new_state() -> None:
     states = changelogged()
     states.own(0)
-    before = states.appended(0, Extent(1))
+    before = states.appended(0, Taken(Extent(1)))
     states.drop(0)
     states.own(0)
     before(Delivered(7))
     assert states.offset(0) is None
-    states.appended(0, Extent(1))(Delivered(7))
+    states.appended(0, Taken(Extent(1)))(Delivered(7))
     assert states.offset(0) == 7
 
 

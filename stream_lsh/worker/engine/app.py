@@ -109,6 +109,9 @@ class EngineApp(faust.App):
     def _new_transport(self) -> Any:
         return EngineTransport(self.conf.broker_consumer, self)
 
+    def _create_directories(self) -> None:
+        """The engine keeps nothing on disk."""
+
     async def on_first_start(self) -> None:
         """Before any consumer or producer exists: check and create the topics."""
         await super().on_first_start()

@@ -18,6 +18,7 @@ from typing import Any, cast
 from faust.tables.manager import TableManager
 from faust.tables.recovery import Recovery
 from faust.transport.drivers.aiokafka import ConsumerRebalanceListener
+from faust.types import TP
 
 
 class ClosedSourcesListener(ConsumerRebalanceListener):
@@ -32,7 +33,21 @@ class ClosedSourcesListener(ConsumerRebalanceListener):
 
 
 class OrderedRecovery(Recovery):
-    """Opens the sources when everything else is done."""
+    """Opens the sources when everything else is done; and begins anew with states that are not of their changelogs.
+
+    Fault (faust-streaming 0.15.3): a state that ends before its changelog begins goes on at the beginning, with a gap;
+    one that ends behind its end raises, at every start.
+    """
+
+    async def _build_offsets(self, consumer: Any, tps: set[TP], destination: Any, title: str) -> None:
+        """Where reading begins."""
+        firsts, ends = await consumer.earliest_offsets(*tps), await consumer.highwaters(*tps)
+        for tp in tps:
+            first, end = firsts.get(tp), ends.get(tp)
+            if first is not None and end is not None:
+                table = cast(Any, self.tp_to_table[tp])
+                destination[tp] = table.fitting_offset(tp, first, end)
+        await super()._build_offsets(consumer, tps, destination, title)
 
     async def on_recovery_completed(self, generation_id: int = 0) -> None:
         """The end of a recovery."""

@@ -1,0 +1,303 @@
+"""The documents of one partition in RocksDB: contents that are looked up there, versions that are read at the start.
+
+    key                    value
+    !identity              whose it is, as JSON
+    !offset                i64: the last record of the changelog that is in here
+    !horizon               JSON: what has been dropped
+    h + offset u64         a run of the changelog's records, by its first offset, and what it names: i64, then refs u64
+    s + ref u64            the signature of a live version: u32 each
+    t + ref u64            its text
+    v + id                 its `META`, then for each version that it retired the ref and the buckets: u64 each
+
+Keys have their numbers big-endian, values little-endian.  One batch has all that a record of the changelog changes, and
+its offset; batches get to the disk in their order, some 16 MB at a time, and are synced.  So whatever ends a process or
+a machine leaves the state of some offset, and the changelog has the rest: there is no log of RocksDB's own.  A record
+is written once it is stored in the changelog; until then its contents are in memory.
+
+RocksDB keeps a checksum of every block and looks at it with every read.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rocksdict import BlockBasedOptions, Cache, DBCompressionType, Options, Rdict, WriteBatch, WriteOptions
+
+from stream_lsh.arrays import I64, U32, U64, Bools
+from stream_lsh.errors import DamagedBytes, DoubtError, InvariantError, StateError
+from stream_lsh.pipeline.documents import LIVE, MARKER, META, DocumentTable, Retired, Versions
+from stream_lsh.pipeline.records import DocumentsRecord
+from stream_lsh.pipeline.trimming import Extent, LogHead
+from stream_lsh.retention import Horizon
+from stream_lsh.worker.storage.folder import Identity, remove, writing
+
+_IDENTITY, _OFFSET, _HORIZON = b"!identity", b"!offset", b"!horizon"
+_BUFFER_BYTES, _CACHE_BYTES = 16 << 20, 64 << 20
+_cache = Cache(_CACHE_BYTES)  # of all partitions
+
+
+class DocumentStore:
+    """What is on disk of one partition.
+
+    Args:
+        place: the folder; nobody else may use it.
+        identity: whose state it is to be; what is of something else is removed.
+        slots: the length of a signature.
+        bands: buckets of a version, that of its digest aside.
+
+    Attributes:
+        offset: of the last record of the changelog that is in here; None for none.
+        head: of the changelog up to there.
+        horizon: what has been dropped.
+
+    Raises:
+        DoubtError: the disk does not work.
+
+    Cost: some 10 us a document written, and as much for one that is looked up, which is not in a cache.
+    """
+
+    offset: int | None
+    head: LogHead
+    horizon: Horizon
+
+    def __init__(self, place: Path, identity: Identity, slots: int, bands: int) -> None:
+        self._place, self._identity = place, identity
+        self._slots, self._width = slots, bands + 1
+        self._under_way: dict[int, tuple[str, bytes]] = {}
+        self._start: int | None = None
+        self._unlogged = WriteOptions()
+        self._unlogged.disable_wal = True  # type: ignore[assignment,method-assign]  # a property, whatever the stub says
+        self._db: Any = None
+        try:
+            self._open()
+        except DoubtError:
+            raise
+        except Exception as error:
+            self.discard(error)
+
+    def _open(self) -> None:
+        with writing(self._place):
+            self._place.mkdir(parents=True, exist_ok=True)
+        db = self._db = Rdict(str(self._place), _options())
+        stored, offset = db.get(_IDENTITY), db.get(_OFFSET)
+        if stored is not None:
+            self._identity.check(stored.decode(errors="replace"), self._place)
+        elif offset is not None:
+            raise StateError(f"{self._place}: does not say whose state it is")
+        else:
+            db.put(_IDENTITY, self._identity.as_json().encode(), self._unlogged)
+        time_ms, floors = json.loads(db.get(_HORIZON) or "[null, []]")
+        self.horizon = Horizon() if time_ms is None else Horizon(time_ms, tuple(floors))
+        self.offset = None if offset is None else int.from_bytes(offset)
+        self.head = LogHead() if self.offset is None else LogHead.restored(self._runs(), self.offset)
+        self._start = self.head.start
+
+    def discard(self, why: object) -> None:
+        """Remove everything, and go on with nothing."""
+        self.close()
+        remove(self._place, why if isinstance(why, StateError) else f"{self._place}: {why}")
+        self._under_way.clear()
+        with writing(self._place):
+            self._open()
+
+    def close(self) -> None:
+        """Leave the files to others; what was written stays."""
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+    def table(self) -> DocumentTable:
+        """The table whose contents are here."""
+        try:
+            versions = self.versions()
+        except DamagedBytes as error:
+            self.discard(error)
+            versions = self.versions()
+        return DocumentTable.restored(self._slots, self, versions)
+
+    # -- reading
+
+    def versions(self) -> Versions:
+        """Everything but the contents.
+
+        Raises:
+            DamagedBytes: it cannot be read.
+        """
+        ids, metas, retired = list[str](), list[bytes](), dict[int, Retired]()
+        size = META.itemsize
+        for key, value in self._items(b"v"):
+            if len(value) > size:
+                retired[len(ids)] = self._retired(value[size:])
+            ids.append(str(key[1:], "utf-8", "surrogatepass"))
+            metas.append(value[:size])
+        return Versions(ids, np.frombuffer(b"".join(metas), META), retired, self.horizon)
+
+    def _retired(self, value: bytes) -> Retired:
+        table = np.frombuffer(value, "<u8").reshape(-1, 1 + self._width)
+        return Retired(table[:, 0].copy(), table[:, 1:].copy())
+
+    def _runs(self) -> Iterator[tuple[int, Extent]]:
+        for key, value in self._items(b"h"):
+            newest_ms = int(np.frombuffer(value, "<i8", 1)[0])
+            yield int.from_bytes(key[1:]), Extent(newest_ms, tuple(np.frombuffer(value, "<u8", offset=8).tolist()))
+
+    def _items(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+        try:
+            end = bytes([prefix[0] + 1])
+            yield from takewhile(lambda item: item[0] < end, self._open_db.items(from_key=prefix))
+        except Exception as error:
+            raise DamagedBytes(f"{self._place}: {error}") from error
+
+    def texts(self, rows: I64, refs: U64) -> list[str]:
+        """The text of each live version.
+
+        Raises:
+            DamagedBytes: it cannot be read; the next start begins with nothing.
+        """
+        return [
+            value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
+            for value in self._contents(b"t", 0, refs)
+        ]
+
+    def signatures(self, rows: I64, refs: U64) -> U32:
+        """uint32[n, slots]: the signature of each live version.
+
+        Raises:
+            DamagedBytes: it cannot be read; the next start begins with nothing.
+        """
+        joined = b"".join(self._contents(b"s", 1, refs))
+        return np.frombuffer(joined, "<u4").reshape(refs.size, self._slots)
+
+    def _contents(self, prefix: bytes, number: int, refs: U64) -> list[Any]:
+        found = [self._under_way.get(ref) for ref in refs.tolist()]
+        missing = [position for position, contents in enumerate(found) if contents is None]
+        values = [None if contents is None else contents[number] for contents in found]
+        if missing:
+            keys = [prefix + ref.to_bytes(8) for ref in refs[missing].tolist()]
+            try:
+                stored = self._open_db[keys]
+            except Exception as error:
+                raise self._damage(error) from error
+            if None in stored:
+                raise self._damage(f"version {refs[missing[stored.index(None)]]:#x} has no contents")
+            for position, value in zip(missing, stored, strict=True):
+                values[position] = value
+        return values
+
+    def _damage(self, what: object) -> DamagedBytes:
+        """Found while the worker is at work: it halts, and the next one begins with nothing."""
+        self._open_db.delete(_IDENTITY, self._unlogged)
+        self._open_db.flush()
+        return DamagedBytes(f"{self._place}: {what}: start the worker again, and it reads its state from the changelog")
+
+    # -- writing
+
+    def put(self, rows: I64, record: DocumentsRecord) -> None:
+        """Keep the contents of a record in memory, until it is written."""
+        for position in np.flatnonzero((rows >= 0) & record.live).tolist():
+            contents = record.texts[position], record.signatures[position].tobytes()
+            self._under_way[int(record.refs[position])] = contents
+
+    def write(self, record: DocumentsRecord, stored: Bools, offset: int, head: LogHead) -> None:
+        """A record is in the changelog.
+
+        Args:
+            record: all of it.
+            stored: bool[n], which of its versions the table took.
+            offset: of the record.
+            head: of the changelog, this record included.
+
+        Raises:
+            DoubtError: the disk is full, or does not work.
+        """
+        batch = WriteBatch(raw_mode=True)
+        for ref in record.retired_refs.tolist():
+            self._forget(batch, ref)
+        self._put_versions(batch, record, stored)
+        for ref in record.refs.tolist():
+            self._under_way.pop(ref, None)
+        first, extent = head.last_run
+        named = np.array(extent.refs, "<u8").tobytes()
+        batch.put(b"h" + first.to_bytes(8), extent.newest_ms.to_bytes(8, "little", signed=True) + named)
+        if head.start != self._start:
+            batch.delete_range(b"h", b"h" + (head.start or 0).to_bytes(8))
+            self._start = head.start
+        batch.put(_OFFSET, offset.to_bytes(8))
+        self._commit(batch)
+        self.offset = offset
+
+    def _put_versions(self, batch: WriteBatch, record: DocumentsRecord, stored: Bools) -> None:
+        """Versions that the table took, and that have not expired since."""
+        put, size, width = batch.put, META.itemsize, 4 * self._slots
+        meta = np.empty(len(record), META)
+        meta["ref"], meta["time"], meta["keep"] = record.refs, record.times, record.keep_until
+        meta["digest"], meta["state"] = record.digests, np.where(record.live, LIVE, MARKER)
+        metas, signatures = meta.tobytes(), record.signatures.astype("<u4", copy=False).tobytes()
+        live = record.live & ~self._passed(record.times, record.refs)
+        keys, retired = record.refs.astype(">u8").tobytes(), _retired_values(record)
+        for at in np.flatnonzero(stored & ~self._passed(record.keep_until, record.refs)).tolist():
+            value = metas[at * size : (at + 1) * size] + retired.get(at, b"")
+            put(b"v" + record.ids[at].encode("utf-8", "surrogatepass"), value)
+            if live[at]:
+                key = keys[8 * at : 8 * at + 8]
+                put(b"t" + key, record.texts[at].encode("utf-8", "surrogatepass"))
+                put(b"s" + key, signatures[at * width : (at + 1) * width])
+
+    def _passed(self, times: I64, refs: U64) -> Bools:
+        """Which versions the horizon has passed: bool[n]."""
+        passed = self.horizon.passed
+        return np.fromiter(map(passed, times.tolist(), refs.tolist()), np.bool_, refs.size)
+
+    def expire(self, rows: I64, refs: U64, ids: Sequence[str], horizon: Horizon) -> None:
+        """Versions have expired.
+
+        Raises:
+            DoubtError: the disk is full, or does not work.
+        """
+        batch = WriteBatch(raw_mode=True)
+        for ref in refs.tolist():
+            self._forget(batch, ref)
+        for id in ids:
+            batch.delete(b"v" + id.encode("utf-8", "surrogatepass"))
+        self.horizon = horizon
+        batch.put(_HORIZON, json.dumps([horizon.time_ms, horizon.floors]).encode())
+        self._commit(batch)
+
+    def _forget(self, batch: WriteBatch, ref: int) -> None:
+        self._under_way.pop(ref, None)
+        key = ref.to_bytes(8)
+        batch.delete(b"t" + key)
+        batch.delete(b"s" + key)
+
+    def _commit(self, batch: WriteBatch) -> None:
+        with writing(self._place):
+            self._open_db.write(batch, self._unlogged)
+
+    @property
+    def _open_db(self) -> Any:
+        if self._db is None:
+            raise InvariantError(f"{self._place} is closed")
+        return self._db
+
+
+def _retired_values(record: DocumentsRecord) -> dict[int, bytes]:
+    """What is stored of the versions that each one retired, by position; of those that retired some."""
+    table = np.column_stack((record.retired_refs, record.retired_buckets)).astype("<u8", copy=False)
+    rows, starts = np.unique(record.retired_rows, return_index=True)
+    return dict(zip(rows.tolist(), (part.tobytes() for part in np.split(table, starts[1:])), strict=False))
+
+
+def _options() -> Options:
+    options, blocks = Options(raw_mode=True), BlockBasedOptions()
+    blocks.set_block_cache(_cache)
+    blocks.set_bloom_filter(10, block_based=False)
+    blocks.set_block_size(16 << 10)
+    options.set_block_based_table_factory(blocks)
+    options.set_compression_type(DBCompressionType.lz4())
+    options.set_write_buffer_size(_BUFFER_BYTES)
+    options.set_keep_log_file_num(2)
+    options.set_max_open_files(256)
+    return options

@@ -1,0 +1,137 @@
+"""The folder of one worker process, and what is written into every part of it: whose it is."""
+
+import fcntl
+import json
+import logging
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from stream_lsh.errors import ConfigError, DoubtError, StateError
+
+FORMAT = 1
+_MOST_WORKERS = 64
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a copy was made from; one of anything else is of no use.
+
+    Attributes:
+        application, pipeline, table, partition: whose state it is.
+        partitions: of the source; the buckets of each depend on it.
+        fingerprint: of the scheme, sixteen hexadecimal digits.
+        changelog: the id in Kafka of the topic whose offsets are meant; None where the broker does not tell.
+    """
+
+    application: str
+    pipeline: str
+    table: str
+    partition: int
+    partitions: int
+    fingerprint: str
+    changelog: str | None
+
+    def as_json(self) -> str:
+        """As it is stored; equal identities are equal strings."""
+        return json.dumps({"format": FORMAT, **asdict(self)}, sort_keys=True)
+
+    def check(self, stored: str, place: Path) -> None:
+        """Return if a copy with this identity is ours.
+
+        Raises:
+            StateError: it is not; it says what differs.
+        """
+        try:
+            found: Mapping[str, Any] = dict(json.loads(stored))
+        except (TypeError, ValueError):
+            raise StateError(f"{place}: does not say whose state it is") from None
+        ours = json.loads(self.as_json())
+        unlike = [name for name in ours if found.get(name) != ours[name]]
+        if unlike:
+            told = "; ".join(f"{name}: ours {ours[name]!r}, its {found.get(name)!r}" for name in unlike)
+            raise StateError(f"{place}: is of something else ({told})")
+
+
+class DataFolder:
+    """A folder of which a process is the only user: `worker-0` in `data_dir`, or the first one that nobody uses.
+
+    Args:
+        data_dir: of the configuration.
+
+    Raises:
+        ConfigError: it cannot be made or written.
+    """
+
+    def __init__(self, data_dir: Path) -> None:
+        self._lock: IO[str] | None = None
+        try:
+            for number in range(_MOST_WORKERS):
+                self.path = data_dir / f"worker-{number}"
+                self.path.mkdir(parents=True, exist_ok=True)
+                self._lock = (self.path / "lock").open("w")
+                try:
+                    fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    self._lock.close()
+                else:
+                    return
+        except OSError as error:
+            raise ConfigError(
+                f"worker.data_dir: {data_dir} cannot be used ({error.strerror or error}): name a folder that this user "
+                "may write to"
+            ) from None
+        raise ConfigError(f"worker.data_dir: {data_dir} is used by {_MOST_WORKERS} workers; name another folder")
+
+    def close(self) -> None:
+        """Leave it to others."""
+        if self._lock is not None:
+            self._lock.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """Where the copies of an application's states are, and what they are of.
+
+    Attributes:
+        folder: of this process.
+        application: the `app_id`.
+        changelogs: the id in Kafka of each changelog, by name, as far as the broker tells.
+    """
+
+    folder: DataFolder
+    application: str
+    changelogs: Mapping[str, str]
+
+    def place(self, pipeline: str, table: str, partition: int) -> Path:
+        """The folder of one partition of a table."""
+        return self.folder.path / pipeline / f"{table}-{partition}"
+
+
+def remove(place: Path, why: object) -> None:
+    """Remove a copy that is of no use, and say so: its state will be read from the changelog."""
+    _log.warning("%s; it is removed, and the state read from the changelog", why)
+    shutil.rmtree(place, ignore_errors=True)
+
+
+@contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """What goes wrong here ends the worker.
+
+    Raises:
+        DoubtError: the disk is full, or does not work.
+    """
+    try:
+        yield
+    except StateError:
+        raise
+    except Exception as error:
+        raise DoubtError(
+            f"{place}: cannot be written ({error}): make room, or name another `data_dir`; nothing is lost, and what "
+            "was not committed is read again"
+        ) from error

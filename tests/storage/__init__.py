@@ -1,0 +1,1 @@
+"""State on disk, against the state in memory, a killed process and damaged files."""

@@ -1,0 +1,188 @@
+"""The documents on disk: the same table after every restart, and nothing that is not theirs."""
+
+import random
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from stream_lsh.errors import DamagedBytes, DoubtError
+from stream_lsh.model import make_ref
+from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.records import DocumentsRecord
+from stream_lsh.pipeline.trimming import LogHead, extent_of_documents
+from stream_lsh.retention import BEGINNING_MS, Horizon
+from stream_lsh.worker.storage.documents import DocumentStore
+from stream_lsh.worker.storage.folder import Identity
+from tests.unit.pipeline_makers import AWKWARD_IDS, WIDTH, Row, plain, record_of
+
+SLOTS = 4
+IDENTITY = Identity("app", "news", "documents", 0, 4, f"{1:016x}", "an id")
+
+
+def store_of(place: Path, identity: Identity = IDENTITY) -> DocumentStore:
+    return DocumentStore(place, identity, SLOTS, WIDTH - 1)
+
+
+@dataclass
+class Log:
+    """A changelog: records, and what each names; `told` of them have been confirmed."""
+
+    records: list[DocumentsRecord] = field(default_factory=list)
+
+    def recover(self, table: DocumentTable, store: DocumentStore | None, first: int = 0) -> None:
+        """As a recovery does."""
+        head = LogHead() if store is None else store.head
+        for offset, record in enumerate(self.records[first:], first):
+            stored = table.apply(record)
+            table.expire(record.horizon)
+            head.note(offset, extent_of_documents(record))
+            if store is not None:
+                store.write(record, stored, offset, head)
+
+
+@pytest.mark.parametrize("case", range(30))
+def test_after_every_restart_the_table_is_that_of_the_changelog(case: int, tmp_path: Path) -> None:
+    rng = random.Random(case)
+    log, store = Log(), store_of(tmp_path / "d")
+    table, confirmed = store.table(), 0
+    ids = [*AWKWARD_IDS, *map(str, range(rng.choice((3, 30))))]
+    under_way: list[tuple[DocumentsRecord, Any]] = []
+    for offset in range(5, 5 + 80 * 6, 6):
+        rows, now = list[Row](), offset * 10
+        for place, id in enumerate(rng.sample(ids, rng.randint(0, 6))):
+            known = table.version(id)
+            time_ms = now - rng.choice((0, 50, 400))
+            keep = max(time_ms, BEGINNING_MS if known is None else known.keep_until_ms)
+            retired = (known.ref,) if known is not None and known.live else ()
+            text = rng.choice((None, "", f"text \ud800 {offset}"))
+            rows.append(Row(id, make_ref(0, offset + place), time_ms, keep, text, retired))
+        record = record_of(rows, SLOTS, table.horizon)
+        under_way.append((record, table.apply(record)))
+        while under_way and rng.random() < 0.6:
+            record, stored = under_way.pop(0)
+            log.records.append(record)
+            store.head.note(confirmed, extent_of_documents(record))
+            store.write(record, stored, confirmed, store.head)
+            confirmed += 1
+        if rng.random() < 0.3:
+            table.expire(Horizon(now - rng.choice((100, 300, 2_000)), (rng.randrange(offset),)))
+        if rng.random() < 0.1:  # what was not confirmed is lost, here and in the changelog
+            horizon, runs = table.horizon, store.head.runs
+            store.close()
+            store, under_way = store_of(tmp_path / "d"), []
+            assert (store.offset, store.head.runs) == (confirmed - 1 if confirmed else None, runs)
+            table = store.table()
+            fresh = DocumentTable(SLOTS)
+            log.recover(fresh, None)
+            fresh.expire(horizon)
+            assert plain(table.snapshot(WIDTH)) == plain(fresh.snapshot(WIDTH))
+    store.close()
+
+
+def test_a_copy_that_is_behind_goes_on_from_where_it_is(tmp_path: Path) -> None:
+    rows = [[Row(str(n % 7), make_ref(0, n), n, n, f"text {n}", (n - 7,) if n >= 7 else ())] for n in range(40)]
+    log = Log([record_of(of_record, SLOTS) for of_record in rows])
+    store = store_of(tmp_path / "d")
+    Log(log.records[:20]).recover(store.table(), store)
+    store.close()
+    store = store_of(tmp_path / "d")
+    assert store.offset == 19
+    table, fresh = store.table(), DocumentTable(SLOTS)
+    log.recover(table, store, first=19)  # the engine reads the last record again
+    log.recover(fresh, None)
+    assert plain(table.snapshot(WIDTH)) == plain(fresh.snapshot(WIDTH))
+    assert contents(store) == 7
+    store.close()
+
+
+def contents(store: DocumentStore) -> int:
+    """How many texts are on disk."""
+    return sum(1 for _ in store._items(b"t"))
+
+
+def filled(place: Path) -> None:
+    store = store_of(place)
+    Log([record_of([Row(str(n), make_ref(0, n), n, n, "x" * 3_000) for n in range(50)], SLOTS)]).recover(
+        store.table(), store
+    )
+    store.close()
+
+
+def test_ten_thousand_versions_of_a_document_leave_the_contents_of_one(tmp_path: Path) -> None:
+    store = store_of(tmp_path / "d")
+    table = store.table()
+    Log([record_of([Row("a", n, n, n, f"text {n}", (n - 1,) if n else ())], SLOTS) for n in range(10_000)]).recover(
+        table, store
+    )
+    assert (contents(store), len(table)) == (1, 1)
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "identity",
+    [
+        replace(IDENTITY, fingerprint=f"{2:016x}"),
+        replace(IDENTITY, changelog="another id"),
+        replace(IDENTITY, partition=1),
+        replace(IDENTITY, application="other"),
+    ],
+)
+def test_the_state_of_something_else_is_removed(
+    identity: Identity, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    filled(tmp_path / "d")
+    store = store_of(tmp_path / "d", identity)
+    assert (store.offset, len(store.table())) == (None, 0)
+    assert "is of something else" in caplog.text
+    store.close()
+
+
+@pytest.mark.parametrize("suffix", [".sst", "CURRENT", "MANIFEST"])
+@pytest.mark.parametrize("harm", ["flipped", "cut", "gone"])
+def test_damage_is_found_and_nothing_of_it_is_read(suffix: str, harm: str, tmp_path: Path) -> None:
+    filled(tmp_path / "d")
+    (file,) = [
+        path for path in (tmp_path / "d").iterdir() if path.name.endswith(suffix) or path.name.startswith(suffix)
+    ]
+    data = bytearray(file.read_bytes())
+    if harm == "gone":
+        file.unlink()
+    else:
+        for at in range(0, len(data), 50):
+            data[at] ^= 0x55
+        file.write_bytes(data if harm == "flipped" else data[: len(data) // 2])
+    store = store_of(tmp_path / "d")
+    table = store.table()
+    assert len(table) == 0 or harm == "flipped"
+    rows = table.rows(np.arange(50, dtype=np.uint64))
+    if len(table):  # what is not looked at before it is needed
+        with pytest.raises(DamagedBytes, match="start the worker again"):
+            table.texts(rows[rows >= 0])
+        store.close()
+        store = store_of(tmp_path / "d")
+        assert len(store.table()) == 0
+    store.close()
+
+
+def test_contents_that_are_missing_end_the_worker_and_the_next_one_begins_anew(tmp_path: Path) -> None:
+    filled(tmp_path / "d")
+    store = store_of(tmp_path / "d")
+    table = store.table()
+    store._open_db.delete(b"t" + (7).to_bytes(8))
+    rows = table.rows(np.array([6, 7], np.uint64))
+    assert table.texts(rows[:1]) == ["x" * 3_000]
+    with pytest.raises(DamagedBytes, match="version 0x7 has no contents: start the worker again"):
+        table.texts(rows)
+    store.close()
+    store = store_of(tmp_path / "d")
+    assert store.offset is None
+    store.close()
+
+
+def test_a_folder_that_cannot_be_made_is_the_surroundings_fault(tmp_path: Path) -> None:
+    (tmp_path / "d").write_text("a file")
+    with pytest.raises(DoubtError, match=r"cannot be written .*: make room"):
+        store_of(tmp_path / "d" / "e")
