@@ -232,6 +232,35 @@ class Sealed(Documents):
         """Copies of everything that is in use, by name; the directory follows from it."""
         return {**self.snapshot_documents(), "keys": self.keys.copy(), "docs": self.docs.copy()}
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What `adopt` takes: what never changes as it is, and copies of the rest."""
+        changing = {**self.snapshot_documents(), "docs": self.docs.copy()}
+        return changing | {"keys": self.keys, "words": self.words, "starts": self.starts}
+
+    @classmethod
+    def adopt(cls, arrays: dict[str, np.ndarray]) -> "Sealed":
+        """The segment whose arrays these are from now on; they are neither copied nor looked at.
+
+        Raises:
+            DamagedBytes: an array is missing.
+        """
+        documents = Documents.restore_documents(arrays)
+        missing = sorted({"keys", "docs", "words", "starts"} - arrays.keys())
+        if missing:
+            raise DamagedBytes(f"a sealed segment has no array {', '.join(missing)}: rebuild the table")
+        sealed = cls.__new__(cls)
+        Documents.__init__(sealed, documents.capacity, documents.until_ms, documents.base)
+        sealed.take_documents(documents)
+        sealed.take(arrays)
+        sealed.shift = 64 - (len(sealed.words).bit_length() + 5)
+        return sealed
+
+    def take(self, arrays: dict[str, np.ndarray]) -> None:
+        """Use these arrays, which are equal to those of `arrays`, instead."""
+        self.keys, self.docs, self.words, self.starts, self.refs, self.alive = (
+            arrays[name] for name in ("keys", "docs", "words", "starts", "refs", "alive")
+        )
+
     @classmethod
     def restore(cls, arrays: dict[str, np.ndarray]) -> "Sealed":
         """The segment of a snapshot.

@@ -68,15 +68,17 @@ class Documents:
     Attributes:
         count: postings that ever arrived.
         live, live_documents: without what was retired.
+        stored: under which name all of it is stored, as it is now; empty as soon as something changes.
     """
 
     __slots__ = (
         "alive", "base", "capacity", "count", "documents", "highest", "live", "live_documents", "lowest", "refs",
-        "until_ms",
+        "stored", "until_ms",
     )  # fmt: skip
 
     def __init__(self, capacity: int, until_ms: int, base: int) -> None:
         self.capacity, self.until_ms, self.base = capacity, until_ms, base
+        self.stored = ""
         self.count = self.documents = self.live = self.live_documents = 0
         self.refs: U64 = np.empty(0, dtype=np.uint64)
         self.alive: U32 = np.empty(0, dtype=np.uint32)
@@ -109,6 +111,7 @@ class Documents:
 
     def leave(self, ordinals: I64) -> None:
         """Count postings out, given the document of each."""
+        self.stored = ""
         self.live -= len(ordinals)
         np.subtract.at(self.alive, ordinals, np.uint32(1))
         emptied = np.unique(ordinals)
@@ -151,7 +154,7 @@ class Documents:
             raise DamagedBytes("the arrays of a segment's snapshot do not fit each other: rebuild the table")
         found = Documents(capacity, until_ms, base)
         found.count, found.documents, found.live, found.live_documents = count, documents, live, live_documents
-        found.refs, found.alive = refs.astype(np.uint64), alive.astype(np.uint32)
+        found.refs, found.alive = refs.astype(np.uint64, copy=False), alive.astype(np.uint32, copy=False)
         found.lowest, found.highest = lowest.astype(np.uint64), highest.astype(np.uint64)
         return found
 
@@ -226,6 +229,7 @@ class Segment(Documents):
         Returns:
             int64[m]: the next older row in the chain of each posting, 0 for none.
         """
+        self.stored = ""
         m, n, first = len(buckets), len(refs), self.count + 1
         slots = (buckets >> self.shift).astype(np.int64)
         leads = np.empty(m + 1, dtype=np.bool_)  # leads[1:] says which are the last of their slot

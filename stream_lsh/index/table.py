@@ -20,6 +20,7 @@ It does not know about similarity, ids, clocks or Kafka.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -216,39 +217,40 @@ class BandTable:
         return arrays
 
     @classmethod
-    def restore(
-        cls,
-        arrays: Mapping[str, np.ndarray],
-        *,
-        cap_postings: int = 32,
-        cap_candidates: int = 200,
-        segment_span_ms: int | None = None,
-        first_capacity: int = 1 << 20,
-    ) -> "BandTable":
+    def restore(cls, arrays: Mapping[str, np.ndarray], **settings: Any) -> "BandTable":
         """A table that behaves from now on as the one that the snapshot was taken of.
+
+        Args:
+            arrays: of the snapshot.
+            settings: those of the table.
 
         Raises:
             DamagedBytes: an array is missing or does not fit the others.
         """
-        table = cls(
-            cap_postings=cap_postings,
-            cap_candidates=cap_candidates,
-            segment_span_ms=segment_span_ms,
-            first_capacity=first_capacity,
-        )
         if "marks" not in arrays or "segments" not in arrays:
-            raise DamagedBytes(
-                "the snapshot of a band-bucket table has no array 'marks' or 'segments': rebuild the table"
-            )
-        table._marks = np.array(arrays["marks"], dtype=np.uint64)
+            raise DamagedBytes("the snapshot of a table has no array 'marks' or 'segments': rebuild the table")
         count, in_parts = arrays["segments"].tolist()
-        table._in_parts = bool(in_parts)
+        segments: list[Segment | Sealed] = []
         for number in range(count):
             start = f"{number}."
             names = [name for name in arrays if name.startswith(start)]
             kind = Sealed if f"{number}.keys" in arrays else Segment
-            table._segments.append(kind.restore({name.removeprefix(start): arrays[name] for name in names}))
+            segments.append(kind.restore({name.removeprefix(start): arrays[name] for name in names}))
+        return cls.assembled(arrays["marks"], bool(in_parts), segments, **settings)
+
+    @classmethod
+    def assembled(
+        cls, marks: U64, in_parts: bool, segments: Iterable[Segment | Sealed], **settings: Any
+    ) -> "BandTable":
+        """A table of these segments; the other arguments are what `state` tells, and the settings of the table."""
+        table = cls(**settings)
+        table._marks, table._in_parts, table._segments = np.array(marks, np.uint64), in_parts, list(segments)
         return table
+
+    @property
+    def state(self) -> tuple[U64, bool, tuple[Segment | Sealed, ...]]:
+        """What there is beside the settings: marks, whether refs may have several numbers, and the segments."""
+        return self._marks.copy(), self._in_parts, tuple(self._segments)
 
     def _enter(self, piece: Batch) -> list[Probe]:
         """Enter what is not yet here; where the walk of each posting begins, entered or found."""

@@ -109,11 +109,14 @@ class PipelineAgents:
             deliveries, frames = Deliveries(), self._frames(decode_bands, batch)
             partition = batch.partition
             buckets, horizon = self._state.buckets[partition], furthest_horizon(frames)
+            buckets.in_hand = True
             if horizon is not None:
                 buckets.forget(horizon)
+                buckets.unsaved += 1
                 deliveries.append(await self._log_buckets(partition, BandsFrame(horizon=horizon)))
             for postings in joined_postings(frame.postings for frame in frames):
                 indexed = index(postings, buckets.table)
+                buckets.unsaved += postings.rows.size
                 self._state.counts.capped_postings += indexed.capped_postings
                 self._state.counts.capped_candidates += indexed.capped_candidates
                 if indexed.candidates is not None:
@@ -123,7 +126,11 @@ class PipelineAgents:
             passed_on = buckets.relay.take_all(frame.watermarks for frame in frames)
             if passed_on is not None:
                 deliveries += await self._send_to_all("candidates", CandidatesFrame(watermarks=passed_on))
+            buckets.in_hand = False
             await acker.add_batch(batch, deliveries)
+            if buckets.is_due:
+                await acker.drain()
+                self._app.add_future(self._state.save_buckets(partition, buckets))
 
     async def gather(self, stream: Any) -> None:
         """Candidates in, verifications out."""

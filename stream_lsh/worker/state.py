@@ -1,5 +1,6 @@
 """What a worker holds of one pipeline: the core's state by partition, and how a record of a changelog goes into it."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,12 +26,14 @@ from stream_lsh.wire.fingerprint import Setting, fingerprint
 from stream_lsh.wire.frames import decode_buckets, decode_documents
 from stream_lsh.wire.ledger_record import LedgerAssembler
 from stream_lsh.worker.counts import Counts
+from stream_lsh.worker.storage.buckets import BucketStore, Captured, use
 from stream_lsh.worker.storage.documents import DocumentStore
 from stream_lsh.worker.storage.folder import Identity, Storage
 from stream_lsh.worker.tables import Changelogged, Taken
 
 _FIRST_CAPACITY = 1 << 16
 _LEAST_SNAPSHOT = 8 << 20  # bytes
+_LEAST_SAVED = 250_000  # postings
 
 
 @dataclass(slots=True)
@@ -56,11 +59,23 @@ class Documents:
 
 @dataclass(slots=True)
 class Buckets:
-    """One partition of the band-bucket table."""
+    """One partition of the band-bucket table.
+
+    `store` is the copy on disk, which lacks `unsaved` postings.  While `in_hand`, the table may be ahead of its
+    changelog.
+    """
 
     table: BandTable
     relay: Relay
     horizon: Horizon = field(default_factory=Horizon)
+    store: BucketStore | None = None
+    unsaved: int = 0
+    in_hand: bool = False
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a restart would have much to read."""
+        return self.store is not None and self.unsaved > max(_LEAST_SAVED, len(self.table) // 4)
 
     def forget(self, horizon: Horizon) -> None:
         """Drop the segments that the horizon has passed."""
@@ -157,7 +172,7 @@ class PipelineState:
         self.counts = Counts()
         self.traffic = Traffic()
         self.documents = Changelogged(self._new_documents, self._apply_documents, lambda state: state.store)
-        self.buckets = Changelogged(self._new_buckets, self._apply_buckets)
+        self.buckets = Changelogged(self._new_buckets, self._apply_buckets, lambda state: state.store)
         self.ledger = Changelogged(self._new_ledger, self._apply_ledger)
 
     def line(self) -> str:
@@ -213,21 +228,50 @@ class PipelineState:
     # -- buckets
 
     def _new_buckets(self, partition: int) -> Buckets:
-        table = BandTable(
-            cap_postings=self.limits.cap_postings,
-            cap_candidates=self.limits.cap_candidates,
-            segment_span_ms=self.limits.segment_span_ms,
-            first_capacity=_FIRST_CAPACITY,
-        )
-        return Buckets(table, Relay(partition, 1))
+        relay = Relay(partition, 1)
+        settings: dict[str, Any] = {
+            "cap_postings": self.limits.cap_postings,
+            "cap_candidates": self.limits.cap_candidates,
+            "segment_span_ms": self.limits.segment_span_ms,
+            "first_capacity": _FIRST_CAPACITY,
+        }
+        if self.storage is None:
+            return Buckets(BandTable(**settings), relay)
+        place, identity = self._copy(self.storage, "buckets", partition)
+        store = BucketStore(place, identity, **settings)
+        return Buckets(store.table, relay, store.horizon, store)
+
+    async def save_buckets(self, partition: int, buckets: Buckets) -> None:
+        """Save a table on disk, if it is not ahead of its changelog; it is copied at once, and written in a thread."""
+        captured = self._captured(partition, buckets)
+        if captured is not None and buckets.store is not None:
+            use(await asyncio.to_thread(buckets.store.save, captured), captured.parts)
+
+    def save_all(self) -> None:
+        """Save what can be: the worker ends."""
+        for partition, buckets in self.buckets.held().items():
+            captured = self._captured(partition, buckets)
+            if captured is not None and buckets.store is not None:
+                buckets.store.save(captured)
+
+    def _captured(self, partition: int, buckets: Buckets) -> Captured | None:
+        """The table as it is; None if nothing is new, it is ahead of its changelog, or not ours any more."""
+        offset = self.buckets.offset(partition)
+        ours = self.buckets.held().get(partition) is buckets and not self.buckets.under_way(partition)
+        if buckets.store is None or offset is None or not buckets.unsaved or buckets.in_hand or not ours:
+            return None
+        buckets.unsaved = 0
+        return buckets.store.capture(buckets.table, offset, self.buckets.head(partition), buckets.horizon)
 
     def _apply_buckets(self, state: Buckets, value: bytes) -> Taken:
         frame = decode_buckets(value, self.fingerprint)
         if frame.horizon is not None:
             state.forget(frame.horizon)
+            state.unsaved += 1
         postings, taken = frame.postings, Taken(extent_of_buckets(frame))
         if postings is None:
             return taken
+        state.unsaved += postings.rows.size
         come = ~postings.retired[postings.rows]
         if not come.all():
             state.table.retire(postings.refs, postings.rows[~come], postings.buckets[~come])

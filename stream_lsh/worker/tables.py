@@ -82,6 +82,7 @@ class Changelogged(Generic[_State]):
         self._offsets: dict[int, int] = {}
         self._heads: dict[int, LogHead] = {}
         self._drops: dict[int, int] = {}
+        self._under_way: dict[int, int] = {}
         self.name = "changelog"
         self.failure: Exception | None = None
         self.applied = 0
@@ -167,12 +168,17 @@ class Changelogged(Generic[_State]):
             copy.close()
         self._offsets.pop(partition, None)
         self._heads.pop(partition, None)
+        self._under_way.pop(partition, None)
         self._drops[partition] = self._drops.get(partition, 0) + 1
 
     def clear(self) -> None:
         """Nothing is here any more."""
         for partition in tuple(self._states):
             self.drop(partition)
+
+    def under_way(self, partition: int) -> int:
+        """How many records of ours are not known to be in the changelog yet."""
+        return self._under_way.get(partition, 0)
 
     def head(self, partition: int) -> LogHead:
         """What is known of the head of the changelog."""
@@ -185,10 +191,12 @@ class Changelogged(Generic[_State]):
         state: its recovery would start behind records that it needs.
         """
         drops = self._drops.get(partition, 0)
+        self._under_way[partition] = self.under_way(partition) + 1
 
         def delivered(future: Any) -> None:
             lost = future.cancelled() or future.exception() is not None
             if not lost and self._drops.get(partition, 0) == drops and partition in self._states:
+                self._under_way[partition] -= 1
                 try:
                     self.contains(partition, future.result().offset, taken)
                 except Exception as error:

@@ -120,6 +120,8 @@ class WorkerApp(EngineApp):
         """Stop in order, and leave what is on disk to the next one."""
         await super().stop()
         for state in self.pipelines.values():
+            if self.ended_by is None:
+                state.save_all()
             state.close()
         if self.folder is not None:
             self.folder.close()

@@ -1,0 +1,215 @@
+"""The band-bucket table of one partition on disk: a file per segment, and a manifest of what they add up to.
+
+    manifest         `archive` without records; its head says whose state it is, the offset of the changelog's last
+                     record in it, the horizon, and the other files
+    <number>.seg     arrays (`wire.arrays`): of a sealed segment all that a probe reads, of an open one a snapshot, and
+                     beside them the marks of the table and the head of the changelog
+
+Segments that have not changed since they were written stay as they are; the others are copied at one moment, written
+by a thread, and then the manifest replaces the one before.  So what is here is always the state of one offset, and what
+it misses is read from the changelog.  A sealed segment is mapped: what the process reads is the page cache, and what is
+retired from it since lies in memory.
+
+A table is saved while none of it is ahead of the changelog: a posting that is retired here and not there would not be
+retired again when it is delivered once more, and its copies never be brought together.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stream_lsh.arrays import U64
+from stream_lsh.errors import DoubtError, StateError
+from stream_lsh.index.sealed import Sealed
+from stream_lsh.index.segment import Segment
+from stream_lsh.index.table import BandTable
+from stream_lsh.pipeline.trimming import Extent, LogHead
+from stream_lsh.retention import Horizon
+from stream_lsh.wire.archive import read_archive, write_archive
+from stream_lsh.wire.arrays import map_arrays, write_arrays
+from stream_lsh.worker.storage.folder import Identity, remove, writing
+
+_MANIFEST, _SUFFIX = "manifest", ".seg"
+
+
+class Part(NamedTuple):
+    """A segment that is to be saved: its file, and its arrays if that has to be written."""
+
+    name: str
+    segment: Segment | Sealed
+    arrays: dict[str, np.ndarray] | None
+
+
+class Captured(NamedTuple):
+    """A table at one moment, and the offset of the last record of the changelog that it contains."""
+
+    offset: int
+    runs: tuple[tuple[int, Extent], ...]
+    horizon: Horizon
+    marks: U64
+    in_parts: bool
+    beside: str
+    parts: list[Part]
+
+
+class BucketStore:
+    """What is on disk of one partition.
+
+    Args:
+        place: the folder; nobody else may use it.
+        identity: whose state it is to be; what is of something else is removed.
+        settings: of the table.
+
+    Attributes:
+        offset: of the last record of the changelog that is in here; None for none.
+        head: of the changelog up to there.
+        horizon: what has been dropped.
+        table: what is in here, at the start.
+
+    Raises:
+        DoubtError: the disk does not work.
+    """
+
+    offset: int | None
+    head: LogHead
+    horizon: Horizon
+    table: BandTable
+
+    def __init__(self, place: Path, identity: Identity, **settings: Any) -> None:
+        self._place, self._identity, self._settings = place, identity, settings
+        self._next = 0
+        self._writing = Lock()
+        self._closed = False
+        try:
+            self._open()
+        except DoubtError:
+            raise
+        except Exception as error:
+            self.discard(error)
+
+    def _open(self) -> None:
+        with writing(self._place):
+            self._place.mkdir(parents=True, exist_ok=True)
+        self._next = max((int(file.stem) for file in self._files()), default=0)
+        manifest = self._place / _MANIFEST
+        if not manifest.exists():
+            self._begin()
+            return
+        with manifest.open("rb") as file:
+            head = read_archive(file, manifest).head
+        self._identity.check(head["identity"], self._place)
+        segments, beside = [self._loaded(name) for name in head["segments"]], map_arrays(self._place / head["beside"])
+        self.table = BandTable.assembled(beside["marks"], head["in_parts"], segments, **self._settings)
+        self.offset = head["offset"]
+        self.horizon = Horizon(head["horizon"][0], tuple(head["horizon"][1]))
+        self.head = LogHead.restored(_runs(beside), head["offset"])
+
+    def _begin(self) -> None:
+        self.offset, self.head, self.horizon = None, LogHead(), Horizon()
+        self.table = BandTable(**self._settings)
+
+    def _loaded(self, name: str) -> Segment | Sealed:
+        arrays = map_arrays(self._place / name)
+        segment = Sealed.adopt(arrays) if "keys" in arrays else Segment.restore(arrays)
+        segment.stored = name
+        return segment
+
+    def _files(self) -> list[Path]:
+        return [file for file in self._place.iterdir() if file.suffix == _SUFFIX and file.stem.isdigit()]
+
+    def discard(self, why: object) -> None:
+        """Remove everything, and go on with nothing."""
+        remove(self._place, why if isinstance(why, StateError) else f"{self._place}: {why}")
+        with writing(self._place):
+            self._place.mkdir(parents=True, exist_ok=True)
+        self._begin()
+
+    def close(self) -> None:
+        """Leave the files to others, once what is being written is there."""
+        with self._writing:
+            self._closed = True
+
+    # -- saving
+
+    def capture(self, table: BandTable, offset: int, head: LogHead, horizon: Horizon) -> Captured:
+        """A table as it is now, to be given to `save` in any thread.
+
+        Args:
+            table: whose segments are stored under the names that they have here.
+            offset: of the last record in it; nothing of it may be ahead of that.
+            head: of the changelog.
+            horizon: what has been dropped from it.
+
+        Cost: a copy of what has changed since the last one, 16 bytes a posting of open segments, 4 of sealed ones.
+        """
+        marks, in_parts, segments = table.state
+        parts = []
+        for segment in segments:
+            arrays = None
+            if not segment.stored:
+                arrays = segment.arrays() if isinstance(segment, Sealed) else segment.snapshot()
+                segment.stored = self._name()
+            parts.append(Part(segment.stored, segment, arrays))
+        return Captured(offset, head.runs, horizon, marks, in_parts, self._name(), parts)
+
+    def _name(self) -> str:
+        self._next += 1
+        return f"{self._next}{_SUFFIX}"
+
+    def save(self, captured: Captured) -> dict[str, dict[str, np.ndarray]]:
+        """Write what was captured.
+
+        Returns:
+            the sealed segments that were written, mapped, by name: for `use`.
+
+        Raises:
+            DoubtError: the disk is full, or does not work.
+        """
+        with self._writing, writing(self._place):
+            if self._closed:
+                return {}
+            for part in captured.parts:
+                if part.arrays is not None:
+                    write_arrays(self._place / part.name, part.arrays)
+            write_arrays(self._place / captured.beside, {"marks": captured.marks, **_columns(captured.runs)})
+            names, horizon = [part.name for part in captured.parts], captured.horizon
+            said = {
+                "identity": self._identity.as_json(),
+                "offset": captured.offset,
+                "horizon": [horizon.time_ms, horizon.floors],
+                "in_parts": captured.in_parts,
+                "beside": captured.beside,
+                "segments": names,
+            }
+            write_archive(self._place / _MANIFEST, said, ())
+            for file in self._files():
+                if file.name not in (*names, captured.beside):
+                    file.unlink()
+            self.offset = captured.offset
+            sealed = [part.name for part in captured.parts if part.arrays is not None and "keys" in part.arrays]
+            return {name: map_arrays(self._place / name) for name in sealed}
+
+
+def use(mapped: Mapping[str, dict[str, np.ndarray]], parts: Sequence[Part]) -> None:
+    """Let go of the memory of segments that have not changed since they were written."""
+    for name, segment, _ in parts:
+        if name in mapped and isinstance(segment, Sealed) and segment.stored == name:
+            segment.take(mapped[name])
+
+
+def _columns(runs: Sequence[tuple[int, Extent]]) -> dict[str, np.ndarray]:
+    """The head of a changelog as arrays: of each run the first offset, the newest time, and how many refs it names."""
+    numbers = [(first, extent.newest_ms, len(extent.refs)) for first, extent in runs]
+    refs = [ref for _, extent in runs for ref in extent.refs]
+    return {"runs": np.array(numbers, np.int64).reshape(-1, 3), "named": np.array(refs, np.uint64)}
+
+
+def _runs(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[int, Extent]]:
+    """The head of a changelog of which these are the columns."""
+    named = iter(columns["named"].tolist())
+    for first, newest_ms, count in columns["runs"].tolist():
+        yield first, Extent(newest_ms, tuple(islice(named, count)))
