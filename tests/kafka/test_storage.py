@@ -1,0 +1,167 @@
+"""Workers that find their state on disk: they read the tail of the changelogs only, and nothing is lost or wrong."""
+
+import asyncio
+import resource
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stream_lsh.config import Config
+from stream_lsh.model import Document
+from stream_lsh.pipeline.trimming import LogHead
+from stream_lsh.worker import state as state_module
+from stream_lsh.worker import tables
+from stream_lsh.worker.brokers import Broker
+from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
+from tests.kafka.harness import running, until
+from tests.kafka.test_worker import articles, configured, expected, published, send, written
+from tests.kafka.test_worker_faults import edits, processes, start, survivors, thirds
+from tests.kafka.test_worker_upkeep import HOUR_MS, often, stories
+from tests.kafka.truth import settled
+
+PARTITIONS = 2
+
+
+async def worker_of(config: Config) -> WorkerApp:
+    return build_app(config, await source_partitions(config))
+
+
+def read_again(app: WorkerApp) -> list[int]:
+    """How many records of the changelogs of documents and of buckets a recovery has read."""
+    (state,) = app.pipelines.values()
+    return [state.documents.applied, state.buckets.applied]
+
+
+def held(app: WorkerApp) -> tuple[int, int]:
+    """How many documents and postings a worker has."""
+    (state,) = app.pipelines.values()
+    documents = sum(len(one.table) for one in state.documents.held().values())
+    return documents, sum(len(one.table) for one in state.buckets.held().values())
+
+
+async def fed(config: Config, parts: list[list[Document]], between: Any = None) -> list[tuple[list[int], Any]]:
+    """What a worker read again and had at the end, for each of several that get a part each."""
+    seen, total = [], 0
+    for number, part in enumerate(parts):
+        app = await worker_of(config)
+        async with running(app):
+            again = read_again(app)
+            await send(config.kafka.brokers[0], config.pipelines[0].source, part)
+            total += len(part)
+            assert await settled(config, survivors([one for some in parts[: number + 1] for one in some]), 60.0) == []
+            seen.append((again, held(app)))
+        if between is not None:
+            between(number)
+    return seen
+
+
+def test_a_worker_that_was_stopped_goes_on_with_what_is_on_disk(broker: Broker, name: str, data_dir: Path) -> None:
+    config = configured(broker, name, PARTITIONS)
+    stream = edits(articles(data_dir, 1_500), 1)
+    parts = [list(part) for part in thirds(stream)]
+    seen = asyncio.run(fed(config, parts))
+    assert all(again <= [PARTITIONS, PARTITIONS] for again, _ in seen), "each last record is read again, no more"
+
+
+@pytest.mark.timeout(300)
+def test_a_worker_that_is_killed_again_and_again_loses_nothing(
+    broker: Broker, name: str, data_dir: Path, tmp_path: Path, seed: int
+) -> None:
+    config = configured(broker, name, PARTITIONS)
+    stream = edits(articles(data_dir, 4_000), seed)
+    file = written(config, tmp_path)
+    size = len(stream) // 8
+
+    async def run() -> list[str]:
+        with processes(file, 1) as workers:
+            await asyncio.sleep(4.0)
+            for first in range(0, len(stream), size):
+                await send(broker.address, config.pipelines[0].source, stream[first : first + size])
+                if first // size % 2:
+                    workers[-1].kill()
+                    workers.append(start(file, len(workers)))
+                    await asyncio.sleep(2.0)
+            return await settled(config, survivors(stream), 120.0)
+
+    assert asyncio.run(run()) == []
+    assert list(tmp_path.glob("worker-0/*/documents-*/*.sst"))
+
+
+def test_what_is_older_than_its_changelog_is_not_used(
+    broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(tables, "LogHead", partial(LogHead, together=1))
+    config = configured(broker, name, PARTITIONS, retention="2h", lateness="1h", threshold=0.8)
+    folder = config.worker.data_dir
+    assert folder is not None
+    copy = folder.with_name(folder.name + "-copy")
+    told = stories(0, 90)
+
+    async def run() -> Any:
+        for first in (0, 90, 180):
+            app = often(await worker_of(config))
+            async with running(app):
+                app.pipelines[config.pipelines[0].name].ledger[0].log.least = 2_000
+                await send(config.kafka.brokers[0], config.pipelines[0].source, told[first : first + 90])
+                ledger = app.pipelines[config.pipelines[0].name].ledger[0].settler.ledger
+                horizon_ms = told[first + 89].time_ms - 4 * HOUR_MS
+                await until(lambda: ledger.horizon.time_ms >= horizon_ms, 30)  # noqa: B023 - awaited here
+                await asyncio.sleep(1.5)
+            if first == 0:
+                shutil.copytree(folder, copy)
+            elif first == 90:
+                shutil.rmtree(folder)
+                shutil.move(copy, folder)
+        return (await published(config))[0]
+
+    pairs = asyncio.run(run())
+    assert "what is on disk ends at offset" in caplog.text
+    assert pairs == expected(configured(broker, name, PARTITIONS, threshold=0.8), told)[0]
+
+
+def test_tables_are_saved_while_the_worker_goes_on(
+    broker: Broker, name: str, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state_module, "_LEAST_SAVED", 500)
+    config = configured(broker, name, PARTITIONS, retention="3d")
+    folder, saved = config.worker.data_dir, set[str]()
+    assert folder is not None
+    stream = edits(articles(data_dir, 1_500), 2)
+
+    async def run() -> list[str]:
+        app = await worker_of(config)
+        async with running(app):
+            for part in thirds(stream):
+                await send(config.kafka.brokers[0], config.pipelines[0].source, part)
+                await asyncio.sleep(1.0)
+                saved.update(path.name for path in folder.glob("worker-0/*/buckets-*/*.seg"))
+            return await settled(config, survivors(stream), 60.0)
+
+    assert asyncio.run(run()) == []
+    assert len(saved) > 2 * PARTITIONS
+
+
+@pytest.mark.timeout(300)
+def test_a_full_disk_ends_the_worker_and_with_room_it_goes_on(
+    broker: Broker, name: str, data_dir: Path, tmp_path: Path
+) -> None:
+    config = configured(broker, name, 1)
+    stream = articles(data_dir, 9_000)
+    file = written(config, tmp_path)
+
+    async def run() -> list[str]:
+        with processes(file, 1) as workers:
+            await asyncio.sleep(5.0)
+            resource.prlimit(workers[0].pid, resource.RLIMIT_FSIZE, (1 << 20, resource.RLIM_INFINITY))
+            await send(broker.address, config.pipelines[0].source, stream)
+            await until(lambda: workers[0].poll() is not None, 60)
+            assert workers[0].returncode == 1
+            (log,) = tmp_path.glob("worker-0-*.log")
+            assert ": make room, or name another `data_dir`; nothing is lost" in log.read_text()
+            workers.append(start(file, 1))
+            return await settled(config, survivors(stream), 120.0)
+
+    assert asyncio.run(run()) == []
