@@ -13,7 +13,7 @@ _WORDS = 190
 _CHANGED = 6  # words in a row: of 188 shingles of three words 8 are others, so the similarity is some .92
 _POOL = 5_000
 
-Message = tuple[bytes, bytes | None]
+KeyValue = tuple[bytes, bytes | None]
 
 
 class News:
@@ -45,7 +45,7 @@ class News:
         self.made = 0
         self.pairs: list[tuple[int, int]] = []
 
-    def block(self, count: int) -> list[Message]:
+    def block(self, count: int) -> list[KeyValue]:
         """The next messages: key and value as the source of a pipeline takes them."""
         drawn = np.searchsorted(self._bounds, self._random.random((count, _WORDS)), side="right")
         chances, picks = self._random.random(count).tolist(), self._random.random(count).tolist()
@@ -54,7 +54,7 @@ class News:
             for words, chance, pick in zip(self._words[drawn].tolist(), chances, picks, strict=True)
         ]
 
-    def _message(self, words: list[str], chance: float, pick: float) -> Message:
+    def _message(self, words: list[str], chance: float, pick: float) -> KeyValue:
         number, self.made = self.made, self.made + 1
         near, corrected, rewritten, deleted = self._until
         if chance >= deleted or not self._pool:
@@ -76,7 +76,7 @@ class News:
         else:
             self._pool[int(pick * len(self._pool))] = number, words
 
-    def _document(self, number: int, words: list[str]) -> Message:
+    def _document(self, number: int, words: list[str]) -> KeyValue:
         value = {"text": " ".join(words), "time": START_MS + self.made * STEP_MS}
         return _key(number), json.dumps(value).encode()
 

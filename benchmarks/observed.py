@@ -1,6 +1,8 @@
 """A worker that tells what it holds: `python -m benchmarks.observed --config FILE --samples FILE [--every SECONDS]`.
 
-It is the worker of `stream-lsh worker` with one task more, which appends a line of JSON to a file now and then.
+It is the worker of `stream-lsh worker` with one task more, which appends a line of JSON to a file now and then.  What
+happens once goes to another file, FILE.events: when it was loaded, and when recoveries began and ended, in seconds of
+the clock `time.time`.
 """
 
 import argparse
@@ -9,9 +11,11 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from faust.tables.recovery import Recovery
 
 from stream_lsh.config import Config, load
 from stream_lsh.worker import process
@@ -27,6 +31,12 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--every", type=float, default=2.0, metavar="SECONDS")
     options = parser.parse_args(argv)
 
+    events = options.samples.with_suffix(".events")
+    _tell(events, "loaded")
+    engine: Any = Recovery
+    engine._set_recovery_started = _telling(Recovery._set_recovery_started, events, "recovery began")
+    engine._set_recovery_ended = _telling(Recovery._set_recovery_ended, events, "recovery ended")
+
     def built(config: Config, partitions: Mapping[str, int], **settings: Any) -> WorkerApp:
         app = build_app(config, partitions, **settings)
         app.task(lambda: _observe(app, options.samples, options.every))
@@ -35,6 +45,19 @@ def main(argv: Sequence[str]) -> int:
     setattr(process, "build_app", built)  # noqa: B010 - mypy knows no names that a module does not export
     config = load(options.config, os.environ)
     return process.execute(config, asyncio.run(source_partitions(config)), "info")
+
+
+def _tell(file: Path, event: str) -> None:
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps({"event": event, "at": time.time()}) + "\n")
+
+
+def _telling(step: Callable[[Any], None], file: Path, event: str) -> Callable[[Any], None]:
+    def told(recovery: Any) -> None:
+        _tell(file, event)
+        step(recovery)
+
+    return told
 
 
 async def _observe(app: WorkerApp, file: Path, every: float) -> None:

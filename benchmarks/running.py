@@ -7,13 +7,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import Producer
+from confluent_kafka import KafkaError, Message, Producer
 
-from benchmarks.news import Message
+from benchmarks.news import KeyValue
 from stream_lsh.config import Config, load
 from stream_lsh.worker.brokers import MavenBroker
 
@@ -74,7 +74,7 @@ class WorkerProcess:
     Attributes:
         data_dir: where its state is.
         samples: what it tells.
-        started_at: seconds on the clock of `time.perf_counter`.
+        started_at: seconds on the clock of `time.time`.
     """
 
     def __init__(self, file: Path, number: int = 0, *, observed: bool = False) -> None:
@@ -85,7 +85,7 @@ class WorkerProcess:
         with self._log.open("ab") as log:
             self._began = log.tell()
             module = ["benchmarks.observed", "--samples", str(self.samples)] if observed else ["stream_lsh", "worker"]
-            self.started_at = time.perf_counter()
+            self.started_at = time.time()
             self.process = subprocess.Popen(  # noqa: S603 - ourselves
                 [sys.executable, "-m", *module, "--config", str(file)],
                 env={**os.environ, "STREAM_LSH__WORKER__DATA_DIR": str(self.data_dir)},
@@ -99,23 +99,25 @@ class WorkerProcess:
             log.seek(self._began)
             return log.read().decode(errors="replace")
 
-    def wait_ready(self, times: int = 1) -> float:
-        """Wait until it has said so often that it is ready; the seconds since it was started.
-
-        Raises:
-            RuntimeError: it does not get there.
-        """
-        self.wait(lambda: self.said().count(" ready: ") >= times, _READY_SECONDS)
-        return time.perf_counter() - self.started_at
-
-    def wait(self, condition: Callable[[], bool], seconds: float) -> None:
-        """Wait until it is true; raises RuntimeError if the worker ends before, or the time is over."""
-        end = time.monotonic() + seconds
-        while not condition():
+    def wait_ready(self) -> None:
+        """Wait until it has said that it is ready; raises RuntimeError if it does not."""
+        end = time.monotonic() + _READY_SECONDS
+        while not self.ready:
             self.check()
             if time.monotonic() > end:
-                raise RuntimeError(f"not there after {seconds:.0f} s: {self.said()[-2_000:]}")
+                raise RuntimeError(f"not ready after {_READY_SECONDS:.0f} s: {self.said()[-2_000:]}")
             time.sleep(0.02)
+
+    @property
+    def ready(self) -> int:
+        """How often it has said that it is ready: after each rebalance."""
+        return self.said().count(" ready: ")
+
+    def events(self) -> dict[str, float]:
+        """What an observed worker has told since it was started, and when last, in seconds since then."""
+        file = self.samples.with_suffix(".events")
+        told = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+        return {one["event"]: since for one in told if (since := one["at"] - self.started_at) > 0}
 
     def check(self) -> None:
         """Raise RuntimeError if it has ended."""
@@ -153,29 +155,43 @@ class Feed:
     def __init__(self, address: str, topic: str) -> None:
         self._topic = topic
         self.sent = 0
+        self._failure: KafkaError | None = None
         self._producer = Producer(
             {
                 "bootstrap.servers": address,
                 "enable.idempotence": True,
                 "linger.ms": 5,
+                "batch.size": 1 << 18,  # a topic's max.message.bytes is one of batches
                 "partitioner": "murmur2_random",
                 "queue.buffering.max.messages": 200_000,
             }
         )
 
-    def send(self, messages: list[Message]) -> None:
+    def send(self, messages: list[KeyValue]) -> None:
         """Hand them to the client; waits only where it has too many."""
         for key, value in messages:
-            while True:
-                try:
-                    self._producer.produce(self._topic, value, key)
-                    break
-                except BufferError:
-                    self._producer.poll(0.1)
+            self._put(value=value, key=key)
         self._producer.poll(0)
         self.sent += len(messages)
 
+    def put(self, value: bytes, partition: int) -> None:
+        """Hand one message without a key to the client."""
+        self._put(value=value, partition=partition)
+        self.sent += 1
+
+    def _put(self, **message: Any) -> None:
+        while True:
+            try:
+                self._producer.produce(self._topic, on_delivery=self._delivered, **message)
+                return
+            except BufferError:
+                self._producer.poll(0.1)
+
     def flush(self) -> None:
         """Wait until all of them are stored; raises RuntimeError if some cannot be."""
-        if left := self._producer.flush(120):
-            raise RuntimeError(f"{left} messages could not be stored within two minutes")
+        left = self._producer.flush(120)
+        if left or self._failure is not None:
+            raise RuntimeError(f"messages could not be stored: {self._failure or f'{left} wait after two minutes'}")
+
+    def _delivered(self, error: KafkaError | None, _: Message) -> None:
+        self._failure = self._failure or error
