@@ -57,18 +57,18 @@ class News:
     def _message(self, words: list[str], chance: float, pick: float) -> KeyValue:
         number, self.made = self.made, self.made + 1
         near, corrected, rewritten, deleted = self._until
-        if chance >= deleted or not self._pool:
-            self._remember(number, words, pick)
-            return self._document(number, words)
-        if chance < corrected:
+        if corrected <= chance < deleted:
+            other = max(0, number - 1 - int(pick * self._reach))
+            return self._document(other, words) if chance < rewritten else (_key(other), None)
+        if chance < corrected and self._pool:
             other, text = self._pool[int(pick * len(self._pool))]
             if number - other <= self._reach:
                 if chance >= near:
                     return self._document(other, changed(text, words))
                 self.pairs.append((number, other))
                 return self._document(number, changed(text, words))
-        other = max(0, number - 1 - int(pick * self._reach))
-        return self._document(other, words) if chance < rewritten else (_key(other), None)
+        self._remember(number, words, pick)
+        return self._document(number, words)
 
     def _remember(self, number: int, words: list[str], pick: float) -> None:
         if len(self._pool) < min(_POOL, self._reach // 2):

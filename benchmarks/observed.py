@@ -75,6 +75,8 @@ def _held(state: PipelineState) -> dict[str, int]:
     documents, buckets = state.documents.held().values(), [one.table for one in state.buckets.held().values()]
     found = {
         "documents taken": state.counts.documents,
+        "dead letters": sum(state.counts.dead_letters.values()),
+        "too late": state.counts.signed.expired,
         "documents": sum(len(one.table) for one in documents),
         "pairs remembered by gather": sum(len(one.forwarded) for one in documents),
         "sets remembered by verify": len(state.sets),
