@@ -13,6 +13,7 @@ A smoke test: `--postings 500000 --documents 50000 --rebalanced 5000`.  The brok
 import argparse
 import asyncio
 import json
+import shutil
 import signal
 import sys
 import tempfile
@@ -27,7 +28,15 @@ from faust.types import TP
 
 from benchmarks.news import News
 from benchmarks.probing import Pause, Probes
-from benchmarks.running import Feed, WatchedBroker, WorkerProcess, configured, running_broker, running_worker
+from benchmarks.running import (
+    Feed,
+    WatchedBroker,
+    WorkerProcess,
+    configured,
+    running_broker,
+    running_worker,
+    state_of,
+)
 from benchmarks.watching import MB, Topics, memory_of
 from stream_lsh.config import Config
 from stream_lsh.config.model import PipelineConfig
@@ -112,6 +121,7 @@ def _took(config: Config, file: Path, values: Sequence[bytes]) -> Iterator[tuple
     """Seconds that each way takes."""
     pipeline = config.pipelines[0]
     state = PipelineState(pipeline, PARTITIONS)
+    shutil.rmtree(state_of(file))  # all of it is to come from the changelog
     with running_worker(file, observed=True) as worker:
         told = worker.events()
         yield "worker", told["recovery ended"] - told["recovery began"]

@@ -63,6 +63,11 @@ def configured(folder: Path, address: str, name: str, partitions: int, **keys: A
     return load(str(file), {}), file
 
 
+def state_of(file: Path, number: int = 0) -> Path:
+    """The `data_dir` of a worker."""
+    return file.with_name(f"{file.stem}-{number}")
+
+
 class WorkerProcess:
     """One worker.
 
@@ -78,7 +83,7 @@ class WorkerProcess:
     """
 
     def __init__(self, file: Path, number: int = 0, *, observed: bool = False) -> None:
-        self.data_dir = file.with_name(f"{file.stem}-{number}")
+        self.data_dir = state_of(file, number)
         self.samples = self.data_dir.with_suffix(".samples.jsonl")
         self._log = self.data_dir.with_suffix(".log")
         self.data_dir.mkdir(exist_ok=True)
