@@ -48,6 +48,7 @@ class BandTable:
         cap_candidates: how many candidates a new document gets, those of identical content aside; 0 = all.
         segment_span_ms: stretch of event time per segment, the grain of `expire`; None = one stretch for ever.
         first_capacity: postings of the first segment of a stretch.
+        most_documents: after how many a segment takes no more batches, the grain of `expire` by floors; 0 = none.
 
     Attributes:
         visited: postings read by all probes so far, the measure of their cost that no clock can blur.
@@ -65,6 +66,7 @@ class BandTable:
         "_first_capacity",
         "_in_parts",
         "_marks",
+        "_most_documents",
         "_sealing",
         "_segments",
         "_span_ms",
@@ -78,9 +80,10 @@ class BandTable:
         cap_candidates: int = 200,
         segment_span_ms: int | None = None,
         first_capacity: int = 1 << 20,
+        most_documents: int = 0,
     ) -> None:
         self._cap_postings, self._cap_candidates = cap_postings, cap_candidates
-        self._span_ms, self._first_capacity = segment_span_ms, first_capacity
+        self._span_ms, self._first_capacity, self._most_documents = segment_span_ms, first_capacity, most_documents
         self._segments: list[Segment | Sealed] = []
         self._sealing: Sealing | None = None
         self._marks: U64 = np.zeros(1, dtype=np.uint64)  # per source partition: 1 + the highest ref that was entered
@@ -218,11 +221,7 @@ class BandTable:
 
     @classmethod
     def restore(cls, arrays: Mapping[str, np.ndarray], **settings: Any) -> "BandTable":
-        """A table that behaves from now on as the one that the snapshot was taken of.
-
-        Args:
-            arrays: of the snapshot.
-            settings: those of the table.
+        """A table that behaves from now on as the one that the snapshot was taken of, under the same `settings`.
 
         Raises:
             DamagedBytes: an array is missing or does not fit the others.
@@ -328,10 +327,12 @@ class BandTable:
     def _open_segment(self, time_ms: int, postings: int) -> Segment:
         """The segment that takes a document of this time and size: the last one, or a new one behind it."""
         last = self._segments[-1] if self._segments else None
-        if isinstance(last, Segment) and time_ms < last.until_ms and postings <= last.room:
+        enough = last is not None and 0 < self._most_documents <= last.documents
+        if isinstance(last, Segment) and time_ms < last.until_ms and postings <= last.room and not enough:
             return last
         if last is not None and time_ms < last.until_ms:
-            until_ms, capacity = last.until_ms, min(last.capacity * GROWTH, max(MAX_CAPACITY, last.capacity))
+            until_ms = last.until_ms
+            capacity = last.capacity if enough else min(last.capacity * GROWTH, max(MAX_CAPACITY, last.capacity))
         else:
             span = self._span_ms
             until_ms = FOREVER_MS if span is None else min((time_ms // span + 1) * span, FOREVER_MS)

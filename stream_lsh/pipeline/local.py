@@ -26,6 +26,7 @@ BATCH = 200
 """Documents that are worth being handled together: more gain nothing, fewer pay for each numpy call."""
 
 _SEGMENTS = 8
+_LEAST_OF_SEGMENT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,11 @@ class Limits:
         if self.retention_ms is None:
             return None
         return max(1, (self.retention_ms + self.lateness_ms) // (_SEGMENTS - 1))
+
+    @property
+    def segment_documents(self) -> int:
+        """Documents of each source partition in one segment of the index, where `max_documents` bounds them; 0: any."""
+        return max(_LEAST_OF_SEGMENT, self.max_documents // (_SEGMENTS - 1)) if self.max_documents else 0
 
 
 @dataclass(slots=True)
@@ -99,6 +105,7 @@ class LocalPipeline:
             cap_postings=limits.cap_postings,
             cap_candidates=limits.cap_candidates,
             segment_span_ms=limits.segment_span_ms,
+            most_documents=limits.segment_documents,
         )
         self.settler = Settler(threshold, 1, limits.retention_ms, limits.lateness_ms)
         self._criteria = Criteria(threshold, scheme.least_matching(threshold), limits.retention_ms)

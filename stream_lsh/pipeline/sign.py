@@ -170,7 +170,8 @@ class _Plan:
         if pending is not None:
             live, text, time_ms = pending.live, pending.document.text, pending.document.time_ms
         elif stored is not None:
-            live, text, time_ms = stored.live, self._documents.text(stored.row), stored.time_ms
+            live, time_ms = stored.live, stored.time_ms
+            text = self._documents.text(stored.row) if live else None  # a marker has none
         else:
             return False
         if not live:

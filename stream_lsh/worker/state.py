@@ -234,6 +234,7 @@ class PipelineState:
             "cap_candidates": self.limits.cap_candidates,
             "segment_span_ms": self.limits.segment_span_ms,
             "first_capacity": _FIRST_CAPACITY,
+            "most_documents": self.limits.segment_documents * self.partitions,
         }
         if self.storage is None:
             return Buckets(BandTable(**settings), relay)

@@ -19,7 +19,8 @@ from stream_lsh.worker.engine import Backpressure, EngineApp, Trimmer, admin_cli
 from stream_lsh.worker.state import PipelineState
 
 WATCH_SECONDS = 0.25
-TRIM_SECONDS, TRIM_STEP = 10.0, 1000
+TRIM_SECONDS, TRIM_STEP = 10.0, 64
+"""A record has hundreds of documents: a thousand of them would be far more than many a retention holds."""
 TELL_SECONDS = 60.0
 RECOVERY_SECONDS = 5.0
 

@@ -9,6 +9,7 @@ from faust.types import TP
 from stream_lsh.errors import ConfigError, InvariantError
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.engine import TopicSpec, Trimmer, ensure_topics, own_topic, public_topic
+from stream_lsh.worker.engine.topics import find_topics
 from tests.kafka.harness import admin_at, engine_app, feed, make_topics, numbers, read
 
 
@@ -27,6 +28,24 @@ def test_missing_topics_are_created_as_wanted_and_a_second_worker_agrees(broker:
     found = asyncio.run(ensured(broker.address, *specs))
     assert (found[f"{name}-bands"], found[f"{name}-matches"]) == (4, 2)
     asyncio.run(ensured(broker.address, *specs))
+
+
+def test_topics_of_ours_have_small_segments_unless_their_operator_wants_others(broker: Broker, name: str) -> None:
+    specs = [
+        own_topic(f"{name}-bands", 1, message_bytes=600_000),
+        own_topic(f"{name}-large", 1, message_bytes=100_000_000),
+        public_topic(f"{name}-matches", 1, retention_ms=86_400_000),
+    ]
+
+    async def scenario() -> dict[str, str]:
+        settings = {key.replace(".", "_"): value for key, value in specs[0].config.items()}
+        await make_topics(broker.address, specs[0].name, partitions=1, **{**settings, "segment_bytes": "50000000"})
+        await ensured(broker.address, *specs)
+        async with admin_at(broker.address) as admin:
+            found, _ = await find_topics(admin, [spec.name for spec in specs])
+        return {topic.removeprefix(f"{name}-"): one.config["segment.bytes"] for topic, one in found.items()}
+
+    assert asyncio.run(scenario()) == {"bands": "50000000", "large": "100000512", "matches": "16777216"}
 
 
 def test_everything_that_is_wrong_is_said_at_once_and_nothing_is_created(broker: Broker, name: str) -> None:

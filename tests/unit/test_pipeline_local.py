@@ -129,6 +129,13 @@ def test_with_max_documents_a_document_meets_the_newest_only(case: int) -> None:
     assert public.pairs == expected
 
 
+def test_with_max_documents_the_index_is_bounded_too() -> None:
+    pipeline = LocalPipeline(TextScheme(0.8), 0.8, Limits(max_documents=50))
+    run(pipeline, [Document(f"d{n}", f"the document of number {n}") for n in range(3_000)], 50)
+    assert len(pipeline.documents) == 50
+    assert pipeline.table.documents <= 50 + 1_000 + 2 * 50
+
+
 def test_texts_of_a_real_scheme_give_the_same_in_batches_of_any_size() -> None:
     rng = random.Random(9)
     words = [f"w{n}" for n in range(300)]

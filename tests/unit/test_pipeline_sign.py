@@ -5,7 +5,9 @@ import random
 import numpy as np
 import pytest
 
+from stream_lsh.arrays import I64, U64
 from stream_lsh.model import Document, make_ref
+from stream_lsh.pipeline.contents import MemoryContents
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.scheme import Signatures, TextScheme
 from stream_lsh.pipeline.sign import Arrivals, SignCounts, Signed, sign
@@ -51,6 +53,22 @@ def test_a_newer_version_is_posted_and_its_predecessor_retired_first() -> None:
     assert retirement.digest == int(SCHEME.sign(["2 3"]).digests[0])
     assert retirement.keep_until_ms == 100, "the newest time in the chain"
     assert counted(result) == {"updated": 1}
+
+
+class OnlyLive(MemoryContents):
+    """Contents in which nothing is left of what was deleted, as on a disk."""
+
+    def texts(self, rows: I64, refs: U64) -> list[str]:
+        found = super().texts(rows, refs)
+        assert all(found), "the text of a version that is not live was asked for"
+        return found
+
+
+def test_a_document_comes_again_after_its_delete_and_the_text_of_the_marker_is_not_asked_for() -> None:
+    table = DocumentTable(SCHEME.slots, OnlyLive(SCHEME.slots))
+    for offset, text in enumerate(("1 2", None)):
+        signed(table, SCHEME, offset, [Document("a", text, 100)])
+    assert posted(signed(table, SCHEME, 2, [Document("a", "1 2", 100)])) == {2: buckets_of("1 2")}
 
 
 def test_a_replay_sends_what_was_sent() -> None:

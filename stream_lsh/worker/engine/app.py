@@ -47,7 +47,7 @@ DEFAULTS: Mapping[str, Any] = {
     "broker_request_timeout": REQUEST_SECONDS + 10.0,  # a join is answered when the rebalance is over
     "broker_session_timeout": 6.0,  # the lowest that a broker accepts by default
     "consumer_auto_offset_reset": "earliest",
-    "consumer_max_fetch_size": 4 << 20,
+    "consumer_max_fetch_size": 1 << 20,  # far behind, all of a fetch of the source is signed before the next one
     "consumer_metadata_max_age_ms": 10_000,
     "producer_acks": -1,
     "producer_max_batch_size": 1 << 18,  # a topic's max.message.bytes is one of batches, and refuses larger ones

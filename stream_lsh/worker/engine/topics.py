@@ -28,6 +28,11 @@ from stream_lsh.errors import ConfigError, StateError, StreamLSHError
 _APPEAR_SECONDS = 15.0
 _AT_LEAST = ("max.message.bytes", "min.insync.replicas")
 """Settings of which more will do."""
+_ANY = ("segment.bytes",)
+"""Settings that a topic is created with, and that its operator may change."""
+_SEGMENT_BYTES = 16 << 20
+"""Kafka deletes and compacts whole segments, and never the one it writes.  By default that is a gigabyte of each
+partition, most of it trimmed long ago."""
 _RECORD_OVERHEAD = 512  # of a batch with one record, headers included
 
 
@@ -38,7 +43,8 @@ class TopicSpec:
     Attributes:
         name: of the topic.
         partitions: how many; None takes what it has (such a topic has to exist).
-        config: settings that it is created with, and that it must have; policies compare as sets.
+        config: settings that it is created with, and that it must have, but for the size of segments; policies
+            compare as sets.
         replication: how many copies; None creates with three, or with as many as there are brokers, and any will do.
         message_bytes: the largest message that is ever written; it must fit.
         create: whether a worker may create it.
@@ -62,6 +68,7 @@ def own_topic(name: str, partitions: int, *, message_bytes: int, replication: in
         "cleanup.policy": "delete",
         "retention.ms": "-1",
         "retention.bytes": "-1",
+        "segment.bytes": str(max(_SEGMENT_BYTES, message_bytes + _RECORD_OVERHEAD)),
         "message.timestamp.type": "LogAppendTime",
         "max.message.bytes": str(message_bytes + _RECORD_OVERHEAD),
     }
@@ -72,7 +79,11 @@ def public_topic(
     name: str, partitions: int, *, retention_ms: int, message_bytes: int = 0, replication: int | None = None
 ) -> TopicSpec:
     """A topic of results: the newest value of each key, for as long as it can matter."""
-    config = {"cleanup.policy": "compact,delete", "retention.ms": str(retention_ms)}
+    config = {
+        "cleanup.policy": "compact,delete",
+        "retention.ms": str(retention_ms),
+        "segment.bytes": str(_SEGMENT_BYTES),
+    }
     return TopicSpec(name, partitions, config, replication, message_bytes)
 
 
@@ -153,7 +164,7 @@ def _wrong(spec: TopicSpec, found: FoundTopic) -> list[str]:
         problems.append(f"{spec.name}: has {found.replication} copies, not {spec.replication}")
     for key, value in spec.config.items():
         actual = found.config.get(key, "unknown")
-        if key not in _AT_LEAST and _policies(actual) != _policies(value):
+        if key not in _AT_LEAST + _ANY and _policies(actual) != _policies(value):
             problems.append(f"{spec.name}: has {key}={actual}, not {value}")
     copies, least = (settings.get("min.insync.replicas", "1") for settings in (found.config, spec.config))
     if int(copies) < int(least):

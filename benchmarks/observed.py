@@ -1,0 +1,100 @@
+"""A worker that tells what it holds: `python -m benchmarks.observed --config FILE --samples FILE [--every SECONDS]`.
+
+It is the worker of `stream-lsh worker` with one task more, which appends a line of JSON to a file now and then.  What
+happens once goes to another file, FILE.events: when it was loaded, and when recoveries began and ended, in seconds of
+the clock `time.time`.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from faust.tables.recovery import Recovery
+
+from stream_lsh.config import Config, load
+from stream_lsh.worker import process
+from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run until a signal comes; the exit code of the worker."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.observed", description=__doc__)
+    parser.add_argument("--config", required=True)
+    parser.add_argument("--samples", type=Path, required=True)
+    parser.add_argument("--every", type=float, default=2.0, metavar="SECONDS")
+    options = parser.parse_args(argv)
+
+    events = options.samples.with_suffix(".events")
+    _tell(events, "loaded")
+    engine: Any = Recovery
+    engine._set_recovery_started = _telling(Recovery._set_recovery_started, events, "recovery began")
+    engine._set_recovery_ended = _telling(Recovery._set_recovery_ended, events, "recovery ended")
+
+    def built(config: Config, partitions: Mapping[str, int], **settings: Any) -> WorkerApp:
+        app = build_app(config, partitions, **settings)
+        app.task(lambda: _observe(app, options.samples, options.every))
+        return app
+
+    setattr(process, "build_app", built)  # noqa: B010 - mypy knows no names that a module does not export
+    config = load(options.config, os.environ)
+    return process.execute(config, asyncio.run(source_partitions(config)), "info")
+
+
+def _tell(file: Path, event: str) -> None:
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps({"event": event, "at": time.time()}) + "\n")
+
+
+def _telling(step: Callable[[Any], None], file: Path, event: str) -> Callable[[Any], None]:
+    def told(recovery: Any) -> None:
+        _tell(file, event)
+        step(recovery)
+
+    return told
+
+
+async def _observe(app: WorkerApp, file: Path, every: float) -> None:
+    (state,) = app.pipelines.values()
+    while True:
+        if not (app.rebalancing or app.in_recovery):
+            held = {"at": time.time(), "bytes under way": app.upkeep.bytes_under_way(), **_held(state)}
+            with file.open("a", encoding="utf-8") as lines:
+                lines.write(json.dumps(held) + "\n")
+        await asyncio.sleep(every)
+
+
+def _held(state: PipelineState) -> dict[str, int]:
+    """How many of everything that could grow."""
+    documents, buckets = state.documents.held().values(), [one.table for one in state.buckets.held().values()]
+    found = {
+        "documents taken": state.counts.documents,
+        "dead letters": sum(state.counts.dead_letters.values()),
+        "too late": state.counts.signed.expired,
+        "documents": sum(len(one.table) for one in documents),
+        "pairs remembered by gather": sum(len(one.forwarded) for one in documents),
+        "sets remembered by verify": len(state.sets),
+        "postings": sum(map(len, buckets)),
+        "segments": sum(table.segments for table in buckets),
+        "bytes of the index": sum(table.nbytes for table in buckets),
+    }
+    for ledger in state.ledger.held().values():
+        known = ledger.settler.ledger
+        found |= {
+            "members": len(known.graph.nodes),
+            "clusters": len(known.ids.live),
+            "clusters that were closed": len(known.ids.closed),
+            "pasts": len(known.graph.pasts),
+            "newest refs in the ledger": len(known.newest),
+        }
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
