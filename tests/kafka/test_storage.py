@@ -98,10 +98,10 @@ def test_what_is_older_than_its_changelog_is_not_used(
     folder = config.worker.data_dir
     assert folder is not None
     copy = folder.with_name(folder.name + "-copy")
-    told = stories(0, 90)
+    told = stories(0, 120)
 
     async def run() -> Any:
-        for first in (0, 90, 180):
+        for first in (0, 90, 180, 270):
             app = often(await worker_of(config))
             async with running(app):
                 app.pipelines[config.pipelines[0].name].ledger[0].log.least = 2_000
@@ -112,7 +112,7 @@ def test_what_is_older_than_its_changelog_is_not_used(
                 await asyncio.sleep(1.5)
             if first == 0:
                 shutil.copytree(folder, copy)
-            elif first == 90:
+            elif first == 180:
                 shutil.rmtree(folder)
                 shutil.move(copy, folder)
         return (await published(config))[0]
@@ -126,7 +126,7 @@ def test_tables_are_saved_while_the_worker_goes_on(
     broker: Broker, name: str, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(state_module, "_LEAST_SAVED", 500)
-    config = configured(broker, name, PARTITIONS, retention="3d")
+    config = configured(broker, name, PARTITIONS, retention="1000d")
     folder, saved = config.worker.data_dir, set[str]()
     assert folder is not None
     stream = edits(articles(data_dir, 1_500), 2)

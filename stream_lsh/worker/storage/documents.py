@@ -10,7 +10,7 @@
     v + id                 its `META`, then for each version that it retired the ref and the buckets: u64 each
 
 Keys have their numbers big-endian, values little-endian.  One batch has all that a record of the changelog changes, and
-its offset; batches get to the disk in their order, some 16 MB at a time, and are synced.  So whatever ends a process or
+its offset; batches get to the disk in their order, some 4 MB at a time, and are synced.  So whatever ends a process or
 a machine leaves the state of some offset, and the changelog has the rest: there is no log of RocksDB's own.  A record
 is written once it is stored in the changelog; until then its contents are in memory.
 
@@ -35,7 +35,7 @@ from stream_lsh.retention import Horizon
 from stream_lsh.worker.storage.folder import Identity, remove, writing
 
 _IDENTITY, _OFFSET, _HORIZON = b"!identity", b"!offset", b"!horizon"
-_BUFFER_BYTES, _CACHE_BYTES = 16 << 20, 64 << 20
+_BUFFER_BYTES, _CACHE_BYTES = 4 << 20, 64 << 20
 _cache = Cache(_CACHE_BYTES)  # of all partitions
 
 
