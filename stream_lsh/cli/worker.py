@@ -21,7 +21,7 @@ examples:
   stream-lsh worker --config news.toml --embedded
 
 The configuration is one TOML file; environment variables such as STREAM_LSH__KAFKA__BROKERS go before it.
-Start as many workers with one configuration as you like, each with a `data_dir` of its own: they share the work.
+Start as many workers with one configuration as you like, they share the work, and may share `data_dir`.
 """
 _LEVELS = ("debug", "info", "warning", "error")
 
