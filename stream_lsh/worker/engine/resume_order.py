@@ -44,9 +44,9 @@ class OrderedRecovery(Recovery):
         firsts, ends = await consumer.earliest_offsets(*tps), await consumer.highwaters(*tps)
         for tp in tps:
             first, end = firsts.get(tp), ends.get(tp)
-            if first is not None and end is not None:
-                table = cast(Any, self.tp_to_table[tp])
-                destination[tp] = table.fitting_offset(tp, first, end)
+            fitting_offset = getattr(self.tp_to_table[tp], "fitting_offset", None)
+            if fitting_offset is not None and first is not None and end is not None:
+                destination[tp] = fitting_offset(tp, first, end)
         await super()._build_offsets(consumer, tps, destination, title)
 
     async def on_recovery_completed(self, generation_id: int = 0) -> None:
