@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stream_lsh.arrays import I64, U64
+from stream_lsh.arrays import I64, U64, Bools
 from stream_lsh.errors import InvariantError
+from stream_lsh.index.segment import PARTITION_SHIFT, reach
 
 _POSITION_BITS = 20
 PIECE = 1 << _POSITION_BITS
@@ -98,6 +99,41 @@ def in_chain_order(rows: I64, buckets: U64) -> tuple[I64, U64]:
             keep = _first_of_each(rows, buckets)
             rows, buckets = rows[keep], buckets[keep]
     return rows, buckets
+
+
+def maybe_known(marks: U64, refs: U64) -> tuple[U64, Bools | None]:
+    """Which refs do not exceed all that were entered before.
+
+    Args:
+        marks: per source partition, 1 + the highest ref that was entered; may be changed.
+        refs: uint64[n], about to be entered.
+
+    Returns:
+        the marks with these refs, and bool[n]; None if every ref exceeds all earlier ones of its partition.
+    """
+    if len(refs) == 1:
+        ref = int(refs[0])
+        partition = ref >> int(PARTITION_SHIFT)
+        marks = reach(marks, partition + 1, np.uint64(0))
+        known = ref < marks.item(partition)
+        if not known:
+            marks[partition] = ref + 1
+        return marks, np.ones(1, dtype=np.bool_) if known else None
+    partitions = (refs >> PARTITION_SHIFT).astype(np.int64)
+    marks = reach(marks, int(partitions.max()) + 1, np.uint64(0))
+    order = np.argsort(partitions.astype(np.uint16), kind="stable")
+    # The partition is the top of the ref, so one running maximum over all partitions restarts by itself at each.
+    ordered, partitions = refs[order], partitions[order]
+    reached = np.maximum.accumulate(ordered + np.uint64(1))
+    before = marks[partitions]
+    below = ordered < before
+    below[1:] |= ordered[1:] < reached[:-1]
+    np.maximum.at(marks, partitions, reached)
+    if not below.any():
+        return marks, None
+    known_by_row = np.empty(len(refs), dtype=np.bool_)
+    known_by_row[order] = below
+    return marks, known_by_row
 
 
 def _first_of_each(rows: I64, buckets: U64) -> I64:

@@ -14,9 +14,7 @@ postings of the word share a bit: only these are searched for.
 What it gains is memory, some 40 % with many segments.  With eight segments of 2^20 postings a probe costs what the
 chains cost if buckets are random, and up to a quarter more if many are shared: batches of 200 and of 16 alike.
 
-Sealing goes in slices, so that no batch waits.  The log is read once, slice by slice, each sorted by itself; then
-one range of buckets after the other is merged out of the slices.  The segment stays as it is meanwhile, and what is
-retired from it is made good at the end.  For that time the postings take some 24 bytes more.
+How segments come into this form, or into a smaller one, is in `sealing`.
 """
 
 from collections.abc import Iterator
@@ -25,7 +23,7 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U32, U64
 from stream_lsh.errors import DamagedBytes
-from stream_lsh.index.segment import FEW, LOW32, RETIRED, ROUNDS, Documents, Places, Segment
+from stream_lsh.index.segment import FEW, ROUNDS, Documents, Places
 
 SLICE = 1 << 16
 """Postings that one step of sealing reads or places: some 3 to 6 ms."""
@@ -33,7 +31,7 @@ DEAD = 0xFFFFFFFF
 _ONE = np.uint64(1)
 _SIX = np.uint64(6)
 _SIXTY_THREE = np.uint64(63)
-_LAST = np.uint64(0xFFFFFFFFFFFFFFFF)
+LAST = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 class Needles:
@@ -87,6 +85,11 @@ class Sealed(Documents):
     def room(self) -> int:
         """Postings that still fit: none."""
         return 0
+
+    @property
+    def rows(self) -> int:
+        """Postings that take up room, live or not."""
+        return len(self.keys) - 2
 
     @property
     def nbytes(self) -> int:
@@ -273,7 +276,7 @@ class Sealed(Documents):
             raise DamagedBytes("the snapshot of a sealed segment has no array 'keys' or 'docs': rebuild the table")
         keys, docs = arrays["keys"].astype(np.uint64), arrays["docs"].astype(np.uint32)
         fits = keys.ndim == 1 and keys.shape == docs.shape and len(keys) > 1
-        if not fits or (keys[1:] < keys[:-1]).any() or keys[-1] != _LAST or docs[0] != DEAD or docs[-1] != DEAD:
+        if not fits or (keys[1:] < keys[:-1]).any() or keys[-1] != LAST or docs[0] != DEAD or docs[-1] != DEAD:
             raise DamagedBytes("the arrays of a sealed segment's snapshot do not fit each other: rebuild the table")
         live = docs != DEAD
         runs_on = live[2:] & (keys[2:] == keys[1:-1])
@@ -285,87 +288,6 @@ class Sealed(Documents):
         return sealed
 
 
-class Sealing:
-    """The way of one segment into its sealed form, in steps of at most some `SLICE` postings.
-
-    A bucket that holds more than that is placed in one step, at some 20 ns a posting.
-
-    Args:
-        segment: takes no more postings from now on.
-
-    Attributes:
-        gone: rows of the segment that were retired meanwhile, one array per call.
-    """
-
-    __slots__ = ("_bounds", "_edges", "_end", "_next", "_read", "_runs", "_sealed", "gone", "segment")
-
-    def __init__(self, segment: Segment) -> None:
-        self.segment = segment
-        self.gone: list[I64] = []
-        self._runs: list[tuple[U64, U32]] = []
-        self._bounds: list[list[int]] = []
-        bits = range_bits(segment.live)
-        self._edges: U64 = np.arange(1, 1 << bits, dtype=np.uint64) << np.uint64(64 - bits) if bits else _no_edges()
-        self._read = self._next = 0
-        keys: U64 = np.empty(segment.live + 2, dtype=np.uint64)
-        docs: U32 = np.empty(segment.live + 2, dtype=np.uint32)
-        keys[0], docs[0] = 0, DEAD
-        self._sealed = Sealed(segment, keys, docs)
-        self._end = 1
-
-    def step(self) -> Sealed | None:
-        """The next slice; the sealed form once it is complete."""
-        if self._read < self.segment.count:
-            self._read_slice()
-            return None
-        self._place_range()
-        return self._complete() if self._next > len(self._edges) else None
-
-    def _read_slice(self) -> None:
-        """The next rows of the log that are live, sorted by bucket and newest first."""
-        first, last = self._read + 1, min(self._read + SLICE, self.segment.count) + 1
-        log = self.segment.log[first:last]
-        at = ((log[:, 1] & RETIRED) == 0).nonzero()[0][::-1]
-        keys = log[at, 0]
-        order = _by_bucket(keys)
-        keys = keys[order]
-        self._runs.append((keys, (at[order] + first).astype(np.uint32)))
-        self._bounds.append([0, *np.searchsorted(keys, self._edges).tolist(), len(keys)])
-        self._read = last - 1
-
-    def _place_range(self) -> None:
-        """The next range of buckets, out of all slices: the newest slice first, since the sort keeps their order."""
-        number, sealed = self._next, self._sealed
-        pieces = [
-            (keys[bounds[number] : bounds[number + 1]], rows[bounds[number] : bounds[number + 1]])
-            for (keys, rows), bounds in zip(reversed(self._runs), reversed(self._bounds), strict=True)
-        ]
-        first = last = self._end
-        if pieces:
-            keys = np.concatenate([piece[0] for piece in pieces])
-            order = _by_bucket(keys)
-            rows = np.concatenate([piece[1] for piece in pieces])[order]
-            links = self.segment.log[:, 1].take(rows)
-            live = (links & RETIRED) == 0
-            last = first + int(np.count_nonzero(live))
-            sealed.keys[first:last] = keys[order][live]
-            sealed.docs[first:last] = (links[live] & LOW32).astype(np.uint32)
-        words = len(sealed.words) // (len(self._edges) + 1)
-        sealed.describe(first, last, number * words, (number + 1) * words)
-        self._end, self._next = last, number + 1
-
-    def _complete(self) -> Sealed:
-        """The sealed form, without what was retired after it had been placed."""
-        sealed, segment = self._sealed, self.segment
-        sealed.keys[self._end :] = _LAST
-        sealed.docs[self._end :] = DEAD
-        sealed.take_documents(segment)
-        if self.gone:
-            buckets, ordinals = segment.postings(np.concatenate(self.gone))
-            sealed.drop(np.sort(sealed.find(segment.refs[ordinals], buckets).rows))
-        return sealed
-
-
 def directory_bits(postings: int) -> int:
     """f: how many top bits of a bucket the directory of so many postings tells apart."""
     return max(6 + range_bits(postings), max(postings - 1, 0).bit_length() + 3)
@@ -374,24 +296,3 @@ def directory_bits(postings: int) -> int:
 def range_bits(postings: int) -> int:
     """The ranges of buckets in which so many postings are placed, as a power of two."""
     return max(0, (max(postings - 1, 0) // SLICE).bit_length())
-
-
-def _no_edges() -> U64:
-    return np.empty(0, dtype=np.uint64)
-
-
-def _by_bucket(keys: U64) -> I64:
-    """The stable order of keys.
-
-    The low bits make room for the place, so that one sort of plain integers does it, which is four times faster than
-    an argsort.  Buckets that differ in these bits only may then lie wrong; it is seen, and they are sorted slowly.
-    """
-    places = np.arange(len(keys), dtype=np.uint64)
-    mask = np.uint64((1 << len(keys).bit_length()) - 1)
-    packed = keys & ~mask | places
-    packed.sort()
-    order = (packed & mask).astype(np.int64)
-    ordered = keys[order]
-    if (ordered[1:] < ordered[:-1]).any():
-        order = np.argsort(keys, kind="stable")
-    return order

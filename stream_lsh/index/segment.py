@@ -187,6 +187,11 @@ class Segment(Documents):
         return self.capacity - self.count
 
     @property
+    def rows(self) -> int:
+        """Postings that take up room, live or not."""
+        return self.count
+
+    @property
     def nbytes(self) -> int:
         """Bytes in use; what is reserved and untouched is not counted."""
         return self.count * 16 + self.documents * 12 + self.head.nbytes

@@ -24,12 +24,13 @@ from typing import Any
 
 import numpy as np
 
-from stream_lsh.arrays import I64, U64, Bools
+from stream_lsh.arrays import I64, U64
 from stream_lsh.errors import DamagedBytes
-from stream_lsh.index.batch import Batch, checked, in_chain_order
+from stream_lsh.index.batch import Batch, checked, in_chain_order, maybe_known
 from stream_lsh.index.hits import Hits, count_bands, joined, merge_equal_refs, no_hits, rank
-from stream_lsh.index.sealed import SLICE, Sealed, Sealing
-from stream_lsh.index.segment import FOREVER_MS, PARTITION_SHIFT, Places, Segment, reach
+from stream_lsh.index.sealed import SLICE, Sealed
+from stream_lsh.index.sealing import Sealing, to_seal
+from stream_lsh.index.segment import FOREVER_MS, Places, Segment
 from stream_lsh.index.walk import Probe, Walk, bucket_numbers, find, new_neighbours, refs_of
 from stream_lsh.model import NO_REF
 
@@ -129,9 +130,8 @@ class BandTable:
             2 to 5 us a document of 17 postings in batches of 200, in buckets of any size; unless the caps are lifted.
         """
         parts = []
-        if self._span_ms is not None:
-            for _ in range(1 + 2 * len(rows) // SLICE):
-                self._seal_some()
+        for _ in range(1 + 2 * len(rows) // SLICE):
+            self._seal_some(self._span_ms is not None)
         for piece in checked(refs, times, rows, buckets).pieces():
             probes = self._enter(piece)
             parts.append(self._probed(piece.refs, probes) if probes else no_hits())
@@ -187,6 +187,7 @@ class BandTable:
             gone = self._unlink(piece.refs[piece.rows], piece.buckets)
             if self._cap_postings and gone:
                 parts.append(self._heal(gone))
+        self._segments[:-1] = [segment for segment in self._segments[:-1] if segment.live]
         return joined(parts)
 
     def expire(self, horizon_ms: int, floors: U64 | None = None) -> int:
@@ -256,7 +257,7 @@ class BandTable:
         refs = piece.refs
         if len(piece.rows) == 0:
             return []
-        known = self._maybe_known(refs)
+        self._marks, known = maybe_known(self._marks, refs)
         if known is None:
             return self._append(refs, piece.times, *in_chain_order(piece.rows, piece.buckets))
         _, first, place = np.unique(refs, return_index=True, return_inverse=True)
@@ -274,32 +275,6 @@ class BandTable:
             self._in_parts = self._in_parts or bool(missing[asked].any())
             probes += self._append(refs, piece.times, rows[missing], buckets[missing])
         return probes
-
-    def _maybe_known(self, refs: U64) -> Bools | None:
-        """Which refs do not exceed all earlier ones of their source partition; None if all do.  Moves the marks."""
-        if len(refs) == 1:
-            ref = int(refs[0])
-            partition = ref >> int(PARTITION_SHIFT)
-            self._marks = reach(self._marks, partition + 1, np.uint64(0))
-            known = ref < self._marks.item(partition)
-            if not known:
-                self._marks[partition] = ref + 1
-            return np.ones(1, dtype=np.bool_) if known else None
-        partitions = (refs >> PARTITION_SHIFT).astype(np.int64)
-        self._marks = reach(self._marks, int(partitions.max()) + 1, np.uint64(0))
-        order = np.argsort(partitions.astype(np.uint16), kind="stable")
-        # The partition is the top of the ref, so one running maximum over all partitions restarts by itself at each.
-        ordered, partitions = refs[order], partitions[order]
-        reached = np.maximum.accumulate(ordered + np.uint64(1))
-        marks = self._marks[partitions]
-        below = ordered < marks
-        below[1:] |= ordered[1:] < reached[:-1]
-        np.maximum.at(self._marks, partitions, reached)
-        if not below.any():
-            return None
-        known_by_row = np.empty(len(refs), dtype=np.bool_)
-        known_by_row[order] = below
-        return known_by_row
 
     def _append(self, refs: U64, times: I64, rows: I64, buckets: U64) -> list[Probe]:
         """Add postings in chain order: to the open segment, to new ones where it is full or its stretch is over."""
@@ -331,8 +306,12 @@ class BandTable:
         if isinstance(last, Segment) and time_ms < last.until_ms and postings <= last.room and not enough:
             return last
         if last is not None and time_ms < last.until_ms:
-            until_ms = last.until_ms
-            capacity = last.capacity if enough else min(last.capacity * GROWTH, max(MAX_CAPACITY, last.capacity))
+            until_ms, capacity = last.until_ms, last.capacity
+            if not enough:
+                # Where nothing dies, this is fourfold: what came before a segment is a third of its size.
+                live = sum(segment.live for segment in self._segments if segment.until_ms == until_ms)
+                wanted = max(self._first_capacity, 1 << ((GROWTH - 1) * live).bit_length())
+                capacity = min(wanted, last.capacity * GROWTH, max(MAX_CAPACITY, last.capacity))
         else:
             span = self._span_ms
             until_ms = FOREVER_MS if span is None else min((time_ms // span + 1) * span, FOREVER_MS)
@@ -345,14 +324,16 @@ class BandTable:
         self._segments.append(opened)
         return opened
 
-    def _seal_some(self) -> bool:
-        """One step in sealing the oldest segment that is open and not the newest; whether there was one."""
+    def _seal_some(self, every: bool = True) -> bool:
+        """One step in sealing what is to be sealed, every segment or what most of is dead; whether there was any."""
         older, sealing = self._segments[:-1], self._sealing
-        if sealing is None or sealing.segment not in older:  # it can have expired, or be the newest again
-            segment = next((segment for segment in older if isinstance(segment, Segment)), None)
-            sealing = self._sealing = None if segment is None else Sealing(segment)
+        # Segments can have expired, or become the newest again.
+        if sealing is None or any(segment not in older for segment in sealing.segments):
+            chosen = to_seal(older, every)
+            sealing = self._sealing = Sealing(chosen) if chosen else None
         elif (sealed := sealing.step()) is not None:
-            self._segments[older.index(sealing.segment)] = sealed
+            at = older.index(sealing.segments[0])
+            self._segments[at : at + len(sealing.segments)] = [sealed] if sealed.live else []
             self._sealing = None
         return sealing is not None
 
@@ -377,9 +358,9 @@ class BandTable:
             digests = (posted & np.uint64(1)).nonzero()[0]
             for bucket, ordinal in zip(posted[digests].tolist(), ordinals[digests].tolist(), strict=True):
                 gone.setdefault(bucket, []).append(segment.base + ordinal)
+            if self._sealing is not None and segment in self._sealing.segments:
+                self._sealing.gone.append((posted, segment.refs[ordinals]))
             segment.unlink(Places(places.asked[first], at, places.newer[first]))
-            if self._sealing is not None and self._sealing.segment is segment:
-                self._sealing.gone.append(at)
         return gone
 
     def _heal(self, gone: Mapping[int, Iterable[int]]) -> Hits:

@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 
 from stream_lsh.errors import DamagedBytes
-from stream_lsh.index import BandTable, Hits, sealed, segment, walk
+from stream_lsh.index import BandTable, Hits, sealed, sealing, segment, walk
+from stream_lsh.index.sealing import MOST_SEALED
 from stream_lsh.model import make_ref
 from tests.unit.index_oracle import columns, pairs_of, probe, retire
 from tests.unit.test_index_table import History, Settings, ascending
+
+
+def slices_of(postings: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (sealed, sealing):
+        monkeypatch.setattr(module, "SLICE", postings)
 
 
 class NeverSealed(BandTable):
@@ -17,7 +23,7 @@ class NeverSealed(BandTable):
 
     __slots__ = ()
 
-    def _seal_some(self) -> bool:
+    def _seal_some(self, every: bool = True) -> bool:
         return False
 
 
@@ -125,7 +131,7 @@ def test_sealing_at_any_moment_changes_no_answer(
         monkeypatch.setattr(module, "FEW", few)
     for module in (segment, sealed):
         monkeypatch.setattr(module, "ROUNDS", 3 + few)
-    monkeypatch.setattr(sealed, "SLICE", size)
+    slices_of(size, monkeypatch)
     for seed in range(start, start + 25):
         print(f"seed {seed}")
         history = SealedHistory(seed, kind)
@@ -142,7 +148,7 @@ def sealed_halfway(table: SealedOnDemand, steps: int) -> None:
 def test_what_is_retired_while_a_segment_is_being_sealed_stays_retired(
     steps: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sealed, "SLICE", 8)
+    slices_of(8, monkeypatch)
     table = SealedOnDemand(cap_postings=0, first_capacity=32)
     for start in range(0, 40, 4):
         table.insert(*columns([(start + i, 0, bucket) for i in range(4) for bucket in (0, 5, 1 << 63)]))
@@ -189,13 +195,72 @@ def test_sealing_forgets_what_was_retired_and_needs_less_memory() -> None:
 def test_a_stream_with_a_retention_seals_its_older_segments_by_itself(
     monkeypatch: pytest.MonkeyPatch, span: int | None
 ) -> None:
-    monkeypatch.setattr(sealed, "SLICE", 64)
+    slices_of(64, monkeypatch)
     table = BandTable(first_capacity=256, segment_span_ms=span)
     for start in range(0, 1200, 10):
         probe(table, ascending(10, [3, 1 << 63], start))
     kinds = [f"{number}.keys" in table.snapshot() for number in range(table.segments)]
     assert table.segments > 1
     assert kinds == [span is not None] * (table.segments - 1) + [False]
+
+
+@pytest.mark.parametrize("steps", range(10))
+def test_what_is_retired_while_a_sealed_segment_is_sealed_again_is_neither_lost_nor_there_twice(
+    steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slices_of(8, monkeypatch)
+    table = SealedOnDemand(cap_postings=0, first_capacity=96)
+    table.insert(*columns([(ref, 0, bucket) for ref in range(50) for bucket in (4, 6)]))
+    table.seal()
+    retire(table, [(bucket, ref) for ref in range(26) for bucket in (4, 6)])
+    sealed_halfway(table, steps)
+    retire(table, [(bucket, ref) for ref in (47, 45, 40, 33, 30) for bucket in (4, 6)])
+    table.seal()
+    left = [ref for ref in range(49, 25, -1) if ref not in (47, 45, 40, 33, 30)]
+    for bucket in (4, 6):
+        assert table.probe(*columns([(99, 0, bucket)])[2:]).old.tolist() == left
+    assert len(table) == 2 * len(left)
+
+
+def buckets_of(ref: int) -> list[int]:
+    return [3, 5 + 2 * (ref % 7), (ref % 3) << 40]
+
+
+def update(table: BandTable, old: int | None, new: int) -> None:
+    if old is not None:
+        retire(table, [(bucket, old) for bucket in buckets_of(old)])
+    table.insert_and_probe(*columns([(new, 0, bucket) for bucket in buckets_of(new)]))
+
+
+def test_ten_thousand_versions_of_one_document_need_no_more_room_than_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    slices_of(64, monkeypatch)
+    table, most, largest = BandTable(first_capacity=256), 0, 0
+    for ref in range(10_000):
+        update(table, ref - 1 if ref else None, ref)
+        most, largest = max(most, table.segments), max(largest, table.nbytes)
+    assert (len(table), most) == (3, 2)
+    assert largest < 25_000, "480,000 bytes of postings have passed"
+
+
+@pytest.mark.parametrize("between", [5, 25])
+def test_documents_that_stay_among_many_versions_of_another_do_not_scatter(
+    between: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slices_of(64, monkeypatch)
+    table, twin = BandTable(first_capacity=64), NeverSealed(first_capacity=64)
+    before: int | None = None
+    for ref in range(2_000):
+        stays = ref % between == 0
+        for each in (table, twin):
+            update(each, None if stays else before, ref)
+        before = before if stays else ref
+        assert table.segments <= MOST_SEALED + 4
+        if ref % 100 == 0:
+            asked = columns([(0, 0, bucket) for bucket in (3, 5, 7, 2 << 40)])[2:]
+            same(table.probe(*asked), twin.probe(*asked))
+    assert len(table) == len(twin) == 3 * (2_000 // between + 1)
+    assert sum(segment.rows for segment in table._segments) < 5 * len(table)
+    assert sum(segment.documents for segment in table._segments) < 5 * len(table) / 3
 
 
 def test_a_damaged_snapshot_of_a_sealed_segment_is_refused() -> None:
