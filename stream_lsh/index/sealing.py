@@ -125,12 +125,13 @@ class Sealing:
         return sealed
 
 
-def to_seal(older: Sequence[Segment | Sealed], every: bool) -> Sequence[Segment | Sealed]:
+def to_seal(older: Sequence[Segment | Sealed], every: bool, most_documents: int) -> Sequence[Segment | Sealed]:
     """The neighbours that are to be sealed together next; none if all is well.
 
     Args:
         older: the segments that take no more postings, oldest first.
         every: seal what is open, and not only what most of is dead.
+        most_documents: how many a segment may have that others become; 0 = any.
     """
     for at, segment in enumerate(older):
         if 2 * segment.live < segment.rows or (every and isinstance(segment, Segment)):
@@ -138,9 +139,12 @@ def to_seal(older: Sequence[Segment | Sealed], every: bool) -> Sequence[Segment 
     pairs: dict[int, list[tuple[int, int]]] = {}
     for at, (one, other) in enumerate(pairwise(older)):
         if isinstance(one, Sealed) and isinstance(other, Sealed) and one.until_ms == other.until_ms:
-            pairs.setdefault(one.until_ms, []).append((one.live + other.live, at))
-    crowded = [min(of_stretch) for of_stretch in pairs.values() if len(of_stretch) >= MOST_SEALED]
-    return older[crowded[0][1] : crowded[0][1] + 2] if crowded else ()
+            pairs.setdefault(one.until_ms, []).append((one.live_documents + other.live_documents, at))
+    for of_stretch in pairs.values():
+        documents, at = min(of_stretch)
+        if len(of_stretch) >= MOST_SEALED and (documents <= most_documents or not most_documents):
+            return older[at : at + 2]
+    return ()
 
 
 def _new_ordinals(segments: Sequence[Segment | Sealed]) -> list[U32]:

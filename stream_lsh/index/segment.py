@@ -21,6 +21,7 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U32, U64, Bools
 from stream_lsh.errors import DamagedBytes
+from stream_lsh.index.borders import BORDER, borders_of
 
 S32 = np.uint64(32)
 LOW32 = np.uint64(0xFFFFFFFF)
@@ -167,10 +168,13 @@ class Segment(Documents):
         until_ms: the end of its stretch of event time, exclusive; FOREVER_MS for none.
         base: number of documents that arrived before its first.
 
+    Attributes:
+        borders: row counts, ascending from 0, at which a call ended: no document has postings on both sides of one.
+
     Cost: 16 bytes a posting, 12 a document, 4 to 8 a posting of capacity for the heads.
     """
 
-    __slots__ = ("head", "log", "shift")
+    __slots__ = ("borders", "head", "log", "shift")
 
     def __init__(self, capacity: int, until_ms: int, base: int) -> None:
         bits = max(1, (capacity - 1).bit_length())
@@ -178,6 +182,7 @@ class Segment(Documents):
         self.shift = np.uint64(64 - bits)
         self.head: U32 = _reserved(np.uint32, 1 << bits)
         self.log: U64 = _reserved(np.uint64, 2 * capacity + 2).reshape(-1, 2)
+        self.borders = [0]
         self.refs = _reserved(np.uint64, capacity)
         self.alive = _reserved(np.uint32, capacity)
 
@@ -250,6 +255,8 @@ class Segment(Documents):
         self.refs[self.documents : self.documents + n] = refs
         self.alive[self.documents : self.documents + n] = counts
         self.count += m
+        if self.count - self.borders[-1] >= BORDER:
+            self.borders.append(self.count)
         self.live += m
         self.documents += n
         self.live_documents += n
@@ -367,6 +374,7 @@ class Segment(Documents):
         segment.refs, segment.alive = refs, alive
         segment.log[: len(log)] = log
         segment.head[:] = head
+        segment.borders = borders_of(links & ORDINAL)
         return segment
 
 

@@ -27,17 +27,14 @@ import numpy as np
 from stream_lsh.arrays import I64, U64
 from stream_lsh.errors import DamagedBytes
 from stream_lsh.index.batch import Batch, checked, in_chain_order, maybe_known
+from stream_lsh.index.capacity import MAX_CAPACITY, further_capacity
+from stream_lsh.index.copying import Copying
 from stream_lsh.index.hits import Hits, count_bands, joined, merge_equal_refs, no_hits, rank
 from stream_lsh.index.sealed import SLICE, Sealed
 from stream_lsh.index.sealing import Sealing, to_seal
 from stream_lsh.index.segment import FOREVER_MS, Places, Segment
 from stream_lsh.index.walk import Probe, Walk, bucket_numbers, find, new_neighbours, refs_of
 from stream_lsh.model import NO_REF
-
-MAX_CAPACITY = 1 << 24
-"""Postings of the largest segment; at this size a chained table of 16-byte rows still costs some 2 us a document."""
-GROWTH = 4
-"""Each further segment of a stretch is so much larger: few segments, and little of the heads wasted."""
 
 
 class BandTable:
@@ -64,6 +61,7 @@ class BandTable:
     __slots__ = (
         "_cap_candidates",
         "_cap_postings",
+        "_copying",
         "_first_capacity",
         "_in_parts",
         "_marks",
@@ -87,6 +85,7 @@ class BandTable:
         self._span_ms, self._first_capacity, self._most_documents = segment_span_ms, first_capacity, most_documents
         self._segments: list[Segment | Sealed] = []
         self._sealing: Sealing | None = None
+        self._copying: Copying | None = None
         self._marks: U64 = np.zeros(1, dtype=np.uint64)  # per source partition: 1 + the highest ref that was entered
         self._in_parts = False  # whether a ref may have several numbers, because its postings came in several calls
         self.visited = 0
@@ -210,6 +209,25 @@ class BandTable:
         self._segments = keep
         return dropped
 
+    @property
+    def copying(self) -> bool:
+        """Whether a copy has begun and is not through; no segment is sealed meanwhile."""
+        return self._copying is not None
+
+    def begin_copy(self) -> None:
+        """Copy from now on what is here now."""
+        self._copying = Copying(self._segments)
+
+    def copy(self) -> Batch | None:
+        """The next live postings of a copy that has begun, in the order of arrival; None once it is through.
+
+        A table into which all slices are inserted, and then what came and went since the copy began, is like this one.
+        """
+        batch = None if self._copying is None else self._copying.step(self._segments)
+        if batch is None:
+            self._copying = None
+        return batch
+
     def snapshot(self) -> dict[str, np.ndarray]:
         """Copies of all state as arrays by name, for `np.savez`; the caps and the span are not among them."""
         arrays: dict[str, np.ndarray] = {
@@ -306,12 +324,8 @@ class BandTable:
         if isinstance(last, Segment) and time_ms < last.until_ms and postings <= last.room and not enough:
             return last
         if last is not None and time_ms < last.until_ms:
-            until_ms, capacity = last.until_ms, last.capacity
-            if not enough:
-                # Where nothing dies, this is fourfold: what came before a segment is a third of its size.
-                live = sum(segment.live for segment in self._segments if segment.until_ms == until_ms)
-                wanted = max(self._first_capacity, 1 << ((GROWTH - 1) * live).bit_length())
-                capacity = min(wanted, last.capacity * GROWTH, max(MAX_CAPACITY, last.capacity))
+            until_ms = last.until_ms
+            capacity = last.capacity if enough else further_capacity(self._segments, self._first_capacity)
         else:
             span = self._span_ms
             until_ms = FOREVER_MS if span is None else min((time_ms // span + 1) * span, FOREVER_MS)
@@ -326,10 +340,12 @@ class BandTable:
 
     def _seal_some(self, every: bool = True) -> bool:
         """One step in sealing what is to be sealed, every segment or what most of is dead; whether there was any."""
+        if self.copying:
+            return False
         older, sealing = self._segments[:-1], self._sealing
         # Segments can have expired, or become the newest again.
         if sealing is None or any(segment not in older for segment in sealing.segments):
-            chosen = to_seal(older, every)
+            chosen = to_seal(older, every, self._most_documents)
             sealing = self._sealing = Sealing(chosen) if chosen else None
         elif (sealed := sealing.step()) is not None:
             at = older.index(sealing.segments[0])

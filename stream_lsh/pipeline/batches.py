@@ -140,13 +140,29 @@ class Watermarks:
     marks: tuple[Mark, ...]
 
 
+class Pass(NamedTuple):
+    """What a record of the buckets changelog is to the pass that rewrites it (`rewriting`).
+
+    Attributes:
+        began: the offset of its first record; -1 in that record itself.
+        ended: it is the last one: every slice is in the log.
+    """
+
+    began: int
+    ended: bool
+
+
 @dataclass(frozen=True, slots=True)
 class BandsFrame:
-    """A message of the topic `bands`: from sign postings and watermarks, from settle the horizon."""
+    """A message of the topic `bands`: from sign postings and watermarks, from settle the horizon.
+
+    In the changelog of index, too, where `copied` marks what belongs to a pass.
+    """
 
     postings: Postings | None = None
     watermarks: Watermarks | None = None
     horizon: Horizon | None = None
+    copied: Pass | None = None
 
 
 @dataclass(frozen=True, slots=True)

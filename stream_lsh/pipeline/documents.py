@@ -315,21 +315,56 @@ class DocumentTable:
             heapq.heappush(self._heap, ref)
         return ref_offset(oldest[excess])
 
-    def snapshot(self, bands: int) -> DocumentsRecord:
-        """Everything as one record, ascending by ref; equal tables have equal snapshots.
+    # -- copies
+
+    @property
+    def entries(self) -> int:
+        """Live versions and markers."""
+        return len(self._row_by_id)
+
+    def in_order(self) -> tuple[U64, I64]:
+        """The refs of live versions and markers, ascending, and the row of each: uint64[n], int64[n].
+
+        Cost: 30 ns each.
+        """
+        if not self.entries:
+            return np.empty(0, np.uint64), np.empty(0, np.int64)
+        rows = np.flatnonzero(np.concatenate([meta["state"] for meta in self._meta]) != _FREE)
+        refs = np.concatenate([meta["ref"] for meta in self._meta])[rows]
+        # One sort of plain integers takes a seventh of an argsort; a million rows leave room for 2^44 offsets.
+        first, bits = refs.min(), np.uint64(int(rows[-1]).bit_length())
+        if int(refs.max() - first).bit_length() + int(bits) > 64:
+            order = np.argsort(refs)
+            return refs[order], rows[order]
+        packed = refs - first << bits | rows.astype(np.uint64)
+        packed.sort()
+        return (packed >> bits) + first, (packed & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
+
+    def snapshot(self, bands: int, acknowledged: int = 0) -> DocumentsRecord:
+        """Everything as one record, ascending by ref; equal tables have equal snapshots.  Arguments as for `copy`."""
+        return self.copy(*self.in_order(), bands, acknowledged)
+
+    def copy(self, refs: U64, rows: I64, bands: int, acknowledged: int = 0) -> DocumentsRecord:
+        """Versions and markers as a record that can stand for those that they came in.
 
         Args:
+            refs: uint64[n], as `in_order` gave them, now or earlier.
+            rows: int64[n], the row of each; one that holds another ref by now is left out.
             bands: width of the retired buckets, for a table that has none.
+            acknowledged: what versions below this offset of the source retired is left out: that is needed only where
+                they are replayed.
         """
-        rows = np.array(sorted(self._row_by_id.values(), key=self._ref_of), np.int64)
-        meta = gather(self._meta, np.empty(rows.size, META), rows) if rows.size else np.empty(0, META)
+        meta = self._meta_of(rows)
+        same = (meta["ref"] == refs) & (meta["state"] != _FREE)
+        rows, meta = rows[same], meta[same]
         live: Bools = meta["state"] == LIVE
         texts, signatures = [""] * rows.size, np.full((rows.size, self._slots), EMPTY_SLOT, np.uint32)
         if live.any():
             signatures[live] = self._contents.signatures(rows[live], meta["ref"][live])
             for position, text in zip(np.flatnonzero(live).tolist(), self.texts(rows[live]), strict=True):
                 texts[position] = text
-        retired = [(i, r) for i, row in enumerate(rows.tolist()) if (r := self._retired.get(row)) is not None]
+        replayed = np.flatnonzero((meta["ref"] & _OFFSET_MASK) >= acknowledged).tolist()
+        retired = [(i, r) for i in replayed if (r := self._retired.get(int(rows[i]))) is not None]
         return DocumentsRecord(
             ids=self.ids(rows),
             refs=meta["ref"],
@@ -345,5 +380,6 @@ class DocumentTable:
             horizon=self.horizon,
         )
 
-    def _ref_of(self, row: int) -> int:
-        return int(self._meta[row >> CHUNK_BITS]["ref"][row & (CHUNK - 1)])
+    def _meta_of(self, rows: I64) -> np.ndarray:
+        out = np.empty(rows.size, META)
+        return gather(self._meta, out, rows) if rows.size else out

@@ -22,10 +22,17 @@ _TOGETHER = 64
 
 
 class Extent(NamedTuple):
-    """What a record names: the newest event time in ms, and the highest ref of each source partition."""
+    """What a record names: the newest event time in ms, and the highest ref of each source partition.
+
+    `entries` is how much of its log it takes up, in the unit in which its table counts what is live.  `whole_from` is
+    an offset from which on everything up to this record was rewritten: what lies before it is superfluous, and no log
+    may begin behind it and before this record.
+    """
 
     newest_ms: int = BEGINNING_MS
     refs: tuple[int, ...] = ()
+    entries: int = 0
+    whole_from: int | None = None
 
     def passed(self, horizon: Horizon) -> bool:
         """Whether all of it has expired."""
@@ -34,32 +41,37 @@ class Extent(NamedTuple):
     def joined(self, other: "Extent") -> "Extent":
         """What names both."""
         highest = {ref_partition(ref): ref for ref in sorted(self.refs + other.refs)}
-        return Extent(max(self.newest_ms, other.newest_ms), tuple(highest.values()))
+        newest_ms, entries = max(self.newest_ms, other.newest_ms), self.entries + other.entries
+        return Extent(newest_ms, tuple(highest.values()), entries)
 
 
-def extent_of(times: I64, refs: U64) -> Extent:
+def extent_of(times: I64, refs: U64, entries: int = 0) -> Extent:
     """The extent of a record.
 
     Args:
         times: int64[n], ms: when each of its versions expires.
         refs: uint64[n], the versions.
+        entries: as in `Extent`.
     """
     if not refs.size:
-        return Extent()
+        return Extent(entries=entries)
     ordered = np.sort(refs)
     partitions = ordered >> np.uint64(48)
     last = np.append(partitions[1:] != partitions[:-1], True)
-    return Extent(int(times.max()), tuple(ordered[last].tolist()))
+    return Extent(int(times.max()), tuple(ordered[last].tolist()), entries)
 
 
 def extent_of_documents(record: DocumentsRecord) -> Extent:
-    """What a record of the documents changelog names."""
-    return extent_of(record.keep_until, record.refs)
+    """What a record of the documents changelog names: versions, and some that these retired, an eighth each."""
+    return extent_of(record.keep_until, record.refs, len(record) + record.retired_refs.size // 8)
 
 
 def extent_of_buckets(frame: BandsFrame) -> Extent:
-    """What a record of the buckets changelog names."""
-    return Extent() if frame.postings is None else extent_of(frame.postings.times, frame.postings.refs)
+    """What a record of the buckets changelog names: postings."""
+    postings = frame.postings
+    if frame.copied is not None and frame.copied.ended:
+        return Extent(whole_from=frame.copied.began)
+    return Extent() if postings is None else extent_of(postings.times, postings.refs, postings.rows.size)
 
 
 class LogHead:
@@ -67,9 +79,13 @@ class LogHead:
 
     Args:
         together: how many records make a run.
+
+    Attributes:
+        entries: how much the log holds, as the extents of its records say.
     """
 
     def __init__(self, together: int = _TOGETHER) -> None:
+        self.entries = 0
         self._together = together
         self._runs: deque[tuple[int, Extent]] = deque()
         self._in_last = 0
@@ -80,18 +96,22 @@ class LogHead:
         if offset <= self._end:
             return
         self._end = offset
+        self.entries += extent.entries
         if self._in_last == 0:  # also after a restart: the run that grew is left as it is
             self._runs.append((offset, extent))
         else:
             first, before = self._runs[-1]
             self._runs[-1] = first, before.joined(extent)
         self._in_last = (self._in_last + 1) % self._together
+        if extent.whole_from is not None and self._runs[0][0] <= extent.whole_from:
+            self._keep_whole(extent.whole_from)
 
     @classmethod
     def restored(cls, runs: Iterable[tuple[int, Extent]], end: int) -> "LogHead":
         """The head whose `runs` were kept, of a log up to the record at offset `end`."""
         head = cls()
         head._runs.extend(runs)
+        head.entries = sum(extent.entries for _, extent in head._runs)
         head._end = end
         return head
 
@@ -116,5 +136,22 @@ class LogHead:
         The run that grows is never given up, so the newest records always stay.
         """
         while len(self._runs) > 1 and self._runs[0][1].passed(horizon):
-            self._runs.popleft()
+            self._give_up()
         return self._runs[0][0] if self._runs else None
+
+    def rewritten(self, offset: int) -> None:
+        """Everything before this offset is superfluous now: it was copied behind it, or was dead (`rewriting`)."""
+        while len(self._runs) > 1 and self._runs[1][0] <= offset:
+            self._give_up()
+
+    def _keep_whole(self, offset: int) -> None:
+        """All that is left from this offset on is one run, whatever it names."""
+        self.rewritten(offset)
+        (_, whole), *others = self._runs
+        for _, extent in others:
+            whole = whole.joined(extent)
+        self._runs = deque([(offset, whole)])
+        self._in_last = 0
+
+    def _give_up(self) -> None:
+        self.entries -= self._runs.popleft()[1].entries

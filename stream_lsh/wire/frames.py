@@ -4,7 +4,7 @@
 
     message         sections (all may be absent, but those with a !)
     BANDS           POSTINGS  WATERMARKS  HORIZON
-    BUCKETS         as BANDS: the changelog of the band-bucket table
+    BUCKETS         as BANDS, and PASS: the changelog of the band-bucket table
     CANDIDATES      CANDIDATES  WATERMARKS  HORIZON
     VERIFICATIONS   VERIFICATIONS  WATERMARKS
     EDGES           RETIREMENTS  EDGES  WATERMARKS
@@ -36,6 +36,7 @@ from stream_lsh.wire.sections import (
     get_documents,
     get_edges,
     get_horizon,
+    get_pass,
     get_postings,
     get_retirements,
     get_verifications,
@@ -44,6 +45,7 @@ from stream_lsh.wire.sections import (
     put_documents,
     put_edges,
     put_horizon,
+    put_pass,
     put_postings,
     put_progress,
     put_retirements,
@@ -94,8 +96,11 @@ def encode(frame: Frame, fingerprint: int) -> bytes:
 
 
 def encode_buckets(frame: BandsFrame, fingerprint: int) -> bytes:
-    """The bytes of a record of the buckets changelog: what came in one frame of bands."""
-    return _bands(Writer(), frame).message(Message.BUCKETS, fingerprint)
+    """The bytes of a record of the buckets changelog: what came in one frame of bands, or belongs to a pass."""
+    writer = _bands(Writer(), frame)
+    if frame.copied is not None:
+        put_pass(writer, frame.copied)
+    return writer.message(Message.BUCKETS, fingerprint)
 
 
 def decode_bands(data: bytes | None, fingerprint: int) -> BandsFrame:
@@ -188,6 +193,7 @@ def _decode_bands(data: bytes | None, kind: Message, fingerprint: int) -> BandsF
         take(found, Section.POSTINGS, get_postings),
         take(found, Section.WATERMARKS, get_watermarks),
         take(found, Section.HORIZON, get_horizon),
+        take(found, Section.PASS, get_pass) if kind == Message.BUCKETS else None,
     )
     expect_no_more(found)
     return frame

@@ -87,6 +87,7 @@ class Section(IntEnum):
     NEWEST = 17
     CLOSED = 18
     WATERMARK_TABLE = 19
+    PASS = 20
 
 
 _HEADER = Struct("<4sBBHQII")

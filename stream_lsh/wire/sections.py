@@ -11,6 +11,7 @@
                     ids strings[n]
     WATERMARKS      i32 origin, u32 n | n times (i64 time, i64 floor, i32 source, u8 idle, 3 zeros)
     HORIZON         i64 time, u32 n, u32 0 | floors i64[n]
+    PASS            i64 began, u8 ended, 7 zeros
     DOCUMENTS       u32 n, u32 m, u32 slots, u32 width | refs u64[n] | times i64[n] | keep_until i64[n] |
                     digests u64[n] | live u8[n] | signatures u32[n*slots] | retired_rows u32[m], ascending |
                     retired_refs u64[m] | retired_buckets u64[m*width] | ids strings[n] | texts texts[n]
@@ -28,6 +29,7 @@ from stream_lsh.pipeline.batches import (
     Edges,
     Ends,
     Mark,
+    Pass,
     Postings,
     Verifications,
     Watermarks,
@@ -50,6 +52,7 @@ _SHAPES = Struct("<IIII")
 _ORIGIN = Struct("<iI")
 _MARK = Struct("<qqiB3x")
 _HORIZON = Struct("<qII")
+_PASS = Struct("<q?7x")
 
 
 def put_postings(writer: Writer, postings: Postings) -> None:
@@ -209,6 +212,18 @@ def get_horizon(reader: Reader) -> Horizon:
     """The section of a horizon."""
     time_ms, n, _ = reader.fields(_HORIZON)
     return Horizon(time_ms, tuple(reader.numbers(I64, n).tolist()))
+
+
+def put_pass(writer: Writer, copied: Pass) -> None:
+    """The section PASS."""
+    writer.begin(Section.PASS)
+    writer.raw(_PASS.pack(*copied))
+    writer.end()
+
+
+def get_pass(reader: Reader) -> Pass:
+    """The section PASS."""
+    return Pass(*reader.fields(_PASS))
 
 
 def put_documents(writer: Writer, record: DocumentsRecord) -> None:

@@ -17,14 +17,12 @@ from stream_lsh.pipeline.batches import BandsFrame, Candidates, CandidatesFrame,
 from stream_lsh.pipeline.gather import gather
 from stream_lsh.pipeline.index import index
 from stream_lsh.pipeline.joining import furthest_horizon, joined_candidates, joined_postings, joined_verifications
-from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord
+from stream_lsh.pipeline.records import LedgerRecord
 from stream_lsh.pipeline.settle import Settlement, Settler, flights
 from stream_lsh.pipeline.sign import Arrivals, Signed, sign
-from stream_lsh.pipeline.trimming import extent_of_buckets
 from stream_lsh.pipeline.verify import verify
 from stream_lsh.wire.cut import (
     cut_candidates,
-    cut_documents,
     cut_edges,
     cut_postings,
     cut_retirements,
@@ -37,7 +35,6 @@ from stream_lsh.wire.frames import (
     decode_edges,
     decode_verifications,
     encode,
-    encode_buckets,
 )
 from stream_lsh.wire.ledger_record import encode_ledger
 from stream_lsh.wire.origin import Origin, origin_of
@@ -47,9 +44,9 @@ from stream_lsh.worker.engine import Batch, ContiguityGuard, EngineApp, OrderedA
 from stream_lsh.worker.intake import is_late
 from stream_lsh.worker.letters import dead_letter
 from stream_lsh.worker.state import Documents, PipelineState
-from stream_lsh.worker.tables import StateTable, Taken, located
+from stream_lsh.worker.tables import StateTable, located
+from stream_lsh.worker.writing import Changelogs, Deliveries
 
-Deliveries = list[Awaitable[Any]]
 _Frame = TypeVar("_Frame")
 
 _log = logging.getLogger(__name__)
@@ -69,6 +66,7 @@ class PipelineAgents:
         self._state = state
         self._config = state.config
         self._tables = tables
+        self._logs = Changelogs(app, state, tables)
 
     # -- agents
 
@@ -94,9 +92,11 @@ class PipelineAgents:
             arrivals = await self._signable(arrivals, batch.records, deliveries)
             signed = self._signed(arrivals, documents)
         if signed.record is not None:
-            await asyncio.gather(*await self._log_documents(partition, signed.record))
+            await asyncio.gather(*await self._logs.documents(partition, signed.record))
         self._state.counts.signed += signed.counts
         await asyncio.gather(*await self._announce(signed))
+        if signed.record is not None:
+            deliveries += await self._logs.copied_documents(batch.tp, documents, signed.record)
         times = [document.time_ms for document in arrivals.documents if document.text is not None]
         documents.newest_ms = max(newest_ms, *times) if times else newest_ms
         documents.position = batch.offset + 1
@@ -113,7 +113,8 @@ class PipelineAgents:
             if horizon is not None:
                 buckets.forget(horizon)
                 buckets.unsaved += 1
-                deliveries.append(await self._log_buckets(partition, BandsFrame(horizon=horizon)))
+                deliveries.append(await self._logs.buckets(partition, BandsFrame(horizon=horizon)))
+            written = 0
             for postings in joined_postings(frame.postings for frame in frames):
                 indexed = index(postings, buckets.table)
                 buckets.unsaved += postings.rows.size
@@ -121,8 +122,10 @@ class PipelineAgents:
                 self._state.counts.capped_candidates += indexed.capped_candidates
                 if indexed.candidates is not None:
                     deliveries += await self._send_candidates(indexed.candidates)
+                written += postings.rows.size
                 for part in cut_postings(postings):
-                    deliveries.append(await self._log_buckets(partition, BandsFrame(postings=part)))
+                    deliveries.append(await self._logs.buckets(partition, BandsFrame(postings=part)))
+            deliveries += await self._logs.copied_buckets(partition, buckets, written)
             passed_on = buckets.relay.take_all(frame.watermarks for frame in frames)
             if passed_on is not None:
                 deliveries += await self._send_to_all("candidates", CandidatesFrame(watermarks=passed_on))
@@ -311,18 +314,6 @@ class PipelineAgents:
     async def _send(self, step: str, partition: int, frame: Frame) -> Awaitable[Any]:
         value = encode(frame, self._state.fingerprint)
         return await self._app.produce(self._config.internal_topic(step), None, value, partition)
-
-    async def _log_documents(self, partition: int, record: DocumentsRecord) -> Deliveries:
-        deliveries, table = Deliveries(), self._tables["documents"]
-        documents = self._state.documents[partition]
-        for part in cut_documents(record):
-            value, taken = encode(part, self._state.fingerprint), self._state.taken_documents(documents, part)
-            deliveries.append(await table.append(self._app, partition, value, taken))
-        return deliveries
-
-    async def _log_buckets(self, partition: int, frame: BandsFrame) -> Awaitable[Any]:
-        value = encode_buckets(frame, self._state.fingerprint)
-        return await self._tables["buckets"].append(self._app, partition, value, Taken(extent_of_buckets(frame)))
 
     async def _log_ledger(self, records: Iterable[LedgerRecord]) -> list[tuple[int, int]]:
         """Offset and size of every part, once all of them are delivered."""

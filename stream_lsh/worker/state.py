@@ -16,6 +16,7 @@ from stream_lsh.index.table import BandTable
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
 from stream_lsh.pipeline.records import DocumentsRecord
+from stream_lsh.pipeline.rewriting import BucketsPasses, BucketsRecovery, DocumentsPasses
 from stream_lsh.pipeline.scheme import TextScheme
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.pipeline.trimming import Extent, extent_of_buckets, extent_of_documents
@@ -55,22 +56,29 @@ class Documents:
     at_end: bool = False
     store: DocumentStore | None = None
     generations: dict[tuple[str, int], int] = field(default_factory=dict)
+    passes: DocumentsPasses = field(default_factory=DocumentsPasses)
 
 
 @dataclass(slots=True)
 class Buckets:
-    """One partition of the band-bucket table.
+    """One partition of the band-bucket table; `passes` rewrite its changelog.
 
     `store` is the copy on disk, which lacks `unsaved` postings.  While `in_hand`, the table may be ahead of its
     changelog.
     """
 
-    table: BandTable
+    recovery: BucketsRecovery
     relay: Relay
     horizon: Horizon = field(default_factory=Horizon)
     store: BucketStore | None = None
     unsaved: int = 0
     in_hand: bool = False
+    passes: BucketsPasses = field(default_factory=BucketsPasses)
+
+    @property
+    def table(self) -> BandTable:
+        """The table; a recovery that still waits for something has come to its end."""
+        return self.recovery.table
 
     @property
     def is_due(self) -> bool:
@@ -199,7 +207,7 @@ class PipelineState:
         store = DocumentStore(place, identity, self.scheme.slots, self.scheme.banding.bands)
         return Documents(store.table(), Forwarded(), *relays, store=store)
 
-    def _apply_documents(self, state: Documents, value: bytes) -> Taken:
+    def _apply_documents(self, state: Documents, value: bytes, offset: int) -> Taken:
         record = decode_documents(value, self.fingerprint)
         stored = state.table.apply(record)
         state.table.expire(record.horizon)
@@ -237,10 +245,10 @@ class PipelineState:
             "most_documents": self.limits.segment_documents * self.partitions,
         }
         if self.storage is None:
-            return Buckets(BandTable(**settings), relay)
+            return Buckets(BucketsRecovery(BandTable(**settings)), relay)
         place, identity = self._copy(self.storage, "buckets", partition)
         store = BucketStore(place, identity, **settings)
-        return Buckets(store.table, relay, store.horizon, store)
+        return Buckets(BucketsRecovery(store.table), relay, store.horizon, store)
 
     async def save_buckets(self, partition: int, buckets: Buckets) -> None:
         """Save a table on disk, if it is not ahead of its changelog; it is copied at once, and written in a thread."""
@@ -259,27 +267,20 @@ class PipelineState:
         """The table as it is; None if nothing is new, it is ahead of its changelog, or not ours any more."""
         offset = self.buckets.offset(partition)
         ours = self.buckets.held().get(partition) is buckets and not self.buckets.under_way(partition)
-        if buckets.store is None or offset is None or not buckets.unsaved or buckets.in_hand or not ours:
+        if not ours or buckets.in_hand or not buckets.recovery.is_complete:
+            return None
+        if buckets.store is None or offset is None or not buckets.unsaved:
             return None
         buckets.unsaved = 0
         return buckets.store.capture(buckets.table, offset, self.buckets.head(partition), buckets.horizon)
 
-    def _apply_buckets(self, state: Buckets, value: bytes) -> Taken:
+    def _apply_buckets(self, state: Buckets, value: bytes, offset: int) -> Taken:
         frame = decode_buckets(value, self.fingerprint)
         if frame.horizon is not None:
-            state.forget(frame.horizon)
-            state.unsaved += 1
-        postings, taken = frame.postings, Taken(extent_of_buckets(frame))
-        if postings is None:
-            return taken
-        state.unsaved += postings.rows.size
-        come = ~postings.retired[postings.rows]
-        if not come.all():
-            state.table.retire(postings.refs, postings.rows[~come], postings.buckets[~come])
-        if come.any():
-            rows, buckets = postings.rows[come], postings.buckets[come]
-            state.table.insert(postings.refs, postings.times, rows, buckets)
-        return taken
+            state.horizon = state.horizon.joined(frame.horizon)
+        state.recovery.take(offset, frame)
+        state.unsaved += 1 if frame.postings is None else frame.postings.rows.size
+        return Taken(extent_of_buckets(frame))
 
     # -- ledger
 
@@ -288,7 +289,7 @@ class PipelineState:
         settler = Settler(self.config.threshold, self.partitions, limits.retention_ms, limits.lateness_ms)
         return Ledger(settler, LedgerAssembler(self.fingerprint))
 
-    def _apply_ledger(self, state: Ledger, value: bytes) -> Taken:
+    def _apply_ledger(self, state: Ledger, value: bytes, offset: int) -> Taken:
         state.log.written += len(value)
         record = state.assembler.add(value)
         if record is not None:

@@ -65,14 +65,14 @@ class Changelogged(Generic[_State]):
 
     Args:
         make: a state for a partition: what there is on disk, or an empty one.
-        apply: takes a record of the changelog into a state.
+        apply: takes the record of the changelog at an offset into a state.
         copy: what is on disk of a state; None for nothing.
     """
 
     def __init__(
         self,
         make: Callable[[int], _State],
-        apply: Callable[[_State, bytes], Taken],
+        apply: Callable[[_State, bytes, int], Taken],
         copy: Callable[[_State], Copy | None] = lambda state: None,
     ) -> None:
         self._make = make
@@ -111,9 +111,14 @@ class Changelogged(Generic[_State]):
         copy = None if state is None else self._copy(state)
         if offset is None or copy is None or first <= offset + 1 <= end:
             return
-        place = f"{self.name}, partition {partition}"
-        copy.discard(StateError(f"{place}: what is on disk ends at offset {offset}, and the log has {first} to {end}"))
-        copy.close()
+        self._begin_anew(partition, f"what is on disk ends at offset {offset}, and the log has {first} to {end}")
+
+    def _begin_anew(self, partition: int, why: str) -> None:
+        """The changelog lacks something: all that is needed is in what is left of it."""
+        copy = self._copy(self._states[partition])
+        if copy is not None:
+            copy.discard(StateError(f"{self.name}, partition {partition}: {why}"))
+            copy.close()
         self.drop(partition)
         self.own(partition)
 
@@ -138,10 +143,12 @@ class Changelogged(Generic[_State]):
         """
         if self.failure is not None or partition not in self._states:
             return
+        if offset > self._offsets.get(partition, offset) + 1:
+            self._begin_anew(partition, f"the log was trimmed up to offset {offset} while it was read")
         taken = Taken(Extent())
         try:
             if value is not None:
-                taken = self._apply(self._states[partition], value)
+                taken = self._apply(self._states[partition], value, offset)
                 self.applied += 1
             self.contains(partition, offset, taken)
         except StateError as error:
@@ -159,6 +166,15 @@ class Changelogged(Generic[_State]):
     def needed(self, partition: int, horizon: Horizon) -> int | None:
         """The first offset of the changelog that a recovery needs, where this has expired."""
         return self._heads[partition].needed(horizon)
+
+    def log(self, partition: int) -> tuple[int, int]:
+        """How many entries the changelog holds, and the offset behind the last record that the state contains."""
+        return self._heads[partition].entries, self._offsets.get(partition, -1) + 1
+
+    def rewritten(self, partition: int, offset: int) -> None:
+        """The changelog has all that is live before this offset once more behind it."""
+        if partition in self._heads:
+            self._heads[partition].rewritten(offset)
 
     def drop(self, partition: int) -> None:
         """The partition belongs to another worker now."""

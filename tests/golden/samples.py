@@ -18,6 +18,7 @@ from stream_lsh.pipeline.batches import (
     EdgesFrame,
     Ends,
     Mark,
+    Pass,
     Postings,
     Verifications,
     VerificationsFrame,
@@ -119,6 +120,7 @@ def decode_ledger(data: bytes, fingerprint: int) -> LedgerRecord | None:
 Decode = Callable[[bytes, int], object]
 RETIREMENTS = (Retirement("a", 9, 8, 7, True, 6), Retirement("é", 5, -4, 3, False, 2))
 _BANDS = BandsFrame(POSTINGS, WATERMARKS, HORIZON)
+_COPIED = BandsFrame(postings=POSTINGS, copied=Pass(1 << 33, True))
 _CANDIDATES = CandidatesFrame(Candidates(u64(1, 2), u64(3, 4), np.array([0, 1], np.uint8)), WATERMARKS, HORIZON)
 _VERIFICATIONS = VerificationsFrame(VERIFICATIONS, WATERMARKS)
 _EDGES = EdgesFrame(RETIREMENTS, EDGES, WATERMARKS)
@@ -126,6 +128,7 @@ _EDGES = EdgesFrame(RETIREMENTS, EDGES, WATERMARKS)
 SAMPLES: dict[str, tuple[object, bytes, Decode]] = {
     "bands": (_BANDS, encode(_BANDS, FINGERPRINT), decode_bands),
     "buckets": (_BANDS, encode_buckets(_BANDS, FINGERPRINT), decode_buckets),
+    "copied": (_COPIED, encode_buckets(_COPIED, FINGERPRINT), decode_buckets),
     "candidates": (_CANDIDATES, encode(_CANDIDATES, FINGERPRINT), decode_candidates),
     "verifications": (_VERIFICATIONS, encode(_VERIFICATIONS, FINGERPRINT), decode_verifications),
     "edges": (_EDGES, encode(_EDGES, FINGERPRINT), decode_edges),

@@ -9,8 +9,10 @@ import argparse
 import multiprocessing
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
+from unittest.mock import patch
 
 from tests.simulation.invariants import violations
 from tests.simulation.rules import RULES, taken_out
@@ -20,22 +22,35 @@ from tests.simulation.schedule import Run
 def run(seed: int, rule: str | None = None) -> tuple[int, list[str]]:
     """A seed and what it violates, with a rule taken out or with all of them in."""
     if rule is None:
-        return seed, _violations(Run(seed))
+        return seed, _violations(seed)
     with taken_out(rule) as rules_out:
         try:
-            return seed, _violations(Run(seed, rules_out))
+            return seed, _violations(seed, rules_out)
         except Exception as error:
             return seed, [f"{type(error).__name__}: {error}"]
 
 
-def _violations(schedule: Run) -> list[str]:
-    schedule.go()
-    return violations(schedule)
+def _violations(seed: int, rules_out: frozenset[str] = frozenset()) -> list[str]:
+    with slices_of_one_call():
+        schedule = Run(seed, rules_out)
+        schedule.go()
+        return violations(schedule)
+
+
+@contextmanager
+def slices_of_one_call() -> Iterator[None]:
+    """What is copied of a band-bucket table goes in the smallest slices."""
+    with patch("stream_lsh.index.segment.BORDER", 1), patch("stream_lsh.index.copying._LEAST_DOCUMENTS", 1):
+        yield
 
 
 def show(seed: int) -> int:
     """Print everything about one seed."""
-    schedule = Run(seed)
+    with slices_of_one_call():
+        return _show(Run(seed))
+
+
+def _show(schedule: Run) -> int:
     print(schedule.setup, schedule.regime, sep="\n")
     schedule.go()
     for partition in schedule.broker.partitions("source"):

@@ -5,6 +5,7 @@ crash - before and after any write.  What a generator returns last is the positi
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -29,8 +30,10 @@ from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import gather
 from stream_lsh.pipeline.index import index
 from stream_lsh.pipeline.joining import furthest_horizon, joined_candidates, joined_postings, joined_verifications
+from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.settle import Settlement, flights
 from stream_lsh.pipeline.sign import Arrivals, sign
+from stream_lsh.pipeline.trimming import extent_of_documents
 from stream_lsh.pipeline.verify import verify
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from stream_lsh.wire.cut import (
@@ -67,12 +70,32 @@ def sign_agent(worker: "Worker", partition: int, position: int) -> Iterator[Writ
                 yield "bands", target, None, BandsFrame(postings=postings)
     for retirements in cut_retirements(signed.retirements, setup.limit):
         yield "edges", 0, None, EdgesFrame(retirements=retirements)
+    if signed.record is not None:
+        yield from _copied_documents(worker, partition, signed.record)
     times = [document.time_ms for document in documents if document.text is not None]
     state.newest_ms = max([state.newest_ms, *times])
     if "only settle decides what is forgotten" in worker.rules_out:
         keep_ms = setup.retention_ms + setup.lateness_ms
         state.documents.expire(Horizon(max(BEGINNING_MS, state.newest_ms - keep_ms)))
     worker.positions["sign", partition] = stop
+
+
+def _copied_documents(worker: "Worker", partition: int, record: DocumentsRecord) -> Iterator[Write]:
+    """The slices that are due behind a record, where the changelog is being rewritten."""
+    setup, broker, state = worker.setup, worker.broker, worker.partitions[partition]
+    passes, end = state.documents_passes, broker.end("documents-changelog", partition)
+    log, written = (state.log_entries(broker, "documents-changelog"), end), extent_of_documents(record).entries
+    acknowledged = broker.committed["sign", partition]
+    for copied in passes.slices(state.documents, log, written, acknowledged, setup.scheme.slots + 1):
+        if "a log is trimmed when every slice is in it" in worker.rules_out:
+            state.trim_documents(broker, passes._began)
+        for part in cut_documents(copied, setup.limit):
+            passes.sent(1)
+            yield "documents-changelog", partition, None, part
+            passes.delivered()
+    began = passes.take_over()
+    if began is not None:
+        state.trim_documents(broker, began)
 
 
 def watermark_said(worker: "Worker", partition: int, mark_idle: bool) -> Watermarks:
@@ -110,7 +133,9 @@ def index_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wri
     if horizon is not None:
         state.table.expire(horizon.time_ms, np.array(horizon.floors, np.uint64))
         yield "buckets-changelog", partition, None, BandsFrame(horizon=horizon)
+    written = 0
     for postings in joined_postings(frame.postings for frame in frames):
+        written += postings.rows.size
         candidates = index(postings, state.table).candidates
         if candidates is not None:
             candidates = _without_rules(worker, state, postings, candidates)
@@ -119,11 +144,33 @@ def index_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wri
         state.indexed_refs.update(postings.refs.tolist())
         if candidates is not None:
             yield from _candidates(candidates, setup)
+    yield from _copied_buckets(worker, partition, written)
     passed_on = state.index_relay.take_all(frame.watermarks for frame in frames)
     if passed_on is not None:
         for target in range(setup.partitions):
             yield "candidates", target, None, CandidatesFrame(watermarks=passed_on)
     worker.positions["index", partition] = position + len(frames)
+
+
+def _copied_buckets(worker: "Worker", partition: int, written: int) -> Iterator[Write]:
+    """What is due of a pass over the changelog of the band-bucket table."""
+    setup, broker, state = worker.setup, worker.broker, worker.partitions[partition]
+    passes, topic = state.buckets_passes, "buckets-changelog"
+    for copied in passes.records(state.table, state.log_entries(broker, topic), written):
+        whole = copied.postings
+        parts = [copied]
+        if whole is not None:
+            parts = [replace(copied, postings=part) for part in cut_postings(whole, setup.limit)]
+            if (
+                "a pass over buckets ends when every slice is in the log" in worker.rules_out
+                and copied.copied is not None
+            ):
+                parts.insert(0, BandsFrame(copied=copied.copied._replace(ended=True)))
+        passes.sent(len(parts))
+        for part in parts:
+            offset = broker.end(topic, partition)
+            yield topic, partition, None, part
+            passes.delivered(offset)
 
 
 def _without_rules(

@@ -13,10 +13,9 @@ from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits, LocalPipeline
 from stream_lsh.retention import Horizon
-from tests.simulation.codec import decoded
 from tests.simulation.oracle import Truth, components
 from tests.simulation.schedule import Run
-from tests.simulation.workers import PUBLIC, PartitionState, apply_buckets, recovered_settler
+from tests.simulation.workers import PUBLIC, PartitionState, recovered_buckets, recovered_settler
 
 
 def violations(run: Run) -> list[str]:
@@ -172,22 +171,25 @@ def recovery_equals_the_live_state(view: View) -> Iterator[str]:
         yield f"ledger: {recovered_settler(setup, broker).snapshot()} recovered, {view.settler.snapshot()} live"
     for worker in view.run.workers:
         for partition, state in worker.partitions.items():
+            worker.trim(partition)
             again = PartitionState(setup, partition, broker)
             again.documents.expire(state.documents.horizon)
-            recovered, live = _rows(again), _rows(state)
+            acknowledged = broker.committed["sign", partition]
+            recovered, live = _rows(again, acknowledged), _rows(state, acknowledged)
             if recovered != live:
                 yield f"documents {partition}: {recovered} recovered, {live} live"
-            table = setup.new_table()
-            for message in broker.read("buckets-changelog", partition):
-                apply_buckets(table, decoded("buckets-changelog", message.value), set())
+            table = recovered_buckets(setup, broker, partition).table
             refs = {version.ref for version in view.truth.live.values()}
             held, found = postings_of(state.table, refs), postings_of(table, refs)
             if held != found:
                 yield f"buckets {partition}: {found} recovered, {held} live"
+            orders = _order_of(state.table, refs), _order_of(table, refs)
+            if orders[0] != orders[1]:
+                yield f"order in buckets {partition}: {orders[1]} recovered, {orders[0]} live"
 
 
-def _rows(state: PartitionState) -> list[tuple[Any, ...]]:
-    record = state.documents.snapshot(bands=7)
+def _rows(state: PartitionState, acknowledged: int) -> list[tuple[Any, ...]]:
+    record = state.documents.snapshot(bands=7, acknowledged=acknowledged)
     columns = (record.refs, record.times, record.keep_until, record.digests, record.live, record.retired_refs)
     assert isinstance(record.refs, np.ndarray)
     return [tuple(record.ids), tuple(record.texts), *(tuple(column.tolist()) for column in columns)]
@@ -210,6 +212,20 @@ def postings_of(table: BandTable, refs: set[int]) -> list[tuple[int, int]]:
                 met.append((bucket, owners[link & 0xFFFFFFFF]))
                 row = link >> 32
     return sorted(posting for posting in met if posting[1] in refs)
+
+
+def _order_of(table: BandTable, refs: set[int]) -> dict[int, list[int]]:
+    """The refs of some versions along each bucket, newest first."""
+    buckets = sorted({bucket for bucket, _ in postings_of(table, refs)})
+    along = {
+        bucket: [
+            int(segment.refs[ordinal])
+            for segment in reversed(table._segments)
+            for ordinal in segment.run(bucket, segment.first_row(bucket))
+        ]
+        for bucket in buckets
+    }
+    return {bucket: [ref for ref in found if ref in refs] for bucket, found in along.items()}
 
 
 def the_ledger_is_bounded(view: View) -> Iterator[str]:

@@ -16,9 +16,11 @@ import numpy as np
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.outcome import changes_of
 from stream_lsh.model import Document, Retirement
-from stream_lsh.pipeline.batches import Candidates
+from stream_lsh.pipeline.batches import BandsFrame, Candidates
 from stream_lsh.pipeline.records import LedgerRecord
+from stream_lsh.pipeline.rewriting import BucketsRecovery
 from stream_lsh.pipeline.sign import _Plan
+from stream_lsh.pipeline.trimming import LogHead
 from stream_lsh.retention import Horizon
 
 Patch = tuple[str, Any]
@@ -93,6 +95,17 @@ def _everything_is_near(pairs: Any, retention_ms: int | None) -> Any:
     return np.ones(pairs.recheck.size, np.bool_)
 
 
+_take_buckets = BucketsRecovery.take
+
+
+def _take_as_it_comes(recovery: BucketsRecovery, offset: int, frame: BandsFrame) -> None:
+    _take_buckets(recovery, offset, frame)
+    if frame.copied is None and recovery._put_off is not None:
+        recovery._catch_up()
+        recovery._put_off = []
+
+
+_RECOVERY, _LOG = "stream_lsh.pipeline.rewriting.BucketsRecovery.", "stream_lsh.pipeline.trimming.LogHead."
 _LEDGER = "stream_lsh.ledger.ledger.Ledger."
 
 RULES: dict[str, list[Patch]] = {
@@ -120,6 +133,10 @@ RULES: dict[str, list[Patch]] = {
     "watermarks flow through the hops": [],
     "the zombie fence": [],
     "neighbours of a retired digest posting": [],
+    "a log is trimmed when every slice is in it": [],
+    "a pass over buckets ends when every slice is in the log": [],
+    "what comes while buckets are copied counts behind the copies": [(_RECOVERY + "take", _take_as_it_comes)],
+    "no log begins inside of a pass over buckets": [(_LOG + "_keep_whole", LogHead.rewritten)],
 }
 """Every rule with what replaces the functions that keep it; none where the agents ask for the rule by name."""
 

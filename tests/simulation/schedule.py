@@ -67,6 +67,7 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
         batch=rng.choice((1, 2, 3, 5)),
         limit=rng.choice((150, 600, 256 * 1024)),
         together=random.Random(f"{seed} together").choice((1, 1, 2, 5)),
+        passes=random.Random(f"{seed} passes").choice((None, None, 0, 3)),
         rules_out=rules_out,
     )
     if not expires and rng.random() < 0.25:

@@ -39,6 +39,10 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
     "watermarks flow through the hops": (17, 75, 98, 143),
     "the zombie fence": (56, 69, 77, 124),
     "neighbours of a retired digest posting": (93, 504, 687),
+    "a log is trimmed when every slice is in it": (69, 215, 292),
+    "a pass over buckets ends when every slice is in the log": (3, 10, 19, 25),
+    "what comes while buckets are copied counts behind the copies": (4, 6, 8, 10),
+    "no log begins inside of a pass over buckets": (0, 3, 4, 6),
 }
 """For every rule, seeds that notice when it is taken out; `python -m tests.simulation --rule NAME` finds others."""
 

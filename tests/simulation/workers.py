@@ -4,13 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from stream_lsh.index.table import BandTable
 from stream_lsh.pipeline.batches import BandsFrame
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
 from stream_lsh.pipeline.records import DocumentsRecord
+from stream_lsh.pipeline.rewriting import BucketsPasses, BucketsRecovery, DocumentsPasses
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.pipeline.trimming import Extent, LogHead, extent_of_buckets, extent_of_documents
 from stream_lsh.pipeline.verify import Criteria, ShingleSets
@@ -27,12 +26,17 @@ Task = tuple[str, int]
 Pending = tuple[str, int, Any, Any]
 """A message on its way: topic, partition, key, bytes."""
 
+_NEVER = 1 << 40
+
 PUBLIC = ("matches", "members", "clusters")
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What a run is about: fixed while it lasts."""
+    """What a run is about: fixed while it lasts.
+
+    `passes` is what a changelog may hold however little is live before it is rewritten; None: it never is.
+    """
 
     partitions: int
     threshold: float
@@ -43,6 +47,7 @@ class Setup:
     batch: int = 3
     together: int = 1
     limit: int = 256 * 1024
+    passes: int | None = None
     rules_out: frozenset[str] = frozenset()
     scheme: NamedShingles = field(default_factory=NamedShingles)
 
@@ -66,38 +71,45 @@ class PartitionState:
 
     def __init__(self, setup: Setup, partition: int, broker: Broker) -> None:
         self.documents = DocumentTable(setup.scheme.slots)
-        self.table = setup.new_table()
+        self.setup = setup
         self.forwarded = Forwarded()
         self.sets = ShingleSets(setup.scheme)
         self.index_relay = Relay(partition, 1)
         self.gather_relay = Relay(partition, setup.partitions)
         self.verify_relay = Relay(partition, setup.partitions)
         self.indexed_refs: set[int] = set()
+        self.partition = partition
+        least = _NEVER if setup.passes is None else setup.passes
+        self.documents_passes = DocumentsPasses(least, slice_versions=1)
+        self.buckets_passes = BucketsPasses(least)
         self._recover(broker, partition)
         self.newest_ms = self.documents.newest_ms(broker.committed["sign", partition])
+
+    def log_entries(self, broker: Broker, topic: str) -> int:
+        """What a changelog holds."""
+        return sum(_extent(decoded(topic, one.value)).entries for one in broker.read(topic, self.partition))
+
+    def trim_documents(self, broker: Broker, began: int) -> None:
+        """Everything before the beginning of a pass is dead."""
+        broker.trim("documents-changelog", self.partition, began)
 
     def _recover(self, broker: Broker, partition: int) -> None:
         for message in broker.read("documents-changelog", partition):
             record = decoded("documents-changelog", message.value)
             self.documents.apply(record)
             self.documents.expire(record.horizon)
+        self.table = recovered_buckets(self.setup, broker, partition).table
         for message in broker.read("buckets-changelog", partition):
-            apply_buckets(self.table, decoded("buckets-changelog", message.value), self.indexed_refs)
+            postings = decoded("buckets-changelog", message.value).postings
+            self.indexed_refs.update(() if postings is None else postings.refs.tolist())
 
 
-def apply_buckets(table: BandTable, frame: Any, indexed_refs: set[int]) -> None:
-    """Recovery of the band-bucket table: one record of its changelog."""
-    if frame.horizon is not None:
-        table.expire(frame.horizon.time_ms, np.array(frame.horizon.floors, np.uint64))
-    postings = frame.postings
-    if postings is not None:
-        kept = ~postings.retired[postings.rows]
-        gone = ~kept
-        if gone.any():
-            table.retire(postings.refs, postings.rows[gone], postings.buckets[gone])
-        if kept.any():
-            table.insert(postings.refs, postings.times, postings.rows[kept], postings.buckets[kept])
-        indexed_refs.update(postings.refs.tolist())
+def recovered_buckets(setup: Setup, broker: Broker, partition: int) -> BucketsRecovery:
+    """The band-bucket table, from what is left of its changelog."""
+    recovery = BucketsRecovery(setup.new_table())
+    for message in broker.read("buckets-changelog", partition):
+        recovery.take(message.offset, decoded("buckets-changelog", message.value))
+    return recovery
 
 
 def recovered_settler(setup: Setup, broker: Broker) -> Settler:

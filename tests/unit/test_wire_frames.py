@@ -147,8 +147,8 @@ def test_another_fingerprint_is_named_with_what_to_do(kind: str) -> None:
 @samples
 def test_every_other_kind_of_message_is_rejected(kind: str) -> None:
     _, _, decode = SAMPLES[kind]
-    for other, (_, data, _) in SAMPLES.items():
-        if other != kind:
+    for data, decode_other in ((data, own) for _, data, own in SAMPLES.values()):
+        if decode_other is not decode:
             with pytest.raises(DamagedBytes, match="got a message of kind"):
                 decode(data, SAMPLE_FINGERPRINT)
 
@@ -161,8 +161,8 @@ def test_a_higher_format_version_is_the_future(kind: str) -> None:
 
 
 def test_a_section_of_a_later_version_is_the_future_and_never_skipped() -> None:
-    with pytest.raises(FutureFormat, match="section of kind 20"):
-        frames.decode_bands(seal(Message.BANDS, 0, struct.pack("<Q", 20)), 0)
+    with pytest.raises(FutureFormat, match="section of kind 21"):
+        frames.decode_bands(seal(Message.BANDS, 0, struct.pack("<Q", 21)), 0)
 
 
 @samples

@@ -19,7 +19,7 @@ CONFIG = parse('[[pipeline]]\nname = "p"\nsource = "s"\n', "test.toml", {})
 PIPELINE = CONFIG.pipelines[0]
 
 
-def take(state: list[bytes], value: bytes) -> Taken:
+def take(state: list[bytes], value: bytes, offset: int) -> Taken:
     if value == b"bad":
         raise DamagedBytes("got nonsense")
     state.append(value)
@@ -78,6 +78,15 @@ def test_a_delivery_from_before_a_partition_went_says_nothing_of_its_new_state()
     assert states.offset(0) is None
     states.appended(0, Taken(Extent(1)))(Delivered(7))
     assert states.offset(0) == 7
+
+
+def test_a_log_that_was_trimmed_while_it_was_read_is_taken_in_from_where_it_begins_now() -> None:
+    states = changelogged()
+    states.own(0)
+    for offset in (3, 4, 4, 5):
+        states.recover(0, b"%d" % offset, offset)
+    states.recover(0, b"9", 9)
+    assert (states[0], states.offset(0)) == ([b"9"], 9)
 
 
 def test_damage_is_kept_with_its_place_and_raised_at_every_use() -> None:

@@ -202,14 +202,14 @@ def use(mapped: Mapping[str, dict[str, np.ndarray]], parts: Sequence[Part]) -> N
 
 
 def _columns(runs: Sequence[tuple[int, Extent]]) -> dict[str, np.ndarray]:
-    """The head of a changelog as arrays: of each run the first offset, the newest time, and how many refs it names."""
-    numbers = [(first, extent.newest_ms, len(extent.refs)) for first, extent in runs]
+    """The head of a changelog as arrays: of each run the first offset, the newest time, its entries, how many refs."""
+    numbers = [(first, extent.newest_ms, extent.entries, len(extent.refs)) for first, extent in runs]
     refs = [ref for _, extent in runs for ref in extent.refs]
-    return {"runs": np.array(numbers, np.int64).reshape(-1, 3), "named": np.array(refs, np.uint64)}
+    return {"runs": np.array(numbers, np.int64).reshape(-1, 4), "named": np.array(refs, np.uint64)}
 
 
 def _runs(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[int, Extent]]:
     """The head of a changelog of which these are the columns."""
     named = iter(columns["named"].tolist())
-    for first, newest_ms, count in columns["runs"].tolist():
-        yield first, Extent(newest_ms, tuple(islice(named, count)))
+    for first, newest_ms, entries, count in columns["runs"].tolist():
+        yield first, Extent(newest_ms, tuple(islice(named, count)), entries)

@@ -4,7 +4,7 @@
     !identity              whose it is, as JSON
     !offset                i64: the last record of the changelog that is in here
     !horizon               JSON: what has been dropped
-    h + offset u64         a run of the changelog's records, by its first offset, and what it names: i64, then refs u64
+    h + offset u64         a run of the changelog's records, by its first offset: newest time and entries i64, refs u64
     s + ref u64            the signature of a live version: u32 each
     t + ref u64            its text
     v + id                 its `META`, then for each version that it retired the ref and the buckets: u64 each
@@ -141,8 +141,9 @@ class DocumentStore:
 
     def _runs(self) -> Iterator[tuple[int, Extent]]:
         for key, value in self._items(b"h"):
-            newest_ms = int(np.frombuffer(value, "<i8", 1)[0])
-            yield int.from_bytes(key[1:]), Extent(newest_ms, tuple(np.frombuffer(value, "<u8", offset=8).tolist()))
+            newest_ms, entries = np.frombuffer(value, "<i8", 2).tolist()
+            refs = tuple(np.frombuffer(value, "<u8", offset=16).tolist())
+            yield int.from_bytes(key[1:]), Extent(newest_ms, refs, entries)
 
     def _items(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
         try:
@@ -221,7 +222,8 @@ class DocumentStore:
             self._under_way.pop(ref, None)
         first, extent = head.last_run
         named = np.array(extent.refs, "<u8").tobytes()
-        batch.put(b"h" + first.to_bytes(8), extent.newest_ms.to_bytes(8, "little", signed=True) + named)
+        numbers = np.array((extent.newest_ms, extent.entries), "<i8").tobytes()
+        batch.put(b"h" + first.to_bytes(8), numbers + named)
         if head.start != self._start:
             batch.delete_range(b"h", b"h" + (head.start or 0).to_bytes(8))
             self._start = head.start

@@ -1,0 +1,24 @@
+"""How large a new segment is made."""
+
+from collections.abc import Sequence
+
+from stream_lsh.index.segment import Documents
+
+MAX_CAPACITY = 1 << 24
+"""Postings of the largest segment; at this size a chained table of 16-byte rows still costs some 2 us a document."""
+GROWTH = 4
+"""Each further segment of a stretch is so much larger: few segments, and little of the heads wasted."""
+
+
+def further_capacity(segments: Sequence[Documents], first: int) -> int:
+    """Postings of a further segment in the stretch of the last one.
+
+    Args:
+        segments: oldest first; at least one.
+        first: postings of the first one of a stretch.
+    """
+    last = segments[-1]
+    live = sum(segment.live for segment in segments if segment.until_ms == last.until_ms)
+    # Where nothing dies, this is the growth: what came before a segment is a third of its size.
+    wanted = max(first, 1 << ((GROWTH - 1) * live).bit_length())
+    return min(wanted, last.capacity * GROWTH, max(MAX_CAPACITY, last.capacity))

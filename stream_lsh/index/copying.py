@@ -1,0 +1,78 @@
+"""The live postings of a table in their order, to be written down again: slice by slice, whole documents.
+
+Entered slice after slice into an empty table they give the same postings in the same order along every bucket, and in
+segments of the same stretches of event time.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from stream_lsh.arrays import I64, U64
+from stream_lsh.index.batch import Batch
+from stream_lsh.index.sealed import Sealed
+from stream_lsh.index.segment import ORDINAL, RETIRED, Segment
+
+_MOST_SLICES = 256
+_LEAST_DOCUMENTS = 512
+
+
+class Copying:
+    """One way through a table.
+
+    Args:
+        segments: of the table, oldest first; what is appended to them from now on is not copied.
+
+    Until it is through, none of them may change its form.  What is retired or expires meanwhile is left out if its turn
+    has not come.
+    """
+
+    __slots__ = ("_slices",)
+
+    def __init__(self, segments: Sequence[Segment | Sealed]) -> None:
+        self._slices = [(segment, *span) for segment in segments for span in _spans(segment)][::-1]
+
+    def step(self, segments: Sequence[Segment | Sealed]) -> Batch | None:
+        """The next slice in which something is live; None once it is through.
+
+        Args:
+            segments: those of the table now.
+        """
+        while self._slices:
+            segment, first, last = self._slices.pop()
+            if segment in segments:
+                of = _of_log(segment, first, last) if isinstance(segment, Segment) else _of_runs(segment, first, last)
+                if len(of[0]):
+                    return _batch(segment, *of)
+        return None
+
+
+def _spans(segment: Segment | Sealed) -> list[tuple[int, int]]:
+    """Rows of an open segment, from call to call; ordinals of a sealed one."""
+    if isinstance(segment, Segment):
+        return [(first, last) for first, last in pairwise((*segment.borders, segment.count)) if first < last]
+    step = max(_LEAST_DOCUMENTS, segment.documents // _MOST_SLICES)
+    return [(first, first + step) for first in range(0, segment.documents, step)]
+
+
+def _of_log(segment: Segment, first: int, last: int) -> tuple[U64, I64]:
+    """The buckets and the ordinals of what is live in the rows behind `first`, up to `last`."""
+    log = segment.log[first + 1 : last + 1]
+    log = log[(log[:, 1] & RETIRED) == 0]
+    return log[:, 0], (log[:, 1] & ORDINAL).astype(np.int64)
+
+
+def _of_runs(segment: Sealed, first: int, last: int) -> tuple[U64, I64]:
+    """The buckets and the ordinals of what is live of the documents from `first` to before `last`."""
+    # One pass over 32-bit numbers, of which those below `first` wrap around.
+    at = (segment.docs - np.uint32(first) < np.uint32(last - first)).nonzero()[0]
+    return segment.keys[at], segment.docs[at].astype(np.int64)
+
+
+def _batch(segment: Segment | Sealed, buckets: U64, ordinals: I64) -> Batch:
+    """Documents in their order; the time of each is the last one of its stretch, which is all that a table knows."""
+    order = np.argsort(ordinals, kind="stable")
+    documents, rows = np.unique(ordinals[order], return_inverse=True)
+    times = np.full(len(documents), segment.until_ms - 1, np.int64)
+    return Batch(segment.refs[documents], times, rows.astype(np.int64), buckets[order])

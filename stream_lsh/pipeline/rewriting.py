@@ -1,0 +1,215 @@
+"""Changelogs that are mostly dead are rewritten: what is live is copied to the end, then nothing before it is needed.
+
+A changelog is trimmed from its head, and only behind what has expired.  A document that is updated ten thousand times
+within the retention leaves ten thousand records behind which nothing has expired.  So, once a log holds several times
+what its table does, a *pass* copies the table to the log's end, in *slices* between the batches, in proportion to what
+is written meanwhile: no batch waits for it, and a log that nobody writes to does not move (docs/adr/0015).
+
+    due      the log holds more than `TIMES` what is live, and some
+    begun    everything before this offset of the log is in the table
+    slices   sent by whoever writes the log, between two batches: a copy never comes behind a newer version
+    over     all slices have been delivered: the log may be trimmed to where the pass began
+
+A crash or a rebalance ends a pass; the next owner begins another one when it is due.
+
+`documents`: a copy is a record like any other, and none replaces a higher ref, so copies may come twice or late.
+
+`buckets`: the order of postings along a bucket matters (docs/adr/0003), and copies of what is old lie behind what came
+meanwhile.  So its passes have marks: a record with which a pass begins, slices that name the offset of that record, and
+one with which it ends, sent when all slices are in the log.  Slices count where the log begins with their pass, and
+nowhere else: where it begins earlier it has what they copy, and those of another pass are late or were never completed.
+Where they count, what came between them waits until the end of the pass; and so no log may begin inside of one.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from stream_lsh.arrays import I64, U64
+from stream_lsh.index.table import BandTable
+from stream_lsh.pipeline.batches import BandsFrame, Pass, Postings
+from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.records import DocumentsRecord
+
+TIMES = 3
+"""How many times what is live a log may hold.  A pass then writes at most one entry for two that were written."""
+PACE = 2
+"""Entries that are copied for each that is written meanwhile: a pass over n entries is over when n / 2 have come."""
+LEAST_VERSIONS, LEAST_POSTINGS = 1024, 16 * 1024
+_SLICE_VERSIONS = 128
+"""Some 5 ms: what it takes to compress them."""
+
+
+class DocumentsPasses:
+    """The passes over the changelog of one partition of documents.
+
+    Args:
+        least: entries that a log may hold however little is live.
+        slice_versions: how many are copied together.
+    """
+
+    def __init__(self, least: int = LEAST_VERSIONS, slice_versions: int = _SLICE_VERSIONS) -> None:
+        self.least, self._slice_versions = least, slice_versions
+        self._order: tuple[U64, I64] | None = None
+        self._began = self._next = self._owed = self._under_way = 0
+
+    def slices(
+        self, table: DocumentTable, log: tuple[int, int], written: int, acknowledged: int, bands: int
+    ) -> Iterator[DocumentsRecord]:
+        """What is to be appended now, between two batches of sign; each is sent before the next one is taken.
+
+        The caller tells in how many records a slice is `sent`, and of each that it was `delivered`.
+
+        Args:
+            table: of the partition; all of it has been delivered.
+            log: entries that it holds, and the offset that its next record will have.
+            written: entries of the batch that was written last.
+            acknowledged: what versions below this offset of the source retired is not copied.
+            bands: width of the retired buckets.
+        """
+        if self._order is None:
+            entries, end = log
+            if entries <= self.least + TIMES * table.entries:
+                return
+            self._order, self._began, self._next, self._owed = table.in_order(), end, 0, 0
+        refs, rows = self._order
+        self._owed += PACE * written
+        while self._owed > 0 and self._next < refs.size:
+            at = slice(self._next, self._next + self._slice_versions)
+            self._next = at.stop
+            copied = table.copy(refs[at], rows[at], bands, acknowledged)
+            self._owed -= len(copied)
+            if len(copied):
+                yield copied
+
+    def sent(self, records: int) -> None:
+        """So many records are on their way into the log."""
+        self._under_way += records
+
+    def delivered(self) -> None:
+        """One of them is in the log."""
+        self._under_way -= 1
+
+    def take_over(self) -> int | None:
+        """Where the pass began that is over now; None if there is none.  It is told once."""
+        if self._order is None or self._next < self._order[0].size or self._under_way:
+            return None
+        self._order = None
+        return self._began
+
+
+_BEGINS = Pass(-1, False)
+
+
+class BucketsPasses:
+    """The passes over the changelog of one partition of the band-bucket table.
+
+    Attributes:
+        least: entries that a log may hold however little is live.
+    """
+
+    def __init__(self, least: int = LEAST_POSTINGS) -> None:
+        self.least = least
+        self._at_work = self._ended = False
+        self._began: int | None = None
+        self._owed = self._under_way = 0
+
+    def records(self, table: BandTable, entries: int, written: int) -> Iterator[BandsFrame]:
+        """What is to be appended now, behind the records of a batch; each is sent before the next one is taken.
+
+        The caller tells in how many records each is `sent`, and of each that it was `delivered`.
+
+        Args:
+            table: of the partition.
+            entries: that its log holds.
+            written: entries of the batch that was written last.
+        """
+        if not self._at_work:
+            if entries > self.least + TIMES * len(table):
+                self._at_work, self._ended, self._began, self._owed = True, False, None, 0
+                table.begin_copy()
+                yield BandsFrame(copied=_BEGINS)
+            return
+        if self._began is None:
+            return
+        self._owed += PACE * written
+        while self._owed > 0 and (copied := table.copy()) is not None:
+            self._owed -= len(copied.rows)
+            come = np.zeros(len(copied.refs), np.bool_)
+            postings = Postings(copied.refs, copied.times, come, copied.rows, copied.buckets)
+            yield BandsFrame(postings=postings, copied=Pass(self._began, False))
+        if not (table.copying or self._under_way or self._ended):
+            self._ended = True
+            yield BandsFrame(copied=Pass(self._began, True))
+
+    def sent(self, records: int) -> None:
+        """So many records are on their way into the log."""
+        self._under_way += records
+
+    def delivered(self, offset: int) -> None:
+        """One of them is in the log, at this offset."""
+        self._under_way -= 1
+        self._began = offset if self._began is None else self._began
+        self._at_work = not (self._ended and not self._under_way)
+
+
+class BucketsRecovery:
+    """A partition of the band-bucket table, and how it comes back from its changelog.
+
+    Args:
+        table: an empty one, or what is known to stand for the log up to where it is read from.
+    """
+
+    def __init__(self, table: BandTable) -> None:
+        self._table = table
+        self._first: int | None = None
+        self._put_off: list[BandsFrame] | None = None
+
+    @property
+    def table(self) -> BandTable:
+        """The table, once there is nothing more to take in."""
+        if self._put_off is not None:
+            self._catch_up()
+        return self._table
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the table has everything that was taken in: a recovery is not in the middle of a pass."""
+        return self._put_off is None
+
+    def take(self, offset: int, frame: BandsFrame) -> None:
+        """Take in the record at an offset: the first one with which the log begins, then all others, in order."""
+        if self._first is None:
+            self._first = offset
+        if frame.copied is None:
+            if self._put_off is None:
+                _apply(frame, self._table)
+            else:
+                self._put_off.append(frame)
+        elif frame.copied == _BEGINS:
+            if offset == self._first:
+                self._put_off = []
+        elif frame.copied.began == self._first:
+            if frame.copied.ended:
+                self._catch_up()
+            else:
+                _apply(frame, self._table)
+
+    def _catch_up(self) -> None:
+        """What came while the log was rewritten, behind what was copied."""
+        waiting, self._put_off = self._put_off or [], None
+        for frame in waiting:
+            _apply(frame, self._table)
+
+
+def _apply(frame: BandsFrame, table: BandTable) -> None:
+    if frame.horizon is not None:
+        table.expire(frame.horizon.time_ms, np.array(frame.horizon.floors, np.uint64))
+    postings = frame.postings
+    if postings is None:
+        return
+    come = ~postings.retired[postings.rows]
+    if not come.all():
+        table.retire(postings.refs, postings.rows[~come], postings.buckets[~come])
+    if come.any():
+        table.insert(postings.refs, postings.times, postings.rows[come], postings.buckets[come])

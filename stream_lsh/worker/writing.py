@@ -1,0 +1,105 @@
+"""What sign and index write to their changelogs: the records of their batches, and behind these the slices of a pass.
+
+Who may write what when is `pipeline/rewriting.py`; that the changelog is written batch after batch is up to the agents.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+from faust.types import TP
+
+from stream_lsh.pipeline.batches import BandsFrame
+from stream_lsh.pipeline.records import DocumentsRecord
+from stream_lsh.pipeline.trimming import extent_of_buckets, extent_of_documents
+from stream_lsh.wire.cut import cut_documents, cut_postings
+from stream_lsh.wire.frames import encode, encode_buckets
+from stream_lsh.worker.engine import EngineApp
+from stream_lsh.worker.state import Buckets, Documents, PipelineState
+from stream_lsh.worker.tables import StateTable, Taken
+
+Deliveries = list[Awaitable[Any]]
+
+
+class Changelogs:
+    """The changelogs of `documents` and `buckets` of one pipeline.
+
+    Args:
+        app: the engine.
+        state: of the pipeline.
+        tables: that log it.
+    """
+
+    def __init__(self, app: EngineApp, state: PipelineState, tables: dict[str, StateTable]) -> None:
+        self._app = app
+        self._state = state
+        self._tables = tables
+
+    async def documents(self, partition: int, record: DocumentsRecord) -> Deliveries:
+        """A record of sign, in as many records as it needs."""
+        taken, state = self._state.taken_documents, self._state.documents[partition]
+        return [await self._document(partition, part, taken(state, part)) for part in cut_documents(record)]
+
+    async def copied_documents(self, tp: TP, documents: Documents, record: DocumentsRecord) -> Deliveries:
+        """The slices that are due behind a record which sign has written of a batch of `tp`, and that is delivered."""
+        partition, passes, states = tp.partition, documents.passes, self._state.documents
+        deliveries = Deliveries()
+        if states.held().get(partition) is not documents:
+            return deliveries  # the partition was taken away meanwhile, and the pass ends with the state
+        acknowledged, bands = self._app.committed_offset(tp) or 0, record.retired_buckets.shape[1]
+        log, written = states.log(partition), extent_of_documents(record).entries
+        for copied in passes.slices(documents.table, log, written, acknowledged, bands):
+            parts = cut_documents(copied)
+            passes.sent(len(parts))
+            for part in parts:
+                # What is on disk has these versions already.
+                taken = self._state.taken_documents(documents, part, np.zeros(len(part), np.bool_))
+                deliveries.append(await self._document(partition, part, taken))
+                _when_stored(deliveries[-1], lambda _: self._document_copied(partition, documents))
+        self._trim_documents(partition, documents)
+        return deliveries
+
+    def _document_copied(self, partition: int, documents: Documents) -> None:
+        documents.passes.delivered()
+        self._trim_documents(partition, documents)
+
+    def _trim_documents(self, partition: int, documents: Documents) -> None:
+        """Give up what lies before a pass, if one is over."""
+        began = documents.passes.take_over()
+        if began is not None:
+            self._state.documents.rewritten(partition, began)
+
+    async def buckets(self, partition: int, frame: BandsFrame) -> Awaitable[Any]:
+        """A record of index."""
+        value = encode_buckets(frame, self._state.fingerprint)
+        return await self._tables["buckets"].append(self._app, partition, value, Taken(extent_of_buckets(frame)))
+
+    async def copied_buckets(self, partition: int, buckets: Buckets, postings: int) -> Deliveries:
+        """What is due of a pass behind the records that index has sent of a batch with so many postings."""
+        passes, states, deliveries = buckets.passes, self._state.buckets, Deliveries()
+        if states.held().get(partition) is not buckets:
+            return deliveries
+        for copied in passes.records(buckets.table, states.log(partition)[0], postings):
+            parts = [copied]
+            if copied.postings is not None:
+                parts = [replace(copied, postings=part) for part in cut_postings(copied.postings)]
+            passes.sent(len(parts))
+            for part in parts:
+                deliveries.append(await self.buckets(partition, part))
+                _when_stored(deliveries[-1], passes.delivered)
+        return deliveries
+
+    async def _document(self, partition: int, record: DocumentsRecord, taken: Taken) -> Awaitable[Any]:
+        value = encode(record, self._state.fingerprint)
+        return await self._tables["documents"].append(self._app, partition, value, taken)
+
+
+def _when_stored(delivery: Awaitable[Any], do: Callable[[int], None]) -> None:
+    """Do something, given its offset, once a record is in its log; nothing if it never is, which ends the worker."""
+
+    def ended(future: Any) -> None:
+        if not future.cancelled() and future.exception() is None:
+            do(future.result().offset)
+
+    cast(Any, delivery).add_done_callback(ended)
