@@ -15,7 +15,7 @@ ONCE_FAILED = (26, 683, 15754)
 """Seeds that once found a fault, of the protocol or of its simulation."""
 
 NOTICED_BY: dict[str, tuple[int, ...]] = {
-    "a replay sends bands and retirement again": (10, 21, 23, 35),
+    "a replay sends bands and retirement again": (33, 51, 53, 65),
     "the index probes and emits again on replay": (57, 165, 284, 444),
     "public outputs before the ledger record": (3, 5, 18, 22),
     "stale edges are dropped": (240, 250, 346, 372),

@@ -1,17 +1,22 @@
 """States by partition: there where they are assigned, and nowhere else."""
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from faust.types import TP
 
 from stream_lsh.config import parse
 from stream_lsh.errors import DamagedBytes, InvariantError
+from stream_lsh.pipeline.batches import BandsFrame, Pass, Postings
 from stream_lsh.pipeline.trimming import Extent
 from stream_lsh.retention import BEGINNING_MS
+from stream_lsh.wire.frames import encode_buckets
 from stream_lsh.worker.state import LedgerLog, PipelineState, Traffic
+from stream_lsh.worker.storage.folder import DataFolder, Storage
 from stream_lsh.worker.tables import Changelogged, Taken
 from stream_lsh.worker.topology import topics
 
@@ -87,6 +92,33 @@ def test_a_log_that_was_trimmed_while_it_was_read_is_taken_in_from_where_it_begi
         states.recover(0, b"%d" % offset, offset)
     states.recover(0, b"9", 9)
     assert (states[0], states.offset(0)) == ([b"9"], 9)
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_table_whose_recovery_is_in_the_middle_of_a_pass_is_not_saved(tmp_path: Path, ended: bool) -> None:
+    def state() -> PipelineState:
+        made = PipelineState(PIPELINE, 1)
+        made.storage = Storage(folder, "app", {})
+        made.buckets.own(0)
+        return made
+
+    def posting(ref: int, copied: Pass | None = None) -> BandsFrame:
+        refs, times, rows = np.array([ref], np.uint64), np.zeros(1, np.int64), np.zeros(1, np.int64)
+        return BandsFrame(Postings(refs, times, np.zeros(1, np.bool_), rows, np.array([8], np.uint64)), copied=copied)
+
+    folder = DataFolder(tmp_path)
+    recovering, begins = state(), Pass(-1, False)
+    log = [BandsFrame(copied=begins), posting(5), posting(1, Pass(3, False)), BandsFrame(copied=Pass(3, True))]
+    for offset, frame in enumerate(log[: 4 if ended else 3], 3):
+        recovering.buckets.recover(0, encode_buckets(frame, recovering.fingerprint), offset)
+    recovering.save_all()
+    recovering.close()
+    again = state()
+    assert again.buckets.offset(0) == (6 if ended else None)
+    assert len(again.buckets[0].table) == (2 if ended else 0)
+    assert again.buckets.log(0)[0] == (2 if ended else 0), "what the log holds is known after a restart"
+    again.close()
+    folder.close()
 
 
 def test_damage_is_kept_with_its_place_and_raised_at_every_use() -> None:
