@@ -113,8 +113,11 @@ async def admin_at(address: str) -> AsyncIterator[Any]:
 
 
 async def make_topics(address: str, *names: str, partitions: int = PARTITIONS, **config: str) -> None:
-    """Create topics and wait until they can be written; the underscores of a setting are dots."""
-    settings_of = {key.replace("_", "."): value for key, value in config.items()}
+    """Create topics and wait until they can be written; the underscores of a setting are dots.
+
+    Nothing on them gets too old: a broker looks for that 30 s after its start, and the times in tests are long past.
+    """
+    settings_of = {"retention.ms": "-1"} | {key.replace("_", "."): value for key, value in config.items()}
     async with admin_at(address) as admin:
         await admin.create_topics([NewTopic(name, partitions, 1, topic_configs=settings_of) for name in names])
         async with asyncio.timeout(10):

@@ -137,6 +137,8 @@ def test_sealing_at_any_moment_changes_no_answer(
         history = SealedHistory(seed, kind)
         for _ in range(30):
             history.step()
+            assert len(history.twins.table) == len(history.twins.twin) == len(history.oracle)
+            assert not history.untold()
 
 
 def sealed_halfway(table: SealedOnDemand, steps: int) -> None:

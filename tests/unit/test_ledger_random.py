@@ -225,6 +225,8 @@ def test_any_frames_at_all_settle_as_the_oracle_says(
     bench = Bench(0.8, retention_ms, seeded(seed))
     for retired, linked, horizon in frames:
         bench.settle(retirements=retired, edges=linked, horizon=horizon)
+        assert bench.topics.members.keys() == bench.ledger.graph.nodes.keys() == bench.oracle.live.keys()
+        assert bench.topics.matches.keys() - bench.oracle.left_behind.keys() <= bench.oracle.pairs.keys()
 
 
 @given(
