@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stream_lsh.arrays import U64
-from stream_lsh.errors import DoubtError, StateError
 from stream_lsh.index.sealed import Sealed
 from stream_lsh.index.segment import Segment
 from stream_lsh.index.table import BandTable
@@ -31,7 +30,8 @@ from stream_lsh.pipeline.trimming import Extent, LogHead
 from stream_lsh.retention import Horizon
 from stream_lsh.wire.archive import read_archive, write_archive
 from stream_lsh.wire.arrays import map_arrays, write_arrays
-from stream_lsh.worker.storage.folder import Identity, remove, writing
+from stream_lsh.worker.storage.folder import Identity, writing
+from stream_lsh.worker.storage.partition import PartitionStore
 
 _MANIFEST, _SUFFIX = "manifest", ".seg"
 
@@ -56,48 +56,32 @@ class Captured(NamedTuple):
     parts: list[Part]
 
 
-class BucketStore:
-    """What is on disk of one partition.
+class BucketStore(PartitionStore):
+    """What is on disk of the band-bucket table of one partition.
 
     Args:
-        place: the folder; nobody else may use it.
-        identity: whose state it is to be; what is of something else is removed.
+        place, identity: see `PartitionStore`.
         settings: of the table.
 
     Attributes:
-        offset: of the last record of the changelog that is in here; None for none.
-        head: of the changelog up to there.
-        horizon: what has been dropped.
         table: what is in here, at the start.
-
-    Raises:
-        DoubtError: the disk does not work.
     """
 
-    offset: int | None
-    head: LogHead
-    horizon: Horizon
     table: BandTable
 
     def __init__(self, place: Path, identity: Identity, **settings: Any) -> None:
-        self._place, self._identity, self._settings = place, identity, settings
+        self._settings = settings
         self._next = 0
         self._writing = Lock()
         self._closed = False
-        try:
-            self._open()
-        except DoubtError:
-            raise
-        except Exception as error:
-            self.discard(error)
+        super().__init__(place, identity)
 
     def _open(self) -> None:
-        with writing(self._place):
-            self._place.mkdir(parents=True, exist_ok=True)
-        self._next = max((int(file.stem) for file in self._files()), default=0)
+        self._next = max((int(file.stem) for file in self._files()), default=self._next)
         manifest = self._place / _MANIFEST
         if not manifest.exists():
-            self._begin()
+            self.offset, self.head, self.horizon = None, LogHead(), Horizon()
+            self.table = BandTable(**self._settings)
             return
         with manifest.open("rb") as file:
             head = read_archive(file, manifest).head
@@ -108,10 +92,6 @@ class BucketStore:
         self.horizon = Horizon(head["horizon"][0], tuple(head["horizon"][1]))
         self.head = LogHead.restored(_runs(beside), head["offset"])
 
-    def _begin(self) -> None:
-        self.offset, self.head, self.horizon = None, LogHead(), Horizon()
-        self.table = BandTable(**self._settings)
-
     def _loaded(self, name: str) -> Segment | Sealed:
         arrays = map_arrays(self._place / name)
         segment = Sealed.adopt(arrays) if "keys" in arrays else Segment.restore(arrays)
@@ -121,12 +101,8 @@ class BucketStore:
     def _files(self) -> list[Path]:
         return [file for file in self._place.iterdir() if file.suffix == _SUFFIX and file.stem.isdigit()]
 
-    def discard(self, why: object) -> None:
-        """Remove everything, and go on with nothing."""
-        remove(self._place, why if isinstance(why, StateError) else f"{self._place}: {why}")
-        with writing(self._place):
-            self._place.mkdir(parents=True, exist_ok=True)
-        self._begin()
+    def _let_go(self) -> None:
+        """Nothing to close: what is mapped goes with the table, which is made anew."""
 
     def close(self) -> None:
         """Leave the files to others, once what is being written is there."""

@@ -27,60 +27,40 @@ import numpy as np
 from rocksdict import BlockBasedOptions, Cache, DBCompressionType, Options, Rdict, WriteBatch, WriteOptions
 
 from stream_lsh.arrays import I64, U32, U64, Bools
-from stream_lsh.errors import DamagedBytes, DoubtError, InvariantError, StateError
+from stream_lsh.errors import DamagedBytes, InvariantError, StateError
 from stream_lsh.pipeline.documents import LIVE, MARKER, META, DocumentTable, Retired, Versions
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.trimming import Extent, LogHead
 from stream_lsh.retention import Horizon
-from stream_lsh.worker.storage.folder import Identity, remove, writing
+from stream_lsh.worker.storage.folder import Identity, writing
+from stream_lsh.worker.storage.partition import PartitionStore
 
 _IDENTITY, _OFFSET, _HORIZON = b"!identity", b"!offset", b"!horizon"
 _BUFFER_BYTES, _CACHE_BYTES = 4 << 20, 64 << 20
 _cache = Cache(_CACHE_BYTES)  # of all partitions
 
 
-class DocumentStore:
-    """What is on disk of one partition.
+class DocumentStore(PartitionStore):
+    """What is on disk of the documents of one partition.
 
     Args:
-        place: the folder; nobody else may use it.
-        identity: whose state it is to be; what is of something else is removed.
+        place, identity: see `PartitionStore`.
         slots: the length of a signature.
         bands: buckets of a version, that of its digest aside.
-
-    Attributes:
-        offset: of the last record of the changelog that is in here; None for none.
-        head: of the changelog up to there.
-        horizon: what has been dropped.
-
-    Raises:
-        DoubtError: the disk does not work.
 
     Cost: some 10 us a document written, and as much for one that is looked up, which is not in a cache.
     """
 
-    offset: int | None
-    head: LogHead
-    horizon: Horizon
-
     def __init__(self, place: Path, identity: Identity, slots: int, bands: int) -> None:
-        self._place, self._identity = place, identity
         self._slots, self._width = slots, bands + 1
         self._under_way: dict[int, tuple[str, bytes]] = {}
         self._start: int | None = None
         self._unlogged = WriteOptions()
         self._unlogged.disable_wal = True  # type: ignore[assignment,method-assign]  # a property, whatever the stub says
         self._db: Any = None
-        try:
-            self._open()
-        except DoubtError:
-            raise
-        except Exception as error:
-            self.discard(error)
+        super().__init__(place, identity)
 
     def _open(self) -> None:
-        with writing(self._place):
-            self._place.mkdir(parents=True, exist_ok=True)
         db = self._db = Rdict(str(self._place), _options())
         stored, offset = db.get(_IDENTITY), db.get(_OFFSET)
         if stored is not None:
@@ -95,13 +75,9 @@ class DocumentStore:
         self.head = LogHead() if self.offset is None else LogHead.restored(self._runs(), self.offset)
         self._start = self.head.start
 
-    def discard(self, why: object) -> None:
-        """Remove everything, and go on with nothing."""
+    def _let_go(self) -> None:
         self.close()
-        remove(self._place, why if isinstance(why, StateError) else f"{self._place}: {why}")
         self._under_way.clear()
-        with writing(self._place):
-            self._open()
 
     def close(self) -> None:
         """Leave the files to others; what was written stays."""
