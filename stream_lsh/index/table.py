@@ -46,7 +46,7 @@ class BandTable:
         cap_candidates: how many candidates a new document gets, those of identical content aside; 0 = all.
         segment_span_ms: stretch of event time per segment, the grain of `expire`; None = one stretch for ever.
         first_capacity: postings of the first segment of a stretch.
-        most_documents: after how many a segment takes no more batches, the grain of `expire` by floors; 0 = none.
+        most_documents: how many a segment takes, the grain of `expire` by floors; 0 = as many as fit.
 
     Attributes:
         visited: postings read by all probes so far, the measure of their cost that no clock can blur.
@@ -307,9 +307,10 @@ class BandTable:
         while begin < end:
             segment = self._open_segment(int(times[begin]), int(counts[begin]))
             stop = end
-            if len(rows) > segment.room or int(times.max()) >= segment.until_ms:
+            most = self._most_documents - segment.documents if self._most_documents else end
+            if len(rows) > segment.room or end - begin > most or int(times.max()) >= segment.until_ms:
                 after = (times[begin:] >= segment.until_ms).nonzero()[0]
-                fit = int(np.searchsorted(np.cumsum(counts[begin:]), segment.room, side="right"))
+                fit = min(most, int(np.searchsorted(np.cumsum(counts[begin:]), segment.room, side="right")))
                 stop = begin + min(fit, int(after[0]) if len(after) else fit)
             at = slice(None) if stop - begin == end else ((local >= begin) & (local < stop)).nonzero()[0]
             older = segment.append(refs[begin:stop], counts[begin:stop], local[at] - begin, buckets[at])

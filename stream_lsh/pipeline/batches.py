@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from stream_lsh.arrays import F64, I64, U8, U32, U64, Bools
 from stream_lsh.model import Retirement
 from stream_lsh.retention import Horizon
@@ -45,6 +47,14 @@ class Postings:
 
     def __len__(self) -> int:
         return self.refs.size
+
+    def only(self, keep: Bools) -> "Postings":
+        """The versions for which `keep`, bool[n], is true, with their postings."""
+        number = np.cumsum(keep) - 1
+        kept = keep[self.rows]
+        return Postings(
+            self.refs[keep], self.times[keep], self.retired[keep], number[self.rows[kept]], self.buckets[kept]
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stream_lsh.arrays import Bools
 from stream_lsh.index.hits import Hits
 from stream_lsh.index.table import BandTable
 from stream_lsh.pipeline.batches import CANDIDATE, Candidates, Postings
@@ -27,25 +26,11 @@ def index(postings: Postings, table: BandTable) -> Indexed:
     """
     if not postings.retired.any():
         return _indexed([table.insert_and_probe(postings.refs, postings.times, postings.rows, postings.buckets)])
-    gone = _select(postings, postings.retired)
-    come = _select(postings, ~postings.retired)
+    gone, come = postings.only(postings.retired), postings.only(~postings.retired)
     hits = [table.retire(gone.refs, gone.rows, gone.buckets)]
     if len(come):
         hits.append(table.insert_and_probe(come.refs, come.times, come.rows, come.buckets))
     return _indexed(hits)
-
-
-def _select(postings: Postings, keep: Bools) -> Postings:
-    """The versions of a batch for which `keep` is true, with their postings."""
-    number = np.cumsum(keep) - 1
-    kept = keep[postings.rows]
-    return Postings(
-        postings.refs[keep],
-        postings.times[keep],
-        postings.retired[keep],
-        number[postings.rows[kept]],
-        postings.buckets[kept],
-    )
 
 
 def _indexed(parts: list[Hits]) -> Indexed:

@@ -29,6 +29,7 @@ from stream_lsh.arrays import I64, U64
 from stream_lsh.index.table import BandTable
 from stream_lsh.pipeline.batches import BandsFrame, Pass, Postings
 from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.joining import joined_postings
 from stream_lsh.pipeline.records import DocumentsRecord
 
 TIMES = 3
@@ -36,6 +37,8 @@ TIMES = 3
 PACE = 2
 """Entries that are copied for each that is written meanwhile: a pass over n entries is over when n / 2 have come."""
 LEAST_VERSIONS, LEAST_POSTINGS = 1024, 16 * 1024
+_TOGETHER = 64 * 1024
+"""Postings that are inserted together in a recovery."""
 _SLICE_VERSIONS = 128
 """Some 5 ms: what it takes to compress them."""
 
@@ -158,18 +161,25 @@ class BucketsRecovery:
 
     Args:
         table: an empty one, or what is known to stand for the log up to where it is read from.
+
+    Cost: a record of a calm stream has some 200 postings, which cost as much to insert as 2,000; so what is only
+        inserted waits until it is worth it.
     """
 
     def __init__(self, table: BandTable) -> None:
         self._table = table
         self._first: int | None = None
         self._put_off: list[BandsFrame] | None = None
+        self._come: list[Postings] = []
+        self._waiting = 0
 
     @property
     def table(self) -> BandTable:
         """The table, once there is nothing more to take in."""
         if self._put_off is not None:
             self._catch_up()
+        if self._come:
+            self._insert()
         return self._table
 
     @property
@@ -183,7 +193,7 @@ class BucketsRecovery:
             self._first = offset
         if frame.copied is None:
             if self._put_off is None:
-                _apply(frame, self._table)
+                self._apply(frame)
             else:
                 self._put_off.append(frame)
         elif frame.copied == _BEGINS:
@@ -193,23 +203,31 @@ class BucketsRecovery:
             if frame.copied.ended:
                 self._catch_up()
             else:
-                _apply(frame, self._table)
+                self._apply(frame)
 
     def _catch_up(self) -> None:
         """What came while the log was rewritten, behind what was copied."""
         waiting, self._put_off = self._put_off or [], None
         for frame in waiting:
-            _apply(frame, self._table)
+            self._apply(frame)
 
+    def _apply(self, frame: BandsFrame) -> None:
+        if frame.horizon is not None:
+            self._insert()
+            self._table.expire(frame.horizon.time_ms, np.array(frame.horizon.floors, np.uint64))
+        postings = frame.postings
+        if postings is None:
+            return
+        if postings.retired.any():
+            self._insert()
+            gone, postings = postings.only(postings.retired), postings.only(~postings.retired)
+            self._table.retire(gone.refs, gone.rows, gone.buckets)
+        self._come.append(postings)
+        self._waiting += postings.rows.size
+        if self._waiting > _TOGETHER:
+            self._insert()
 
-def _apply(frame: BandsFrame, table: BandTable) -> None:
-    if frame.horizon is not None:
-        table.expire(frame.horizon.time_ms, np.array(frame.horizon.floors, np.uint64))
-    postings = frame.postings
-    if postings is None:
-        return
-    come = ~postings.retired[postings.rows]
-    if not come.all():
-        table.retire(postings.refs, postings.rows[~come], postings.buckets[~come])
-    if come.any():
-        table.insert(postings.refs, postings.times, postings.rows[come], postings.buckets[come])
+    def _insert(self) -> None:
+        come, self._come, self._waiting = self._come, [], 0
+        for postings in joined_postings(come):
+            self._table.insert(postings.refs, postings.times, postings.rows, postings.buckets)

@@ -299,13 +299,13 @@ def test_memory_stays_flat_while_time_passes_and_the_horizon_follows() -> None:
 def test_memory_stays_flat_where_floors_alone_decide() -> None:
     table, coarse = BandTable(first_capacity=64, most_documents=100), BandTable(first_capacity=64)
     sizes = []
-    for ref in range(0, 8_000, 20):
+    for ref in range(0, 9_000, 30):
         near = ref - 250  # a batch meets documents that are still there
         for one in (table, coarse):
             one.expire(-(1 << 62), np.array([max(0, ref - 300)], dtype=np.uint64))
-            met = probe(one, [(ref + i, 0, (ref + i) % 250 << 40 | 2) for i in range(20)])
-            assert near < 0 or {(ref + i, near + i) for i in range(20)} <= pairs_of(met)
-        assert table.documents <= 300 + 100 + 2 * 20
+            met = probe(one, [(ref + i, 0, (ref + i) % 250 << 40 | 2) for i in range(30)])
+            assert near < 0 or {(ref + i, near + i) for i in range(30)} <= pairs_of(met)
+        assert table.documents <= 300 + 100 + 30
         assert table.segments <= 6
         sizes.append(table.nbytes)
     assert max(sizes[200:]) <= max(sizes[:200])

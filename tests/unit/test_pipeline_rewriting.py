@@ -2,14 +2,18 @@
 
 import random
 from collections import deque
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 from stream_lsh.index.table import BandTable
 from stream_lsh.model import make_ref
+from stream_lsh.pipeline import rewriting
 from stream_lsh.pipeline.batches import BandsFrame, Pass, Postings
 from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.index import index
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.rewriting import PACE, TIMES, BucketsPasses, BucketsRecovery, DocumentsPasses
 from stream_lsh.pipeline.trimming import LogHead, extent_of_buckets, extent_of_documents
@@ -215,6 +219,44 @@ def test_where_the_log_begins_before_a_pass_its_slices_do_not_count() -> None:
 def test_a_pass_that_was_cut_short_puts_nothing_off_for_ever() -> None:
     records = {offset: record for offset, record in REWRITTEN.items() if offset != 12}
     assert order(recovered(records), 4) == [60, 50, 2, 1]
+
+
+def frames(rng: random.Random, count: int) -> Iterator[BandsFrame]:
+    """New versions, some that replace older ones, some that only go, and horizons."""
+    live = list[tuple[int, int]]()
+    for number in range(count):
+        if rng.random() < 0.05:
+            yield BandsFrame(horizon=Horizon(number * 4 - rng.randint(20, 90)))
+        gone = [live.pop(rng.randrange(len(live))) for _ in range(rng.choice((0, 0, 1, 2))) if live]
+        come = [(4 * number + at, rng.randrange(3)) for at in range(rng.randrange(4))]
+        live += come
+        refs = np.array([ref for ref, _ in gone + come], np.uint64)
+        retired = np.arange(refs.size) < len(gone)
+        buckets = np.array([bucket for _, bucket in gone + come], np.uint64)
+        yield BandsFrame(Postings(refs, refs.astype(np.int64), retired, np.arange(refs.size), buckets))
+
+
+@pytest.mark.parametrize("together", [0, 5, 1 << 16])
+def test_how_much_is_inserted_together_changes_nothing(
+    together: int, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rewriting, "_TOGETHER", together)
+    settings: dict[str, Any] = {"segment_span_ms": 20, "first_capacity": 64, "most_documents": 7}
+    live = 0
+    for value in range(seed, seed + 20):
+        print(f"seed {value}")
+        recovery, table = BucketsRecovery(BandTable(**settings)), BandTable(**settings)
+        for offset, record in enumerate(frames(random.Random(value), 60)):
+            recovery.take(offset, record)
+            if record.horizon is not None:
+                table.expire(record.horizon.time_ms)
+            if record.postings is not None:
+                index(record.postings, table)
+        for bucket in range(3):
+            assert order(recovery, bucket) == order(BucketsRecovery(table), bucket)
+        assert len(recovery.table) == len(table)
+        live += len(table)
+    assert live > 100
 
 
 def test_a_pass_over_buckets_begins_goes_on_and_ends_with_its_deliveries() -> None:
