@@ -299,17 +299,20 @@ def test_memory_stays_flat_while_time_passes_and_the_horizon_follows() -> None:
 def test_memory_stays_flat_where_floors_alone_decide() -> None:
     table, coarse = BandTable(first_capacity=64, most_documents=100), BandTable(first_capacity=64)
     sizes = []
-    for ref in range(0, 9_000, 30):
+    for ref in range(0, 8_000, 20):
         near = ref - 250  # a batch meets documents that are still there
         for one in (table, coarse):
             one.expire(-(1 << 62), np.array([max(0, ref - 300)], dtype=np.uint64))
-            met = probe(one, [(ref + i, 0, (ref + i) % 250 << 40 | 2) for i in range(30)])
-            assert near < 0 or {(ref + i, near + i) for i in range(30)} <= pairs_of(met)
-        assert table.documents <= 300 + 100 + 30
+            met = probe(one, [(ref + i, 0, (ref + i) % 250 << 40 | 2) for i in range(20)])
+            assert near < 0 or {(ref + i, near + i) for i in range(20)} <= pairs_of(met)
+        assert table.documents <= 300 + 100 + 20
         assert table.segments <= 6
         sizes.append(table.nbytes)
     assert max(sizes[200:]) <= max(sizes[:200])
     assert coarse.documents > 1_000
+    probe(table, [(8_000 + i, 0, 4) for i in range(150)])
+    table.expire(-(1 << 62), np.array([8_000 + 100], dtype=np.uint64))
+    assert table.documents < 50 + 100, "a large batch is cut too"
 
 
 def test_a_batch_beyond_the_sort_key_is_cut_and_answers_alike() -> None:
