@@ -162,6 +162,10 @@ class Pass(NamedTuple):
     ended: bool
 
 
+BEGINS = Pass(-1, False)
+"""What the first record of a pass is to it."""
+
+
 @dataclass(frozen=True, slots=True)
 class BandsFrame:
     """A message of the topic `bands`: from sign postings and watermarks, from settle the horizon.

@@ -27,10 +27,11 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U64
 from stream_lsh.index.table import BandTable
-from stream_lsh.pipeline.batches import BandsFrame, Pass, Postings
+from stream_lsh.pipeline.batches import BEGINS, BandsFrame, Pass, Postings
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.joining import joined_postings
 from stream_lsh.pipeline.records import DocumentsRecord
+from stream_lsh.pipeline.trimming import LogHead
 
 TIMES = 3
 """How many times what is live a log may hold.  A pass then writes at most one entry for two that were written."""
@@ -57,7 +58,7 @@ class DocumentsPasses:
         self._began = self._next = self._owed = self._under_way = 0
 
     def slices(
-        self, table: DocumentTable, log: tuple[int, int], written: int, acknowledged: int, bands: int
+        self, table: DocumentTable, log: LogHead, written: int, acknowledged: int, bands: int
     ) -> Iterator[DocumentsRecord]:
         """What is to be appended now, between two batches of sign; each is sent before the next one is taken.
 
@@ -65,16 +66,16 @@ class DocumentsPasses:
 
         Args:
             table: of the partition; all of it has been delivered.
-            log: entries that it holds, and the offset that its next record will have.
+            log: up to the last of them; where a pass begins, it begins a run.
             written: entries of the batch that was written last.
             acknowledged: what versions below this offset of the source retired is not copied.
             bands: width of the retired buckets.
         """
         if self._order is None:
-            entries, end = log
-            if entries <= self.least + TIMES * table.entries:
+            if log.entries <= self.least + TIMES * table.entries:
                 return
-            self._order, self._began, self._next, self._owed = table.in_order(), end, 0, 0
+            self._order, self._began, self._next, self._owed = table.in_order(), log.end, 0, 0
+            log.begin_run()
         refs, rows = self._order
         self._owed += PACE * written
         while self._owed > 0 and self._next < refs.size:
@@ -99,9 +100,6 @@ class DocumentsPasses:
             return None
         self._order = None
         return self._began
-
-
-_BEGINS = Pass(-1, False)
 
 
 class BucketsPasses:
@@ -131,7 +129,7 @@ class BucketsPasses:
             if entries > self.least + TIMES * len(table):
                 self._at_work, self._ended, self._began, self._owed = True, False, None, 0
                 table.begin_copy()
-                yield BandsFrame(copied=_BEGINS)
+                yield BandsFrame(copied=BEGINS)
             return
         if self._began is None:
             return
@@ -196,7 +194,7 @@ class BucketsRecovery:
                 self._apply(frame)
             else:
                 self._put_off.append(frame)
-        elif frame.copied == _BEGINS:
+        elif frame.copied == BEGINS:
             if offset == self._first:
                 self._put_off = []
         elif frame.copied.began == self._first:

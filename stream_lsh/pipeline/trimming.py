@@ -13,7 +13,7 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U64
 from stream_lsh.model import ref_partition
-from stream_lsh.pipeline.batches import BandsFrame
+from stream_lsh.pipeline.batches import BEGINS, BandsFrame
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.retention import BEGINNING_MS, Horizon
 
@@ -26,13 +26,14 @@ class Extent(NamedTuple):
 
     `entries` is how much of its log it takes up, in the unit in which its table counts what is live.  `whole_from` is
     an offset from which on everything up to this record was rewritten: what lies before it is superfluous, and no log
-    may begin behind it and before this record.
+    may begin behind it and before this record.  `begins_pass`, because where such a pass begins the log will be cut.
     """
 
     newest_ms: int = BEGINNING_MS
     refs: tuple[int, ...] = ()
     entries: int = 0
     whole_from: int | None = None
+    begins_pass: bool = False
 
     def passed(self, horizon: Horizon) -> bool:
         """Whether all of it has expired."""
@@ -71,6 +72,8 @@ def extent_of_buckets(frame: BandsFrame) -> Extent:
     postings = frame.postings
     if frame.copied is not None and frame.copied.ended:
         return Extent(whole_from=frame.copied.began)
+    if frame.copied == BEGINS:
+        return Extent(begins_pass=True)
     return Extent() if postings is None else extent_of(postings.times, postings.refs, postings.rows.size)
 
 
@@ -97,6 +100,8 @@ class LogHead:
             return
         self._end = offset
         self.entries += extent.entries
+        if extent.begins_pass:
+            self.begin_run()
         if self._in_last == 0:  # also after a restart: the run that grew is left as it is
             self._runs.append((offset, extent))
         else:
@@ -105,6 +110,10 @@ class LogHead:
         self._in_last = (self._in_last + 1) % self._together
         if extent.whole_from is not None and self._runs[0][0] <= extent.whole_from:
             self._keep_whole(extent.whole_from)
+
+    def begin_run(self) -> None:
+        """A pass begins with the next record: when it is over, nothing from before it is to stay or to be counted."""
+        self._in_last = 0
 
     @classmethod
     def restored(cls, runs: Iterable[tuple[int, Extent]], end: int) -> "LogHead":
@@ -124,6 +133,11 @@ class LogHead:
     def last_run(self) -> tuple[int, Extent]:
         """The run that grows."""
         return self._runs[-1]
+
+    @property
+    def end(self) -> int:
+        """The offset behind the last record."""
+        return self._end + 1
 
     @property
     def start(self) -> int | None:

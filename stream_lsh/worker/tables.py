@@ -167,10 +167,6 @@ class Changelogged(Generic[_State]):
         """The first offset of the changelog that a recovery needs, where this has expired."""
         return self._heads[partition].needed(horizon)
 
-    def log(self, partition: int) -> tuple[int, int]:
-        """How many entries the changelog holds, and the offset behind the last record that the state contains."""
-        return self._heads[partition].entries, self._offsets.get(partition, -1) + 1
-
     def rewritten(self, partition: int, offset: int) -> None:
         """The changelog has all that is live before this offset once more behind it."""
         if partition in self._heads:

@@ -48,7 +48,7 @@ class Changelogs:
         if states.held().get(partition) is not documents:
             return deliveries  # the partition was taken away meanwhile, and the pass ends with the state
         acknowledged, bands = self._app.committed_offset(tp) or 0, record.retired_buckets.shape[1]
-        log, written = states.log(partition), extent_of_documents(record).entries
+        log, written = states.head(partition), extent_of_documents(record).entries
         for copied in passes.slices(documents.table, log, written, acknowledged, bands):
             parts = cut_documents(copied)
             passes.sent(len(parts))
@@ -80,7 +80,7 @@ class Changelogs:
         passes, states, deliveries = buckets.passes, self._state.buckets, Deliveries()
         if states.held().get(partition) is not buckets:
             return deliveries
-        for copied in passes.records(buckets.table, states.log(partition)[0], postings):
+        for copied in passes.records(buckets.table, states.head(partition).entries, postings):
             parts = [copied]
             if copied.postings is not None:
                 parts = [replace(copied, postings=part) for part in cut_postings(copied.postings)]

@@ -83,8 +83,8 @@ def sign_agent(worker: "Worker", partition: int, position: int) -> Iterator[Writ
 def _copied_documents(worker: "Worker", partition: int, record: DocumentsRecord) -> Iterator[Write]:
     """The slices that are due behind a record, where the changelog is being rewritten."""
     setup, broker, state = worker.setup, worker.broker, worker.partitions[partition]
-    passes, end = state.documents_passes, broker.end("documents-changelog", partition)
-    log, written = (state.log_entries(broker, "documents-changelog"), end), extent_of_documents(record).entries
+    passes, log = state.documents_passes, state.log_head(broker, "documents-changelog")
+    written = extent_of_documents(record).entries
     acknowledged = broker.committed["sign", partition]
     for copied in passes.slices(state.documents, log, written, acknowledged, setup.scheme.slots + 1):
         if "a log is trimmed when every slice is in it" in worker.rules_out:
@@ -156,7 +156,7 @@ def _copied_buckets(worker: "Worker", partition: int, written: int) -> Iterator[
     """What is due of a pass over the changelog of the band-bucket table."""
     setup, broker, state = worker.setup, worker.broker, worker.partitions[partition]
     passes, topic = state.buckets_passes, "buckets-changelog"
-    for copied in passes.records(state.table, state.log_entries(broker, topic), written):
+    for copied in passes.records(state.table, state.log_head(broker, topic).entries, written):
         whole = copied.postings
         parts = [copied]
         if whole is not None:

@@ -11,7 +11,7 @@ from stream_lsh.pipeline.gather import Forwarded
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.rewriting import BucketsPasses, BucketsRecovery, DocumentsPasses
 from stream_lsh.pipeline.settle import Settler
-from stream_lsh.pipeline.trimming import Extent, LogHead, extent_of_buckets, extent_of_documents
+from stream_lsh.pipeline.trimming import LogHead, extent_of_buckets, extent_of_documents
 from stream_lsh.pipeline.verify import Criteria, ShingleSets
 from stream_lsh.pipeline.watermarks import Relay
 from stream_lsh.wire.ledger_record import LedgerAssembler
@@ -85,9 +85,14 @@ class PartitionState:
         self._recover(broker, partition)
         self.newest_ms = self.documents.newest_ms(broker.committed["sign", partition])
 
-    def log_entries(self, broker: Broker, topic: str) -> int:
+    def log_head(self, broker: Broker, topic: str) -> LogHead:
         """What a changelog holds."""
-        return sum(_extent(decoded(topic, one.value)).entries for one in broker.read(topic, self.partition))
+        head = LogHead(together=1)
+        for message in broker.read(topic, self.partition):
+            record: DocumentsRecord | BandsFrame = decoded(topic, message.value)
+            named = extent_of_documents(record) if isinstance(record, DocumentsRecord) else extent_of_buckets(record)
+            head.note(message.offset, named)
+        return head
 
     def trim_documents(self, broker: Broker, began: int) -> None:
         """Everything before the beginning of a pass is dead."""
@@ -120,11 +125,6 @@ def recovered_settler(setup: Setup, broker: Broker) -> Settler:
         if record is not None:
             settler.apply(record)
     return settler
-
-
-def _extent(record: DocumentsRecord | BandsFrame) -> Extent:
-    """What a record of a changelog names."""
-    return extent_of_documents(record) if isinstance(record, DocumentsRecord) else extent_of_buckets(record)
 
 
 class Worker:
@@ -188,10 +188,7 @@ class Worker:
         """Delete the head of the changelogs of a partition that recovery does not need."""
         horizon = self.partitions[partition].documents.horizon
         for topic in ("documents-changelog", "buckets-changelog"):
-            head = LogHead(together=1)
-            for message in self.broker.read(topic, partition):
-                head.note(message.offset, _extent(decoded(topic, message.value)))
-            needed = head.needed(horizon)
+            needed = self.partitions[partition].log_head(self.broker, topic).needed(horizon)
             if needed is not None:
                 self.broker.trim(topic, partition, needed)
 

@@ -41,8 +41,8 @@ class Log:
         record = record_of(rows, SLOTS, horizon)
         self.table.apply(record)
         self._append(record)
-        end, written = len(self.records), extent_of_documents(record).entries
-        for copied in self.passes.slices(self.table, (self.head.entries, end), written, 0, WIDTH):
+        written = extent_of_documents(record).entries
+        for copied in self.passes.slices(self.table, self.head, written, 0, WIDTH):
             self.passes.sent(1)
             self.under_way.append(len(self.records))
             self.copied += len(copied)
@@ -112,6 +112,17 @@ def test_ten_thousand_versions_of_one_document_leave_a_log_of_a_few() -> None:
     assert longest <= LEAST + TIMES + 2
     assert log.copied <= 10_000 / PACE
     assert plain(log.recovered().snapshot(WIDTH)) == plain(log.table.snapshot(WIDTH))
+
+
+def test_at_most_half_of_what_is_written_is_copied_however_many_records_make_a_run() -> None:
+    log = Log(slice_versions=50)
+    log.head, written = LogHead(), 0
+    for first in range(0, 20_000, 10):
+        log.write([Row(f"d{at % 40}", make_ref(0, at), at, at, "text") for at in range(first, first + 10)])
+        log.confirm()
+        written += 10
+    assert log.copied <= written / PACE
+    assert log.head.entries <= (TIMES + 1) * 40 + LEAST
 
 
 def test_documents_that_never_change_are_never_copied() -> None:
@@ -290,6 +301,10 @@ def test_no_log_begins_inside_of_a_pass_that_has_ended() -> None:
     assert head.needed(Horizon()) == 7
     assert head.needed(Horizon(50)) == 7, "not 8, though 1 and 2 have expired"
     assert head.needed(Horizon(51)) == 13
+    long = LogHead(together=64)
+    for offset, record in {5: frame(1, 4), 6: frame(2, 4), **REWRITTEN}.items():
+        long.note(offset, extent_of_buckets(record))
+    assert (long.needed(Horizon()), long.entries) == (7, 5), "of what came before a pass nothing is left or counted"
     earlier = LogHead(together=1)
     for offset, record in REWRITTEN.items():
         if offset > 7:

@@ -116,7 +116,7 @@ def test_a_table_whose_recovery_is_in_the_middle_of_a_pass_is_not_saved(tmp_path
     again = state()
     assert again.buckets.offset(0) == (6 if ended else None)
     assert len(again.buckets[0].table) == (2 if ended else 0)
-    assert again.buckets.log(0)[0] == (2 if ended else 0), "what the log holds is known after a restart"
+    assert again.buckets.head(0).entries == (2 if ended else 0), "what the log holds is known after a restart"
     again.close()
     folder.close()
 
