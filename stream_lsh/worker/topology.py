@@ -7,7 +7,7 @@ from typing import Any
 
 from faust.types import TP
 
-from stream_lsh.config.model import Config, PipelineConfig
+from stream_lsh.config.model import TABLES, Config, PipelineConfig
 from stream_lsh.errors import StreamLSHError
 from stream_lsh.pipeline.batches import BandsFrame, Mark, Watermarks
 from stream_lsh.wire.frames import encode
@@ -24,8 +24,6 @@ from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.storage.folder import DataFolder, Storage
 from stream_lsh.worker.tables import StateTable, state_table
 from stream_lsh.worker.upkeep import Upkeep
-
-TABLES = ("documents", "buckets", "ledger")
 
 TICK_SECONDS = 1.0
 """How often sign says how far event time has come."""

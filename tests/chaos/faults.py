@@ -96,7 +96,7 @@ async def _starve_worker_of_files(scene: Scene, hit: Hit) -> AsyncIterator[None]
 
 @asynccontextmanager
 async def _fill_disk_of_worker(scene: Scene, hit: Hit) -> AsyncIterator[None]:
-    """Nothing can be written to any file, the log among them: a worker keeps nothing else on disk."""
+    """Nothing can be written to any file: neither the copy of the state nor the log."""
     pid = scene.workers[hit.worker].pid
     if pid is None:
         yield

@@ -127,21 +127,27 @@ def test_tables_are_saved_while_the_worker_goes_on(
 ) -> None:
     monkeypatch.setattr(state_module, "_LEAST_SAVED", 500)
     config = configured(broker, name, PARTITIONS, retention="1000d")
-    folder, saved = config.worker.data_dir, set[str]()
+    folder, stream = config.worker.data_dir, edits(articles(data_dir, 1_500), 2)
     assert folder is not None
-    stream = edits(articles(data_dir, 1_500), 2)
 
-    async def run() -> list[str]:
+    def saved() -> dict[str, bytes]:
+        return {str(path): path.read_bytes() for path in folder.glob("worker-0/*/buckets-*/manifest")}
+
+    async def run() -> tuple[list[str], dict[str, bytes], dict[str, bytes]]:
         app = await worker_of(config)
         async with running(app):
+            first = dict[str, bytes]()
             for part in thirds(stream):
                 await send(config.kafka.brokers[0], config.pipelines[0].source, part)
-                await asyncio.sleep(1.0)
-                saved.update(path.name for path in folder.glob("worker-0/*/buckets-*/*.seg"))
-            return await settled(config, survivors(stream), 60.0)
+                await until(lambda: len(saved()) == PARTITIONS, 60)
+                first = first or saved()
+            missing = await settled(config, survivors(stream), 60.0)
+            return missing, first, saved()
 
-    assert asyncio.run(run()) == []
-    assert len(saved) > 2 * PARTITIONS
+    missing, first, last = asyncio.run(run())
+    assert missing == []
+    assert len(last) == PARTITIONS
+    assert all(last[place] != first[place] for place in last), "and again, when there was more"
 
 
 @pytest.mark.timeout(300)

@@ -4,16 +4,16 @@ import asyncio
 import random
 from typing import Any
 
-from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
-
 from stream_lsh.config import Config
 from stream_lsh.model import Document
 from stream_lsh.worker.brokers import Broker
+from stream_lsh.worker.reading import bounds, partitions_of
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import read, running, until
 from tests.kafka.test_worker import configured, expected, published, send
 from tests.kafka.test_worker_upkeep import often, words
 
+PARTITIONS = 2
 VERSIONS = 10_000
 LEAST = 64
 
@@ -25,18 +25,10 @@ def prose(number: int) -> str:
 async def spans(config: Config) -> dict[str, tuple[int, int]]:
     """Records that the changelogs of documents and of buckets hold, and where they end, over all partitions."""
     pipeline, found = config.pipelines[0], {}
-    consumer = AIOKafkaConsumer(bootstrap_servers=config.kafka.brokers[0])
-    await consumer.start()
-    try:
-        for table in ("documents", "buckets"):
-            topic = pipeline.changelog_topic(table)
-            await consumer._client.add_topic(topic)
-            tps = [TopicPartition(topic, partition) for partition in consumer.partitions_for_topic(topic) or ()]
-            begins, ends = await consumer.beginning_offsets(tps), await consumer.end_offsets(tps)
-            found[table] = sum(ends.values()) - sum(begins.values()), sum(ends.values())
-        return found
-    finally:
-        await consumer.stop()
+    for table in ("documents", "buckets"):
+        begins, ends = await bounds(config.kafka, partitions_of(pipeline.changelog_topic(table), PARTITIONS))
+        found[table] = sum(ends.values()) - sum(begins.values()), sum(ends.values())
+    return found
 
 
 def rewriting(app: WorkerApp, name: str) -> WorkerApp:
@@ -77,7 +69,7 @@ async def many_versions(config: Config, others: list[Document]) -> Any:
 
 
 def test_ten_thousand_versions_of_one_document_leave_no_more_than_a_few(broker: Broker, name: str) -> None:
-    config = configured(broker, name, 2, threshold=0.5)
+    config = configured(broker, name, PARTITIONS, threshold=0.5)
     others = [Document(str(number), prose(number), number) for number in range(20)]
     held, nbytes, left, recovered, documents, changed = asyncio.run(many_versions(config, others))
     assert recovered == held
@@ -109,7 +101,7 @@ async def crawled_again(config: Config, pages: list[Document]) -> tuple[Any, Any
 
 
 def test_pages_that_are_crawled_again_unchanged_write_no_changelog_record(broker: Broker, name: str) -> None:
-    config = configured(broker, name, 2)
+    config = configured(broker, name, PARTITIONS)
     pages = [Document(str(number), prose(number % 40), number) for number in range(60)]
     before, after, unchanged = asyncio.run(crawled_again(config, pages))
     assert after == before
@@ -133,6 +125,6 @@ async def corrected(config: Config, stories: list[Document]) -> list[Any]:
 
 
 def test_a_correction_that_still_matches_publishes_no_null(broker: Broker, name: str) -> None:
-    config = configured(broker, name, 2, threshold=0.8)
+    config = configured(broker, name, PARTITIONS, threshold=0.8)
     stories = [Document(id, f"{prose(1)} {id}", 1) for id in ("one", "other")]
     assert asyncio.run(corrected(config, stories)) == []
