@@ -143,10 +143,10 @@ class Changelogged(Generic[_State]):
         """
         if self.failure is not None or partition not in self._states:
             return
-        if offset > self._offsets.get(partition, offset) + 1:
-            self._begin_anew(partition, f"the log was trimmed up to offset {offset} while it was read")
         taken = Taken(Extent())
         try:
+            if offset > self._offsets.get(partition, offset) + 1:
+                self._begin_anew(partition, f"the log was trimmed up to offset {offset} while it was read")
             if value is not None:
                 taken = self._apply(self._states[partition], value, offset)
                 self.applied += 1

@@ -10,7 +10,7 @@ import pytest
 from faust.types import TP
 
 from stream_lsh.config import parse
-from stream_lsh.errors import DamagedBytes, InvariantError
+from stream_lsh.errors import DamagedBytes, DoubtError, InvariantError
 from stream_lsh.pipeline.batches import BandsFrame, Pass, Postings
 from stream_lsh.pipeline.trimming import Extent
 from stream_lsh.retention import BEGINNING_MS
@@ -92,6 +92,23 @@ def test_a_log_that_was_trimmed_while_it_was_read_is_taken_in_from_where_it_begi
         states.recover(0, b"%d" % offset, offset)
     states.recover(0, b"9", 9)
     assert (states[0], states.offset(0)) == ([b"9"], 9)
+
+
+def test_a_state_that_cannot_begin_anew_is_a_failure_that_is_kept() -> None:
+    made = list[int]()
+
+    def make(partition: int) -> list[bytes]:
+        made.append(partition)
+        if len(made) > 1:
+            raise DoubtError("the disk is full")
+        return []
+
+    states = Changelogged(make, take)
+    states.own(0)
+    states.recover(0, b"3", 3)
+    states.recover(0, b"9", 9)  # the engine goes on after whatever is raised here
+    with pytest.raises(DoubtError, match="the disk is full"):
+        states.held()
 
 
 @pytest.mark.parametrize("ended", [False, True])
