@@ -1,7 +1,7 @@
 """What a worker holds of one pipeline: the core's state by partition, and how a record of a changelog goes into it."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -250,9 +250,12 @@ class PipelineState:
         store = BucketStore(place, identity, **settings)
         return Buckets(BucketsRecovery(store.table), relay, store.horizon, store)
 
-    async def save_buckets(self, partition: int, buckets: Buckets) -> None:
-        """Save a table on disk, if it is not ahead of its changelog; it is copied at once, and written in a thread."""
-        captured = self._captured(partition, buckets)
+    def save_buckets(self, partition: int, buckets: Buckets) -> Coroutine[Any, Any, None]:
+        """Save a table on disk, if it is not ahead of its changelog: copied now; awaited, it is written in a thread."""
+        # An agent with much to do comes to its next batch before anything else runs.
+        return self._saved(buckets, self._captured(partition, buckets))
+
+    async def _saved(self, buckets: Buckets, captured: Captured | None) -> None:
         if captured is not None and buckets.store is not None:
             use(await asyncio.to_thread(buckets.store.save, captured), captured.parts)
 

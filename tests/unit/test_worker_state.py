@@ -1,5 +1,6 @@
 """States by partition: there where they are assigned, and nowhere else."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +12,7 @@ from faust.types import TP
 
 from stream_lsh.config import parse
 from stream_lsh.errors import DamagedBytes, DoubtError, InvariantError
-from stream_lsh.pipeline.batches import BandsFrame, Pass, Postings
+from stream_lsh.pipeline.batches import BEGINS, BandsFrame, Pass, Postings
 from stream_lsh.pipeline.trimming import Extent
 from stream_lsh.retention import BEGINNING_MS
 from stream_lsh.wire.frames import encode_buckets
@@ -111,26 +112,45 @@ def test_a_state_that_cannot_begin_anew_is_a_failure_that_is_kept() -> None:
         states.held()
 
 
+def with_buckets(folder: DataFolder) -> PipelineState:
+    """A worker's state with a partition of buckets, on disk."""
+    state = PipelineState(PIPELINE, 1)
+    state.storage = Storage(folder, "app", {})
+    state.buckets.own(0)
+    return state
+
+
+def posting(ref: int, copied: Pass | None = None) -> BandsFrame:
+    refs, times, rows = np.array([ref], np.uint64), np.zeros(1, np.int64), np.zeros(1, np.int64)
+    return BandsFrame(Postings(refs, times, np.zeros(1, np.bool_), rows, np.array([8], np.uint64)), copied=copied)
+
+
+def test_a_table_is_saved_as_it_was_when_that_was_asked_for(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path)
+    state = with_buckets(folder)
+    state.buckets.recover(0, encode_buckets(posting(5), state.fingerprint), 3)
+    saving, buckets = state.save_buckets(0, state.buckets[0]), state.buckets[0]
+    buckets.in_hand = True  # the agent goes on with its next batch
+    zero = np.zeros(1, np.int64)
+    buckets.table.insert(np.array([6], np.uint64), zero, zero, np.array([8], np.uint64))
+    asyncio.run(saving)
+    state.close()
+    again = with_buckets(folder)
+    assert (again.buckets.offset(0), len(again.buckets[0].table)) == (3, 1)
+    again.close()
+    folder.close()
+
+
 @pytest.mark.parametrize("ended", [False, True])
 def test_a_table_whose_recovery_is_in_the_middle_of_a_pass_is_not_saved(tmp_path: Path, ended: bool) -> None:
-    def state() -> PipelineState:
-        made = PipelineState(PIPELINE, 1)
-        made.storage = Storage(folder, "app", {})
-        made.buckets.own(0)
-        return made
-
-    def posting(ref: int, copied: Pass | None = None) -> BandsFrame:
-        refs, times, rows = np.array([ref], np.uint64), np.zeros(1, np.int64), np.zeros(1, np.int64)
-        return BandsFrame(Postings(refs, times, np.zeros(1, np.bool_), rows, np.array([8], np.uint64)), copied=copied)
-
     folder = DataFolder(tmp_path)
-    recovering, begins = state(), Pass(-1, False)
-    log = [BandsFrame(copied=begins), posting(5), posting(1, Pass(3, False)), BandsFrame(copied=Pass(3, True))]
+    recovering = with_buckets(folder)
+    log = [BandsFrame(copied=BEGINS), posting(5), posting(1, Pass(3, False)), BandsFrame(copied=Pass(3, True))]
     for offset, frame in enumerate(log[: 4 if ended else 3], 3):
         recovering.buckets.recover(0, encode_buckets(frame, recovering.fingerprint), offset)
     recovering.save_all()
     recovering.close()
-    again = state()
+    again = with_buckets(folder)
     assert again.buckets.offset(0) == (6 if ended else None)
     assert len(again.buckets[0].table) == (2 if ended else 0)
     assert again.buckets.head(0).entries == (2 if ended else 0), "what the log holds is known after a restart"
