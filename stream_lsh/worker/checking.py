@@ -70,8 +70,8 @@ async def _findings(config: Config, pipelines: Sequence[PipelineConfig]) -> Asyn
                     yield finding
             for finding in _results(one, await writers(config.kafka, one, found)):
                 yield finding
-            for topic, lag in (await lags(config.kafka, one, found, offsets)).items():
-                yield Finding(OK, f"lag of {topic}", f"{lag:,} messages")
+            for finding in await _lags(config.kafka, one, found, offsets or {}):
+                yield finding
             yield await _dead_letters(config.kafka, one, found)
 
 
@@ -83,15 +83,24 @@ async def committed_offsets(admin: Any, group: str) -> dict[TP, int] | None:
     return {TP(*tp): stored.offset for tp, stored in offsets.items() if stored.offset >= 0}
 
 
-async def lags(
-    kafka: KafkaConfig, pipeline: PipelineConfig, found: Mapping[str, FoundTopic], offsets: Mapping[TP, int] | None
-) -> dict[str, int]:
+async def _lags(
+    kafka: KafkaConfig, pipeline: PipelineConfig, found: Mapping[str, FoundTopic], offsets: Mapping[TP, int]
+) -> list[Finding]:
     """How many offsets of each topic that is read have not been acknowledged; markers of transactions count too."""
-    names = [topic for topic in read_topics(pipeline) if topic in found]
-    tps = [tp for name in names for tp in partitions_of(name, found[name].partitions)]
-    begins, ends = await bounds(kafka, tps)
-    behind = {tp: max(0, ends[tp] - max(begins[tp], (offsets or {}).get(tp, 0))) for tp in tps}
-    return {name: sum(lag for tp, lag in behind.items() if tp.topic == name) for name in names}
+    partitions = {
+        topic: partitions_of(topic, found[topic].partitions) for topic in read_topics(pipeline) if topic in found
+    }
+    begins, ends = await bounds(kafka, [tp for tps in partitions.values() for tp in tps])
+    findings = []
+    for topic, tps in partitions.items():
+        lag = sum(max(0, ends[tp] - max(begins[tp], offsets.get(tp, 0))) for tp in tps)
+        finding = Finding(OK, f"lag of {topic}", f"{lag:,} messages")
+        deleted = sum(max(0, begins[tp] - offsets.get(tp, begins[tp])) for tp in tps)
+        if deleted and topic in pipeline.sources:
+            said = f"{deleted:,} messages were deleted before they were read: see `A gap` in docs/operations.md"
+            finding = Finding(WRONG, f"lag of {topic}", said)
+        findings.append(finding)
+    return findings
 
 
 def read_topics(pipeline: PipelineConfig) -> list[str]:

@@ -131,6 +131,7 @@ class Upkeep:
                 ready = generation
                 for state in self._pipelines.values():
                     _log.info("ready: %s", state.line())
+                await self._tell_deleted()
 
     async def _tell_recovery(self) -> None:
         """Say every few seconds how many changelog records are left; return when none are."""
@@ -144,6 +145,20 @@ class Upkeep:
                 _log.info("recovery: %d of %d changelog records are left, some %.0f s", left, most, rest)
             await asyncio.sleep(WATCH_SECONDS)
         _log.info("recovered from %d changelog records in %.1f s", most, time.monotonic() - started)
+
+    async def _tell_deleted(self) -> None:
+        """Say what of the sources was deleted before this application had read it."""
+        sources = {source for state in self._pipelines.values() for source in state.config.sources}
+        assigned = [tp for tp in self._app.consumer.assignment() if tp.topic in sources]
+        firsts = await self._app.consumer.earliest_offsets(*assigned)
+        for tp in sorted(firsts):
+            deleted = firsts[tp] - (self._app.committed_offset(tp) or firsts[tp])
+            if deleted > 0:
+                _log.error(
+                    "%s[%d]: %d messages before offset %d were deleted before they were read: does it keep them for "
+                    "shorter than this application was away?",
+                    *(*tp, deleted, firsts[tp]),
+                )
 
     def _at_work(self) -> bool:
         app: Any = self._app

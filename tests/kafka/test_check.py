@@ -16,7 +16,7 @@ from stream_lsh.config import Config
 from stream_lsh.worker.auditing import audit
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.checking import Finding, check
-from tests.kafka.harness import admin_at, make_topics, quiet, read, running, until
+from tests.kafka.harness import admin_at, committed, make_topics, quiet, read, running, until
 from tests.kafka.messages import FOX, NOW_MS, Message, document, eventually, matched, pair, put, started, twins
 from tests.kafka.test_guards import altered, ran, replaced, topics_of
 from tests.kafka.test_worker import articles, configured, expected, send, written
@@ -261,6 +261,37 @@ def test_an_audit_of_sources_that_are_rekeyed_reads_the_sources(broker: Broker, 
     assert not wrong(checked)
     assert {f"source {name}-more", f"topic {name}-{name}-p-intake"} <= by_subject(checked).keys()
     assert [finding.state for finding in then] == ["note", "ok"]
+
+
+def test_messages_that_were_deleted_before_they_were_read_are_told(
+    broker: Broker, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = configured(broker, name, 1)
+    source = config.pipelines[0].source
+
+    async def run() -> tuple[list[Finding], Any]:
+        async with running(await started(config)):
+            await put(broker, source, twins(0))
+            await eventually(lambda: matched(config), {pair(0)})
+        assert await committed(broker.address, name, source) == 2
+        await put(broker, source, [*twins(1), *twins(2)])
+        async with admin_at(broker.address) as admin:
+            await admin.delete_records({TopicPartition(source, 0): RecordsToDelete(4)})
+        found = await check(config, config.pipelines)
+        async with running(await started(config)):
+            return found, await eventually(lambda: matched(config), {pair(0), pair(2)})
+
+    found, pairs = asyncio.run(run())
+    said = "2 messages were deleted before they were read: see `A gap` in docs/operations.md"
+    assert wrong(found) == [Finding("wrong", f"lag of {source}", said)]
+    assert pairs == {pair(0), pair(2)}
+    told = [
+        one.getMessage()
+        for one in caplog.records
+        if one.name == "stream_lsh.worker.upkeep" and one.levelname == "ERROR"
+    ]
+    assert len(told) == 1
+    assert told[0].startswith(f"{source}[0]: 2 messages before offset 4 were deleted before they were read")
 
 
 def test_an_audit_does_not_judge_what_may_have_expired(broker: Broker, name: str) -> None:
