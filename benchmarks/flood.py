@@ -24,8 +24,7 @@ from pathlib import Path
 
 from faust.types import TP
 
-from benchmarks.curves import draw
-from benchmarks.endless import PARTITIONS, Watch, retention
+from benchmarks.long_run import BLOCK, PARTITIONS, Watch, add_arguments, keep, retention
 from benchmarks.news import News
 from benchmarks.running import Feed, configured, running_broker, running_worker
 from benchmarks.watching import MB, Sample, Topics
@@ -41,7 +40,6 @@ PANELS = {
     "documents a second": ("rate",),
     "internal topics, MB": ("internal topics", "internal topics, files"),
 }
-_BLOCK = 500
 _AHEAD = 2_000
 _FILL = 1.5
 _STILL_SECONDS = 5.0
@@ -54,20 +52,14 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument("--minutes", type=float, default=10.0, help="how long the flood lasts")
     parser.add_argument("--times", type=float, default=10.0, help="how much faster than the worker")
-    parser.add_argument("--retained", type=int, default=100_000, help="how many messages the retention holds")
-    parser.add_argument("--every", type=float, default=5.0, help="seconds between two samples")
-    parser.add_argument("--out", type=Path, help="where the data goes, as JSON")
-    parser.add_argument("--plot", type=Path, help="where the curves go, as PNG")
+    add_arguments(parser)
     options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(prefix="stream-lsh-flood-") as temporary:
         said, samples = _run(Path(temporary), options)
     print()
     for name, value in said.items():
         print(f"{name:<48}{value:>16,.1f}" if isinstance(value, float) else f"{name:<48}{value:>16}")
-    if options.out is not None:
-        options.out.write_text(json.dumps({"said": said, "samples": samples}, indent=1) + "\n", encoding="utf-8")
-    if options.plot is not None:
-        draw(samples, PANELS, "at", options.plot)
+    keep(options, {"said": said}, samples, PANELS, "at")
     return 1 if any(said[name] for name in ("documents lost", "dead letters", "too late", "matches missing")) else 0
 
 
@@ -90,7 +82,7 @@ def _run(folder: Path, options: argparse.Namespace) -> tuple[dict[str, float | s
             began, before = time.monotonic(), feed.sent
             while (passed := time.monotonic() - began) < 60 * options.minutes:
                 if feed.sent - before < passed * rate * options.times:
-                    feed.send(news.block(_BLOCK))
+                    feed.send(news.block(BLOCK))
                 else:
                     time.sleep(0.02)
                 look()
@@ -132,7 +124,7 @@ def _filled(news: News, feed: Feed, look: Callable[[], int], documents: int) -> 
         if not half[1] and taken > documents / 2:
             half = time.monotonic(), taken
         if feed.sent < min(documents, taken + _AHEAD):
-            feed.send(news.block(_BLOCK))
+            feed.send(news.block(BLOCK))
         else:
             time.sleep(0.02)
     return (taken - half[1]) / (time.monotonic() - half[0])

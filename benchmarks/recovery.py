@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from faust.types import TP
 
+from benchmarks.long_run import BLOCK, PARTITIONS
 from benchmarks.news import News
 from benchmarks.probing import Pause, Probes
 from benchmarks.running import (
@@ -47,10 +48,8 @@ from stream_lsh.wire.frames import decode_buckets, encode_buckets
 from stream_lsh.worker.reading import bounds, partitions_of, records
 from stream_lsh.worker.state import PipelineState
 
-PARTITIONS = 4
 LITTLE = 1_000
 _KNOWN = 500
-_BLOCK = 500
 _AHEAD = 20_000
 _BUCKETS = 17
 _SIZES = (50, 200, 3_000)
@@ -207,7 +206,7 @@ def _filled(config: Config, broker: WatchedBroker, workers: Sequence[WorkerProce
             for worker in workers:
                 worker.check()
             if feed.sent < min(documents, taken + _AHEAD):
-                block = news.block(min(_BLOCK, documents - feed.sent))
+                block = news.block(min(BLOCK, documents - feed.sent))
                 known += [json.loads(value)["text"] for _, value in block[: _KNOWN - len(known)] if value]
                 feed.send(block)
             else:

@@ -35,7 +35,7 @@ class WorkerConsumer(EngineConsumer):
         aborted one, or nothing, after a compaction or a trim.
         """
         subscription = self._thread._ensure_consumer()._subscription.subscription
-        if subscription is None or tp not in subscription.assignment.tps:
+        if subscription is None or tp not in subscription.assignment.tps or self.holds(tp):
             return False
         read, delivered = subscription.assignment.state_value(tp), self._pending.get(tp)
         if read is None or not read.has_valid_position or read.highwater is None:

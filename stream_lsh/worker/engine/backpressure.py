@@ -1,13 +1,12 @@
 """Sources wait while the worker has enough to do.
 
-Fault (faust-streaming 0.15.3): a stream that is not read fills its buffer, and the one loop that fetches for ALL
-partitions waits on it; a slow agent starves the others, and the internal topics that would have to drain stop with
-the source.
+Fault (faust-streaming 0.15.3): nothing bounds what lies in the topics between the agents.  A source is read as fast as
+its own agent goes, however far behind the others are.
 
-So a stream is always read, and it is the source's partitions that are closed, in the consumer, while too many bytes are
-under way between the agents.  What was fetched before still comes.
+So the source's partitions are closed, in the consumer, while too many bytes are under way.  What was fetched before
+still comes.  What is to be read of the internal topics meanwhile, `holding.py` sees to.
 
-Delete when: the engine fetches for each stream on its own.
+Delete when: the engine has a bound for what is under way.
 """
 
 from collections.abc import Iterable

@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 
 from faust.transport.drivers import aiokafka as driver
 
-from stream_lsh.worker.engine.coalescing import CoalescingConsumer
 from stream_lsh.worker.engine.gate import SourceGate
 from stream_lsh.worker.engine.group import GroupWatch
 from stream_lsh.worker.engine.handover import PromptService
+from stream_lsh.worker.engine.holding import HoldingConsumer
 from stream_lsh.worker.engine.resume_order import ClosedSourcesListener
 
 
@@ -31,7 +31,7 @@ class WatchedThread(driver.AIOKafkaConsumerThread):
         return consumer
 
 
-class EngineConsumer(PromptService, CoalescingConsumer):
+class EngineConsumer(PromptService, HoldingConsumer):
     """The consumer of an `EngineApp`."""
 
     RebalanceListener: ClassVar[type[driver.ConsumerRebalanceListener]] = ClosedSourcesListener

@@ -1,0 +1,74 @@
+"""What a stream has no room for waits here, and only its own partition waits with it.
+
+Fault (faust-streaming 0.15.3): one loop delivers the records of ALL partitions, and where the queue of a stream is
+full, it waits for that stream.  So an agent that stalls stops every other, of other pipelines too.  And what was
+fetched of a source, a thousand documents and more, lies before everything that its own outputs have to do.
+
+A stream whose queue has enough is delivered nothing, its partitions are not asked for more, and what was fetched
+already waits here, in its order.  A rebalance forgets it: it is read again from the committed offset.
+
+Delete when: the engine delivers to each stream on its own.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+from faust.types import TP
+
+from stream_lsh.worker.engine.coalescing import CoalescingConsumer
+from stream_lsh.worker.engine.polling import Records
+
+ENOUGH = 16
+"""Events, which are chunks, in the queue of a stream: some rounds of its agent."""
+_IDLE_SECONDS = 0.02
+
+
+class HoldingConsumer(CoalescingConsumer):
+    """The coalescing consumer, which never waits for a stream."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._held: dict[TP, deque[Any]] = {}
+        self._held_generation = 0
+
+    def _deliveries(self, records: Records) -> Iterable[tuple[TP, Any]]:
+        """What the streams have room for: what was held, then the new."""
+        if self._held_generation != self.app.consumer_generation_id:
+            self._held.clear()
+            self._held_generation = self.app.consumer_generation_id
+        for tp, held in tuple(self._held.items()):
+            while held and self._has_room(tp):
+                yield tp, held.popleft()
+            if not held:
+                self._held.pop(tp, None)
+        for tp, delivery in super()._deliveries(records):
+            if tp in self._held or not self._has_room(tp):
+                self._held.setdefault(tp, deque()).append(delivery)
+            else:
+                yield tp, delivery
+
+    def _has_room(self, tp: TP) -> bool:
+        """Whether the streams that read a partition have not got enough; changelogs are read by no stream."""
+        if not self.app.topics.acks_enabled_for(tp.topic):
+            return True
+        channels: Iterable[Any] = self.app.topics._tp_index.get(tp, ())  # type: ignore[attr-defined]  # of Conductor
+        return all(channel.queue.qsize() < ENOUGH for channel in channels)
+
+    async def _getmany(self, active_partitions: set[TP] | None, timeout: float) -> Records:
+        if not active_partitions or not self._held:
+            return await super()._getmany(active_partitions, timeout)
+        asked = active_partitions - self._held.keys()
+        if asked:
+            return await super()._getmany(asked, _IDLE_SECONDS)  # soon there may be room
+        await self.sleep(_IDLE_SECONDS)  # an empty set would mean all
+        return {}
+
+    def holds(self, tp: TP) -> bool:
+        """Whether something of a partition was fetched and not delivered yet."""
+        return tp in self._held
+
+    async def perform_seek(self) -> None:
+        """Go back to the committed offsets: what is held will be read again."""
+        self._held.clear()
+        await super().perform_seek()
