@@ -132,13 +132,15 @@ def _took(config: Config, file: Path, values: Sequence[bytes]) -> Iterator[tuple
         state.buckets.own(partition)
     began = time.perf_counter()
     for number, value in enumerate(values):
-        state.buckets.recover(number % PARTITIONS, value, number)
+        state.buckets.recover(number % PARTITIONS, value, number // PARTITIONS)
+    tables = [state.buckets[partition].table for partition in range(PARTITIONS)]  # with all that was put off
     yield "core alone", time.perf_counter() - began
-    if state.buckets.failure is not None:
-        raise state.buckets.failure
     began = time.perf_counter()
     frames = [decode_buckets(value, state.fingerprint) for value in values]
     yield "bytes to columns", time.perf_counter() - began
+    sent = sum(frame.postings.rows.size for frame in frames if frame.postings is not None)
+    if sum(map(len, tables)) != sent:
+        raise SystemExit(f"the tables hold {sum(map(len, tables))} postings, and {sent} were sent")
     began = time.perf_counter()
     for frame in frames:
         extent_of_buckets(frame)
