@@ -6,8 +6,8 @@ from stream_lsh.arrays import Bools
 from stream_lsh.pipeline.batches import RECHECK, Candidates, Verifications
 from stream_lsh.pipeline.documents import DocumentTable
 
-_MOST_REMEMBERED = 1 << 16
-"""Pairs: 20 MB in both generations, and longer than the index partitions are apart."""
+_MOST_REMEMBERED = 1 << 14
+"""Pairs: 6 MB in both generations, and longer than the index partitions are apart, but in buckets that are full."""
 
 
 class Forwarded:

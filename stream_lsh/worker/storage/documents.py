@@ -36,8 +36,8 @@ from stream_lsh.worker.storage.folder import Identity, writing
 from stream_lsh.worker.storage.partition import PartitionStore
 
 _IDENTITY, _OFFSET, _HORIZON = b"!identity", b"!offset", b"!horizon"
-_BUFFER_BYTES, _CACHE_BYTES = 4 << 20, 64 << 20
-_cache = Cache(_CACHE_BYTES)  # of all partitions
+_BUFFER_BYTES, _CACHE_BYTES = 4 << 20, 16 << 20
+_cache = Cache(_CACHE_BYTES)  # of all partitions; the page cache of the system is behind it
 
 
 class DocumentStore(PartitionStore):
