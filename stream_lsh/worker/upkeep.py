@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, cast
 
-from aiokafka.errors import IncompatibleBrokerVersion  # type: ignore[import-untyped]
+from aiokafka.errors import IncompatibleBrokerVersion, KafkaError  # type: ignore[import-untyped]
 from faust.types import TP
 
 from stream_lsh.config.model import INTERNAL_TOPICS
@@ -150,7 +150,11 @@ class Upkeep:
         """Say what of the sources was deleted before this application had read it."""
         sources = {source for state in self._pipelines.values() for source in state.config.sources}
         assigned = [tp for tp in self._app.consumer.assignment() if tp.topic in sources]
-        firsts = await self._app.consumer.earliest_offsets(*assigned)
+        try:
+            firsts = await self._app.consumer.earliest_offsets(*assigned)
+        except KafkaError as error:  # what is only told ends no worker
+            _log.warning("the broker does not tell where the sources begin: %s", error)
+            return
         for tp in sorted(firsts):
             deleted = firsts[tp] - (self._app.committed_offset(tp) or firsts[tp])
             if deleted > 0:

@@ -17,11 +17,10 @@ from typing import Any
 from faust.types import TP
 
 from stream_lsh.worker.engine.coalescing import CoalescingConsumer
-from stream_lsh.worker.engine.polling import Records
+from stream_lsh.worker.engine.polling import IDLE_SECONDS, Records
 
 ENOUGH = 16
 """Events, which are chunks, in the queue of a stream: some rounds of its agent."""
-_IDLE_SECONDS = 0.02
 
 
 class HoldingConsumer(CoalescingConsumer):
@@ -60,8 +59,8 @@ class HoldingConsumer(CoalescingConsumer):
             return await super()._getmany(active_partitions, timeout)
         asked = active_partitions - self._held.keys()
         if asked:
-            return await super()._getmany(asked, _IDLE_SECONDS)  # soon there may be room
-        await self.sleep(_IDLE_SECONDS)  # an empty set would mean all
+            return await super()._getmany(asked, IDLE_SECONDS)  # soon there may be room
+        await self.sleep(IDLE_SECONDS)  # an empty set would mean all
         return {}
 
     def holds(self, tp: TP) -> bool:

@@ -23,7 +23,7 @@ from faust.types import TP, ConsumerMessage
 
 Records = Mapping[TP, list[Any]]
 
-_IDLE_SECONDS = 0.02
+IDLE_SECONDS = 0.02
 _POLL_SECONDS = 0.1
 
 
@@ -65,7 +65,7 @@ class SteadyConsumer(driver.Consumer):
             await self.wait(self.can_resume_flow)  # type: ignore[arg-type]  # mode names its own Event only
         active = set(self._get_active_partitions())
         if not active:
-            await self.sleep(_IDLE_SECONDS)
+            await self.sleep(IDLE_SECONDS)
             return {}, active
         return await self._getmany(active_partitions=active, timeout=min(timeout, _POLL_SECONDS)), active
 

@@ -128,7 +128,7 @@ def writing(place: Path) -> Iterator[None]:
     """
     try:
         yield
-    except StateError:
+    except (StateError, DoubtError):
         raise
     except Exception as error:
         raise DoubtError(
