@@ -72,6 +72,15 @@ class Graph:
         if node.digest:
             insort(self._twins.setdefault(node.digest, []), (node.time_ms, node.id))
 
+    def fill(self, nodes: Iterable[Node]) -> None:
+        """Put all nodes into an empty graph; their pairs and links to the past come beside."""
+        self.nodes |= {node.id: node for node in nodes}
+        for node in self.nodes.values():
+            if node.digest:
+                self._twins.setdefault(node.digest, []).append((node.time_ms, node.id))
+        for group in self._twins.values():
+            group.sort()
+
     def remove(self, node: Node) -> None:
         """Take a node out that has no pairs and no pasts any more."""
         self._leave_twins(node)

@@ -17,7 +17,7 @@ from stream_lsh.model import make_ref, ref_offset, ref_partition
 from stream_lsh.pipeline.contents import CHUNK, CHUNK_BITS, Contents, MemoryContents, gather
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.scheme import Signatures
-from stream_lsh.pipeline.shards import ShardedDict, ref_shard, text_shard
+from stream_lsh.pipeline.shards import ShardedDict, by_ref_shard, ref_shard, text_shard
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from stream_lsh.sketch.scheme import EMPTY_SLOT
 
@@ -52,12 +52,14 @@ class Versions(NamedTuple):
         meta: META[n], no row free.
         retired: by position.
         horizon: what has been dropped.
+        shards: where the ids lie shard by shard, how many each has.
     """
 
     ids: list[str]
     meta: np.ndarray
     retired: dict[int, Retired]
     horizon: Horizon
+    shards: tuple[int, ...] | None = None
 
 
 class DocumentTable:
@@ -156,7 +158,7 @@ class DocumentTable:
     def restored(cls, slots: int, contents: Contents, versions: Versions) -> "DocumentTable":
         """The table of these versions, whose contents are there.
 
-        Cost: some 2 us a version.
+        Cost: some 0.5 us a version, and 0.5 us more where the ids do not lie shard by shard.
         """
         table, count = cls(slots, contents), len(versions.ids)
         table._ids, table._retired = versions.ids, versions.retired
@@ -167,9 +169,13 @@ class DocumentTable:
             table._meta.append(meta)
             due = np.where(stored["state"] == LIVE, stored["time"], stored["keep"])
             table._least.append((int(due.min()), int(stored["ref"].min())))
-        table._row_by_id.fill(versions.ids, range(count))
+        if versions.shards is None:
+            for row, id in enumerate(versions.ids):
+                table._row_by_id[id] = row
+        else:
+            table._row_by_id.fill(versions.ids, range(count), versions.shards)
         live = np.flatnonzero(versions.meta["state"] == LIVE)
-        table._row_by_ref.fill(versions.meta["ref"][live].tolist(), live.tolist())
+        table._row_by_ref.fill(*by_ref_shard(versions.meta["ref"][live], live))
         table.expire(versions.horizon)
         return table
 
@@ -339,6 +345,14 @@ class DocumentTable:
         packed = refs - first << bits | rows.astype(np.uint64)
         packed.sort()
         return (packed >> bits) + first, (packed & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
+
+    def versions(self) -> Versions:
+        """Everything but the contents; equal to what `restored` was given, but for the order."""
+        rows = np.fromiter(self._row_by_id.values(), np.int64, self.entries)
+        at = np.empty(len(self._ids), np.int64)
+        at[rows] = np.arange(rows.size)
+        retired = {int(at[row]): retired for row, retired in self._retired.items()}
+        return Versions(list(self._row_by_id), self._meta_of(rows), retired, self.horizon, self._row_by_id.sizes)
 
     def snapshot(self, bands: int, acknowledged: int = 0) -> DocumentsRecord:
         """Everything as one record, ascending by ref; equal tables have equal snapshots.  Arguments as for `copy`."""

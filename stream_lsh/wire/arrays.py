@@ -29,7 +29,7 @@ FORMAT_VERSION = 1
 
 _HEAD = Struct("<8sIIII")
 _ALIGN = 64
-_TYPES = frozenset({"<u4", "<u8", "<i8"})
+_TYPES = frozenset({"|u1", "<u4", "<u8", "<i8"})
 
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
@@ -37,7 +37,7 @@ def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
 
     Args:
         path: of the file.
-        arrays: of 32 or 64 bits, by name.
+        arrays: of bytes, or of integers of 32 or 64 bits, by name.
 
     Raises:
         OSError: it cannot be written.

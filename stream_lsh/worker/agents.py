@@ -84,6 +84,7 @@ class PipelineAgents:
         partition, deliveries = batch.partition, Deliveries()
         newest_ms = self._state.newest_ms(documents, self._app.committed_offset(batch.tp))
         arrivals = await self._arrivals(partition, batch.records, deliveries)
+        documents.in_hand = True
         try:
             signed = self._signed(arrivals, documents)
         except Exception as error:
@@ -93,6 +94,7 @@ class PipelineAgents:
             signed = self._signed(arrivals, documents)
         if signed.record is not None:
             await asyncio.gather(*await self._logs.documents(partition, signed.record))
+        documents.in_hand = False
         self._state.counts.signed += signed.counts
         await asyncio.gather(*await self._announce(signed))
         if signed.record is not None:
@@ -180,10 +182,12 @@ class PipelineAgents:
         async for batch in self._current(stream, guard):
             ledger = self._state.ledger[0]
             timestamps = {record.offset: record.timestamp for record in batch.records}
+            ledger.in_hand = True
             for flight in flights(self._settlements(batch, ledger.settler)):
                 said = [await self._publish(one, timestamps[one.record.offset]) for one in flight]
                 await asyncio.gather(*chain.from_iterable(said))
                 ledger.log.record(await self._log_ledger(one.record for one in flight))
+            ledger.in_hand = False
             if ledger.log.snapshot_is_due:  # it names the whole batch, so it waits for the batch
                 ledger.log.snapshot(await self._log_ledger([ledger.settler.snapshot()]))
             await acker.add_batch(batch, ())

@@ -30,6 +30,7 @@ from stream_lsh.worker.counts import Counts
 from stream_lsh.worker.storage.buckets import BucketStore, Captured, use
 from stream_lsh.worker.storage.documents import DocumentStore
 from stream_lsh.worker.storage.folder import Identity, Storage
+from stream_lsh.worker.storage.ledger import LedgerStore, LogSizes
 from stream_lsh.worker.tables import Changelogged, Taken
 
 _FIRST_CAPACITY = 1 << 16
@@ -43,7 +44,8 @@ class Documents:
 
     `newest_ms` is the greatest event time of what sign has delivered; None until it is known how far that is.
     `position` is the offset behind what sign has taken; `at_end`, whether nothing more was there at the last tick.
-    `store` is the copy on disk, with the contents of the table.  `generations` has the highest generation in which
+    `store` is the copy on disk, with the contents of the table.  While `in_hand`, the table may be ahead of its
+    changelog.  `generations` has the highest generation in which
     something was copied, by topic and partition of the source; only where sources are rekeyed.
     """
 
@@ -55,6 +57,7 @@ class Documents:
     position: int = 0
     at_end: bool = False
     store: DocumentStore | None = None
+    in_hand: bool = False
     generations: dict[tuple[str, int], int] = field(default_factory=dict)
     passes: DocumentsPasses = field(default_factory=DocumentsPasses)
 
@@ -93,39 +96,50 @@ class Buckets:
 
 @dataclass(slots=True)
 class LedgerLog:
-    """What the changelog of the ledger holds: when the next snapshot is due, and where the last one begins.
+    """When the next snapshot of the ledger is due in its changelog, and where the last one begins.
 
     A snapshot is due once what came after the last one is twice its size, so that the log is never more than some
     three times what is in it, and writing snapshots never more than half of what is written.
     """
 
-    start: int | None = None
-    written: int = 0
-    of_snapshot: int = 0
+    sizes: LogSizes = field(default_factory=LogSizes)
     least: int = _LEAST_SNAPSHOT
+
+    @property
+    def start(self) -> int | None:
+        """What is before this offset is not needed any more."""
+        return self.sizes.start
 
     @property
     def snapshot_is_due(self) -> bool:
         """Whether the log has become long for what is in it."""
-        return self.written > max(self.least, 2 * self.of_snapshot)
+        return self.sizes.written > max(self.least, 2 * self.sizes.of_snapshot)
 
     def record(self, parts: Sequence[tuple[int, int]]) -> None:
         """A record was delivered: offset and size of each of its parts."""
-        self.written += sum(size for _, size in parts)
+        self.read(sum(size for _, size in parts))
+
+    def read(self, size: int) -> None:
+        """The log has so many bytes more."""
+        self.sizes = self.sizes._replace(written=self.sizes.written + size)
 
     def snapshot(self, parts: Sequence[tuple[int, int]]) -> None:
-        """A snapshot was delivered; what is before it is not needed any more."""
-        self.start, self.written = parts[0][0], 0
-        self.of_snapshot = sum(size for _, size in parts)
+        """A snapshot was delivered."""
+        self.sizes = LogSizes(parts[0][0], 0, sum(size for _, size in parts))
 
 
 @dataclass(slots=True)
 class Ledger:
-    """The ledger, the parts of a record that is not complete yet, and what its changelog holds."""
+    """The ledger, the parts of a record that is not complete yet, and what its changelog holds.
+
+    `store` is the copy on disk.  While `in_hand`, the ledger may be ahead of its changelog.
+    """
 
     settler: Settler
     assembler: LedgerAssembler
     log: LedgerLog = field(default_factory=LedgerLog)
+    store: LedgerStore | None = None
+    in_hand: bool = False
 
 
 @dataclass(slots=True)
@@ -181,7 +195,7 @@ class PipelineState:
         self.traffic = Traffic()
         self.documents = Changelogged(self._new_documents, self._apply_documents, lambda state: state.store)
         self.buckets = Changelogged(self._new_buckets, self._apply_buckets, lambda state: state.store)
-        self.ledger = Changelogged(self._new_ledger, self._apply_ledger)
+        self.ledger = Changelogged(self._new_ledger, self._apply_ledger, lambda state: state.store)
 
     def line(self) -> str:
         """What is here, in one line."""
@@ -261,6 +275,15 @@ class PipelineState:
 
     def save_all(self) -> None:
         """Save what can be: the worker ends."""
+        for partition, documents in self.documents.held().items():
+            if documents.store is not None and not (documents.in_hand or self.documents.under_way(partition)):
+                documents.store.save(documents.table)
+        for partition, ledger in self.ledger.held().items():
+            offset, store = self.ledger.offset(partition), ledger.store
+            if store is None or offset is None or ledger.in_hand or self.ledger.under_way(partition):
+                continue
+            if store.offset != offset:
+                store.save(ledger.settler.snapshot(), offset, ledger.log.sizes)
         for partition, buckets in self.buckets.held().items():
             captured = self._captured(partition, buckets)
             if captured is not None and buckets.store is not None:
@@ -290,10 +313,17 @@ class PipelineState:
     def _new_ledger(self, partition: int) -> Ledger:
         limits = self.limits
         settler = Settler(self.config.threshold, self.partitions, limits.retention_ms, limits.lateness_ms)
-        return Ledger(settler, LedgerAssembler(self.fingerprint))
+        ledger = Ledger(settler, LedgerAssembler(self.fingerprint))
+        if self.storage is not None:
+            store = ledger.store = LedgerStore(*self._copy(self.storage, "ledger", partition), self.fingerprint)
+            ledger.log.sizes = store.sizes
+            if store.record is not None:
+                settler.apply(store.record)
+                store.record = None
+        return ledger
 
     def _apply_ledger(self, state: Ledger, value: bytes, offset: int) -> Taken:
-        state.log.written += len(value)
+        state.log.read(len(value))
         record = state.assembler.add(value)
         if record is not None:
             state.settler.apply(record)

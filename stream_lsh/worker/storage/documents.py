@@ -4,6 +4,7 @@
     !identity              whose it is, as JSON
     !offset                i64: the last record of the changelog that is in here
     !horizon               JSON: what has been dropped
+    !versions              there from an orderly end until the next start: `versions.arrays` has what follows under v
     h + offset u64         a run of the changelog's records, by its first offset: newest time and entries i64, refs u64
     s + ref u64            the signature of a live version: u32 each
     t + ref u64            its text
@@ -18,6 +19,7 @@ RocksDB keeps a checksum of every block and looks at it with every read.
 """
 
 import json
+import logging
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
@@ -34,9 +36,12 @@ from stream_lsh.pipeline.trimming import Extent, LogHead
 from stream_lsh.retention import Horizon
 from stream_lsh.worker.storage.folder import Identity, writing
 from stream_lsh.worker.storage.partition import PartitionStore
+from stream_lsh.worker.storage.versions import read_versions, write_versions
 
-_IDENTITY, _OFFSET, _HORIZON = b"!identity", b"!offset", b"!horizon"
+_IDENTITY, _OFFSET, _HORIZON, _VERSIONS = b"!identity", b"!offset", b"!horizon", b"!versions"
+_FILE = "versions.arrays"
 _BUFFER_BYTES, _CACHE_BYTES = 4 << 20, 16 << 20
+_log = logging.getLogger(__name__)
 _cache = Cache(_CACHE_BYTES)  # of all partitions; the page cache of the system is behind it
 
 
@@ -99,9 +104,21 @@ class DocumentStore(PartitionStore):
     def versions(self) -> Versions:
         """Everything but the contents.
 
+        Cost: some 0.3 us a version after an orderly end, 2 us after any other.
+
         Raises:
             DamagedBytes: it cannot be read.
         """
+        if self._open_db.get(_VERSIONS) is not None:
+            # Gone before anything else is written, so a crash leaves the state of the file or no word of it.
+            self._open_db.delete(_VERSIONS, self._unlogged)
+            try:
+                return read_versions(self._place / _FILE, self.horizon)
+            except (StateError, OSError) as error:
+                _log.warning("%s; the versions are read one by one", error)
+        return self._scanned()
+
+    def _scanned(self) -> Versions:
         ids, metas, retired = list[str](), list[bytes](), dict[int, Retired]()
         size = META.itemsize
         for key, value in self._items(b"v"):
@@ -171,6 +188,17 @@ class DocumentStore(PartitionStore):
         return DamagedBytes(f"{self._place}: {what}: start the worker again, and it reads its state from the changelog")
 
     # -- writing
+
+    def save(self, table: DocumentTable) -> None:
+        """The worker ends, and nothing of the table is under way: have the next one start soon.
+
+        Raises:
+            DoubtError: the disk is full, or does not work.
+        """
+        with writing(self._place):
+            self._open_db.flush()  # no older state may meet the file
+            write_versions(self._place / _FILE, table.versions(), self._width)
+            self._open_db.put(_VERSIONS, b"1", self._unlogged)
 
     def put(self, rows: I64, record: DocumentsRecord) -> None:
         """Keep the contents of a record in memory, until it is written."""
