@@ -30,9 +30,9 @@ async def worker_of(config: Config) -> WorkerApp:
 
 
 def read_again(app: WorkerApp) -> list[int]:
-    """How many records of the changelogs of documents and of buckets a recovery has read."""
+    """How many records of the changelogs of documents, of buckets and of the ledger a recovery has read."""
     (state,) = app.pipelines.values()
-    return [state.documents.applied, state.buckets.applied]
+    return [state.documents.applied, state.buckets.applied, state.ledger.applied]
 
 
 def held(app: WorkerApp) -> tuple[int, int]:
@@ -63,7 +63,8 @@ def test_a_worker_that_was_stopped_goes_on_with_what_is_on_disk(broker: Broker, 
     stream = edits(articles(data_dir, 1_500), 1)
     parts = [list(part) for part in thirds(stream)]
     seen = asyncio.run(fed(config, parts))
-    assert all(again <= [PARTITIONS, PARTITIONS] for again, _ in seen), "each last record is read again, no more"
+    for again, _ in seen:
+        assert max(again) <= PARTITIONS, "each last record is read again, no more"
 
 
 @pytest.mark.timeout(300)

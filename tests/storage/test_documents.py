@@ -1,6 +1,7 @@
 """The documents on disk: the same table after every restart, and nothing that is not theirs."""
 
 import random
+import shutil
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from stream_lsh.worker.storage.folder import Identity
 from tests.unit.pipeline_makers import AWKWARD_IDS, WIDTH, Row, plain, record_of
 
 SLOTS = 4
+IDS = [*AWKWARD_IDS, *(str(n % 9) for n in range(60))]
 IDENTITY = Identity("app", "news", "documents", 0, 4, f"{1:016x}", "an id")
 
 
@@ -71,6 +73,8 @@ def test_after_every_restart_the_table_is_that_of_the_changelog(case: int, tmp_p
             table.expire(Horizon(now - rng.choice((100, 300, 2_000)), (rng.randrange(offset),)))
         if rng.random() < 0.1:  # what was not confirmed is lost, here and in the changelog
             horizon, runs = table.horizon, store.head.runs
+            if not under_way:
+                store.save(table)
             store.close()
             store, under_way = store_of(tmp_path / "d"), []
             assert (store.offset, store.head.runs) == (confirmed - 1 if confirmed else None, runs)
@@ -95,6 +99,59 @@ def test_a_copy_that_is_behind_goes_on_from_where_it_is(tmp_path: Path) -> None:
     log.recover(fresh, None)
     assert plain(table.snapshot(WIDTH)) == plain(fresh.snapshot(WIDTH))
     assert contents(store) == 7
+    store.close()
+
+
+def test_versions_in_a_file_are_used_once_and_by_the_next_start_only(tmp_path: Path) -> None:
+    before = {n: tuple(at for at in range(n) if IDS[at] == id)[-1:] for n, id in enumerate(IDS)}
+    rows = [[Row(id, make_ref(0, n), n, n, f"text {n}", before[n])] for n, id in enumerate(IDS)]
+    log = Log([record_of(of_record, SLOTS) for of_record in rows])
+    store = store_of(tmp_path / "d")
+    table = store.table()
+    Log(log.records[:20]).recover(table, store)
+    as_saved = plain(table.snapshot(WIDTH))
+    store.save(table)
+    store.close()
+    store = store_of(tmp_path / "d")
+    table = store.table()
+    assert plain(table.snapshot(WIDTH)) == as_saved
+    crashed = tmp_path / "crashed"
+    shutil.copytree(tmp_path / "d", crashed)  # a machine that goes down now has the file, and its state
+    log.recover(table, store, first=20)
+    store.close()  # as after a crash: the versions are not saved
+    fresh = DocumentTable(SLOTS)
+    log.recover(fresh, None)
+    store = store_of(tmp_path / "d")
+    assert plain(store.table().snapshot(WIDTH)) == plain(fresh.snapshot(WIDTH))
+    store.close()
+    store = store_of(crashed)
+    table = store.table()
+    log.recover(table, store, first=20)
+    assert plain(table.snapshot(WIDTH)) == plain(fresh.snapshot(WIDTH))
+    store.close()
+
+
+@pytest.mark.parametrize("harm", ["flipped", "cut", "gone"])
+def test_versions_in_a_damaged_file_are_read_one_by_one(
+    harm: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = store_of(tmp_path / "d")
+    table = store.table()
+    Log([record_of([Row(id, make_ref(0, n), n, n, id) for n, id in enumerate(sorted(set(IDS)))], SLOTS)]).recover(
+        table, store
+    )
+    as_saved = plain(table.snapshot(WIDTH))
+    store.save(table)
+    store.close()
+    (file,) = tmp_path.glob("d/*.arrays")
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.unlink()
+    if harm != "gone":
+        file.write_bytes(data if harm == "flipped" else data[: len(data) // 2])
+    store = store_of(tmp_path / "d")
+    assert plain(store.table().snapshot(WIDTH)) == as_saved
+    assert "the versions are read one by one" in caplog.text
     store.close()
 
 
