@@ -7,7 +7,7 @@ from stream_lsh.pipeline.batches import RECHECK, Candidates, Verifications
 from stream_lsh.pipeline.documents import DocumentTable
 
 _MOST_REMEMBERED = 1 << 14
-"""Pairs: 6 MB in both generations, and longer than the index partitions are apart, but in buckets that are full."""
+"""Pairs: 2 MB in both generations, and longer than the index partitions are apart, but in buckets that are full."""
 
 
 class Forwarded:
@@ -19,14 +19,15 @@ class Forwarded:
 
     def __init__(self, limit: int = _MOST_REMEMBERED) -> None:
         self._limit = limit
-        self._young: set[tuple[int, int]] = set()
-        self._old: set[tuple[int, int]] = set()
+        self._young: set[int] = set()  # the refs of a pair in one number: half of what a tuple takes
+        self._old: set[int] = set()
 
     def __len__(self) -> int:
         return len(self._young) + len(self._old)
 
-    def add(self, pair: tuple[int, int]) -> bool:
-        """Remember a pair (new ref, old ref); whether it was not remembered before."""
+    def add(self, new: int, old: int) -> bool:
+        """Remember a pair of refs; whether it was not remembered before."""
+        pair = new << 64 | old
         if pair in self._young or pair in self._old:
             return False
         self._young.add(pair)
@@ -65,5 +66,4 @@ def gather(candidates: Candidates, documents: DocumentTable, forwarded: Forwarde
 def _drop_known(candidates: Candidates, keep: Bools, forwarded: Forwarded) -> None:
     """Clear `keep` for candidates that were passed on before, and remember the others."""
     positions = np.flatnonzero(keep & (candidates.kinds != RECHECK))
-    pairs = zip(candidates.new[positions].tolist(), candidates.old[positions].tolist(), strict=True)
-    keep[positions] = [forwarded.add(pair) for pair in pairs]
+    keep[positions] = list(map(forwarded.add, candidates.new[positions].tolist(), candidates.old[positions].tolist()))

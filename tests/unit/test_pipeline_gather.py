@@ -76,17 +76,17 @@ def test_the_memory_of_pairs_is_bounded_and_keeps_the_latest() -> None:
     limit = 50
     forwarded = Forwarded(limit)
     for n in range(1_000):
-        assert forwarded.add((n, 1))
-        assert not forwarded.add((n, 1))
-        assert not forwarded.add((max(0, n - limit + 1), 1)), "the last `limit` pairs are known"
+        assert forwarded.add(n, 1)
+        assert not forwarded.add(n, 1)
+        assert not forwarded.add(max(0, n - limit + 1), 1), "the last `limit` pairs are known"
         assert len(forwarded) <= 2 * limit + 1
-    assert forwarded.add((0, 1)), "the first ones are forgotten"
+    assert forwarded.add(0, 1), "the first ones are forgotten"
 
 
 def test_the_memory_of_pairs_does_not_confuse_new_and_old() -> None:
     forwarded = Forwarded()
-    assert forwarded.add((1, 2))
-    assert forwarded.add((2, 1))
+    assert forwarded.add(1, 2)
+    assert forwarded.add(2, 1)
 
 
 @pytest.mark.parametrize("case", range(20))
