@@ -2,8 +2,8 @@
 
 postings     the band-bucket table from its changelog, in postings a second: through a real broker by a worker that
              starts, by the client alone, and the core alone: bytes to columns, and columns into the table
-restart      a worker with so many documents is stopped and started again: from the start of the process until it is
-             ready, and how much of that is recovery
+restart      a worker with so many documents is stopped, or killed, and started again: from the start of the process
+             until it is ready, and how much of that is recovery; and again without its copy of the buckets
 rebalance    a worker joins, leaves (SIGTERM), is killed (-9), with little state and with more: from the event until the
              first documents sent after it have their matches, and the longest that any document waited
 
@@ -181,22 +181,34 @@ def _restart(folder: Path, broker: WatchedBroker, options: argparse.Namespace) -
     with running_worker(file) as worker:
         _filled(config, broker, [worker], options.documents)
         worker.end()
-    rows = []
+    rows = [_started(file, options.documents) for _ in range(options.rounds)]
+    _told("a worker is stopped and started again", rows)
+    killed = [_started(file, options.documents, signal.SIGKILL) for _ in range(options.rounds + 1)][1:]
+    _told("a worker is killed and started again", killed)
+    rebuilt = []
     for _ in range(options.rounds):
-        with running_worker(file, observed=True) as worker:
-            ready, told = time.time() - worker.started_at, worker.events()
-            rows.append(
-                {
-                    "documents": options.documents,
-                    "ready after, s": ready,
-                    "loaded after, s": told["loaded"],
-                    "in the group after, s": told["recovery began"],
-                    "recovery, s": told["recovery ended"] - told["recovery began"],
-                    "MB resident": memory_of(worker.process.pid)["resident"] / MB,
-                }
-            )
-            worker.end()
-    return _told("a worker is stopped and started again", rows)
+        for place in state_of(file).glob("worker-*/*/buckets-*"):
+            shutil.rmtree(place)
+        row = _started(file, options.documents)
+        rebuilt.append(row | {"M postings a second": options.documents * _BUCKETS / row["recovery, s"] / 1e6})
+    _told("and once more without its buckets, from the changelog that it has written itself", rebuilt)
+    return [*rows, *killed, *rebuilt]
+
+
+def _started(file: Path, documents: int, end: signal.Signals = signal.SIGTERM) -> Row:
+    """How long a start takes; the worker is ended by a signal."""
+    with running_worker(file, observed=True) as worker:
+        ready, told = time.time() - worker.started_at, worker.events()
+        row: Row = {
+            "documents": documents,
+            "ready after, s": ready,
+            "loaded after, s": told["loaded"],
+            "in the group after, s": told["recovery began"],
+            "recovery, s": told["recovery ended"] - told["recovery began"],
+            "MB resident": memory_of(worker.process.pid)["resident"] / MB,
+        }
+        worker.end(end)
+    return row
 
 
 def _filled(config: Config, broker: WatchedBroker, workers: Sequence[WorkerProcess], documents: int) -> list[str]:
