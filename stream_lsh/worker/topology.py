@@ -24,6 +24,7 @@ from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.storage.folder import DataFolder, Storage
 from stream_lsh.worker.tables import StateTable, state_table
 from stream_lsh.worker.upkeep import Upkeep
+from stream_lsh.worker.web import WorkerWeb
 
 TICK_SECONDS = 1.0
 """How often sign says how far event time has come."""
@@ -98,6 +99,8 @@ class WorkerApp(EngineApp):
             self.add_future(duty())
         if not self.embedded:
             self.add_future(self.upkeep.trim())
+        if self.in_worker and (address := self.config.worker.web_address) is not None:
+            self.add_future(WorkerWeb(self, self.pipelines, self.upkeep).serve(*address))
 
     async def before_topics(self, admin: Any) -> Sequence[StreamLSHError]:
         """State of something else, results of somebody else."""

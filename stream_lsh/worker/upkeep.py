@@ -43,19 +43,25 @@ class Upkeep:
     def __init__(self, app: EngineApp, pipelines: Mapping[str, PipelineState]) -> None:
         self._app = app
         self._pipelines = pipelines
+        self._backpressure: Backpressure | None = None
         self.trim_seconds, self.trim_step, self.tell_seconds = TRIM_SECONDS, TRIM_STEP, TELL_SECONDS
 
     # -- backpressure
 
     async def watch(self) -> None:
         """Close and open the sources, for ever."""
-        backpressure = Backpressure(
+        backpressure = self._backpressure = Backpressure(
             self._app, [source for state in self._pipelines.values() for source in state.config.sources]
         )
         while True:
             await asyncio.sleep(WATCH_SECONDS)
-            if self._at_work():
+            if self.at_work:
                 await backpressure.report(self.bytes_under_way())
+
+    @property
+    def sources_wait(self) -> bool:
+        """Whether the sources are closed."""
+        return self._backpressure is not None and self._backpressure.closed
 
     def bytes_under_way(self) -> int:
         """Some bytes that lie in the topics between the steps and are this worker's to read."""
@@ -75,7 +81,7 @@ class Upkeep:
             trimmer = Trimmer(admin, self._own_topics(), step=self.trim_step)
             while True:
                 await asyncio.sleep(self.trim_seconds)
-                needed = self.needed() if self._at_work() else {}
+                needed = self.needed() if self.at_work else {}
                 if not needed:
                     continue
                 # Who may not write may not delete either: its successor may need what is superfluous here.
@@ -127,7 +133,7 @@ class Upkeep:
             if self._app.in_recovery:
                 ready = None
                 await self._tell_recovery()
-            elif ready != generation and self._at_work() and generation:  # of a group that it has joined
+            elif ready != generation and self.at_work and generation:  # of a group that it has joined
                 ready = generation
                 for state in self._pipelines.values():
                     _log.info("ready: %s", state.line())
@@ -164,7 +170,9 @@ class Upkeep:
                     *(*tp, deleted, firsts[tp]),
                 )
 
-    def _at_work(self) -> bool:
+    @property
+    def at_work(self) -> bool:
+        """Whether the worker is in its group, has its state, and does not stop."""
         app: Any = self._app
         if app.group.waiting_since is not None:  # before the consumer's thread has begun it cannot even be asked
             return False

@@ -1,0 +1,84 @@
+"""A worker over HTTP: `/metrics` for Prometheus, `/health` and `/ready` for whoever looks after it.
+
+/metrics    200 and the metrics
+/health     200 as long as the process answers; a worker that is in doubt ends by itself, so nobody need kill it
+/ready      200 if it is in its group and has its state, 503 while it joins, recovers or stops
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import web
+from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
+from faust.types import TP
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from stream_lsh.worker.metrics import WorkerCollector
+from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.upkeep import Upkeep
+
+_ANSWER_SECONDS = 5.0
+
+_log = logging.getLogger(__name__)
+
+
+class WorkerWeb:
+    """The pages of one worker.
+
+    Args:
+        app: the engine.
+        pipelines: all that run on it, by name.
+        upkeep: knows whether it is at work.
+    """
+
+    def __init__(self, app: Any, pipelines: Mapping[str, PipelineState], upkeep: Upkeep) -> None:
+        self._app, self._pipelines, self._upkeep = app, pipelines, upkeep
+
+    async def serve(self, host: str, port: int) -> None:
+        """Serve at this address, for ever; an address that cannot be had is told, and the worker goes on without."""
+        pages = web.Application()
+        pages.add_routes([web.get(f"/{page.__name__}", page) for page in (self.metrics, self.health, self.ready)])
+        runner = web.AppRunner(pages, access_log=None)
+        try:
+            await runner.setup()
+            await web.TCPSite(runner, host, port).start()
+            _log.info("metrics and health: http://%s:%d/metrics", f"[{host}]" if ":" in host else host, port)
+            await asyncio.Event().wait()
+        except OSError as error:
+            _log.warning(
+                "worker.web: %s:%d cannot be had (%s): this worker serves no metrics; give each worker of a machine "
+                'an address of its own, or "" for none',
+                *(host, port, error.strerror or error),
+            )
+        finally:
+            await runner.cleanup()
+
+    async def metrics(self, _: web.Request) -> web.Response:
+        """All metrics, in the format of Prometheus."""
+        collector: Any = WorkerCollector(self._app, self._pipelines, self._upkeep, await self._ends())
+        return web.Response(body=generate_latest(collector), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    async def health(self, _: web.Request) -> web.Response:
+        """Whether the process answers."""
+        return web.Response(text="ok\n")
+
+    async def ready(self, _: web.Request) -> web.Response:
+        """Whether it is at work."""
+        if self._upkeep.at_work:
+            return web.Response(text="ready\n")
+        return web.Response(text="recovering\n" if self._app.in_recovery else "not in the group\n", status=503)
+
+    async def _ends(self) -> dict[TP, int]:
+        """The ends of what this worker reads; a source that waits is not fetched, so the broker is asked."""
+        if not self._upkeep.at_work:
+            return {}
+        configs = [state.config for state in self._pipelines.values()]
+        read = {topic for config in configs for topic in (*config.sources, *config.step_topics)}
+        tps = [tp for tp in self._app.consumer.assignment() if tp.topic in read]
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                return dict(await self._app.consumer.highwaters(*tps))
+        except (KafkaError, TimeoutError):
+            return {}
