@@ -109,6 +109,14 @@ class WorkerConfig:
         default=Path("state"),
         metadata=key(kinds.FOLDER, "where a copy of the state is kept on disk; without, all of it is in memory"),
     )
+    standbys: int = field(
+        default=0,
+        metadata=key(
+            whole(0, 100),
+            "other workers that follow each partition and take it over without reading its state; all, if there are "
+            "fewer",
+        ),
+    )
     web: str = field(
         default="127.0.0.1:6066", metadata=key(kinds.WEB, "where metrics and health are served; there is no password")
     )

@@ -1,7 +1,7 @@
 """What a worker holds of one pipeline: the core's state by partition, and how a record of a changelog goes into it."""
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -86,7 +86,9 @@ class Buckets:
     @property
     def is_due(self) -> bool:
         """Whether a restart would have much to read."""
-        return self.store is not None and self.unsaved > max(_LEAST_SAVED, len(self.table) // 4)
+        if self.store is None or not self.recovery.is_complete:
+            return False
+        return self.unsaved > max(_LEAST_SAVED, len(self.table) // 4)
 
     def forget(self, horizon: Horizon) -> None:
         """Drop the segments that the horizon has passed."""
@@ -199,12 +201,25 @@ class PipelineState:
 
     def line(self) -> str:
         """What is here, in one line."""
-        held = self.documents.partitions()
+        held, followed = self.documents.partitions(), sorted(self.documents.followed())
+        follows = f"; follows {', '.join(map(str, followed))}" if followed else ""
         if not held:
-            return f"{self.config.name}, no partition: standing by, others have all {self.partitions}"
+            return f"{self.config.name}, no partition: standing by, others have all {self.partitions}{follows}"
         documents = sum(len(one.table) for one in self.documents.held().values())
         settles = "; settles here" if self.ledger.held() else ""
-        return f"{self.config.name}, partitions {', '.join(map(str, held))} with {documents} documents{settles}"
+        return (
+            f"{self.config.name}, partitions {', '.join(map(str, held))} with {documents} documents{settles}{follows}"
+        )
+
+    def followed(self) -> dict[TP, Changelogged[Any]]:
+        """The partitions of changelogs that this worker follows, and whose states they are."""
+        tables: Mapping[str, Changelogged[Any]]
+        tables = {"documents": self.documents, "buckets": self.buckets, "ledger": self.ledger}
+        return {
+            TP(self.config.changelog_topic(name), partition): states
+            for name, states in tables.items()
+            for partition in states.followed()
+        }
 
     def close(self) -> None:
         """What is on disk is not used any more."""
@@ -269,6 +284,12 @@ class PipelineState:
         # An agent with much to do comes to its next batch before anything else runs.
         return self._saved(buckets, self._captured(partition, buckets))
 
+    async def save_followed(self) -> None:
+        """Save the tables that are followed, where that is due, as their owners do."""
+        for partition, buckets in self.buckets.followed().items():
+            if buckets.is_due:
+                await self.save_buckets(partition, buckets)
+
     async def _saved(self, buckets: Buckets, captured: Captured | None) -> None:
         if captured is not None and buckets.store is not None:
             use(await asyncio.to_thread(buckets.store.save, captured), captured.parts)
@@ -290,10 +311,10 @@ class PipelineState:
                 buckets.store.save(captured)
 
     def _captured(self, partition: int, buckets: Buckets) -> Captured | None:
-        """The table as it is; None if nothing is new, it is ahead of its changelog, or not ours any more."""
-        offset = self.buckets.offset(partition)
-        ours = self.buckets.held().get(partition) is buckets and not self.buckets.under_way(partition)
-        if not ours or buckets.in_hand or not buckets.recovery.is_complete:
+        """The table as it is; None if nothing is new, it is ahead of its changelog, or not here any more."""
+        offset, here = self.buckets.offset(partition), self.buckets.held() | self.buckets.followed()
+        complete = here.get(partition) is buckets and not self.buckets.under_way(partition)
+        if not complete or buckets.in_hand or not buckets.recovery.is_complete:
             return None
         if buckets.store is None or offset is None or not buckets.unsaved:
             return None

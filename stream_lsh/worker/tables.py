@@ -3,8 +3,12 @@
 The engine owns the changelog topic, its assignment and its recovery; what a record means is the core's.  A state is
 made when its partition is assigned, before it is recovered, and forgotten when the partition is taken away.  Reading
 one that is not here is a bug and raises; it never looks like an empty one.
+
+A state that is only *followed* is another worker's: a standby reads what that one writes and takes it in, and nobody
+looks at it until its partition comes here (docs/adr/0017).
 """
 
+import logging
 from collections.abc import Awaitable, Callable, Iterable, Set
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
@@ -19,6 +23,8 @@ from stream_lsh.worker.engine.app import EngineApp
 from stream_lsh.worker.engine.coalescing import RecordList
 
 _State = TypeVar("_State")
+
+_log = logging.getLogger(__name__)
 
 _RECORDS_AT_ONCE = 500
 _RECOVERY_BUFFER = 4  # events, which are chunks; 1 is a path of its own in the engine
@@ -79,6 +85,7 @@ class Changelogged(Generic[_State]):
         self._apply = apply
         self._copy = copy
         self._states: dict[int, _State] = {}
+        self._followed: set[int] = set()
         self._offsets: dict[int, int] = {}
         self._heads: dict[int, LogHead] = {}
         self._drops: dict[int, int] = {}
@@ -90,13 +97,31 @@ class Changelogged(Generic[_State]):
     def __getitem__(self, partition: int) -> _State:
         if self.failure is not None:
             raise self.failure
-        state = self._states.get(partition)
+        state = None if partition in self._followed else self._states.get(partition)
         if state is None:
             raise InvariantError(f"got partition {partition}, expected one that is assigned here: {self.partitions()}")
         return state
 
     def own(self, partition: int) -> None:
-        """The partition belongs to this worker from now on; what is on disk, or nothing, if it did not before."""
+        """The partition belongs to this worker from now on; what is on disk, or nothing, if it did not before.
+
+        A state that was followed goes on as it is.
+        """
+        self._followed.discard(partition)
+        self._begin(partition)
+
+    def follow(self, partition: int) -> None:
+        """The partition is another worker's, and what that one writes is taken in here as well.
+
+        A state that was this worker's own begins anew with what is on disk: what is in memory may be ahead of the
+        changelog, and nobody would ever take that back.
+        """
+        if partition not in self._followed:
+            self.drop(partition)
+        self._followed.add(partition)
+        self._begin(partition)
+
+    def _begin(self, partition: int) -> None:
         if partition in self._states:
             return
         state = self._states[partition] = self._make(partition)
@@ -107,6 +132,7 @@ class Changelogged(Generic[_State]):
 
     def fit(self, partition: int, first: int, end: int) -> None:
         """The changelog has the offsets from `first` to `end`, exclusive: a state that is not of it begins anew."""
+        self.rewritten(partition, first)
         offset, state = self._offsets.get(partition), self._states.get(partition)
         copy = None if state is None else self._copy(state)
         if offset is None or copy is None or first <= offset + 1 <= end:
@@ -115,22 +141,34 @@ class Changelogged(Generic[_State]):
 
     def _begin_anew(self, partition: int, why: str) -> None:
         """The changelog lacks something: all that is needed is in what is left of it."""
+        said, is_followed = f"{self.name}, partition {partition}: {why}", partition in self._followed
         copy = self._copy(self._states[partition])
-        if copy is not None:
-            copy.discard(StateError(f"{self.name}, partition {partition}: {why}"))
+        if copy is None:
+            _log.warning("%s; the state is read from what is left", said)
+        else:
+            copy.discard(StateError(said))
             copy.close()
         self.drop(partition)
-        self.own(partition)
+        if is_followed:
+            self._followed.add(partition)
+        self._begin(partition)
 
     def held(self) -> dict[int, _State]:
-        """The states that are here."""
+        """The states that are this worker's own."""
+        return {partition: state for partition, state in self._here().items() if partition not in self._followed}
+
+    def followed(self) -> dict[int, _State]:
+        """The states that are other workers', as far as what those wrote has come here."""
+        return {partition: state for partition, state in self._here().items() if partition in self._followed}
+
+    def _here(self) -> dict[int, _State]:
         if self.failure is not None:
             raise self.failure
-        return dict(self._states)
+        return self._states
 
     def partitions(self) -> list[int]:
-        """Which partitions are here."""
-        return sorted(self._states)
+        """Which partitions are this worker's own."""
+        return sorted(self._states.keys() - self._followed)
 
     def offset(self, partition: int) -> int | None:
         """The last record of the changelog that the state contains."""
@@ -168,12 +206,13 @@ class Changelogged(Generic[_State]):
         return self._heads[partition].needed(horizon)
 
     def rewritten(self, partition: int, offset: int) -> None:
-        """The changelog has all that is live before this offset once more behind it."""
+        """What lies before this offset of the changelog is not needed, or has been deleted."""
         if partition in self._heads:
             self._heads[partition].rewritten(offset)
 
     def drop(self, partition: int) -> None:
-        """The partition belongs to another worker now."""
+        """The partition belongs to another worker now, and is not followed either."""
+        self._followed.discard(partition)
         state = self._states.pop(partition, None)
         copy = None if state is None else self._copy(state)
         if copy is not None:
@@ -245,14 +284,15 @@ class _ChangelogStore(Store[bytes, bytes]):
     async def on_rebalance(
         self, assigned: Set[TP], revoked: Set[TP], newly_assigned: Set[TP], generation_id: int = 0
     ) -> None:
-        """`revoked` are the partitions that another worker owns now."""
-        mine = self.table.changelog_topic.topics
+        """`revoked` are the partitions that this worker neither owns nor follows now."""
+        mine, own = self.table.changelog_topic.topics, self.app.assignor.assigned_actives()
         for tp in revoked:
             if tp.topic in mine:
                 self._states.drop(tp.partition)
         for tp in assigned:
             if tp.topic in mine:
-                self._states.own(tp.partition)
+                take = self._states.own if tp in own else self._states.follow
+                take(tp.partition)
 
     async def on_recovery_completed(self, active_tps: Set[TP], standby_tps: Set[TP]) -> None:
         """The states are complete, or cannot be: then the worker ends before anything is read.
@@ -344,6 +384,7 @@ def state_table(app: EngineApp, name: str, partitions: int, states: Changelogged
         value_type=bytes,
         beacon=app.tables.beacon,
         recovery_buffer_size=_RECOVERY_BUFFER,
+        standby_buffer_size=1,
     )
     table.states = states
     states.name = table.changelog_topic_name

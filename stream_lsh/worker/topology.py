@@ -95,7 +95,7 @@ class WorkerApp(EngineApp):
     async def on_start(self) -> None:
         """Start with the upkeep beside the agents."""
         await super().on_start()
-        for duty in (self.upkeep.watch, self.upkeep.tell, self.upkeep.tell_progress):
+        for duty in (self.upkeep.watch, self.upkeep.tell, self.upkeep.tell_progress, self.upkeep.follow):
             self.add_future(duty())
         if not self.embedded:
             self.add_future(self.upkeep.trim())
@@ -151,6 +151,7 @@ def build_app(config: Config, partitions: Mapping[str, int], *, embedded: bool =
         "broker_request_timeout": max(DEFAULTS["broker_request_timeout"], config.worker.session_timeout_ms / 1000),
         "broker_session_timeout": config.worker.session_timeout_ms / 1000,
         "producer_max_request_size": largest + _REQUEST_ROOM,
+        "table_standby_replicas": config.worker.standbys,
         "topic_partitions": max(partitions.values()),
         "topic_replication_factor": config.kafka.replication,
     }

@@ -3,6 +3,8 @@
 Trimmed is what nobody reads again: of the topics between the steps what lies behind the committed offset, of the
 changelogs of `documents` and `buckets` the records of which everything has expired, of the ledger's what lies before
 its last snapshot.
+
+Of what it follows as a standby it trims nothing, but sees what the owner has trimmed, and keeps a copy on disk.
 """
 
 import asyncio
@@ -17,6 +19,7 @@ from faust.types import TP
 from stream_lsh.config.model import INTERNAL_TOPICS
 from stream_lsh.worker.engine import Backpressure, EngineApp, Trimmer, admin_client
 from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.tables import Changelogged
 
 WATCH_SECONDS = 0.25
 TRIM_SECONDS, TRIM_STEP = 10.0, 64
@@ -107,6 +110,23 @@ class Upkeep:
             for partition, ledger in state.ledger.held().items():
                 needed[TP(config.changelog_topic("ledger"), partition)] = ledger.log.start
         return {tp: offset for tp, offset in needed.items() if offset}
+
+    async def follow(self) -> None:
+        """Forget what the changelogs that are followed have no more, and save what is due, for ever."""
+        while True:
+            await asyncio.sleep(self.trim_seconds)
+            for state in self._pipelines.values():
+                if self._at_work() and (followed := state.followed()):
+                    await self._forget_trimmed(followed)
+                    await state.save_followed()
+
+    async def _forget_trimmed(self, followed: Mapping[TP, Changelogged[Any]]) -> None:
+        try:
+            firsts = await self._app.consumer.earliest_offsets(*followed)
+        except KafkaError:  # a leader moves, a broker restarts, the group is rebalanced: the next time will do
+            return
+        for tp, first in firsts.items():
+            followed[tp].rewritten(tp.partition, first)
 
     def _own_topics(self) -> set[str]:
         return {state.config.internal_topic(name) for state in self._pipelines.values() for name in INTERNAL_TOPICS}

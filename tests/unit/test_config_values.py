@@ -167,6 +167,7 @@ CONFIGS = st.builds(
         WorkerConfig,
         app_id=st.just("application"),
         data_dir=st.none() | TEXTS.filter(lambda text: "\0" not in text).map(Path),
+        standbys=st.integers(0, 100),
         web=st.just("") | ADDRESSES,
         session_timeout_ms=st.integers(1_000, 10**6),
         commit_interval_ms=st.integers(50, 10**6),

@@ -29,6 +29,8 @@ class Streams:
         self.consumer._held, self.consumer._held_generation = {}, 1
         self.consumer.app = SimpleNamespace(
             consumer_generation_id=1,
+            in_recovery=True,
+            tables=SimpleNamespace(changelog_queue=self.channels[CHANGELOG].queue),
             topics=SimpleNamespace(
                 acks_enabled_for=lambda topic: topic != CHANGELOG.topic,
                 _tp_index={tp: {channel} for tp, channel in self.channels.items()},
@@ -47,6 +49,10 @@ class Streams:
         return [queue.get_nowait() for _ in range(min(count, queue.qsize()))]
 
 
+async def sought(self: CoalescingConsumer) -> None:
+    """The seek itself."""
+
+
 def test_a_stream_that_has_enough_waits_alone_and_gets_everything_in_order() -> None:
     streams = Streams()
     streams.poll(slow=range(20), quick=range(3), changelog=range(50))
@@ -62,6 +68,23 @@ def test_a_stream_that_has_enough_waits_alone_and_gets_everything_in_order() -> 
     assert not streams.consumer.holds(SLOW)
 
 
+def test_a_changelog_that_is_followed_waits_as_well_and_no_seek_of_the_sources_loses_any_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(CoalescingConsumer, "perform_seek", sought)
+    streams = Streams()
+    streams.consumer.app.in_recovery = False
+    streams.poll(slow=range(20), changelog=range(50))
+    assert len(streams.take(CHANGELOG)) == ENOUGH
+    asyncio.run(streams.consumer.perform_seek())
+    assert [streams.consumer.holds(tp) for tp in (SLOW, CHANGELOG)] == [False, True]
+    streams.poll(changelog=[50])
+    assert streams.take(CHANGELOG) == list(range(ENOUGH, 2 * ENOUGH))
+    streams.consumer.app.in_recovery = True
+    streams.poll()
+    assert streams.take(CHANGELOG) == list(range(2 * ENOUGH, 51)), "a recovery waits for nothing"
+
+
 def test_what_comes_of_a_partition_that_is_held_waits_behind_it() -> None:
     streams = Streams()
     streams.poll(slow=range(ENOUGH + 1))
@@ -72,9 +95,6 @@ def test_what_comes_of_a_partition_that_is_held_waits_behind_it() -> None:
 
 
 def test_a_rebalance_and_a_seek_forget_what_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def sought(self: CoalescingConsumer) -> None:
-        """The seek itself."""
-
     monkeypatch.setattr(CoalescingConsumer, "perform_seek", sought)
     streams = Streams()
     streams.poll(slow=range(30))

@@ -3,6 +3,7 @@
     versions      refuses an engine that was not tested
     topics        checks and creates every topic; `topic_ids` tells one that was made anew
     resume_order  sources wait for the tables
+    spreading     partitions and standbys are even
     polling       a recovery never waits for ever
     handover      what was fetched reaches the streams at once
     coalescing    many records an event, in order

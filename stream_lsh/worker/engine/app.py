@@ -13,6 +13,7 @@ from stream_lsh.worker.engine.crash import GRACE_SECONDS, STOP_SECONDS, Crashing
 from stream_lsh.worker.engine.fence import ZombieFence
 from stream_lsh.worker.engine.group import GroupWatch
 from stream_lsh.worker.engine.resume_order import OrderedRecoveryTables
+from stream_lsh.worker.engine.spreading import SpreadingAssignor
 from stream_lsh.worker.engine.topics import TopicSpec, ensure_topics
 from stream_lsh.worker.engine.transport import EngineTransport
 from stream_lsh.worker.engine.versions import require_tested_engine
@@ -20,12 +21,12 @@ from stream_lsh.worker.engine.waiting import Batch, rounds_of
 from stream_lsh.worker.engine.watchdog import Watchdog
 
 FIXED: Mapping[str, Any] = {
+    "PartitionAssignor": SpreadingAssignor,
     "TableManager": OrderedRecoveryTables,
     "agent_supervisor": CrashingSupervisor,  # the default skips the event that raised
     "processing_guarantee": "at_least_once",  # a transaction spans one destination partition only
     "producer_linger": 0.0,  # aiokafka waits it out on every hop, and a zombie's buffer has to be empty
     "stream_wait_empty": True,  # False loses what is under way at SIGTERM
-    "table_standby_replicas": 0,
     "topic_allow_declare": False,  # topics.py does it
     "topic_disable_leader": True,  # one topic and one subscription less
     "web_enabled": False,  # its own web server is another room's
@@ -55,6 +56,7 @@ DEFAULTS: Mapping[str, Any] = {
     "producer_request_timeout": REQUEST_SECONDS,
     "store": "memory://",
     "stream_buffer_maxsize": 64,  # events, and an event is a chunk
+    "table_standby_replicas": 0,
     "worker_redirect_stdouts": False,
 }
 """Settings of faust where its own defaults do not serve; an app may choose others."""

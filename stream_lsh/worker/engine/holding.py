@@ -5,7 +5,9 @@ full, it waits for that stream.  So an agent that stalls stops every other, of o
 fetched of a source, a thousand documents and more, lies before everything that its own outputs have to do.
 
 A stream whose queue has enough is delivered nothing, its partitions are not asked for more, and what was fetched
-already waits here, in its order.  A rebalance forgets it: it is read again from the committed offset.
+already waits here, in its order.  A rebalance forgets it: it is read again from the committed offset.  So it is with
+the changelogs that a standby follows, which the recovery service takes in; and a rebalance reads them again from where
+their states end.
 
 Delete when: the engine delivers to each stream on its own.
 """
@@ -48,9 +50,10 @@ class HoldingConsumer(CoalescingConsumer):
                 yield tp, delivery
 
     def _has_room(self, tp: TP) -> bool:
-        """Whether the streams that read a partition have not got enough; changelogs are read by no stream."""
+        """Whether the streams that read a partition have not got enough, or the recovery service what is followed."""
         if not self.app.topics.acks_enabled_for(tp.topic):
-            return True
+            tables: Any = self.app.tables
+            return bool(self.app.in_recovery or tables.changelog_queue.qsize() < ENOUGH)
         channels: Iterable[Any] = self.app.topics._tp_index.get(tp, ())  # type: ignore[attr-defined]  # of Conductor
         return all(channel.queue.qsize() < ENOUGH for channel in channels)
 
@@ -68,6 +71,8 @@ class HoldingConsumer(CoalescingConsumer):
         return tp in self._held
 
     async def perform_seek(self) -> None:
-        """Go back to the committed offsets: what is held will be read again."""
-        self._held.clear()
+        """Go back to the committed offsets: what is held will be read again, but of changelogs, which have none."""
+        for tp in tuple(self._held):
+            if self.app.topics.acks_enabled_for(tp.topic):
+                del self._held[tp]
         await super().perform_seek()

@@ -19,6 +19,7 @@ from faust.tables.manager import TableManager
 from faust.tables.recovery import Recovery
 from faust.transport.drivers.aiokafka import ConsumerRebalanceListener
 from faust.types import TP
+from mode.utils.queues import ThrowableQueue
 
 
 class ClosedSourcesListener(ConsumerRebalanceListener):
@@ -78,6 +79,28 @@ class OrderedRecovery(Recovery):
         await thread.call_thread(in_thread)
 
 
+class CurrentQueue(ThrowableQueue[Any]):
+    """The queue of changelog records, without those of an older generation of the group.
+
+    Fault (faust-streaming 0.15.3): what was fetched before a rebalance and waits to be delivered is delivered after it.
+    The recovery takes it for what it reads, and passes over everything before it; and where the partition is gone,
+    gives it to whichever table it looked at last.  A standby always reads changelogs, so every rebalance meets it.
+
+    Delete when: the recovery looks at the generation of a message.
+    """
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+        super().__init__(app.conf.stream_buffer_maxsize, flow_control=app.flow_control, clear_on_resume=True)
+
+    async def get(self) -> Any:
+        """The next record, of the generation that is."""
+        while True:
+            event = await super().get()
+            if event.message.generation_id == self._app.consumer_generation_id:
+                return event
+
+
 class OrderedRecoveryTables(TableManager):
     """The table manager that recovers in order; give it to the app as `TableManager`."""
 
@@ -85,6 +108,13 @@ class OrderedRecoveryTables(TableManager):
         """As the engine does, without the second that it waits for agents to make tables: ours are there."""
         await self._update_channels()
         await self.recovery.start()
+
+    @property
+    def changelog_queue(self) -> ThrowableQueue[Any]:
+        """What the recovery service reads, made when it is first asked for."""
+        if self._changelog_queue is None:
+            self._changelog_queue = CurrentQueue(self.app)
+        return self._changelog_queue
 
     @property
     def recovery(self) -> Recovery:

@@ -1,0 +1,130 @@
+"""Which worker gets which partitions, and which it follows as a standby.
+
+Fault (faust-streaming 0.15.3, its issue 93): with standbys, its assignor gives out partitions up to the rounded-up
+share and stops there.  Measured with 4 partitions and one standby: of three workers two have 2 each, and the third has
+nothing and follows nothing; when one of the two dies, the third takes over both, and has neither.  Without standbys a
+worker that joins moves partitions between the others.
+
+Here owners are even, to one partition; within that nothing moves that need not, and a partition whose owner is gone
+goes to whoever followed it.  Only the leader of the group decides, so the members may differ in how many standbys they
+want.
+
+Delete when: the engine's assignor is even with standbys, and gives a partition to one of them while that is even.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from faust.assignor.client_assignment import ClientAssignment, CopartitionedAssignment
+from faust.assignor.partition_assignor import PartitionAssignor
+
+Partitions = dict[str, set[int]]
+
+
+class SpreadingAssignor(PartitionAssignor):
+    """The engine's assignor, which gives out partitions with `spread`; `replicas` is the number of standbys."""
+
+    def _perform_assignment(self, cluster: Any, member_metadata: Mapping[str, Any]) -> Any:
+        before = {member: self._get_client_metadata(said) for member, said in member_metadata.items()}
+        subscribed = {member: set(said.subscription) for member, said in member_metadata.items()}
+        groups = self._get_copartitioned_groups(
+            set[str]().union(*subscribed.values()),
+            cluster,
+            {member: list(topics) for member, topics in subscribed.items()},
+        )
+        self._update_member_urls(before)
+        assignments = {member: ClientAssignment(actives={}, standbys={}) for member in before}
+        numbers: dict[str, int] = {}
+        for number, (partitions, together) in enumerate(sorted(groups.items())):
+            for topics in together:
+                numbers |= dict.fromkeys(topics, number)
+                had = {
+                    member: said.assignment.copartitioned_assignment(topics)
+                    for member, said in before.items()
+                    if topics <= subscribed[member]
+                }
+                owned = {member: one.actives for member, one in had.items()}
+                followed = {member: one.standbys for member, one in had.items()}
+                owned, followed = spread(owned, followed, partitions, self.replicas)
+                for member in had:
+                    one = CopartitionedAssignment(owned[member], followed[member], topics)
+                    assignments[member].add_copartitioned_assignment(one)
+        return self._protocol_assignments(
+            assignments,
+            self._get_changelog_distribution(assignments),
+            self._get_external_topic_distribution(assignments),
+            numbers,
+        )
+
+
+def spread(
+    owned: Mapping[str, Iterable[int]], followed: Mapping[str, Iterable[int]], partitions: int, standbys: int
+) -> tuple[Partitions, Partitions]:
+    """Who owns and who follows each partition from now on.
+
+    Args:
+        owned: member -> what it owned up to now.
+        followed: the same members -> what they followed.
+        partitions: how many there are.
+        standbys: how many others follow each partition, if there are so many.
+
+    Returns:
+        owned and followed, by member.
+    Guarantees:
+        each partition has one owner, and `standbys` others that follow it, or all others where there are fewer; no two
+        members differ by more than one in how many they own; the same for the same arguments.
+    """
+    members = sorted(owned)
+    owners = _owners(members, owned, followed, partitions)
+    copies = {member: {*owned[member], *followed[member]} for member in members}
+    return owners, _followers(owners, copies, min(standbys, len(members) - 1))
+
+
+def _owners(
+    members: list[str], owned: Mapping[str, Iterable[int]], followed: Mapping[str, Iterable[int]], partitions: int
+) -> Partitions:
+    free, owners = set(range(partitions)), Partitions()
+    for member in members:  # two may claim one: the first has it
+        owners[member] = free & set(owned[member])
+        free -= owners[member]
+    for partition in sorted(free):
+        warm = [member for member in members if partition in followed[member]]
+        owners[min(warm or members, key=lambda one: len(owners[one]))].add(partition)
+    while True:
+        most, least = _most_and_least(owners)
+        if len(owners[most]) - len(owners[least]) <= 1:
+            return owners
+        # What the one has a copy of, and then what the other has none of.
+        moved = min((one not in followed[least], one in owned[most], one) for one in owners[most])[-1]
+        _move(moved, owners[most], owners[least])
+
+
+def _followers(owners: Partitions, copies: Partitions, standbys: int) -> Partitions:
+    owner = {partition: member for member, of_member in owners.items() for partition in of_member}
+    followers: Partitions = {member: set() for member in owners}
+
+    def alike(member: str, partition: int) -> int:
+        """How many partitions of the same owner a member follows: when that one dies, others are to have a share."""
+        return sum(owner[one] == owner[partition] for one in followers[member])
+
+    for partition in sorted(owner) * standbys:
+        free = [one for one in owners if partition not in owners[one] | followers[one]]
+        best = min((partition not in copies[one], alike(one, partition), len(followers[one]), one) for one in free)[-1]
+        followers[best].add(partition)
+    while True:
+        most, least = _most_and_least(followers)
+        movable = followers[most] - owners[least] - followers[least]
+        if len(followers[most]) - len(followers[least]) <= 1 or not movable:
+            return followers
+        moved = min((one not in copies[least], -alike(most, one), one) for one in movable)[-1]
+        _move(moved, followers[most], followers[least])
+
+
+def _most_and_least(of_members: Partitions) -> tuple[str, str]:
+    ordered = sorted(of_members, key=lambda member: (len(of_members[member]), member))
+    return ordered[-1], ordered[0]
+
+
+def _move(partition: int, giver: set[int], taker: set[int]) -> None:
+    giver.remove(partition)
+    taker.add(partition)

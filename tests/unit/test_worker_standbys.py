@@ -1,0 +1,172 @@
+"""States that are followed: they take in what comes, nobody looks at them, and each goes on as ours where it is."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from faust.types import TP
+
+from stream_lsh.errors import InvariantError
+from stream_lsh.pipeline.batches import BEGINS, BandsFrame, Pass
+from stream_lsh.pipeline.trimming import Extent
+from stream_lsh.wire.frames import encode_buckets
+from stream_lsh.worker import state as state_module
+from stream_lsh.worker.engine.resume_order import CurrentQueue
+from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.storage.folder import DataFolder, Storage
+from stream_lsh.worker.tables import Taken, _ChangelogStore
+from tests.unit.test_worker_state import PIPELINE, Delivered, changelogged, posting
+
+
+def test_a_state_that_is_followed_takes_in_what_comes_and_is_not_ours() -> None:
+    states = changelogged()
+    states.own(0)
+    states.follow(1)
+    states.recover(1, b"one", 0)
+    with pytest.raises(InvariantError, match=r"got partition 1, expected one that is assigned here: \[0\]"):
+        states[1]
+    assert (states.held(), states.followed(), states.partitions()) == ({0: []}, {1: [b"one"]}, [0])
+    assert states.offset(1) == 0
+
+
+def test_a_state_that_was_followed_goes_on_where_it_is_when_its_partition_comes() -> None:
+    states = changelogged()
+    states.follow(1)
+    states.recover(1, b"one", 0)
+    followed = states.followed()[1]
+    states.follow(1)
+    states.own(1)
+    states.recover(1, b"two", 1)
+    assert states[1] is followed
+    assert (states[1], states.offset(1), states.followed()) == ([b"one", b"two"], 1, {})
+
+
+def test_a_state_of_ours_that_is_another_workers_now_begins_anew() -> None:
+    states = changelogged()
+    states.own(0)
+    states.recover(0, b"one", 0)
+    states[0].append(b"never delivered")
+    under_way = states.appended(0, Taken(Extent()))
+    states.follow(0)
+    assert (states.held(), states.followed(), states.offset(0)) == ({}, {0: []}, None)
+    under_way(Delivered(5))  # it would be read from behind what is not in the state
+    assert states.offset(0) is None
+
+
+def test_a_state_that_is_followed_no_more_is_forgotten() -> None:
+    states = changelogged()
+    states.follow(0)
+    states.recover(0, b"one", 0)
+    states.drop(0)
+    assert (states.followed(), states.offset(0)) == ({}, None)
+    states.own(0)
+    assert states.held() == {0: []}
+
+
+def test_a_log_that_is_trimmed_under_a_standby_is_read_from_where_it_begins_and_that_is_said(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    states = changelogged()
+    states.follow(0)
+    for offset in (3, 4, 9):
+        states.recover(0, b"%d" % offset, offset)
+    assert (states.held(), states.followed(), states.offset(0)) == ({}, {0: [b"9"]}, 9)
+    assert "changelog, partition 0: the log was trimmed up to offset 9 while it was read" in caplog.text
+
+
+def test_what_the_owner_has_trimmed_is_forgotten_by_who_follows() -> None:
+    states = changelogged()
+    states.follow(0)
+    for offset in range(200):
+        states.recover(0, b"x", offset)
+    assert (len(states.head(0).runs), states.head(0).start) == (4, 0)
+    states.fit(0, 130, 200)
+    assert (len(states.head(0).runs), states.head(0).start) == (2, 128)
+
+
+def test_a_partition_is_ours_if_the_group_has_made_it_active() -> None:
+    states, ours, other = changelogged(), TP("log", 0), TP("log", 1)
+    store = object.__new__(_ChangelogStore)
+    store.table = SimpleNamespace(changelog_topic=SimpleNamespace(topics=["log"]), states=states)  # type: ignore[assignment]
+    store.app = SimpleNamespace(assignor=SimpleNamespace(assigned_actives=lambda: {ours}))  # type: ignore[assignment]
+    asyncio.run(store.on_rebalance({ours, other, TP("source", 1)}, set(), set()))
+    assert (states.partitions(), list(states.followed())) == ([0], [1])
+    asyncio.run(store.on_rebalance({ours}, {other}, set()))
+    assert (states.partitions(), list(states.followed())) == ([0], [])
+
+
+def test_records_from_before_a_rebalance_are_not_recovered_after_it() -> None:
+    async def run() -> Any:
+        flow = SimpleNamespace(manage_queue=lambda queue: None)
+        app = SimpleNamespace(
+            conf=SimpleNamespace(stream_buffer_maxsize=8), flow_control=flow, consumer_generation_id=2
+        )
+        queue = CurrentQueue(app)
+        for generation in (1, 2, 1, 2):
+            event = SimpleNamespace(message=SimpleNamespace(generation_id=generation))
+            queue.put_nowait(event)
+        return [(await queue.get()).message.generation_id for _ in range(2)], queue.qsize()
+
+    assert asyncio.run(run()) == ([2, 2], 0)
+
+
+def following(folder: DataFolder, *log: BandsFrame) -> PipelineState:
+    """A worker's state that follows a partition of buckets, on disk."""
+    state = PipelineState(PIPELINE, 1)
+    state.storage = Storage(folder, "app", {})
+    state.buckets.follow(0)
+    for offset, frame in enumerate(log, 3):
+        state.buckets.recover(0, encode_buckets(frame, state.fingerprint), offset)
+    return state
+
+
+def stored(folder: DataFolder) -> tuple[int | None, int]:
+    """How far the copy on disk goes, and what is in it."""
+    again = following(folder)
+    found = again.buckets.offset(0), len(again.buckets.followed()[0].table)
+    again.close()
+    return found
+
+
+@pytest.mark.parametrize(
+    "save", [lambda state: asyncio.run(state.save_followed()), PipelineState.save_all], ids=["meanwhile", "end"]
+)
+def test_a_table_that_is_followed_is_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, save: Callable[[PipelineState], None]
+) -> None:
+    monkeypatch.setattr(state_module, "_LEAST_SAVED", 1)
+    folder = DataFolder(tmp_path)
+    state = following(folder, posting(5), posting(6))
+    save(state)
+    state.close()
+    assert stored(folder) == (4, 2)
+    folder.close()
+
+
+def test_who_follows_a_log_in_the_middle_of_its_pass_waits_for_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state_module, "_LEAST_SAVED", 0)
+    folder = DataFolder(tmp_path)
+    state = following(folder, BandsFrame(copied=BEGINS), posting(5), posting(1, Pass(3, False)))
+    asyncio.run(state.save_followed())
+    assert not state.buckets.followed()[0].recovery.is_complete, "to look at the table would have ended the wait"
+    ended = encode_buckets(BandsFrame(copied=Pass(3, True)), state.fingerprint)
+    state.buckets.recover(0, ended, 6)
+    asyncio.run(state.save_followed())
+    state.close()
+    assert stored(folder) == (6, 2)
+    folder.close()
+
+
+def test_a_worker_says_what_it_follows() -> None:
+    state = PipelineState(PIPELINE, 3)
+    state.documents.follow(2)
+    state.documents.follow(1)
+    assert state.line() == "p, no partition: standing by, others have all 3; follows 1, 2"
+    state.documents.own(1)
+    assert state.line() == "p, partitions 1 with 0 documents; follows 2"
+    assert {(tp.topic, tp.partition) for tp in state.followed()} == {("stream-lsh-p-documents-changelog", 2)}
