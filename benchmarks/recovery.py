@@ -5,7 +5,8 @@ postings     the band-bucket table from its changelog, in postings a second: thr
 restart      a worker with so many documents is stopped, or killed, and started again: from the start of the process
              until it is ready, and how much of that is recovery; and again without its copy of the buckets
 rebalance    a worker joins, leaves (SIGTERM), is killed (-9), with little state and with more: from the event until the
-             first documents sent after it have their matches, and the longest that any document waited
+             first documents sent after it have their matches, and the longest that any document waited; with
+             `--standbys 1` each follows the other, and has come to the end before that one goes
 
 A smoke test: `--postings 500000 --documents 50000 --rebalanced 5000`.  The broker is Kafka from its jars.
 """
@@ -69,6 +70,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--postings", type=int, default=17_000_000, help="in the changelogs of the first part")
     parser.add_argument("--documents", type=int, default=1_000_000, help="of the restart")
     parser.add_argument("--rebalanced", type=int, default=60_000, help="documents of the rebalances with more state")
+    parser.add_argument("--standbys", type=int, default=0, help="of the rebalances")
     parser.add_argument("--rounds", type=int, default=3, help="of starts, and of events")
     parser.add_argument("--out", type=Path, help="where the data goes, as JSON")
     options = parser.parse_args(argv)
@@ -235,21 +237,24 @@ def _filled(config: Config, broker: WatchedBroker, workers: Sequence[WorkerProce
 def _rebalance(folder: Path, broker: WatchedBroker, options: argparse.Namespace) -> list[Row]:
     rows = []
     for documents in (LITTLE, options.rebalanced):
-        config, file = configured(folder, broker.address, f"rebalance{documents}", PARTITIONS, retention="")
+        name = f"rebalance{documents}"
+        config, file = configured(folder, broker.address, name, PARTITIONS, standbys=options.standbys, retention="")
         with ExitStack() as stack:
             one = stack.enter_context(running_worker(file, 0))
             known = _filled(config, broker, [one], documents)
             probes = stack.enter_context(closing(Probes(config, known)))
             for _ in range(options.rounds):
-                for what, pause in _events(probes, file, one, stack):
-                    row = {"event": what, "postings": documents * _BUCKETS}
+                for what, pause in _events(probes, file, one, stack, options.standbys):
+                    row = {"event": what, "postings": documents * _BUCKETS, "standbys": options.standbys}
                     row |= {"until work again, s": pause.until_s, "longest wait, s": pause.longest_s}
                     rows.append(row | {"usual wait, s": pause.usual_s})
             one.end()
     return _told("two workers, one of them comes and goes", rows)
 
 
-def _events(probes: Probes, file: Path, one: WorkerProcess, stack: ExitStack) -> Iterator[tuple[str, Pause]]:
+def _events(
+    probes: Probes, file: Path, one: WorkerProcess, stack: ExitStack, standbys: int
+) -> Iterator[tuple[str, Pause]]:
     """A second worker joins and leaves, joins and dies."""
     for what, sent in (("leaves", signal.SIGTERM), ("is killed", signal.SIGKILL)):
         others: list[WorkerProcess] = []
@@ -260,6 +265,10 @@ def _events(probes: Probes, file: Path, one: WorkerProcess, stack: ExitStack) ->
         )
         stack.callback(others[0].process.kill)
         yield "joins", joined
+        while standbys and not (one.standing_by and others[0].standing_by):
+            one.check()
+            others[0].check()
+            time.sleep(0.1)
         ready = one.ready
         yield (
             what,

@@ -51,13 +51,15 @@ def running_broker(folder: Path) -> Iterator[WatchedBroker]:
         broker.stop()
 
 
-def configured(folder: Path, address: str, name: str, partitions: int, **keys: Any) -> tuple[Config, Path]:
+def configured(
+    folder: Path, address: str, name: str, partitions: int, *, standbys: int = 0, **keys: Any
+) -> tuple[Config, Path]:
     """A configuration of one pipeline; `keys` are the pipeline's.  Each worker gets a `data_dir` of its own."""
     told = "\n".join(f"{key} = {json.dumps(value)}" for key, value in keys.items())
     file = folder / f"{name}.toml"
     file.write_text(
-        f'[kafka]\nbrokers = "{address}"\n[worker]\napp_id = "{name}"\n[[pipeline]]\nname = "{name}"\n'
-        f'source = "{name}-source"\npartitions = {partitions}\n{told}\n',
+        f'[kafka]\nbrokers = "{address}"\n[worker]\napp_id = "{name}"\nstandbys = {standbys}\n'
+        f'[[pipeline]]\nname = "{name}"\nsource = "{name}-source"\npartitions = {partitions}\n{told}\n',
         encoding="utf-8",
     )
     return load(str(file), {}), file
@@ -117,6 +119,12 @@ class WorkerProcess:
     def ready(self) -> int:
         """How often it has said that it is ready: after each rebalance."""
         return self.said().count(" ready: ")
+
+    @property
+    def standing_by(self) -> bool:
+        """Whether it has read all that it follows since the last rebalance."""
+        _, _, said = self.said().rpartition(" ready: ")
+        return " standing by: " in said
 
     def events(self) -> dict[str, float]:
         """What an observed worker has told since it was started, and when last, in seconds since then."""

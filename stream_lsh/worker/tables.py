@@ -239,8 +239,10 @@ class Changelogged(Generic[_State]):
         """What to do when this record of ours has been delivered.
 
         A delivery that is confirmed after the partition was taken away must not move the offset of the new, empty
-        state: its recovery would start behind records that it needs.
+        state: its recovery would start behind records that it needs.  Nor does one of a state that is only followed.
         """
+        if partition in self._followed:
+            return lambda future: None
         drops = self._drops.get(partition, 0)
         self._under_way[partition] = self.under_way(partition) + 1
 

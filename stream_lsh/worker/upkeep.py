@@ -145,8 +145,9 @@ class Upkeep:
                     _log.info("%s: %s", state.config.name, line)
 
     async def tell_progress(self) -> None:
-        """Say how a recovery comes along, and what this worker has once it is ready, for ever."""
+        """Say how a recovery comes along, what this worker has once it is ready, and what it follows, for ever."""
         ready: int | None = None
+        followed: int | None = None
         while True:
             await asyncio.sleep(WATCH_SECONDS)
             generation = self._app.consumer_generation_id
@@ -158,6 +159,16 @@ class Upkeep:
                 for state in self._pipelines.values():
                     _log.info("ready: %s", state.line())
                 await self._tell_deleted()
+            elif ready == generation != followed and self._at_work() and self._has_followed():
+                followed = generation
+                if any(state.followed() for state in self._pipelines.values()):
+                    _log.info("standing by: everything that is followed here has been read")
+
+    def _has_followed(self) -> bool:
+        """Whether standbys have come to where their changelogs ended when the group was rebalanced last."""
+        recovery = cast(Any, self._app.tables).recovery
+        ends, offsets = recovery.standby_highwaters, recovery.standby_offsets
+        return all(offsets[tp] is not None and offsets[tp] >= end for tp, end in ends.items())
 
     async def _tell_recovery(self) -> None:
         """Say every few seconds how many changelog records are left; return when none are."""

@@ -57,9 +57,10 @@ async def run(settings: Settings, say: Callable[[str], None] = print) -> Outcome
     def timed(said: str) -> None:
         say(f"{time.monotonic() - began:7.1f} s  {said}")
 
-    say(f"seed {settings.seed}, {settings.documents} documents; logs are in {folder}")
+    standbys = settings.seed % 2
+    say(f"seed {settings.seed}, {settings.documents} documents, {standbys} standbys; logs are in {folder}")
     stream = edits(documents(settings.data_dir, settings.documents, settings.seed), settings.seed)
-    async with _cluster(folder, timed) as cluster, _scene(folder, cluster, timed) as (scene, config):
+    async with _cluster(folder, timed) as cluster, _scene(folder, cluster, standbys, timed) as (scene, config):
         happened = await _fed_under_faults(settings, scene, config, stream)
         timed("the feed and the faults are over")
         waiting = await still(config, _STILL_SECONDS)
@@ -122,7 +123,9 @@ async def _cluster(folder: Path, say: Callable[[str], None]) -> AsyncIterator[Cl
 
 
 @asynccontextmanager
-async def _scene(folder: Path, cluster: Cluster, say: Callable[[str], None]) -> AsyncIterator[tuple[Scene, Config]]:
+async def _scene(
+    folder: Path, cluster: Cluster, standbys: int, say: Callable[[str], None]
+) -> AsyncIterator[tuple[Scene, Config]]:
     """Workers that are ready behind their proxies; and a configuration with the addresses of the brokers themselves."""
     async with AsyncExitStack() as stack:
         proxies, workers = dict[tuple[int, int], Proxy](), list[Worker]()
@@ -134,7 +137,7 @@ async def _scene(folder: Path, cluster: Cluster, say: Callable[[str], None]) -> 
             file = folder / f"worker-{number}" / "worker.toml"
             file.parent.mkdir()
             addresses = [f"127.0.0.1:{node.advertised(number)}" for node in cluster.nodes]
-            write_config(file, addresses, "chaos", "documents", PARTITIONS)
+            write_config(file, addresses, "chaos", "documents", PARTITIONS, standbys=standbys)
             workers.append(Worker(number, file))
         for worker in workers:
             supervised = asyncio.create_task(worker.supervise())
@@ -143,5 +146,7 @@ async def _scene(folder: Path, cluster: Cluster, say: Callable[[str], None]) -> 
         await until(lambda: all(worker.is_ready() for worker in workers), _READY_SECONDS)
         say("both workers are ready")
         direct = folder / "direct.toml"
-        write_config(direct, [node.address for node in cluster.nodes], "chaos", "documents", PARTITIONS)
+        write_config(
+            direct, [node.address for node in cluster.nodes], "chaos", "documents", PARTITIONS, standbys=standbys
+        )
         yield Scene(cluster, workers, proxies, say), load(direct, {})

@@ -15,13 +15,14 @@ RESTART_SECONDS = 1.0
 STOP_SECONDS = 40.0
 
 
-def write_config(file: Path, brokers: list[str], name: str, source: str, partitions: int) -> None:
+def write_config(file: Path, brokers: list[str], name: str, source: str, partitions: int, *, standbys: int) -> None:
     """A configuration with everything in three copies, and no caps: nothing may be left out."""
     parts: dict[str, dict[str, Any]] = {
         "[kafka]": {"brokers": brokers, "replication": 3},
         "[worker]": {
             "app_id": name,
             "data_dir": str(file.parent / "state"),
+            "standbys": standbys,
             "session_timeout": f"{SESSION_SECONDS:.0f}s",
         },
         "[[pipeline]]": {

@@ -56,6 +56,15 @@ def test_a_state_of_ours_that_is_another_workers_now_begins_anew() -> None:
     assert states.offset(0) is None
 
 
+def test_what_is_appended_here_to_a_log_that_is_followed_says_nothing_of_its_state() -> None:
+    states = changelogged()
+    states.follow(0)
+    late = states.appended(0, Taken(Extent()))
+    states.own(0)
+    late(Delivered(5))
+    assert (states.offset(0), states.under_way(0)) == (None, 0)
+
+
 def test_a_state_that_is_followed_no_more_is_forgotten() -> None:
     states = changelogged()
     states.follow(0)

@@ -1,7 +1,7 @@
 """Which worker gets which partitions, and which it follows as a standby.
 
-Fault (faust-streaming 0.15.3, its issue 93): with standbys, its assignor gives out partitions up to the rounded-up
-share and stops there.  Measured with 4 partitions and one standby: of three workers two have 2 each, and the third has
+Fault (faust-streaming 0.15.3): with standbys, its assignor gives out partitions up to the rounded-up share and stops
+there.  Measured with 4 partitions and one standby: of three workers two have 2 each, and the third has
 nothing and follows nothing; when one of the two dies, the third takes over both, and has neither.  Without standbys a
 worker that joins moves partitions between the others.
 
