@@ -85,7 +85,7 @@ class Changelogged(Generic[_State]):
         self._apply = apply
         self._copy = copy
         self._states: dict[int, _State] = {}
-        self._followed: set[int] = set()
+        self._followed: set[int] = set()  # of those that are here
         self._offsets: dict[int, int] = {}
         self._heads: dict[int, LogHead] = {}
         self._drops: dict[int, int] = {}
@@ -141,7 +141,7 @@ class Changelogged(Generic[_State]):
 
     def _begin_anew(self, partition: int, why: str) -> None:
         """The changelog lacks something: all that is needed is in what is left of it."""
-        said, is_followed = f"{self.name}, partition {partition}: {why}", partition in self._followed
+        said = f"{self.name}, partition {partition}: {why}"
         copy = self._copy(self._states[partition])
         if copy is None:
             _log.warning("%s; the state is read from what is left", said)
@@ -149,8 +149,6 @@ class Changelogged(Generic[_State]):
             copy.discard(StateError(said))
             copy.close()
         self.drop(partition)
-        if is_followed:
-            self._followed.add(partition)
         self._begin(partition)
 
     def held(self) -> dict[int, _State]:
@@ -212,7 +210,6 @@ class Changelogged(Generic[_State]):
 
     def drop(self, partition: int) -> None:
         """The partition belongs to another worker now, and is not followed either."""
-        self._followed.discard(partition)
         state = self._states.pop(partition, None)
         copy = None if state is None else self._copy(state)
         if copy is not None:

@@ -1,5 +1,6 @@
 """Who owns and who follows each partition, when workers come and go."""
 
+import random
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,6 +38,37 @@ def test_a_third_worker_gets_its_share_and_what_it_takes_over_it_has_followed() 
     owned, followed = gone(three, "a", 6, 1)
     assert owned == {"b": {0, 1, 4}, "c": {2, 3, 5}}
     assert followed == {"b": {2, 3, 5}, "c": {0, 1, 4}}
+
+
+def test_what_is_followed_stays_where_it_is() -> None:
+    for followed in ({"a": {3, 5}, "b": {1, 4}, "c": {0, 2}}, {"a": {2, 4}, "b": {0, 5}, "c": {1, 3}}):
+        assert spread({"a": {0, 1}, "b": {2, 3}, "c": {4, 5}}, followed, 6, 1)[1] == followed
+
+
+def test_what_moves_for_evenness_is_what_the_taker_follows_and_then_what_has_just_come() -> None:
+    assert spread({"a": {0, 1, 2, 3}, "b": ()}, {"a": (), "b": {1, 3}}, 4, 1)[0] == {"a": {0, 2}, "b": {1, 3}}
+    came = spread({"a": {0, 1}, "b": {2}, "c": {3}}, {"a": {4, 5}, "b": (), "c": ()}, 6, 1)
+    assert came[0]["a"] == {0, 1}
+
+
+def test_what_has_lost_its_owner_goes_to_who_follows_it_nearly_always() -> None:
+    rng, moved, warm = random.Random(1), 0, 0
+    for _ in range(100):
+        partitions, number = rng.choice((4, 6, 8, 12)), 0
+        now = spread({"m": ()}, {"m": ()}, partitions, 1)
+        for _ in range(12):
+            members = sorted(now[0])
+            if len(members) == 1 or (len(members) < 5 and rng.random() < 0.5):
+                number += 1
+                now = joined(now, f"m{number}", partitions, 1)
+                continue
+            owned, followed = now
+            now = gone(now, rng.choice(members), partitions, 1)
+            for member, has in now[0].items():
+                moved += len(has - owned[member])
+                warm += len((has - owned[member]) & followed[member])
+    assert moved > 500
+    assert warm > 0.9 * moved
 
 
 def test_a_single_partition_goes_to_who_follows_it() -> None:

@@ -100,24 +100,17 @@ def _owners(
 
 
 def _followers(owners: Partitions, copies: Partitions, standbys: int) -> Partitions:
-    owner = {partition: member for member, of_member in owners.items() for partition in of_member}
     followers: Partitions = {member: set() for member in owners}
-
-    def alike(member: str, partition: int) -> int:
-        """How many partitions of the same owner a member follows: when that one dies, others are to have a share."""
-        return sum(owner[one] == owner[partition] for one in followers[member])
-
-    for partition in sorted(owner) * standbys:
+    for partition in sorted(set[int]().union(*owners.values())) * standbys:
         free = [one for one in owners if partition not in owners[one] | followers[one]]
-        best = min((partition not in copies[one], alike(one, partition), len(followers[one]), one) for one in free)[-1]
+        best = min((partition not in copies[one], len(followers[one]), one) for one in free)[-1]
         followers[best].add(partition)
     while True:
         most, least = _most_and_least(followers)
         movable = followers[most] - owners[least] - followers[least]
         if len(followers[most]) - len(followers[least]) <= 1 or not movable:
             return followers
-        moved = min((one not in copies[least], -alike(most, one), one) for one in movable)[-1]
-        _move(moved, followers[most], followers[least])
+        _move(min(movable), followers[most], followers[least])
 
 
 def _most_and_least(of_members: Partitions) -> tuple[str, str]:
