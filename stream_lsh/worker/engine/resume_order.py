@@ -80,18 +80,20 @@ class OrderedRecovery(Recovery):
 
 
 class CurrentQueue(ThrowableQueue[Any]):
-    """The queue of changelog records, without those of an older generation of the group.
+    """The queue of changelog records: all that came since the last rebalance, and nothing from before it.
 
-    Fault (faust-streaming 0.15.3): what was fetched before a rebalance and waits to be delivered is delivered after it.
-    The recovery takes it for what it reads, and passes over everything before it; and where the partition is gone,
-    gives it to whichever table it looked at last.  A standby always reads changelogs, so every rebalance meets it.
+    Fault (faust-streaming 0.15.3): the end of a recovery resumes the changelogs that are followed, and then the flow
+    control, which CLEARS this queue as well: what came in between is missing in the states, without a sound.
+    Fault (the same): what was fetched before a rebalance and waits to be delivered is delivered after it.  The recovery
+    takes it for what it reads, and passes over everything before it; and where the partition is gone, gives it to
+    whichever table it looked at last.  A standby always reads changelogs, so every rebalance meets it.
 
-    Delete when: the recovery looks at the generation of a message.
+    Delete when: the recovery looks at the generation of a message, and nothing else is cleared.
     """
 
     def __init__(self, app: Any) -> None:
         self._app = app
-        super().__init__(app.conf.stream_buffer_maxsize, flow_control=app.flow_control, clear_on_resume=True)
+        super().__init__(app.conf.stream_buffer_maxsize, flow_control=app.flow_control, clear_on_resume=False)
 
     async def get(self) -> Any:
         """The next record, of the generation that is."""
