@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
@@ -23,7 +23,7 @@ from tests.kafka.harness import is_ready, running, until
 from tests.kafka.test_worker import articles, configured, expected, published, send, written
 from tests.kafka.test_worker_faults import edits, processes, survivors, thirds
 from tests.kafka.test_worker_updates import prose, rewriting
-from tests.kafka.test_worker_upkeep import often, stories
+from tests.kafka.test_worker_upkeep import HOUR_MS, often, stories
 from tests.kafka.truth import settled
 
 PARTITIONS = 4
@@ -176,22 +176,27 @@ async def taken_over(config: Config, feed: Feed, then: list[Document], **setting
     return taken
 
 
-async def sent_slowly(config: Config, told: list[Document]) -> None:
-    """A record after the other, so that logs have many."""
+async def sent_and_expired(config: Config, told: list[Document], apps: Sequence[WorkerApp]) -> None:
+    """One record after the other, so that logs have many; and the first of them are gone."""
     for start in range(0, len(told), 9):
         await send(config.kafka.brokers[0], config.pipelines[0].source, told[start : start + 9])
         await asyncio.sleep(0.15)
+    horizon_ms = told[-1].time_ms - 4 * HOUR_MS
+    held = [one for app in apps for one in state_of(app).documents.held().values()]
+    await until(lambda: all(one.table.horizon.time_ms >= horizon_ms for one in held), 30)
+    await asyncio.sleep(1.5)
 
 
 def test_who_follows_a_log_that_is_trimmed_knows_where_it_begins_and_has_what_is_left(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tables, "LogHead", partial(LogHead, together=1))
-    config = following(configured(broker, name, 2, retention="2h", lateness="1h", threshold=0.8))
+    config = configured(broker, name, 2, retention="2h", lateness="1h", threshold=0.8)
+    config = following(config, data_dir=None)
     told = stories(0, 90)
 
     async def feed(one: WorkerApp, other: WorkerApp) -> None:
-        await sent_slowly(config, told[:-9])
+        await sent_and_expired(config, told[:-9], (one, other))
 
     taken = asyncio.run(taken_over(config, feed, told[-9:]))
     assert taken.pairs == expected(configured(broker, name, 2, threshold=0.8), told)[0]
@@ -204,15 +209,15 @@ def test_who_is_behind_where_a_log_begins_now_begins_there_and_says_so(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(tables, "LogHead", partial(LogHead, together=1))
-    config = following(configured(broker, name, 2, retention="2h", lateness="1h", threshold=0.8))
+    config = configured(broker, name, 2, retention="2h", lateness="1h", threshold=0.8)
+    config = following(config, data_dir=None)
     told = stories(0, 90)
 
     async def feed(one: WorkerApp, other: WorkerApp) -> None:
         consumer: Any = other.consumer
         has_room, followed = consumer._has_room, state_of(other).followed()
         consumer._has_room = lambda tp: tp not in followed and has_room(tp)
-        await sent_slowly(config, told[:-9])
-        await asyncio.sleep(1.0)
+        await sent_and_expired(config, told[:-9], (one, other))
         del consumer._has_room
 
     taken = asyncio.run(taken_over(config, feed, told[-9:], consumer_max_fetch_size=2_048))
