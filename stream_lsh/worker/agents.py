@@ -40,11 +40,12 @@ from stream_lsh.wire.ledger_record import encode_ledger
 from stream_lsh.wire.origin import Origin, origin_of
 from stream_lsh.wire.public import cluster_message, match_message, member_message
 from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
+from stream_lsh.worker.changelogged import located
 from stream_lsh.worker.engine import Batch, ContiguityGuard, EngineApp, OrderedAcker
 from stream_lsh.worker.intake import is_late
 from stream_lsh.worker.letters import dead_letter
 from stream_lsh.worker.state import Documents, PipelineState
-from stream_lsh.worker.tables import StateTable, located
+from stream_lsh.worker.tables import StateTable
 from stream_lsh.worker.writing import Changelogs, Deliveries
 
 _Frame = TypeVar("_Frame")

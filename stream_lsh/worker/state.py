@@ -26,12 +26,12 @@ from stream_lsh.retention import BEGINNING_MS, Horizon
 from stream_lsh.wire.fingerprint import Setting, fingerprint
 from stream_lsh.wire.frames import decode_buckets, decode_documents
 from stream_lsh.wire.ledger_record import LedgerAssembler
+from stream_lsh.worker.changelogged import Changelogged, Taken
 from stream_lsh.worker.counts import Counts
 from stream_lsh.worker.storage.buckets import BucketStore, Captured, use
 from stream_lsh.worker.storage.documents import DocumentStore
 from stream_lsh.worker.storage.folder import Identity, Storage
 from stream_lsh.worker.storage.ledger import LedgerStore, LogSizes
-from stream_lsh.worker.tables import Changelogged, Taken
 
 _FIRST_CAPACITY = 1 << 16
 _LEAST_SNAPSHOT = 8 << 20  # bytes

@@ -17,9 +17,9 @@ from aiokafka.errors import IncompatibleBrokerVersion, KafkaError  # type: ignor
 from faust.types import TP
 
 from stream_lsh.config.model import INTERNAL_TOPICS
+from stream_lsh.worker.changelogged import Changelogged
 from stream_lsh.worker.engine import Backpressure, EngineApp, Trimmer, admin_client
 from stream_lsh.worker.state import PipelineState
-from stream_lsh.worker.tables import Changelogged
 
 WATCH_SECONDS = 0.25
 TRIM_SECONDS, TRIM_STEP = 10.0, 64

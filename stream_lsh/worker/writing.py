@@ -15,9 +15,10 @@ from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.trimming import extent_of_buckets, extent_of_documents
 from stream_lsh.wire.cut import cut_documents, cut_postings
 from stream_lsh.wire.frames import encode, encode_buckets
+from stream_lsh.worker.changelogged import Taken
 from stream_lsh.worker.engine import EngineApp
 from stream_lsh.worker.state import Buckets, Documents, PipelineState
-from stream_lsh.worker.tables import StateTable, Taken
+from stream_lsh.worker.tables import StateTable
 
 Deliveries = list[Awaitable[Any]]
 

@@ -14,7 +14,7 @@ import pytest
 from stream_lsh.config import Config
 from stream_lsh.model import Document
 from stream_lsh.pipeline.trimming import LogHead
-from stream_lsh.worker import tables
+from stream_lsh.worker import changelogged
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.reading import bounds
 from stream_lsh.worker.state import PipelineState
@@ -190,7 +190,7 @@ async def sent_and_expired(config: Config, told: list[Document], apps: Sequence[
 def test_who_follows_a_log_that_is_trimmed_knows_where_it_begins_and_has_what_is_left(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "LogHead", partial(LogHead, together=1))
+    monkeypatch.setattr(changelogged, "LogHead", partial(LogHead, together=1))
     config = configured(broker, name, 2, retention="2h", lateness="1h", threshold=0.8)
     config = following(config, data_dir=None)
     told = stories(0, 90)
@@ -208,7 +208,7 @@ def test_who_follows_a_log_that_is_trimmed_knows_where_it_begins_and_has_what_is
 def test_who_is_behind_where_a_log_begins_now_begins_there_and_says_so(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(tables, "LogHead", partial(LogHead, together=1))
+    monkeypatch.setattr(changelogged, "LogHead", partial(LogHead, together=1))
     config = configured(broker, name, 2, retention="2h", lateness="1h", threshold=0.8)
     config = following(config, data_dir=None)
     told = stories(0, 90)

@@ -15,10 +15,11 @@ from stream_lsh.pipeline.batches import BEGINS, BandsFrame, Pass
 from stream_lsh.pipeline.trimming import Extent
 from stream_lsh.wire.frames import encode_buckets
 from stream_lsh.worker import state as state_module
+from stream_lsh.worker.changelogged import Taken
 from stream_lsh.worker.engine.resume_order import CurrentQueue
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.storage.folder import DataFolder, Storage
-from stream_lsh.worker.tables import Taken, _ChangelogStore
+from stream_lsh.worker.tables import _ChangelogStore
 from tests.unit.test_worker_state import PIPELINE, Delivered, changelogged, posting
 
 

@@ -16,9 +16,9 @@ from stream_lsh.pipeline.batches import BEGINS, BandsFrame, Pass, Postings
 from stream_lsh.pipeline.trimming import Extent
 from stream_lsh.retention import BEGINNING_MS
 from stream_lsh.wire.frames import encode_buckets
+from stream_lsh.worker.changelogged import Changelogged, Taken
 from stream_lsh.worker.state import LedgerLog, PipelineState, Traffic
 from stream_lsh.worker.storage.folder import DataFolder, Storage
-from stream_lsh.worker.tables import Changelogged, Taken
 from stream_lsh.worker.topology import topics
 
 CONFIG = parse('[[pipeline]]\nname = "p"\nsource = "s"\n', "test.toml", {})
