@@ -136,6 +136,11 @@ class LedgerAssembler:
         self.fingerprint = fingerprint
         self._open, self._done, self._last = {}, set(), None
 
+    @property
+    def waits(self) -> bool:
+        """Whether parts of a record are here whose others are not."""
+        return bool(self._open)
+
     def add(self, data: bytes | None) -> LedgerRecord | None:
         """The record that this message completes.
 

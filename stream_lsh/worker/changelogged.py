@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from stream_lsh.errors import InvariantError, StateError
+from stream_lsh.errors import DoubtError, InvariantError, StateError
 from stream_lsh.pipeline.trimming import Extent, LogHead
 from stream_lsh.retention import Horizon
 
@@ -77,6 +77,7 @@ class Changelogged(Generic[_State]):
         self._copy = copy
         self._states: dict[int, _State] = {}
         self._followed: set[int] = set()  # of those that are here
+        self._begun: dict[int, int] = {}
         self._offsets: dict[int, int] = {}
         self._heads: dict[int, LogHead] = {}
         self._drops: dict[int, int] = {}
@@ -123,7 +124,7 @@ class Changelogged(Generic[_State]):
 
     def fit(self, partition: int, first: int, end: int) -> None:
         """The changelog has the offsets from `first` to `end`, exclusive: a state that is not of it begins anew."""
-        self.rewritten(partition, first)
+        self.begins(partition, first)
         offset, state = self._offsets.get(partition), self._states.get(partition)
         copy = None if state is None else self._copy(state)
         if offset is None or copy is None or first <= offset + 1 <= end:
@@ -142,18 +143,35 @@ class Changelogged(Generic[_State]):
         self.drop(partition)
         self._begin(partition)
 
+    def begins(self, partition: int, first: int) -> None:
+        """The changelog begins at this offset by now: what is known of what lay before it is forgotten.
+
+        A state that was begun behind it lacks something, and that is a failure: the engine has lost records.
+        """
+        begun = self._begun.get(partition)
+        if begun is not None and begun > first and self.failure is None:
+            self.failure = DoubtError(
+                f"{self.name}, partition {partition}: the log begins at offset {first}, and the state with {begun}: "
+                "records were dropped on the way here"
+            )
+            copy = self._copy(self._states[partition])
+            if copy is not None:
+                copy.discard(self.failure)
+        self.rewritten(partition, first)
+
     def held(self) -> dict[int, _State]:
         """The states that are this worker's own."""
-        return {partition: state for partition, state in self._here().items() if partition not in self._followed}
+        return {partition: state for partition, state in self.here().items() if partition not in self._followed}
 
     def followed(self) -> dict[int, _State]:
         """The states that are other workers', as far as what those wrote has come here."""
-        return {partition: state for partition, state in self._here().items() if partition in self._followed}
+        return {partition: state for partition, state in self.here().items() if partition in self._followed}
 
-    def _here(self) -> dict[int, _State]:
+    def here(self) -> dict[int, _State]:
+        """All states that are here, whoever's they are."""
         if self.failure is not None:
             raise self.failure
-        return self._states
+        return dict(self._states)
 
     def partitions(self) -> list[int]:
         """Which partitions are this worker's own."""
@@ -174,6 +192,8 @@ class Changelogged(Generic[_State]):
         try:
             if offset > self._offsets.get(partition, offset) + 1:
                 self._begin_anew(partition, f"the log was trimmed up to offset {offset} while it was read")
+            if partition not in self._offsets:
+                self._begun[partition] = offset
             if value is not None:
                 taken = self._apply(self._states[partition], value, offset)
                 self.applied += 1
@@ -195,7 +215,7 @@ class Changelogged(Generic[_State]):
         return self._heads[partition].needed(horizon)
 
     def rewritten(self, partition: int, offset: int) -> None:
-        """What lies before this offset of the changelog is not needed, or has been deleted."""
+        """What lies before this offset of the changelog is not needed any more, or not there."""
         if partition in self._heads:
             self._heads[partition].rewritten(offset)
 
@@ -206,6 +226,7 @@ class Changelogged(Generic[_State]):
         if copy is not None:
             copy.close()
         self._offsets.pop(partition, None)
+        self._begun.pop(partition, None)
         self._heads.pop(partition, None)
         self._under_way.pop(partition, None)
         self._drops[partition] = self._drops.get(partition, 0) + 1

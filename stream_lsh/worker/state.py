@@ -296,25 +296,25 @@ class PipelineState:
 
     def save_all(self) -> None:
         """Save what can be: the worker ends."""
-        for partition, documents in self.documents.held().items():
+        for partition, documents in self.documents.here().items():
             if documents.store is not None and not (documents.in_hand or self.documents.under_way(partition)):
                 documents.store.save(documents.table)
-        for partition, ledger in self.ledger.held().items():
+        for partition, ledger in self.ledger.here().items():
             offset, store = self.ledger.offset(partition), ledger.store
             if store is None or offset is None or ledger.in_hand or self.ledger.under_way(partition):
                 continue
-            if store.offset != offset:
+            if not ledger.assembler.waits and store.offset != offset:
                 store.save(ledger.settler.snapshot(), offset, ledger.log.sizes)
-        for partition, buckets in self.buckets.held().items():
+        for partition, buckets in self.buckets.here().items():
             captured = self._captured(partition, buckets)
             if captured is not None and buckets.store is not None:
                 buckets.store.save(captured)
 
     def _captured(self, partition: int, buckets: Buckets) -> Captured | None:
         """The table as it is; None if nothing is new, it is ahead of its changelog, or not here any more."""
-        offset, here = self.buckets.offset(partition), self.buckets.held() | self.buckets.followed()
-        complete = here.get(partition) is buckets and not self.buckets.under_way(partition)
-        if not complete or buckets.in_hand or not buckets.recovery.is_complete:
+        offset = self.buckets.offset(partition)
+        here = self.buckets.here().get(partition) is buckets and not self.buckets.under_way(partition)
+        if not here or buckets.in_hand or not buckets.recovery.is_complete:
             return None
         if buckets.store is None or offset is None or not buckets.unsaved:
             return None

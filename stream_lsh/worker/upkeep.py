@@ -126,7 +126,7 @@ class Upkeep:
         except KafkaError:  # a leader moves, a broker restarts, the group is rebalanced: the next time will do
             return
         for tp, first in firsts.items():
-            followed[tp].rewritten(tp.partition, first)
+            followed[tp].begins(tp.partition, first)
 
     def _own_topics(self) -> set[str]:
         return {state.config.internal_topic(name) for state in self._pipelines.values() for name in INTERNAL_TOPICS}

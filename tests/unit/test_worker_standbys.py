@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,10 +11,13 @@ import pytest
 from faust.types import TP
 from mode.utils.queues import FlowControlEvent
 
-from stream_lsh.errors import InvariantError
+from stream_lsh.errors import DoubtError, InvariantError
+from stream_lsh.ledger.changes import NewestState
 from stream_lsh.pipeline.batches import BEGINS, BandsFrame, Pass
+from stream_lsh.pipeline.settle import Settler
 from stream_lsh.pipeline.trimming import Extent
 from stream_lsh.wire.frames import encode_buckets
+from stream_lsh.wire.ledger_record import encode_ledger
 from stream_lsh.worker import state as state_module
 from stream_lsh.worker.changelogged import Taken
 from stream_lsh.worker.engine.resume_order import CurrentQueue
@@ -96,6 +100,61 @@ def test_what_the_owner_has_trimmed_is_forgotten_by_who_follows() -> None:
     assert (len(states.head(0).runs), states.head(0).start) == (4, 0)
     states.fit(0, 130, 200)
     assert (len(states.head(0).runs), states.head(0).start) == (2, 128)
+
+
+def test_a_state_that_begins_behind_its_log_is_in_doubt() -> None:
+    states = changelogged()
+    for partition in (0, 1, 2):
+        states.follow(partition)
+        states.recover(partition, b"one", 4 + partition)
+    states.recover(2, b"two", 9)  # of a log that was trimmed, or of which the engine has lost three records
+    states.fit(0, 4, 5)
+    states.begins(1, 7)
+    states.begins(2, 9)
+    assert sorted(states.followed()) == [0, 1, 2]
+    states.begins(2, 6)
+    with pytest.raises(DoubtError, match="changelog, partition 2: the log begins at offset 6, and the state with 9"):
+        states.followed()
+
+
+def test_a_copy_of_a_state_in_doubt_is_removed(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path)
+    state = following(folder, posting(5))
+    state.save_all()
+    state.buckets.begins(0, 2)
+    state.close()
+    assert stored(folder) == (None, 0)
+    folder.close()
+
+
+def test_a_ledger_that_is_followed_is_saved_between_two_records_only(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path)
+
+    def ledger() -> PipelineState:
+        state = PipelineState(PIPELINE, 1)
+        state.storage = Storage(folder, "app", {})
+        state.ledger.follow(0)
+        return state
+
+    state = ledger()
+    empty = Settler(0.8, 1, None, 0).snapshot()
+    changes = replace(empty.changes, newest=[NewestState("x" * 300, 1, 1)])
+    parts = encode_ledger(replace(empty, offset=3, changes=changes), state.fingerprint, 1)
+    assert len(parts) > 1
+    for offset, part in enumerate(parts[:-1]):
+        state.ledger.recover(0, part, offset)
+    state.save_all()
+    state.close()
+    state = ledger()
+    assert state.ledger.offset(0) is None
+    for offset, part in enumerate(parts):
+        state.ledger.recover(0, part, offset)
+    state.save_all()
+    state.close()
+    state = ledger()
+    assert state.ledger.offset(0) == len(parts) - 1
+    state.close()
+    folder.close()
 
 
 def test_a_partition_is_ours_if_the_group_has_made_it_active() -> None:
