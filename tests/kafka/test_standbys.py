@@ -178,8 +178,8 @@ async def taken_over(config: Config, feed: Feed, then: list[Document], **setting
 
 async def sent_and_expired(config: Config, told: list[Document], apps: Sequence[WorkerApp]) -> None:
     """One record after the other, so that logs have many; and the first of them are gone."""
-    for start in range(0, len(told), 9):
-        await send(config.kafka.brokers[0], config.pipelines[0].source, told[start : start + 9])
+    for start in range(0, len(told), 15):
+        await send(config.kafka.brokers[0], config.pipelines[0].source, told[start : start + 15])
         await asyncio.sleep(0.15)
     horizon_ms = told[-1].time_ms - 4 * HOUR_MS
     held = [one for app in apps for one in state_of(app).documents.held().values()]
@@ -232,7 +232,7 @@ def test_who_is_behind_where_a_log_begins_now_begins_there_and_says_so(
 def test_who_follows_a_log_that_is_rewritten_takes_over_what_its_owner_had(broker: Broker, name: str) -> None:
     config = following(configured(broker, name, 2, threshold=0.5))
     others = [Document(str(number), prose(number), number) for number in range(20)]
-    busy = [Document(id, prose(number), 1_000 + number) for number in range(1_500) for id in ("busy", "busier", "most")]
+    busy = [Document(id, prose(number), 1_000 + number) for number in range(800) for id in ("busy", "busier", "most")]
     last = [document._replace(text=others[0].text, time_ms=9_000) for document in busy[-3:]]
 
     async def feed(one: WorkerApp, other: WorkerApp) -> None:
