@@ -116,7 +116,7 @@ class Upkeep:
         while True:
             await asyncio.sleep(self.trim_seconds)
             for state in self._pipelines.values():
-                if self._at_work() and (followed := state.followed()):
+                if self.at_work and (followed := state.followed()):
                     await self._forget_trimmed(followed)
                     await state.save_followed()
 
@@ -159,7 +159,7 @@ class Upkeep:
                 for state in self._pipelines.values():
                     _log.info("ready: %s", state.line())
                 await self._tell_deleted()
-            elif ready == generation != followed and self._at_work() and self._has_followed():
+            elif ready == generation != followed and self.at_work and self._has_followed():
                 followed = generation
                 if any(state.followed() for state in self._pipelines.values()):
                     _log.info("standing by: everything that is followed here has been read")
