@@ -191,6 +191,7 @@ class PipelineAgents:
             ledger.in_hand = False
             if ledger.log.snapshot_is_due:  # it names the whole batch, so it waits for the batch
                 ledger.log.snapshot(await self._log_ledger([ledger.settler.snapshot()]))
+                self._state.ledger.rewritten(0, ledger.log.start or 0)
             await acker.add_batch(batch, ())
 
     # -- what they read

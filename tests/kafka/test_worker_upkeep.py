@@ -15,6 +15,7 @@ from stream_lsh.pipeline.trimming import LogHead
 from stream_lsh.worker import changelogged
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.engine.gate import SourceGate
+from stream_lsh.worker.storage import ledger as ledger_storage
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import running, until
 from tests.kafka.test_worker import configured, expected, published, send
@@ -72,13 +73,16 @@ async def trimmed_and_recovered(config: Config) -> tuple[dict[str, int], Any]:
             ledger = app.pipelines[pipeline.name].ledger[0].settler.ledger
             await until(lambda: ledger.horizon.time_ms >= horizon_ms, 30)  # noqa: B023 - awaited here
             await asyncio.sleep(1.5)
+            ledgers = app.pipelines[pipeline.name].ledger
+            assert (ledgers.head(0).start or 0) >= (ledgers[0].log.start or 0) > 0, "what is gone is forgotten"
     return await starts(address, own), (await published(config))[0]
 
 
 def test_topics_are_trimmed_behind_what_has_expired_and_a_recovery_from_the_rest_loses_nothing(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changelogged, "LogHead", partial(LogHead, together=1))
+    for module in (changelogged, ledger_storage):
+        monkeypatch.setattr(module, "LogHead", partial(LogHead, together=1))
     config = configured(broker, name, PARTITIONS, retention="2h", lateness="1h", threshold=0.8)
     begins, pairs = asyncio.run(trimmed_and_recovered(config))
     assert all(begins.values()), begins
