@@ -95,6 +95,52 @@ def test_who_was_thrown_out_may_not_write_any_more_whoever_told_it(told: Any) ->
         asyncio.run(Watchdog(app, group, join_seconds=1.0, recovery_seconds=1.0).run())
 
 
+def watched(**state: Any) -> tuple[Watchdog, Any, Clock]:
+    """A watchdog of a worker that is in its group, at the beginning of a rebalance."""
+    clock = Clock()
+    group = GroupWatch(clock)
+    answered(group, SyncGroupRequest, sent_at=100.0)
+    recovery = SimpleNamespace(in_recovery=False, active_offsets={TP0: 1}, active_remaining_total=lambda: 0)
+    app = SimpleNamespace(tables=SimpleNamespace(recovery=recovery), consumer_generation_id=1, rebalancing=True)
+    vars(app).update(state)
+    return Watchdog(app, group, join_seconds=90.0, recovery_seconds=60.0, clock=clock), app, clock
+
+
+def check_for(seconds: float, watchdog: Watchdog, clock: Clock) -> None:
+    for _ in range(int(4 * seconds)):
+        clock.now += 0.25
+        watchdog.check()
+
+
+def test_a_rebalance_that_never_ends_ends_the_worker() -> None:
+    watchdog, app, clock = watched()
+    for _ in range(300):  # each step of it is some progress
+        clock.now += 0.25
+        app.consumer_generation_id += 1
+        watchdog.check()
+    with pytest.raises(DoubtError, match="has not come to its end here for 60 s"):
+        check_for(62.5, watchdog, clock)
+
+
+def test_a_worker_at_work_and_one_that_waits_to_be_let_in_are_not_in_a_rebalance() -> None:
+    watchdog, app, clock = watched(rebalancing=False)
+    check_for(100.0, watchdog, clock)
+    app.rebalancing = True
+    answered(watchdog._group, HeartbeatRequest, UnknownMemberIdError.errno, clock.now)
+    check_for(85.0, watchdog, clock)
+    with pytest.raises(DoubtError, match="has not let this worker in"):
+        check_for(7.5, watchdog, clock)
+
+
+def test_the_time_that_a_worker_takes_to_load_its_state_is_no_stall() -> None:
+    watchdog, _, clock = watched()
+    watchdog.check()
+    clock.now += 500.0
+    watchdog.check()
+    clock.now += 50.0
+    watchdog.check()
+
+
 def test_a_refused_join_is_remembered_until_one_is_not() -> None:
     group = GroupWatch(Clock())
     answered(group, JoinGroupRequest, InvalidSessionTimeoutError.errno)

@@ -2,7 +2,7 @@
 
 Fault (faust-streaming 0.15.3): a join that the broker refuses for good (session timeout outside the broker's limits,
 another protocol in the group) is logged once, and the worker stays up without ever joining.  And a recovery that
-stops getting records waits for them without a limit.
+stops getting records waits for them without a limit, as does a rebalance of which a step never ends.
 
 Fault (the same): a worker that the group has thrown out joins again as a new member and keeps the state of every
 partition that it gets back, up to the last record that it wrote itself.  Another worker may have written before that
@@ -20,6 +20,8 @@ from stream_lsh.worker.engine.clock import boot_seconds
 from stream_lsh.worker.engine.group import GroupWatch
 
 _CHECK_SECONDS = 0.25
+_MOST_SECONDS = 1.0
+"""Counted for the time between two checks, however long it was."""
 
 
 class Watchdog:
@@ -44,7 +46,8 @@ class Watchdog:
         self._app, self._group, self._clock = app, group, clock
         self._join_seconds, self._recovery_seconds = join_seconds, recovery_seconds
         self._progress: object = None
-        self._progress_at = clock()
+        self._checked_at = clock()
+        self._still = 0.0
 
     async def run(self) -> None:
         """Check for ever.
@@ -66,14 +69,23 @@ class Watchdog:
                 f": the broker says {refusal!r}" if refusal else ": is another member of it stuck, or the broker away?"
             )
             raise DoubtError(f"the consumer group has not let this worker in for {now - waiting_since:.0f} s{why}")
-        recovery = self._app.tables.recovery
-        progress = (
-            (self._app.consumer_generation_id, tuple(recovery.active_offsets.items())) if recovery.in_recovery else None
-        )
-        if progress is None or progress != self._progress:
-            self._progress, self._progress_at = progress, now
-        elif now - self._progress_at > self._recovery_seconds:
+        self._check_recovery(now)
+
+    def _check_recovery(self, now: float) -> None:
+        """Raise if a rebalance and its recovery have come no further for too long.
+
+        What counts is the time in which something could have happened: while a state is loaded from disk nothing can.
+        """
+        app, recovery = self._app, self._app.tables.recovery
+        under_way = recovery.in_recovery or (app.rebalancing and self._group.waiting_since is None)
+        progress = (app.consumer_generation_id, tuple(recovery.active_offsets.items())) if under_way else None
+        passed, self._checked_at = min(now - self._checked_at, _MOST_SECONDS), now
+        self._still = self._still + passed if progress is not None and progress == self._progress else 0.0
+        self._progress = progress
+        if self._still > self._recovery_seconds:
+            left = recovery.active_remaining_total()
             raise DoubtError(
-                f"the recovery of the tables has not read a record for {now - self._progress_at:.0f} s "
-                f"and still lacks {recovery.active_remaining_total()}"
+                f"the recovery of the tables has not read a record for {self._still:.0f} s and still lacks {left}"
+                if left
+                else f"the rebalance of the group has not come to its end here for {self._still:.0f} s"
             )
