@@ -97,14 +97,18 @@ class Topics:
 
 
 def ratios(samples: Sequence[Sample], filled: float, total: float) -> dict[str, tuple[float, float, float]]:
-    """For each measure its mean in the quarter after the fill, that in the last quarter, and the second over the first.
+    """For each measure its mean in the second quarter, that in the last one, and the second over the first.
 
     Args:
         samples: each with the "documents taken" until then.
-        filled: documents after which everything is full for the first time.
+        filled: documents after which everything is full for the first time; in the first quarter.
         total: documents of the run.
     """
-    early = [one for one in samples if filled <= one["taken"] < filled + total / 4]
+    if filled > total / 4:
+        raise RuntimeError(
+            f"the retention is full after {filled:,.0f} documents, and the run has {total:,.0f}: feed more"
+        )
+    early = [one for one in samples if total / 4 <= one["taken"] < total / 2]
     late = [one for one in samples if one["taken"] >= total * 3 / 4]
     if not early or not late:
         raise RuntimeError(f"{len(early)} and {len(late)} samples in the quarters that are compared: sample more often")
