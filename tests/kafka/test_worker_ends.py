@@ -54,7 +54,7 @@ def test_damaged_bytes_between_the_agents_end_the_worker_which_says_where(
     config = configured(broker, name, 1)
     topic = config.pipelines[0].internal_topic("bands")
 
-    async def run() -> tuple[int, str, int, int | None]:
+    async def run() -> tuple[list[tuple[int, str]], int, int | None]:
         bad: list[int] = []
 
         async def damage() -> None:
@@ -62,13 +62,14 @@ def test_damaged_bytes_between_the_agents_end_the_worker_which_says_where(
             await put(broker, config.pipelines[0].source, twins(1))
 
         await run_before(broker, config)
-        code, said = await ended(config, tmp_path, damage)
-        return code, said, bad[0], await committed(broker.address, name, topic)
+        ends = [await ended(config, tmp_path, damage), await ended(config, tmp_path)]
+        return ends, bad[0], await committed(broker.address, name, topic)
 
-    code, said, bad, position = asyncio.run(run())
-    assert code == 1, said
-    assert f"DamagedBytes: {topic}, partition 0, offset {bad}: " in said
-    assert position == bad  # it is read again, and nothing behind it before it is
+    ends, bad, position = asyncio.run(run())
+    for code, said in ends:  # it is read again, and nothing behind it before it is
+        assert code == 1, said
+        assert f"DamagedBytes: {topic}, partition 0, offset {bad}: " in said
+    assert (position or 0) <= bad  # of what the first run did, a commit may have come too late
 
 
 @pytest.mark.parametrize("table", ["documents", "buckets", "ledger"])
