@@ -90,7 +90,7 @@ def _held(state: PipelineState) -> dict[str, int]:
             "members": len(known.graph.nodes),
             "clusters": len(known.ids.live),
             "clusters that were closed": len(known.ids.closed),
-            "pasts": len(known.graph.pasts),
+            "pasts": len(known.graph.past.links),
             "newest refs in the ledger": len(known.newest),
         }
     return found

@@ -136,8 +136,7 @@ class NearDuplicates:
             [1.0]
         """
         self._process([_checked(Document(id, text, time_ms))])
-        node = self._pipeline.settler.ledger.graph.nodes.get(id)
-        pairs = [] if node is None else node.pairs.values()
+        pairs = self._pipeline.settler.ledger.pairs_of(id)
         return sorted(map(_match, pairs), key=lambda match: (-match.similarity, match.left, match.right))
 
     update = add
@@ -238,12 +237,11 @@ class NearDuplicates:
             >>> near.cluster_of("b"), near.cluster_of("c")
             (Cluster(id='a', members=('b', 'a')), None)
         """
-        node = self._pipeline.settler.ledger.graph.nodes.get(id)
-        return None if node is None else self._cluster(node.cluster)
+        cluster = self._pipeline.settler.ledger.cluster_of(id)
+        return None if cluster is None else self._cluster(cluster)
 
     def _cluster(self, id: str) -> Cluster:
-        members = self._pipeline.settler.ledger.ids.live[id].members
-        return Cluster(id, tuple(member for _, member in reversed(members)))
+        return Cluster(id, tuple(reversed(self._pipeline.settler.ledger.members(id))))
 
     def __len__(self) -> int:
         """Documents."""

@@ -25,8 +25,8 @@ CORE = frozenset(FOUNDATION + STEPS)
 CORE_LIBRARIES = frozenset({"numpy", "mmh3"})
 CORE_STANDARD = frozenset(
     {
-        "bisect", "collections", "dataclasses", "difflib", "enum", "functools", "heapq", "itertools", "math", "re",
-        "typing", "unicodedata",
+        "array", "bisect", "collections", "dataclasses", "difflib", "enum", "functools", "heapq", "itertools", "math",
+        "re", "typing", "unicodedata",
     }
 )  # fmt: skip
 ALSO = {

@@ -4,6 +4,7 @@ For the public topics: `MatchChange`, `MemberChange`, `ClusterChange`; for the c
 says what is true now, not how it came about, so that publishing or applying it twice does no harm.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -107,20 +108,32 @@ class LedgerChanges:
     """Everything that recovery needs of one frame: rows that are new or changed, and keys that are gone.
 
     A snapshot has the same form with `complete` set: applied to nothing it is the whole ledger.  `nodes_gone`,
-    `pairs_gone` and `clusters_gone` are applied before the rows.
+    `pairs_gone` and `clusters_gone` are applied before the rows.  Rows are in lists or in `Table`s.
     """
 
     complete: bool = False
-    nodes: list[NodeState] = field(default_factory=list)
-    nodes_gone: list[str] = field(default_factory=list)
-    pairs: list[PairState] = field(default_factory=list)
-    pairs_gone: list[tuple[str, str]] = field(default_factory=list)
-    clusters: list[ClusterState] = field(default_factory=list)
-    clusters_gone: list[str] = field(default_factory=list)
-    newest: list[NewestState] = field(default_factory=list)
-    closed: list[ClosedState] = field(default_factory=list)
+    nodes: Sequence[NodeState] = ()
+    nodes_gone: Sequence[str] = ()
+    pairs: Sequence[PairState] = ()
+    pairs_gone: Sequence[tuple[str, str]] = ()
+    clusters: Sequence[ClusterState] = ()
+    clusters_gone: Sequence[str] = ()
+    newest: Sequence[NewestState] = ()
+    closed: Sequence[ClosedState] = ()
     next_past: int = 0
     horizon: Horizon = field(default_factory=Horizon)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LedgerChanges):
+            return NotImplemented
+        plain = (self.complete, self.next_past, self.horizon) == (other.complete, other.next_past, other.horizon)
+        return plain and all([*mine] == [*theirs] for mine, theirs in zip(self._rows(), other._rows(), strict=True))
+
+    def _rows(self) -> tuple[Sequence[object], ...]:
+        gone = (self.nodes_gone, self.pairs_gone, self.clusters_gone)
+        return self.nodes, self.pairs, self.clusters, self.newest, self.closed, *gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +144,8 @@ class Settled:
     ascending order.
     """
 
-    matches: list[MatchChange]
-    members: list[MemberChange]
-    clusters: list[ClusterChange]
+    matches: Sequence[MatchChange]
+    members: Sequence[MemberChange]
+    clusters: Sequence[ClusterChange]
     rechecks: list[tuple[int, int]]
     changes: LedgerChanges

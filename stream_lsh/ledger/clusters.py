@@ -8,61 +8,30 @@
 So ids are a function of the order of edges, which every replay repeats.
 """
 
-from bisect import bisect_left, insort
-from collections.abc import Iterable
-
-from stream_lsh.ledger.changes import ClosedState, ClusterChange, ClusterState
+from stream_lsh.ledger.changes import ClosedState, ClusterState
 from stream_lsh.retention import ExpiryQueue, Horizon
 
 NEWEST_LISTED = 100
 """Members that a cluster event lists."""
 
 
-class Cluster:
-    """A component with an id; `members` are (event time, id), ascending, so the oldest comes first."""
+class Cluster(list[int]):
+    """A component with an id: the slots of its members, in ascending order of event time, then id."""
 
-    __slots__ = ("created", "id", "members")
+    __slots__ = ("created", "id")
 
-    def __init__(self, id: str, created: int, members: list[tuple[int, str]]) -> None:
+    def __init__(self, id: str, created: int, members: list[int]) -> None:
+        super().__init__(members)
         self.id = id
         self.created = created
-        self.members = members
-
-    def __len__(self) -> int:
-        return len(self.members)
 
     def state(self) -> ClusterState:
         """The cluster as a row of the changelog; its members are in the rows of the nodes."""
         return ClusterState(self.id, self.created)
 
-    def add(self, time_ms: int, id: str) -> None:
-        """Put a member in."""
-        insort(self.members, (time_ms, id))
 
-    def remove(self, time_ms: int, id: str) -> None:
-        """Take a member out that is in."""
-        del self.members[bisect_left(self.members, (time_ms, id))]
-
-    def absorb(self, other: "Cluster") -> None:
-        """Take over all members of another cluster: one by one if they are few, else as a merge of two sorted runs."""
-        if 16 * len(other) < len(self):
-            for member in other.members:
-                insort(self.members, member)
-        else:
-            self.members += other.members
-            self.members.sort()
-
-    def seen(self) -> ClusterChange:
-        """What the public sees of the cluster, apart from what happened to it."""
-        (first_time_ms, oldest), (last_time_ms, _) = self.members[0], self.members[-1]
-        return ClusterChange(
-            id=self.id,
-            size=len(self.members),
-            members=tuple(id for _, id in reversed(self.members[-NEWEST_LISTED:])),
-            representative=oldest,
-            first_time_ms=first_time_ms,
-            last_time_ms=last_time_ms,
-        )
+NOWHERE = Cluster("", -1, [])
+"""Where a document is before it is in a cluster, and when it is gone."""
 
 
 class ClusterIds:
@@ -73,13 +42,12 @@ class ClusterIds:
         self.closed: dict[str, ClosedState] = {}
         self._queue = ExpiryQueue()
 
-    def open(self, members: Iterable[tuple[int, str]], offset: int) -> Cluster:
-        """A new cluster of these (event time, id), under a free id."""
-        ordered = sorted(members)
-        id = ordered[0][1]
+    def open(self, oldest: str, members: list[int], offset: int) -> Cluster:
+        """A new cluster of these members, in order, under a free id."""
+        id = oldest
         while id in self.live or id in self.closed:
             id = f"{id}~{offset}"
-        cluster = self.live[id] = Cluster(id, offset, ordered)
+        cluster = self.live[id] = Cluster(id, offset, members)
         return cluster
 
     def retire(self, id: str, time_ms: int, ref: int) -> ClosedState:

@@ -3,40 +3,60 @@
 So a frame publishes a value once, however often it changed on the way, and nothing that ended as it began.
 """
 
-from stream_lsh.ledger.changes import (
-    ClosedState,
-    ClusterChange,
-    MatchChange,
-    MemberChange,
-    NewestState,
-    NodeState,
-    PairState,
-)
-from stream_lsh.ledger.clusters import Cluster
-from stream_lsh.ledger.graph import Node
+from typing import NamedTuple
 
-Told = tuple[str, float | None, int]
-"""What `members` says of a document: cluster, best similarity, event time."""
+from stream_lsh.ledger.changes import ClosedState, NewestState, PairState
+from stream_lsh.ledger.clusters import NEWEST_LISTED, Cluster
+from stream_lsh.ledger.graph import Graph
 
 UPDATED, DELETED, EXPIRED = "updated", "deleted", "expired"
 """Reasons for a withdrawal."""
+
+PairKey = tuple[int, int]
+"""The slots of both ends, that with the smaller id first."""
+
+
+class NodeNote(NamedTuple):
+    """A node at one moment, with its cluster's id and the similarity of its best pair."""
+
+    ref: int
+    time_ms: int
+    digest: int
+    cluster: str
+    pasts: tuple[int, ...]
+    best: float
+
+
+class Seen(NamedTuple):
+    """What the public sees of a cluster, apart from what happened to it."""
+
+    size: int
+    members: tuple[str, ...]
+    representative: str
+    first_time_ms: int
+    last_time_ms: int
 
 
 class Frame:
     """The notes of one frame; `offset` is that of its message on `edges`.
 
-    `nodes`, `members`, `pairs` and `clusters` hold what was before the first touch, None for what was not there;
-    `asked` are the documents for which a retirement came; `expired` are the pairs that an expired end took along.
+    `nodes`, `pairs` and `clusters` hold what was before the first touch, None for what was not there; `moved` the
+    clusters in which nodes were that were carried into another one; `put` the numbers of the pairs that are there now,
+    of those in `pairs`; `asked` the documents for which a retirement came; `expired` the pairs that an expired end took
+    along.
     """
 
-    def __init__(self, offset: int) -> None:
+    def __init__(self, offset: int, graph: Graph) -> None:
         self.offset = offset
-        self.nodes: dict[str, NodeState | None] = {}
-        self.members: dict[str, Told | None] = {}
-        self.pairs: dict[tuple[str, str], PairState | None] = {}
-        self.expired: dict[tuple[str, str], PairState] = {}
-        self.reasons: dict[str | tuple[str, str], str] = {}
-        self.clusters: dict[str, ClusterChange | None] = {}
+        self._graph = graph
+        self.nodes: dict[int, NodeNote | None] = {}
+        self.moved: dict[int, str] = {}
+        self.pairs: dict[PairKey, PairState | None] = {}
+        self.put: dict[PairKey, int] = {}
+        self.expired: dict[PairKey, PairState] = {}
+        self.node_reasons: dict[int, str] = {}
+        self.pair_reasons: dict[PairKey, str] = {}
+        self.clusters: dict[str, Seen | None] = {}
         self.events: dict[str, set[str]] = {}
         self.merged_into: dict[str, str] = {}
         self.merged_from: dict[str, set[str]] = {}
@@ -45,77 +65,54 @@ class Frame:
         self.closed: dict[str, ClosedState] = {}
         self.asked: set[str] = set()
 
-    def touch_new_node(self, id: str) -> None:
-        """A node is about to appear."""
-        self.nodes.setdefault(id, None)
-        self.members.setdefault(id, None)
+    def touch_new_node(self, slot: int) -> None:
+        """A node has just appeared."""
+        self.nodes.setdefault(slot, None)
 
-    def touch_node(self, node: Node) -> None:
+    def touch_node(self, slot: int) -> None:
         """A node is about to change."""
-        if node.id not in self.nodes:
-            self.nodes[node.id] = node.state()
-            self.members[node.id] = _told(node)
+        if slot not in self.nodes:
+            self.nodes[slot] = self.before(slot)
 
-    def touch_pair(self, left: str, right: str, before: PairState | None) -> None:
+    def before(self, slot: int) -> NodeNote:
+        """A node that was not touched yet, as it was before the frame: only its cluster may be another."""
+        cluster = self._graph.nodes.clusters[slot]
+        now = self.note(slot, cluster)
+        was = self.moved.get(slot) if self.moved else None
+        return now if was is None else now._replace(cluster=was)
+
+    def note(self, slot: int, cluster: Cluster) -> NodeNote:
+        """A node as it is."""
+        nodes, past = self._graph.nodes, self._graph.past
+        return NodeNote(
+            nodes.refs[slot], nodes.times[slot], nodes.digests[slot], cluster.id, past.of(slot), nodes.best[slot]
+        )
+
+    def touch_pair(self, key: PairKey, before: PairState | None) -> None:
         """A pair is about to change."""
-        self.pairs.setdefault((left, right), before)
+        self.pairs.setdefault(key, before)
 
     def touch_cluster(self, cluster: Cluster, event: str) -> None:
         """Something is about to happen to a cluster that is there."""
         if cluster.id not in self.clusters:
-            self.clusters[cluster.id] = cluster.seen()
-        self.events.setdefault(cluster.id, set()).add(event)
+            self.clusters[cluster.id] = self.seen(cluster)
+            self.events[cluster.id] = {event}
+        else:
+            self.events.setdefault(cluster.id, set()).add(event)
 
     def touch_new_cluster(self, cluster: Cluster) -> None:
         """A cluster has appeared."""
         self.clusters.setdefault(cluster.id, None)
-        self.events.setdefault(cluster.id, set())
 
-    def match_changes(self, now: dict[tuple[str, str], PairState | None]) -> list[MatchChange]:
-        """What the topic `matches` has to say: pairs that look different from before, and withdrawals."""
-        changes = []
-        for key in sorted(now):
-            # A pair that an expired end took along stays as it was last, be it from this very frame.
-            before, after = self.pairs[key], now[key] or self.expired.get(key)
-            if after is None and before is not None:
-                changes.append(MatchChange(*key, reason=self.reasons[key]))
-            elif after is not None and (before is None or _seen(before) != _seen(after)):
-                changes.append(_seen(after))
-        return changes
-
-    def member_changes(self, nodes: dict[str, Node]) -> list[MemberChange]:
-        """What the topic `members` has to say: documents whose cluster, similarity or time changed, and who left."""
-        changes = []
-        for id in sorted(self.members):
-            before, node = self.members[id], nodes.get(id)
-            if node is not None:
-                now = _told(node)
-                if now != before:
-                    changes.append(MemberChange(id, *now))
-            elif before is not None:
-                changes.append(MemberChange(id, reason=self.reasons[id]))
-        return changes
+    def seen(self, cluster: Cluster) -> Seen:
+        """What the public sees of a cluster that is there."""
+        ids, times = self._graph.nodes.ids, self._graph.nodes.times
+        oldest, newest = cluster[0], cluster[-1]
+        members = tuple(map(ids.__getitem__, cluster[: -NEWEST_LISTED - 1 : -1]))
+        return Seen(len(cluster), members, ids[oldest], times[oldest], times[newest])
 
     def heir(self, id: str) -> str:
         """The cluster that a cluster ended up in, itself if it was not merged away."""
         while id in self.merged_into:
             id = self.merged_into[id]
         return id
-
-
-def _told(node: Node) -> Told:
-    """What `members` has to say of a node."""
-    return node.cluster, node.best_similarity(), node.time_ms
-
-
-def _seen(pair: PairState) -> MatchChange:
-    """What the public sees of a pair."""
-    return MatchChange(
-        pair.left,
-        pair.right,
-        pair.similarity,
-        pair.shared,
-        pair.union,
-        pair.left_time_ms,
-        pair.right_time_ms,
-    )

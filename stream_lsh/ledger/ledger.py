@@ -13,38 +13,18 @@ A pair is *in doubt* while a version that it was confirmed for is not the newest
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
-from stream_lsh.ledger.changes import NewestState, PairState, Settled
-from stream_lsh.ledger.clusters import Cluster, older
+from stream_lsh.ledger.changes import NewestState, Settled
+from stream_lsh.ledger.clusters import NOWHERE
+from stream_lsh.ledger.components import Components
+from stream_lsh.ledger.edges import Edge, Edges, End
 from stream_lsh.ledger.frame import DELETED, EXPIRED, UPDATED, Frame
-from stream_lsh.ledger.graph import Node
-from stream_lsh.ledger.outcome import changes_of, cluster_changes
-from stream_lsh.ledger.state import LedgerState
+from stream_lsh.ledger.outcome import changes_of, cluster_changes, match_changes, member_changes, node_news
 from stream_lsh.model import Retirement
 from stream_lsh.retention import Horizon
 
 
-class End(NamedTuple):
-    """One document of an edge, in the version that was compared."""
-
-    id: str
-    ref: int
-    time_ms: int
-    digest: int
-
-
-class Edge(NamedTuple):
-    """Two versions with their exact similarity: a confirmed pair, or the answer to a recheck."""
-
-    one: End
-    other: End
-    similarity: float
-    shared: int
-    union: int
-
-
-class Ledger(LedgerState):
+class Ledger(Components):
     """Live pairs, their components, and what must be remembered to keep them right.
 
     Args:
@@ -61,7 +41,6 @@ class Ledger(LedgerState):
     def __init__(self, threshold: float, retention_ms: int | None = None) -> None:
         super().__init__(retention_ms)
         self._threshold = threshold
-        self._frame = Frame(-1)
 
     # -- one frame
 
@@ -70,7 +49,7 @@ class Ledger(LedgerState):
         offset: int,
         *,
         retirements: Iterable[Retirement] = (),
-        edges: Iterable[Edge] = (),
+        edges: Edges | Iterable[Edge] = (),
         horizon: Horizon | None = None,
     ) -> Settled:
         """Apply one frame and return what there is to publish, to ask again, and to log.
@@ -81,14 +60,16 @@ class Ledger(LedgerState):
             edges: confirmed pairs and answers to rechecks.
             horizon: what has expired now, if it has moved.
         """
-        self._frame = Frame(offset)
+        self._frame = Frame(offset, self.graph)
         for retirement in retirements:
             self._retire(retirement)
-        for edge in edges:
+        for edge in edges.rows() if isinstance(edges, Edges) else edges:
             self._link(edge)
         if horizon is not None:
             self._expire(self.horizon.joined(horizon))
-        return self._settled()
+        settled = self._settled()
+        self.graph.nodes.release()
+        return settled
 
     # -- retirements
 
@@ -99,54 +80,59 @@ class Ledger(LedgerState):
         if entry is not None:
             ref, keep_until_ms = max(ref, entry.ref), max(keep_until_ms, entry.keep_until_ms)
         self._remember(NewestState(retired.id, ref, keep_until_ms))
-        node = self.graph.nodes.get(retired.id)
-        if node is None:
+        nodes = self.graph.nodes
+        slot = nodes.slots.get(retired.id)
+        if slot is None:
             return
-        if retired.ref > node.ref:
+        if retired.ref > nodes.refs[slot]:
             if retired.deleted or self.horizon.passed(retired.time_ms, retired.ref):
-                self._remove(node, DELETED if retired.deleted else UPDATED)
+                self._remove(slot, DELETED if retired.deleted else UPDATED)
             else:
-                self._replace_version(node, retired.ref, retired.time_ms, retired.digest)
+                self._replace_version(slot, retired.ref, retired.time_ms, retired.digest)
         elif retired.deleted:
-            self._withdraw_below(node, retired.ref)
+            self._withdraw_below(slot, retired.ref)
 
-    def _withdraw_below(self, node: Node, tombstone: int) -> None:
+    def _withdraw_below(self, slot: int, tombstone: int) -> None:
         """Withdraw the pairs that name a version from before a delete; the node is of a version after it."""
-        suspects = {node.id}
-        for pair in tuple(node.pairs.values()):
-            if (pair.left_ref if pair.left == node.id else pair.right_ref) < tombstone:
+        suspects, pairs = {slot}, self.graph.pairs
+        for _, pair in pairs.partners(slot):
+            left_ref, right_ref, *_ = pairs.versions_of(pair)
+            if (left_ref if pairs.ends[2 * pair] == slot else right_ref) < tombstone:
                 suspects |= self._withdraw(pair, DELETED)
         self._repair(suspects, DELETED)
 
-    def _remove(self, node: Node, reason: str) -> None:
+    def _remove(self, slot: int, reason: str) -> None:
         """A document is gone, with its pairs, its membership and its link to the past."""
-        suspects = self.graph.past_company(node).union(node.pairs, self.graph.twins(node))
-        for partner in sorted(node.pairs):
-            self._withdraw(node.pairs[partner], reason)
-        self._frame.touch_node(node)
-        self.graph.forget_past(node)
-        self._drop_node(node, reason)
+        graph = self.graph
+        partners = graph.pairs.partners(slot)
+        suspects = graph.past.company(slot).union(graph.twins.near(slot), (partner for partner, _ in partners))
+        for _, pair in partners:
+            self._withdraw(pair, reason)
+        self._frame.touch_node(slot)
+        graph.past.link(slot, ())
+        self._drop_node(slot, reason)
         self._repair(suspects, reason)
 
-    def _replace_version(self, node: Node, ref: int, time_ms: int, digest: int) -> None:
+    def _replace_version(self, slot: int, ref: int, time_ms: int, digest: int) -> None:
         """A node names a newer version: its pairs stay, in doubt; its twins are others, and it has no past.
 
         What its old company has lost is settled before the new twins are joined, or an update would merge two clusters
         only to split them.
         """
-        self._frame.touch_node(node)
-        self._remember(NewestState(node.id, ref, max(node.time_ms, self._keep_until(node.id, node.time_ms))))
-        suspects = self.graph.past_company(node).union(self.graph.twins(node), {node.id})
-        self.graph.forget_past(node)
-        cluster = self.ids.live[node.cluster]
+        graph, nodes = self.graph, self.graph.nodes
+        self._frame.touch_node(slot)
+        id, was_ms = nodes.ids[slot], nodes.times[slot]
+        self._remember(NewestState(id, ref, max(was_ms, self._keep_until(id, was_ms))))
+        suspects = graph.past.company(slot).union(graph.twins.near(slot), {slot})
+        graph.past.link(slot, ())
+        cluster = nodes.clusters[slot]
         self._frame.touch_cluster(cluster, "changed")
-        cluster.remove(node.time_ms, node.id)
-        cluster.add(time_ms, node.id)
-        self.graph.replace(node, ref, time_ms, digest)
-        self.watch(node)
+        nodes.take_out(cluster, slot)
+        graph.replace(slot, ref, time_ms, digest)
+        nodes.put_in(cluster, slot)
         self._repair(suspects, UPDATED)
-        if node.id in self.graph.nodes:
-            self._join_twins(node)
+        if nodes.clusters[slot] is not NOWHERE:
+            self._join_twins(slot)
 
     def _keep_until(self, id: str, default: int) -> int:
         entry = self.newest.get(id)
@@ -163,22 +149,19 @@ class Ledger(LedgerState):
         one, other, similarity, shared, union = edge
         if one.id == other.id:
             return
-        if any(self._is_stale(end) or self._has_expired(end) for end in (one, other)):
+        if self._is_stale(one) or self._is_stale(other) or self._has_expired(one) or self._has_expired(other):
             return
+        slots, refs = self.graph.nodes.slots, self.graph.nodes.refs
         for end in (one, other):
-            node = self.graph.nodes.get(end.id)
-            if node is not None and end.ref > node.ref:
-                self._replace_version(node, end.ref, end.time_ms, end.digest)
+            slot = slots.get(end.id)
+            if slot is not None and end.ref > refs[slot]:
+                self._replace_version(slot, end.ref, end.time_ms, end.digest)
         left, right = (one, other) if one.id < other.id else (other, one)
         if similarity >= self._threshold:
-            times = (left.time_ms, right.time_ms)
-            self._confirm(
-                left, right, PairState(left.id, right.id, left.ref, right.ref, *times, similarity, shared, union)
-            )
-        else:
-            node = self.graph.nodes.get(left.id)
-            pair = None if node is None else node.pairs.get(right.id)
-            if pair is not None:
+            self._confirm(left, right, similarity, shared, union)
+        elif left.id in slots and right.id in slots:
+            pair = self.graph.pairs.find(slots[left.id], slots[right.id])
+            if pair >= 0:
                 self._repair(self._withdraw(pair, UPDATED), UPDATED)
 
     def _is_stale(self, end: End) -> bool:
@@ -187,178 +170,110 @@ class Ledger(LedgerState):
     def _has_expired(self, end: End) -> bool:
         return self.horizon.passed(end.time_ms, end.ref)
 
-    def _confirm(self, left: End, right: End, pair: PairState) -> None:
-        nodes = [self._node(end) for end in (left, right)]
-        before = nodes[0].pairs.get(right.id)
-        if before == pair:
-            return
-        for node in nodes:
-            self._frame.touch_node(node)
-        self._frame.touch_pair(left.id, right.id, before)
-        self.graph.put_pair(pair)
-        for node in nodes:
-            self._join_twins(node)
-        self._join(nodes[0], nodes[1])
+    def _confirm(self, left: End, right: End, similarity: float, shared: int, union: int) -> None:
+        one, other = self._node(left), self._node(right)
+        frame, pairs, times = self._frame, self.graph.pairs, self.graph.nodes.times
+        pair, key = pairs.find(one, other), (one, other)
+        named = (left.ref, right.ref, left.time_ms, right.time_ms)
+        if pair >= 0:
+            counts = (pairs.similarity[pair], pairs.shared[pair], pairs.union[pair])
+            if counts == (similarity, shared, union) and pairs.versions_of(pair) == named:
+                return
+        frame.touch_node(one)
+        frame.touch_node(other)
+        if pair >= 0:
+            frame.touch_pair(key, pairs.state(pair))
+            pairs.replace(pair, similarity, shared, union)
+        else:
+            frame.touch_pair(key, None)
+            pair = pairs.add(one, other, similarity, shared, union)
+        frame.put[key] = pair
+        if times[one] != left.time_ms or times[other] != right.time_ms:
+            pairs.versions[pair] = named
+        self._join_twins(one)
+        self._join_twins(other)
+        self._join(one, other)
 
-    def _node(self, end: End) -> Node:
-        node = self.graph.nodes.get(end.id)
-        if node is None:
-            self._frame.touch_new_node(end.id)
-            node = Node(end.id, end.ref, end.time_ms, end.digest)
-            self.graph.add(node)
-            self.watch(node)
-        return node
+    def _node(self, end: End) -> int:
+        slot = self.graph.nodes.slots.get(end.id)
+        if slot is None:
+            slot = self.graph.add(*end)
+            self._frame.touch_new_node(slot)
+        return slot
 
-    def _withdraw(self, pair: PairState, reason: str) -> set[str]:
+    def _withdraw(self, pair: int, reason: str) -> set[int]:
         """Take a pair out; returns both ends, whose connection is to be looked at."""
-        for id in (pair.left, pair.right):
-            self._frame.touch_node(self.graph.nodes[id])
-        self._frame.touch_pair(pair.left, pair.right, pair)
-        self._frame.reasons[pair.left, pair.right] = reason
-        self.graph.drop_pair(pair)
-        return {pair.left, pair.right}
-
-    def _in_doubt(self, pair: PairState) -> bool:
-        nodes = self.graph.nodes
-        return pair.left_ref != nodes[pair.left].ref or pair.right_ref != nodes[pair.right].ref
+        frame, pairs = self._frame, self.graph.pairs
+        key = left, right = pairs.ends[2 * pair], pairs.ends[2 * pair + 1]
+        frame.touch_node(left)
+        frame.touch_node(right)
+        frame.touch_pair(key, pairs.state(pair))
+        frame.put.pop(key, None)
+        frame.pair_reasons[key] = reason
+        pairs.drop(pair)
+        return {left, right}
 
     # -- the past
 
     def _expire(self, horizon: Horizon) -> None:
-        self.horizon = horizon
-        expired = self.expired_nodes()
+        before, self.horizon = self.horizon, horizon
+        nodes = self.graph.nodes
+        expired = nodes.by_id(self.graph.expiry.due(before, horizon))
         self._withdraw_doubts(expired)
-        for id in expired:
-            node = self.graph.nodes.get(id)
-            if node is not None:
-                self._contract(node)
+        for slot in expired:
+            if nodes.clusters[slot] is not NOWHERE:
+                self._contract(slot)
         self.forget_expired()
         self._frame.newest = {id: self.newest[id] for id in self._frame.newest if id in self.newest}
 
-    def _withdraw_doubts(self, expired: list[str]) -> None:
+    def _withdraw_doubts(self, expired: list[int]) -> None:
         """Nobody can answer for an expired version, so its pairs in doubt go, and leave no link."""
-        suspects: set[str] = set()
-        for id in expired:
-            for pair in tuple(self.graph.nodes[id].pairs.values()):
-                if self._in_doubt(pair):
+        suspects, pairs = set[int](), self.graph.pairs
+        for slot in expired if pairs.versions else ():
+            for _, pair in pairs.partners(slot):
+                if pairs.in_doubt(pair):
                     suspects |= self._withdraw(pair, UPDATED)
         self._repair(suspects, UPDATED)
 
-    def _contract(self, node: Node) -> None:
+    def _contract(self, slot: int) -> None:
         """An expired document leaves its cluster and lives on as a link between those that it was connected with."""
-        for pair in node.pairs.values():
-            self._frame.touch_pair(pair.left, pair.right, pair)
-            self._frame.expired[pair.left, pair.right] = pair
-        self._leave(node, EXPIRED)
-        self.graph.contract(node, self._frame.touch_node)
-
-    # -- components
-
-    def _join_twins(self, node: Node) -> None:
-        for twin in self.graph.twins(node):
-            self._join(node, self.graph.nodes[twin])
-
-    def _join(self, one: Node, other: Node) -> None:
-        """Two nodes are connected now: they are of one cluster."""
-        if not one.cluster and not other.cluster:
-            cluster = self.ids.open(((one.time_ms, one.id), (other.time_ms, other.id)), self._frame.offset)
-            one.cluster = other.cluster = cluster.id
-            self._frame.touch_new_cluster(cluster)
-        elif not one.cluster or not other.cluster:
-            new, there = (one, other) if not one.cluster else (other, one)
-            cluster = self.ids.live[there.cluster]
-            self._frame.touch_cluster(cluster, "joined")
-            cluster.add(new.time_ms, new.id)
-            new.cluster = cluster.id
-        elif one.cluster != other.cluster:
-            self._merge(*older(self.ids.live[one.cluster], self.ids.live[other.cluster]))
-
-    def _merge(self, stays: Cluster, goes: Cluster) -> None:
-        self._frame.touch_cluster(stays, "merged")
-        self._frame.touch_cluster(goes, "merged")
-        self._frame.merged_into[goes.id] = stays.id
-        self._frame.merged_from.setdefault(stays.id, set()).update(self._frame.merged_from.pop(goes.id, ()), {goes.id})
-        for _, id in goes.members:
-            node = self.graph.nodes[id]
-            self._frame.touch_node(node)
-            node.cluster = stays.id
-        time_ms, newest = goes.members[-1]
-        self._close(goes, time_ms, self.graph.nodes[newest].ref)
-        stays.absorb(goes)
-
-    def _repair(self, suspects: set[str], reason: str) -> None:
-        """Links of these nodes were taken away: let go of who is alone, and split clusters that have come apart."""
-        for id in sorted(suspects):
-            node = self.graph.nodes.get(id)
-            if node is not None and self.graph.alone(node):
-                self._drop_node(node, reason)
-        by_cluster: dict[str, list[str]] = {}
-        for id in sorted(suspects & self.graph.nodes.keys()):
-            by_cluster.setdefault(self.graph.nodes[id].cluster, []).append(id)
-        for cluster_id, ids in sorted(by_cluster.items()):
-            parts = self.graph.parts(ids)
-            if parts:
-                self._split(self.ids.live[cluster_id], parts)
-
-    def _split(self, cluster: Cluster, parts: list[set[str]]) -> None:
-        """`parts` have come off a cluster; what is in none of them has stayed together."""
-        part_of = {id: number for number, part in enumerate(parts) for id in part}
-        pieces: list[list[tuple[int, str]]] = [[] for _ in range(len(parts) + 1)]
-        for member in cluster.members:
-            pieces[part_of.get(member[1], -1)].append(member)
-        pieces.sort(key=lambda piece: (-len(piece), min(id for _, id in piece)))
-        self._frame.touch_cluster(cluster, "split")
-        origin = self._frame.split_from.get(cluster.id, cluster.id)
-        cluster.members = pieces[0]
-        for piece in pieces[1:]:
-            new = self.ids.open(piece, self._frame.offset)
-            self._frame.touch_new_cluster(new)
-            self._frame.split_from[new.id] = origin
-            for _, id in piece:
-                node = self.graph.nodes[id]
-                self._frame.touch_node(node)
-                node.cluster = new.id
-
-    def _drop_node(self, node: Node, reason: str) -> None:
-        self._leave(node, reason)
-        self.remove_node(node)
-
-    def _leave(self, node: Node, reason: str) -> None:
-        """A document leaves its cluster, which closes with its last one."""
-        self._frame.touch_node(node)
-        self._frame.reasons[node.id] = reason
-        cluster = self.ids.live[node.cluster]
-        self._frame.touch_cluster(cluster, "left")
-        cluster.remove(node.time_ms, node.id)
-        if not cluster.members:
-            self._close(cluster, node.time_ms, node.ref)
-
-    def _close(self, cluster: Cluster, time_ms: int, ref: int) -> None:
-        self._frame.closed[cluster.id] = self.ids.retire(cluster.id, time_ms, ref)
+        frame, graph = self._frame, self.graph
+        neighbours = graph.twins.near(slot)
+        partners = graph.pairs.partners(slot)
+        frame.touch_node(slot)
+        for partner, pair in partners:
+            state = graph.pairs.state(pair)
+            key = graph.pairs.ends[2 * pair], graph.pairs.ends[2 * pair + 1]
+            frame.touch_node(partner)
+            frame.touch_pair(key, state)
+            frame.expired[key] = state
+            frame.put.pop(key, None)
+            graph.pairs.drop(pair)
+            neighbours.append(partner)
+        self._leave(slot, EXPIRED)
+        graph.past.contract(slot, neighbours, frame.touch_node)
+        graph.remove(slot)
 
     # -- what came of it
 
     def _settled(self) -> Settled:
-        frame, nodes = self._frame, self.graph.nodes
-        pairs_now = {key: self._pair(*key) for key in frame.pairs}
+        frame, graph = self._frame, self.graph
+        news = node_news(frame, graph)
         return Settled(
-            matches=frame.match_changes(pairs_now),
-            members=frame.member_changes(nodes),
+            matches=match_changes(frame, graph),
+            members=member_changes(news, frame, graph),
             clusters=cluster_changes(frame, self.ids.live),
             rechecks=self._rechecks(),
-            changes=changes_of(frame, pairs_now, self.graph, self.ids.live, self.horizon),
+            changes=changes_of(news, frame, graph, self.ids.live, self.horizon),
         )
 
     def _rechecks(self) -> list[tuple[int, int]]:
         """One for each pair in doubt of a document that a retirement came for, in the newest versions of both ends."""
-        nodes = self.graph.nodes
-        rechecks: dict[tuple[str, str], tuple[int, int]] = {}
-        for id in sorted(self._frame.asked & nodes.keys()):
-            for partner, pair in nodes[id].pairs.items():
-                if self._in_doubt(pair):
-                    rechecks.setdefault((pair.left, pair.right), (nodes[id].ref, nodes[partner].ref))
+        nodes, pairs = self.graph.nodes, self.graph.pairs
+        rechecks: dict[int, tuple[int, int]] = {}
+        for id in sorted(self._frame.asked & nodes.slots.keys()):
+            slot = nodes.slots[id]
+            for partner, pair in pairs.partners(slot):
+                if pairs.in_doubt(pair):
+                    rechecks.setdefault(pair, (nodes.refs[slot], nodes.refs[partner]))
         return sorted(rechecks.values())
-
-    def _pair(self, left: str, right: str) -> PairState | None:
-        node = self.graph.nodes.get(left)
-        return None if node is None else node.pairs.get(right)

@@ -1,13 +1,111 @@
-"""From the notes of a frame to what is published about clusters and what goes to the changelog."""
+"""From the notes of a frame to what is published, and what goes to the changelog."""
 
-from stream_lsh.ledger.changes import ClusterChange, LedgerChanges, NodeState, PairState
-from stream_lsh.ledger.clusters import Cluster
-from stream_lsh.ledger.frame import Frame
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from stream_lsh.ledger.changes import (
+    ClusterChange,
+    LedgerChanges,
+    MatchChange,
+    MemberChange,
+    NodeState,
+    PairState,
+)
+from stream_lsh.ledger.clusters import NOWHERE, Cluster
+from stream_lsh.ledger.frame import Frame, NodeNote, PairKey
 from stream_lsh.ledger.graph import Graph
+from stream_lsh.ledger.table import Table
 from stream_lsh.retention import Horizon
 
 _EVENTS = ("merged", "split", "joined", "left", "changed")
 """One event for each cluster and frame: the first of these that happened to it."""
+
+
+class NodeNews(NamedTuple):
+    """What became of the nodes that a frame touched, in slots by ascending id.
+
+    `told` are those that look different to the public, `changed` those whose row is another one, `gone` those that are
+    no more.
+    """
+
+    told: list[int]
+    changed: list[int]
+    gone: list[int]
+
+
+def node_news(frame: Frame, graph: Graph) -> NodeNews:
+    """Compare the nodes that a frame touched with what they were."""
+    clusters, notes, moved = graph.nodes.clusters, frame.nodes, frame.moved
+    fresh, told, changed, gone = list[int](), list[int](), list[int](), list[int]()
+    for slot, before in notes.items():
+        cluster = clusters[slot]
+        if before is None:
+            if cluster is not NOWHERE:
+                fresh.append(slot)
+        elif cluster is NOWHERE:
+            gone.append(slot)
+        else:
+            now = frame.note(slot, cluster)
+            if now[:-1] != before[:-1]:
+                changed.append(slot)
+            if _told(now) != _told(before):
+                told.append(slot)
+    if moved:
+        for slot, was in moved.items():
+            cluster = clusters[slot]
+            if slot not in notes and cluster is not NOWHERE and cluster.id != was:
+                fresh.append(slot)
+    by_id = graph.nodes.by_id
+    if not (told or changed):
+        fresh = by_id(fresh)
+        return NodeNews(fresh, fresh, by_id(gone))
+    return NodeNews(by_id(told + fresh), by_id(changed + fresh), by_id(gone))
+
+
+def _told(node: NodeNote) -> tuple[str, float, int]:
+    """What `members` has to say of a node."""
+    return node.cluster, node.best, node.time_ms
+
+
+def member_changes(news: NodeNews, frame: Frame, graph: Graph) -> Sequence[MemberChange]:
+    """What the topic `members` has to say: documents whose cluster, similarity or time changed, and who left."""
+    nodes, told = graph.nodes, news.told
+    columns: list[list[object]] = [
+        [nodes.ids[slot] for slot in told],
+        [nodes.clusters[slot].id for slot in told],
+        [best if best >= 0 else None for best in map(nodes.best.__getitem__, told)],
+        [nodes.times[slot] for slot in told],
+        [None] * len(told),
+    ]
+    if news.gone:
+        left = [MemberChange(nodes.ids[slot], reason=frame.node_reasons[slot]) for slot in news.gone]
+        return sorted([*Table(MemberChange, columns), *left], key=lambda change: change.id)
+    return Table(MemberChange, columns)
+
+
+def match_changes(frame: Frame, graph: Graph) -> Sequence[MatchChange]:
+    """What the topic `matches` has to say: pairs that look different from before, and withdrawals."""
+    ids, changes = graph.nodes.ids, list[MatchChange]()
+    for key, before in frame.pairs.items():
+        pair = frame.put.get(key)
+        # A pair that an expired end took along stays as it was last, be it from this very frame.
+        after = frame.expired.get(key) if pair is None else graph.pairs.state(pair)
+        if after is not None and (before is None or _seen(before) != _seen(after)):
+            changes.append(_seen(after))
+        elif after is None and before is not None:
+            changes.append(MatchChange(ids[key[0]], ids[key[1]], reason=frame.pair_reasons[key]))
+    changes.sort(key=_ends)
+    return changes
+
+
+def _seen(pair: PairState) -> MatchChange:
+    """What the public sees of a pair."""
+    left, right, _, _, left_time_ms, right_time_ms, similarity, shared, union = pair
+    return MatchChange(left, right, similarity, shared, union, left_time_ms, right_time_ms)
+
+
+def _ends(row: tuple[object, ...]) -> tuple[object, ...]:
+    return row[:2]
 
 
 def cluster_changes(frame: Frame, live: dict[str, Cluster]) -> list[ClusterChange]:
@@ -16,54 +114,76 @@ def cluster_changes(frame: Frame, live: dict[str, Cluster]) -> list[ClusterChang
     for id in sorted(frame.clusters):
         before, cluster = frame.clusters[id], live.get(id)
         if cluster is not None:
-            now = cluster.seen()
+            now = frame.seen(cluster)
             if now != before:
-                changes.append(_told(now, frame, live))
+                event, merged_from, split_from = _happened(id, frame, live)
+                size, members, representative, first_ms, last_ms = now
+                changes.append(
+                    ClusterChange(id, event, size, members, representative, merged_from, split_from, first_ms, last_ms)
+                )
         elif before is not None:
             heir = frame.heir(id)
             changes.append(ClusterChange(id, merged_into=heir if heir != id and heir in live else None))
     return changes
 
 
-def _told(now: ClusterChange, frame: Frame, live: dict[str, Cluster]) -> ClusterChange:
-    """A cluster that changed, with what happened to it: only what came of clusters that the public knows counts."""
-    merged_from = tuple(sorted(id for id in frame.merged_from.get(now.id, ()) if frame.clusters[id] is not None))
-    split_from = frame.split_from.get(now.id)
+def _happened(id: str, frame: Frame, live: dict[str, Cluster]) -> tuple[str, tuple[str, ...], str | None]:
+    """The event of a cluster, and the clusters that went into it or that it came from: those that the public knows."""
+    merged_from = tuple(sorted(one for one in frame.merged_from.get(id, ()) if frame.clusters[one] is not None))
+    split_from = frame.split_from.get(id)
     if split_from is not None and frame.clusters[split_from] is None:
         split_from = None
-    if frame.clusters[now.id] is None:
-        event = "created" if split_from is None else "split"
-    else:
-        happened = set(frame.events[now.id])
-        if not merged_from:
-            happened.discard("merged")
-        if not any(origin == now.id and id in live for id, origin in frame.split_from.items()):
-            happened.discard("split")
-        event = next((name for name in _EVENTS if name in happened), "changed")
-    return now._replace(event=event, merged_from=merged_from, split_from=split_from)
+    if frame.clusters[id] is None:
+        return "created" if split_from is None else "split", merged_from, split_from
+    happened = set(frame.events[id])
+    if not merged_from:
+        happened.discard("merged")
+    if not any(origin == id and one in live for one, origin in frame.split_from.items()):
+        happened.discard("split")
+    return next((name for name in _EVENTS if name in happened), "changed"), merged_from, split_from
 
 
-def changes_of(
-    frame: Frame,
-    pairs_now: dict[tuple[str, str], PairState | None],
-    graph: Graph,
-    live: dict[str, Cluster],
-    horizon: Horizon,
-) -> LedgerChanges:
+def changes_of(news: NodeNews, frame: Frame, graph: Graph, live: dict[str, Cluster], horizon: Horizon) -> LedgerChanges:
     """The changelog record of a frame: the state after it of everything that it changed."""
-    clusters = frame.clusters
-    nodes_now: dict[str, NodeState | None] = {
-        id: graph.nodes[id].state() if id in graph.nodes else None for id in sorted(frame.nodes)
-    }
+    clusters, ids = frame.clusters, graph.nodes.ids
+    pairs, pairs_gone = _pair_rows(frame, graph)
     return LedgerChanges(
-        nodes=[node for id, node in nodes_now.items() if node is not None and node != frame.nodes[id]],
-        nodes_gone=[id for id, node in nodes_now.items() if node is None and frame.nodes[id] is not None],
-        pairs=[pair for key, pair in sorted(pairs_now.items()) if pair is not None and pair != frame.pairs[key]],
-        pairs_gone=sorted(key for key, pair in pairs_now.items() if pair is None and frame.pairs[key] is not None),
+        nodes=node_rows(news.changed, graph),
+        nodes_gone=[ids[slot] for slot in news.gone],
+        pairs=pairs,
+        pairs_gone=sorted((ids[left], ids[right]) for left, right in pairs_gone),
         clusters=[live[id].state() for id in sorted(clusters) if clusters[id] is None and id in live],
         clusters_gone=sorted(id for id, before in clusters.items() if before is not None and id not in live),
         newest=[frame.newest[id] for id in sorted(frame.newest)],
         closed=[frame.closed[id] for id in sorted(frame.closed)],
-        next_past=graph.next_past,
+        next_past=graph.past.next,
         horizon=horizon,
     )
+
+
+def node_rows(slots: list[int], graph: Graph) -> Table[NodeState]:
+    """Nodes as rows of the changelog."""
+    nodes, past = graph.nodes, graph.past
+    columns: list[Sequence[object]] = [
+        [nodes.ids[slot] for slot in slots],
+        [nodes.refs[slot] for slot in slots],
+        [nodes.times[slot] for slot in slots],
+        [nodes.digests[slot] for slot in slots],
+        [nodes.clusters[slot].id for slot in slots],
+        [past.of(slot) for slot in slots] if past.links else [()] * len(slots),
+    ]
+    return Table(NodeState, columns)
+
+
+def _pair_rows(frame: Frame, graph: Graph) -> tuple[Sequence[PairState], list[PairKey]]:
+    """Rows of pairs that are new or changed, and the keys of those that are gone."""
+    rows, gone = list[PairState](), list[PairKey]()
+    for key, before in frame.pairs.items():
+        pair = frame.put.get(key)
+        if pair is None:
+            if before is not None:
+                gone.append(key)
+        elif (state := graph.pairs.state(pair)) != before:
+            rows.append(state)
+    rows.sort(key=_ends)
+    return rows, gone

@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stream_lsh.arrays import F64, I64, U8, U32, U64, Bools
+from stream_lsh.arrays import I64, U8, U32, U64, Bools
+from stream_lsh.ledger.edges import Edges
 from stream_lsh.model import Retirement
 from stream_lsh.retention import Horizon
 
@@ -96,34 +97,6 @@ class Verifications:
 
     def __len__(self) -> int:
         return self.old.size
-
-
-@dataclass(frozen=True, slots=True)
-class Ends:
-    """One end of each edge: n `ids`, uint64[n] `refs`, int64[n] `times`, uint64[n] `digests`."""
-
-    ids: Sequence[str]
-    refs: U64
-    times: I64
-    digests: U64
-
-
-@dataclass(frozen=True, slots=True)
-class Edges:
-    """Pairs with their exact similarity: float64[n], and the counts behind it, uint32[n] each.
-
-    A pair that the index found is here only if it reaches the threshold; the answer to a recheck is here whatever
-    it is.
-    """
-
-    left: Ends
-    right: Ends
-    similarity: F64
-    shared: U32
-    union: U32
-
-    def __len__(self) -> int:
-        return self.similarity.size
 
 
 class Mark(NamedTuple):

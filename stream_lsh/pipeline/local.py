@@ -10,8 +10,9 @@ import numpy as np
 
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.changes import Settled
+from stream_lsh.ledger.edges import Edges
 from stream_lsh.model import NO_REF, Document
-from stream_lsh.pipeline.batches import CANDIDATE, Candidates, Edges, EdgesFrame, Mark, Verifications, Watermarks
+from stream_lsh.pipeline.batches import CANDIDATE, Candidates, EdgesFrame, Mark, Verifications, Watermarks
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded, gather
 from stream_lsh.pipeline.index import index

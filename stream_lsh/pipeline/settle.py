@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from stream_lsh.ledger.changes import Settled
-from stream_lsh.ledger.ledger import Edge, End, Ledger
-from stream_lsh.pipeline.batches import RECHECK, Candidates, Edges, EdgesFrame, Ends
+from stream_lsh.ledger.ledger import Ledger
+from stream_lsh.pipeline.batches import RECHECK, Candidates, EdgesFrame
 from stream_lsh.pipeline.records import LedgerRecord
 from stream_lsh.pipeline.watermarks import WatermarkTable, watermark_of
 from stream_lsh.retention import BEGINNING_MS, Horizon
@@ -93,7 +93,7 @@ class Settler:
         if frame.watermarks is not None:
             self._watermarks.update(frame.watermarks)
             horizon = self._advanced()
-        edges = () if frame.edges is None else edges_of(frame.edges)
+        edges = () if frame.edges is None else frame.edges
         settled = self.ledger.settle(offset, retirements=frame.retirements, edges=edges, horizon=horizon)
         self.applied_offset = offset
         said = () if frame.watermarks is None else (self._watermarks.row(frame.watermarks.origin),)
@@ -133,17 +133,6 @@ class Settler:
         floors = tuple(mark.floor for mark in marks) if len(marks) == self._partitions else ()
         joined = self.ledger.horizon.joined(Horizon(time_ms, floors if any(floors) else ()))
         return None if joined == self.ledger.horizon else joined
-
-
-def edges_of(edges: Edges) -> Iterator[Edge]:
-    """The rows of a batch as the ledger takes them."""
-    counts = zip(edges.similarity.tolist(), edges.shared.tolist(), edges.union.tolist(), strict=True)
-    for left, right, (similarity, shared, union) in zip(_ends(edges.left), _ends(edges.right), counts, strict=True):
-        yield Edge(left, right, similarity, shared, union)
-
-
-def _ends(ends: Ends) -> Iterator[End]:
-    return map(End, ends.ids, ends.refs.tolist(), ends.times.tolist(), ends.digests.tolist())
 
 
 def _rechecks(settled: Settled) -> Candidates | None:

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from stream_lsh.arrays import I64, U32, U64, Bools
+from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.measure.filters import sizes_allow
 from stream_lsh.measure.jaccard import shared_counts
-from stream_lsh.pipeline.batches import RECHECK, Edges, Ends, Verifications
+from stream_lsh.pipeline.batches import RECHECK, Verifications
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.scheme import Scheme, Signatures
 from stream_lsh.sketch.estimate import matching_slots

@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from stream_lsh.arrays import I64
+from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.model import Retirement
-from stream_lsh.pipeline.batches import Candidates, Edges, Ends, Postings, Verifications
+from stream_lsh.pipeline.batches import Candidates, Postings, Verifications
 from stream_lsh.pipeline.records import DocumentsRecord
 
 FRAME_BYTES = 256 * 1024

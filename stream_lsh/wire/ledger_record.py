@@ -23,7 +23,7 @@ these four, two writers of one offset (a zombie and its successor, a change and 
     CLOSED           u32 n, u32 0 | ids strings[n] | times i64[n] | refs u64[n]
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 from struct import Struct
@@ -33,6 +33,7 @@ from zlib import crc32
 import numpy as np
 
 from stream_lsh.ledger.changes import ClosedState, ClusterState, LedgerChanges, NewestState, NodeState, PairState
+from stream_lsh.ledger.table import Table, columns_of
 from stream_lsh.pipeline.records import LedgerRecord
 from stream_lsh.wire.layout import (
     F64,
@@ -60,7 +61,7 @@ _LEDGER = Struct("<qqII")
 
 _TEXT: np.dtype[Any] | None = None
 _Columns = tuple["np.dtype[Any] | None", ...]
-_Row = TypeVar("_Row")
+_Row = TypeVar("_Row", bound=tuple[Any, ...])
 
 # Tables whose rows are plain: the columns of each, None for strings.
 _NODES_GONE: _Columns = (_TEXT,)
@@ -225,12 +226,12 @@ def _decode_body(body: bytes) -> LedgerRecord:
     offset, next_past, complete, _ = fixed
     changes = LedgerChanges(
         complete=complete != 0,
-        nodes=take(found, Section.NODES, _get_nodes) or [],
-        nodes_gone=_table(found, Section.NODES_GONE, _NODES_GONE, str),
+        nodes=take(found, Section.NODES, _get_nodes) or (),
+        nodes_gone=_names(found, Section.NODES_GONE),
         pairs=_table(found, Section.PAIRS, _PAIRS, PairState),
         pairs_gone=_table(found, Section.PAIRS_GONE, _PAIRS_GONE, _pair),
         clusters=_table(found, Section.CLUSTERS, _CLUSTERS, ClusterState),
-        clusters_gone=_table(found, Section.CLUSTERS_GONE, _CLUSTERS_GONE, str),
+        clusters_gone=_names(found, Section.CLUSTERS_GONE),
         newest=_table(found, Section.NEWEST, _NEWEST, NewestState),
         closed=_table(found, Section.CLOSED, _CLOSED, ClosedState),
         next_past=next_past,
@@ -250,14 +251,14 @@ def _pair(left: str, right: str) -> tuple[str, str]:
     return left, right
 
 
-def _put_table(writer: Writer, kind: Section, columns: _Columns, rows: Sequence[Iterable[Any]]) -> None:
+def _put_table(writer: Writer, kind: Section, columns: _Columns, rows: Sequence[tuple[Any, ...]]) -> None:
     """Rows as columns; nothing where there are no rows."""
     if not rows:
         return
     n = len(rows)
     writer.begin(kind)
     writer.raw(_COUNTS.pack(n, 0))
-    for dtype, values in zip(columns, zip(*rows, strict=True), strict=True):
+    for dtype, values in zip(columns, columns_of(rows), strict=True):
         if dtype is None:
             writer.strings(values, n)
         else:
@@ -265,10 +266,20 @@ def _put_table(writer: Writer, kind: Section, columns: _Columns, rows: Sequence[
     writer.end()
 
 
-def _table(found: dict[int, Reader], kind: Section, columns: _Columns, row: Callable[..., _Row]) -> list[_Row]:
-    def get(reader: Reader) -> list[_Row]:
+def _table(found: dict[int, Reader], kind: Section, columns: _Columns, row: Callable[..., _Row]) -> Sequence[_Row]:
+    def get(reader: Reader) -> Sequence[_Row]:
         n, _ = reader.fields(_COUNTS)
-        return list(map(row, *[_get_column(reader, dtype, n) for dtype in columns]))
+        return Table(row, [_get_column(reader, dtype, n) for dtype in columns])
+
+    return take(found, kind, get) or ()
+
+
+def _names(found: dict[int, Reader], kind: Section) -> list[str]:
+    """A table of one column of strings."""
+
+    def get(reader: Reader) -> list[str]:
+        n, _ = reader.fields(_COUNTS)
+        return reader.strings(n)
 
     return take(found, kind, get) or []
 
@@ -280,9 +291,9 @@ def _get_column(reader: Reader, dtype: np.dtype[Any] | None, n: int) -> list[Any
     return values
 
 
-def _put_nodes(writer: Writer, nodes: list[NodeState]) -> None:
+def _put_nodes(writer: Writer, nodes: Sequence[NodeState]) -> None:
     n = len(nodes)
-    ids, refs, times, digests, clusters, pasts = zip(*nodes, strict=True)
+    ids, refs, times, digests, clusters, pasts = columns_of(nodes)
     m = sum(map(len, pasts))
     writer.begin(Section.NODES)
     writer.raw(_COUNTS.pack(n, m))
@@ -296,7 +307,7 @@ def _put_nodes(writer: Writer, nodes: list[NodeState]) -> None:
     writer.end()
 
 
-def _get_nodes(reader: Reader) -> list[NodeState]:
+def _get_nodes(reader: Reader) -> Table[NodeState]:
     n, m = reader.fields(_COUNTS)
     ids, refs, times = reader.strings(n), reader.numbers(U64, n).tolist(), reader.numbers(I64, n).tolist()
     digests, clusters = reader.numbers(U64, n).tolist(), reader.strings(n)
@@ -305,4 +316,4 @@ def _get_nodes(reader: Reader) -> list[NodeState]:
         reader.fail(f"got {m} past nodes where {bounds[-1]} are announced")
     flat = reader.numbers(I64, m).tolist()
     pasts = [tuple(flat[start:stop]) for start, stop in pairwise(bounds)]
-    return list(map(NodeState, ids, refs, times, digests, clusters, pasts))
+    return Table(NodeState, (ids, refs, times, digests, clusters, pasts))

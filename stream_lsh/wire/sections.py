@@ -23,17 +23,9 @@ from struct import Struct
 
 import numpy as np
 
+from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.model import Retirement
-from stream_lsh.pipeline.batches import (
-    Candidates,
-    Edges,
-    Ends,
-    Mark,
-    Pass,
-    Postings,
-    Verifications,
-    Watermarks,
-)
+from stream_lsh.pipeline.batches import Candidates, Mark, Pass, Postings, Verifications, Watermarks
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.retention import Horizon
 from stream_lsh.wire.layout import (

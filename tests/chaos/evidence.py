@@ -7,7 +7,6 @@ from typing import Any, TextIO
 
 from stream_lsh.config import Config
 from stream_lsh.model import make_ref
-from stream_lsh.pipeline.settle import edges_of
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import decode_edges
 from stream_lsh.wire.ledger_record import LedgerAssembler
@@ -41,7 +40,7 @@ async def write_evidence(config: Config, pairs: Collection[tuple[str, str]], fil
         for retired in frame.retirements:
             if retired.id in ids:
                 yield f"{retired.id} retired below {retired.ref:x}{' deleted' if retired.deleted else ''}"
-        for one in () if frame.edges is None else edges_of(frame.edges):
+        for one in () if frame.edges is None else frame.edges.rows():
             if tuple(sorted((one.one.id, one.other.id))) in chosen:
                 yield f"{one.one.id} {one.one.ref:x}, {one.other.id} {one.other.ref:x}: {one.similarity}"
 

@@ -9,14 +9,13 @@ from collections.abc import Callable
 import numpy as np
 
 from stream_lsh.ledger.changes import ClosedState, ClusterState, LedgerChanges, NewestState, NodeState, PairState
+from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.model import Retirement
 from stream_lsh.pipeline.batches import (
     BandsFrame,
     Candidates,
     CandidatesFrame,
-    Edges,
     EdgesFrame,
-    Ends,
     Mark,
     Pass,
     Postings,

@@ -310,7 +310,7 @@ def test_an_audit_does_not_judge_what_may_have_expired(broker: Broker, name: str
             await put(broker, source, at(1, 10))
             await eventually(lambda: matched(config), {pair(0), pair(1)})
             ledger = app.pipelines[f"{name}-p"].ledger
-            await until(lambda: "0-0" not in ledger[0].settler.ledger.graph.nodes)
+            await until(lambda: "0-0" not in ledger[0].settler.ledger.graph.nodes.slots)
             clean = await settled(config)
         await publish(broker, config.pipelines[0].matches_topic, {b'["1-0","1-1"]': None}, name.encode())
         return clean, await settled(config)

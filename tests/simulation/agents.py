@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.model import ref_offset, ref_partition
 from stream_lsh.pipeline.batches import (
     RECHECK,
     BandsFrame,
     Candidates,
     CandidatesFrame,
-    Edges,
     EdgesFrame,
-    Ends,
     Mark,
     Postings,
     Verifications,

@@ -231,13 +231,13 @@ def _order_of(table: BandTable, refs: set[int]) -> dict[int, list[int]]:
 def the_ledger_is_bounded(view: View) -> Iterator[str]:
     """The ledger holds live documents, and of others only what has not expired."""
     ledger, truth = view.settler.ledger, view.truth
-    for id in sorted(ledger.graph.nodes.keys() - truth.live.keys() - truth.ambiguous):
+    for id in sorted(ledger.graph.nodes.slots.keys() - truth.live.keys() - truth.ambiguous):
         yield f"the ledger holds {id}, which is not live"
     for entry in ledger.newest.values():
         if ledger.horizon.passed(entry.keep_until_ms, entry.ref):
             yield f"the ledger holds {entry}, which has expired"
-    for past, links in ledger.graph.pasts.items():
-        if not links or not links <= ledger.graph.nodes.keys():
+    for past, links in ledger.graph.past.links.items():
+        if not links or not links <= {*ledger.graph.nodes.slots.values()}:
             yield f"past node {past} is linked to {links}"
 
 

@@ -47,11 +47,13 @@ def _record_without_watermarks(offset: int, changes: Any, watermarks: Any) -> Le
 
 def _rechecks_in_stored_refs(ledger: Ledger) -> list[tuple[int, int]]:
     """The partner is named by the version that the pair was confirmed for."""
-    nodes, asked = ledger.graph.nodes, []
-    for id in sorted(ledger._frame.asked & nodes.keys()):
-        for pair in nodes[id].pairs.values():
-            if ledger._in_doubt(pair):
-                asked.append((nodes[id].ref, pair.right_ref if pair.left == id else pair.left_ref))
+    nodes, pairs, asked = ledger.graph.nodes, ledger.graph.pairs, []
+    for id in sorted(ledger._frame.asked & nodes.slots.keys()):
+        slot = nodes.slots[id]
+        for _, pair in pairs.partners(slot):
+            if pairs.in_doubt(pair):
+                left_ref, right_ref, *_ = pairs.versions_of(pair)
+                asked.append((nodes.refs[slot], right_ref if pairs.ends[2 * pair] == slot else left_ref))
     return asked
 
 
@@ -59,8 +61,9 @@ _retire = Ledger._retire
 
 
 def _ask_only_for_news(ledger: Ledger, retired: Retirement) -> None:
-    node = ledger.graph.nodes.get(retired.id)
-    known = node is not None and retired.ref <= node.ref
+    nodes = ledger.graph.nodes
+    slot = nodes.slots.get(retired.id)
+    known = slot is not None and retired.ref <= nodes.refs[slot]
     _retire(ledger, retired)
     if known:
         ledger._frame.asked.discard(retired.id)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stream_lsh.errors import DoubtError
-from stream_lsh.ledger.ledger import Edge, End
+from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.model import Retirement, make_ref
 from stream_lsh.pipeline.records import LedgerRecord
 from stream_lsh.pipeline.settle import Settler

@@ -1,7 +1,8 @@
 """Twins, expiry, and what both leave behind; what the ledger costs."""
 
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange
-from stream_lsh.ledger.ledger import Edge, End, Ledger
+from stream_lsh.ledger.edges import Edge, End
+from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import Retirement, make_ref
 from stream_lsh.retention import Horizon
 from tests.ledger_oracle import Bench
@@ -66,7 +67,7 @@ def test_a_document_that_turns_into_another_twin_moves_over() -> None:
     settled = bench.settle(retirements=[updated(end("c", 2, digest=8))])
     assert groups(bench) == {"a": "ab", "d": "cde"}
     assert [change.id for change in settled.members] == ["c"]
-    assert settled.members[0].cluster == bench.ledger.graph.nodes["d"].cluster
+    assert settled.members[0].cluster == bench.ledger.cluster_of("d")
 
 
 # -- expiry
@@ -119,10 +120,10 @@ def test_past_nodes_that_an_expiring_document_joins_become_one() -> None:
     x, y = end("x", time_ms=50), end("y", time_ms=60)
     bench.settle(edges=[edge("a", x), edge("a", "c"), edge("b", "c"), edge("b", y)])
     bench.settle(horizon=Horizon(3))
-    assert len(bench.ledger.graph.pasts) == 2
+    assert len(bench.ledger.graph.past.links) == 2
     bench.settle(horizon=Horizon(4))
     assert groups(bench) == {"a": "xy"}
-    assert len(bench.ledger.graph.pasts) == 1
+    assert len(bench.ledger.graph.past.links) == 1
 
 
 def test_taking_out_who_joins_two_past_nodes_parts_the_rest() -> None:
@@ -164,7 +165,7 @@ def test_a_cluster_closes_with_its_last_member_and_its_id_is_free() -> None:
     assert settled.clusters == [ClusterChange("a")]
     snapshot = bench.ledger.snapshot()
     assert (snapshot.nodes, snapshot.pairs, snapshot.clusters, snapshot.closed) == ([], [], [], [])
-    assert bench.ledger.graph.pasts == {}
+    assert bench.ledger.graph.past.links == {}
 
 
 def test_floors_expire_as_time_does() -> None:
@@ -212,9 +213,14 @@ def test_memory_is_that_of_the_live_members_however_long_the_story() -> None:
         assert len(state.pairs) <= 3 * window
         assert len(state.newest) <= window + 30
         assert len(state.closed) <= window + 30
-        assert len(ledger.graph.pasts) <= len(state.nodes)
-        assert sum(map(len, ledger.graph.pasts.values())) <= 2 * len(state.nodes)
-        for queue in (ledger._node_queue, ledger._newest_queue, ledger.ids._queue):
+        assert len(ledger.graph.past.links) <= len(state.nodes)
+        assert sum(map(len, ledger.graph.past.links.values())) <= 2 * len(state.nodes)
+        graph = ledger.graph
+        assert len(graph.nodes.ids) <= window + 10
+        assert len(graph.pairs.similarity) <= 3 * window + 20
+        assert sum(map(len, graph.twins._pieces)) <= 256 * 8 + 8 * window
+        assert sum(map(len, (graph.expiry._by_time or {}).values())) == len(state.nodes)
+        for queue in (ledger._newest_queue, ledger.ids._queue):
             assert len(queue._by_time) <= 4 * window + 200
             assert sum(map(len, queue._by_offset.values())) <= 4 * window + 200
 
@@ -225,7 +231,7 @@ def test_past_nodes_that_say_the_same_are_one() -> None:
     for number in range(50):
         old = End(f"old{number}", make_ref(1, number), number, 0)
         bench.settle(edges=[edge(old, x), edge(old, y)], horizon=Horizon(number))
-    assert len(bench.ledger.graph.pasts) == 1
+    assert len(bench.ledger.graph.past.links) == 1
 
 
 def test_expiry_in_a_large_company_rewrites_only_what_changed() -> None:

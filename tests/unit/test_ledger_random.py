@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream_lsh.ledger.changes import LedgerChanges, Settled
-from stream_lsh.ledger.ledger import Edge, End
+from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.model import Retirement, make_ref
 from stream_lsh.retention import Horizon
+from tests.ledger_inside import nodes_of
 from tests.ledger_oracle import Bench
 
 
@@ -225,7 +226,7 @@ def test_any_frames_at_all_settle_as_the_oracle_says(
     bench = Bench(0.8, retention_ms, seeded(seed))
     for retired, linked, horizon in frames:
         bench.settle(retirements=retired, edges=linked, horizon=horizon)
-        assert bench.topics.members.keys() == bench.ledger.graph.nodes.keys() == bench.oracle.live.keys()
+        assert bench.topics.members.keys() == bench.ledger.graph.nodes.slots.keys() == bench.oracle.live.keys()
         assert bench.topics.matches.keys() - bench.oracle.left_behind.keys() <= bench.oracle.pairs.keys()
 
 
@@ -242,10 +243,10 @@ def test_edges_alone_only_merge_and_the_older_id_stays(frames: list[list[Edge]],
             if all(versions.setdefault(end.id, end.ref) == end.ref for end in edge[:2]) and edge.similarity >= 0.8:
                 kept.append(edge)
         created = {id: cluster.created for id, cluster in bench.ledger.ids.live.items()}
-        before = {id: node.cluster for id, node in bench.ledger.graph.nodes.items()}
+        before = {id: node.cluster for id, node in nodes_of(bench.ledger).items()}
         bench.settle(edges=kept)
         for cluster in bench.ledger.ids.live.values():
-            were = {before[id] for _, id in cluster.members if id in before}
+            were = {before[id] for id in bench.ledger.members(cluster.id) if id in before}
             if were:
                 assert cluster.id == min(were, key=lambda id: (created[id], id))
 
@@ -262,4 +263,4 @@ def test_edges_that_come_again_change_nothing(frames: list[tuple[list[Retirement
         newest = [edge for edge in once.values() if all(end.ref == bench.ledger.newest_ref(end.id) for end in edge[:2])]
         again = bench.settle(edges=newest)
         assert (again.matches, again.members, again.clusters) == ([], [], [])
-        assert again.changes == LedgerChanges(next_past=bench.ledger.graph.next_past)
+        assert again.changes == LedgerChanges(next_past=bench.ledger.graph.past.next)

@@ -3,7 +3,8 @@
 from itertools import pairwise
 
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange
-from stream_lsh.ledger.ledger import Edge, End, Ledger
+from stream_lsh.ledger.edges import Edge, End
+from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import Retirement, make_ref
 from stream_lsh.retention import Horizon
 from tests.ledger_oracle import Bench
@@ -34,8 +35,7 @@ def deleted(id: str, version: int = 2, keep_until_ms: int = 99) -> Retirement:
 
 def groups(bench: Bench) -> dict[str, str]:
     """The members of each cluster."""
-    clusters = bench.ledger.ids.live.values()
-    return {cluster.id: "".join(sorted(id for _, id in cluster.members)) for cluster in clusters}
+    return {id: "".join(sorted(bench.ledger.members(id))) for id in bench.ledger.ids.live}
 
 
 # -- pairs

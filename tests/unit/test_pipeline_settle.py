@@ -7,10 +7,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.model import Retirement, make_ref
-from stream_lsh.pipeline.batches import RECHECK, Edges, EdgesFrame, Ends, Mark, Watermarks
+from stream_lsh.pipeline.batches import RECHECK, EdgesFrame, Mark, Watermarks
 from stream_lsh.pipeline.records import LedgerRecord
-from stream_lsh.pipeline.settle import Settlement, Settler, edges_of, flights
+from stream_lsh.pipeline.settle import Settlement, Settler, flights
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from tests.unit.pipeline_makers import AWKWARD_IDS
 
@@ -57,7 +58,7 @@ def test_a_message_that_was_settled_is_passed_over() -> None:
 
 def test_the_rows_of_a_batch_come_as_edges_of_plain_values() -> None:
     high = ("\ud800", make_ref(40_000, 3), -(1 << 62))
-    (edge,) = edges_of(edges((high, B, 0.25)))
+    (edge,) = edges((high, B, 0.25)).rows()
     assert edge.one == ("\ud800", make_ref(40_000, 3), -(1 << 62), make_ref(40_000, 3))
     assert (edge.similarity, edge.shared, edge.union) == (0.25, 3, 12)
     assert {type(edge.one.ref), type(edge.similarity), type(edge.shared)} == {int, float}

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from stream_lsh.arrays import U64
+from stream_lsh.ledger.edges import Edges
 from stream_lsh.model import Document, make_ref
-from stream_lsh.pipeline.batches import CANDIDATE, RECHECK, Edges
+from stream_lsh.pipeline.batches import CANDIDATE, RECHECK
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.scheme import Signatures, TextScheme
 from stream_lsh.pipeline.verify import Criteria, ShingleSets, verify

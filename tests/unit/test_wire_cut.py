@@ -8,12 +8,12 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
 
+from stream_lsh.ledger.edges import Edges
 from stream_lsh.model import Retirement
 from stream_lsh.pipeline.batches import (
     BandsFrame,
     Candidates,
     CandidatesFrame,
-    Edges,
     EdgesFrame,
     Postings,
     Verifications,

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from stream_lsh.ledger.changes import ClosedState, ClusterState, LedgerChanges, NewestState, NodeState, PairState
+from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.model import Retirement
-from stream_lsh.pipeline.batches import Candidates, Edges, Ends, Mark, Postings, Verifications, Watermarks
+from stream_lsh.pipeline.batches import Candidates, Mark, Postings, Verifications, Watermarks
 from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord
 from stream_lsh.retention import Horizon
 

@@ -1,0 +1,86 @@
+"""What the ledger is told about pairs: columns, as they travel; rows, for whoever writes them by hand."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from stream_lsh.arrays import F64, I64, U32, U64
+
+
+class End(NamedTuple):
+    """One document of an edge, in the version that was compared."""
+
+    id: str
+    ref: int
+    time_ms: int
+    digest: int
+
+
+class Edge(NamedTuple):
+    """Two versions with their exact similarity: a confirmed pair, or the answer to a recheck."""
+
+    one: End
+    other: End
+    similarity: float
+    shared: int
+    union: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """One end of each edge: n `ids`, uint64[n] `refs`, int64[n] `times`, uint64[n] `digests`."""
+
+    ids: Sequence[str]
+    refs: U64
+    times: I64
+    digests: U64
+
+    def rows(self) -> Iterator[End]:
+        """The ends in plain values."""
+        return map(End, self.ids, self.refs.tolist(), self.times.tolist(), self.digests.tolist())
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Pairs with their exact similarity: float64[n], and the counts behind it, uint32[n] each.
+
+    A pair that the index found is here only if it reaches the threshold; the answer to a recheck is here whatever
+    it is.
+    """
+
+    left: Ends
+    right: Ends
+    similarity: F64
+    shared: U32
+    union: U32
+
+    def __len__(self) -> int:
+        return self.similarity.size
+
+    def rows(self) -> Iterator[Edge]:
+        """The edges in plain values."""
+        counts = (self.similarity.tolist(), self.shared.tolist(), self.union.tolist())
+        return map(Edge, self.left.rows(), self.right.rows(), *counts)
+
+
+def edges_of(rows: Iterable[Edge]) -> Edges:
+    """Edges as columns."""
+    edges = [*rows]
+    return Edges(
+        _ends([edge.one for edge in edges]),
+        _ends([edge.other for edge in edges]),
+        np.array([edge.similarity for edge in edges], np.float64),
+        np.array([edge.shared for edge in edges], np.uint32),
+        np.array([edge.union for edge in edges], np.uint32),
+    )
+
+
+def _ends(ends: Sequence[End]) -> Ends:
+    return Ends(
+        [end.id for end in ends],
+        np.array([end.ref for end in ends], np.uint64),
+        np.array([end.time_ms for end in ends], np.int64),
+        np.array([end.digest for end in ends], np.uint64),
+    )

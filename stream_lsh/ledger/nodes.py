@@ -1,0 +1,123 @@
+"""The live documents of the ledger, one row each.
+
+A document has a *slot*, a row of the columns below, from when it comes until it goes; slots are used again.  Columns of
+numbers are arrays, which grow without being copied (the allocator moves pages), so no document waits for all others.
+
+    ids         the id
+    refs        u64, its newest version
+    times       i64, event time of that
+    digests     u64, digest of that
+    best        f64, similarity of its best live pair, -1 without one
+    clusters    the cluster that it is in; `NOWHERE` before it is in one, and when it is gone
+"""
+
+from array import array
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator
+
+from stream_lsh.ledger.clusters import NOWHERE, Cluster
+
+NO_PAIR = -1.0
+"""The best similarity of a document without a pair."""
+
+
+class Nodes:
+    """Live documents by id and by slot.
+
+    A document that goes keeps its slot until `release`, and has it again if it comes back before.
+    """
+
+    def __init__(self) -> None:
+        self.slots: dict[str, int] = {}
+        self.ids: list[str] = []
+        self.refs = array("Q")
+        self.times = array("q")
+        self.digests = array("Q")
+        self.best = array("d")
+        self.clusters: list[Cluster] = []
+        self._free: list[int] = []
+        self._gone: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.slots)
+
+    def add(self, id: str, ref: int, time_ms: int, digest: int) -> int:
+        """Put a document in that is not in; returns its slot."""
+        slot = self._gone.pop(id, -1) if self._gone else -1
+        if slot < 0 and self._free:
+            slot = self._free.pop()
+        if slot < 0:
+            slot = len(self.ids)
+            self.ids.append(id)
+            self.refs.append(ref)
+            self.times.append(time_ms)
+            self.digests.append(digest)
+            self.best.append(NO_PAIR)
+            self.clusters.append(NOWHERE)
+        else:
+            self.ids[slot] = id
+            self.refs[slot], self.times[slot], self.digests[slot] = ref, time_ms, digest
+            self.best[slot] = NO_PAIR
+        self.slots[id] = slot
+        return slot
+
+    def add_many(self, ids: Iterable[str], refs: bytes, times: bytes, digests: bytes) -> range:
+        """Put documents in that are not in, given the bytes of their columns; returns their slots: none is used again.
+
+        `clusters` are left to the caller to append.
+        """
+        first = len(self.ids)
+        self.ids += ids
+        slots = range(first, len(self.ids))
+        self.refs.frombytes(refs)
+        self.times.frombytes(times)
+        self.digests.frombytes(digests)
+        self.best.extend([NO_PAIR] * len(slots))
+        return slots
+
+    def remove(self, slot: int) -> None:
+        """Take a document out."""
+        id = self.ids[slot]
+        del self.slots[id]
+        self._gone[id] = slot
+        self.clusters[slot] = NOWHERE
+
+    def release(self) -> None:
+        """The slots of those who are gone may be used for others."""
+        for slot in self._gone.values():
+            self.ids[slot] = ""
+            self._free.append(slot)
+        self._gone.clear()
+
+    def age(self, slot: int) -> tuple[int, str]:
+        """What members of a cluster and twins are ordered by: event time, then id."""
+        return self.times[slot], self.ids[slot]
+
+    def put_in(self, cluster: Cluster, slot: int) -> None:
+        """A member more, in its place; most are the newest."""
+        if not cluster or self.times[slot] > self.times[cluster[-1]]:
+            cluster.append(slot)
+        else:
+            insort(cluster, slot, key=self.age)
+
+    def take_out(self, cluster: Cluster, slot: int) -> None:
+        """Take a member out that is in, before its time changes."""
+        del cluster[bisect_left(cluster, self.age(slot), key=self.age)]
+
+    def by_id(self, slots: Iterable[int]) -> list[int]:
+        """Slots in ascending order of their ids."""
+        return sorted(slots, key=self.ids.__getitem__)
+
+    def first_id(self, slots: Iterable[int]) -> str:
+        """The smallest of their ids."""
+        return min(map(self.ids.__getitem__, slots))
+
+    def by_age(self, slots: list[int]) -> list[int]:
+        """Slots in ascending order of age; what is in order already makes it fast."""
+        rows = [*zip(map(self.times.__getitem__, slots), map(self.ids.__getitem__, slots), slots, strict=True)]
+        rows.sort()
+        return [slot for _, _, slot in rows]
+
+    def in_order(self) -> Iterator[int]:
+        """All slots in ascending order of their ids."""
+        return map(self.slots.__getitem__, sorted(self.slots))

@@ -1,0 +1,62 @@
+"""Rows that are kept as columns: what a frame says is gathered, sorted, encoded and sent column by column."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import starmap
+from typing import Any, Generic, TypeVar, overload
+
+Row = TypeVar("Row", bound=tuple[Any, ...])
+
+
+class Table(Sequence[Row], Generic[Row]):
+    """A sequence of named tuples.
+
+    Args:
+        row: the type of the rows.
+        columns: one for each of its fields, all of one length.
+
+    Guarantees:
+        equal to any sequence of equal rows.
+    Cost:
+        a row is made when it is asked for; who wants speed takes `columns`.
+
+    Example:
+        >>> from stream_lsh.ledger.changes import ClusterState
+        >>> table = Table(ClusterState, (["a", "b"], [1, 2]))
+        >>> table[1], table == [("a", 1), ("b", 2)]
+        (ClusterState(id='b', created=2), True)
+    """
+
+    __slots__ = ("columns", "row")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, row: Callable[..., Row], columns: Sequence[Sequence[Any]]) -> None:
+        self.row = row
+        self.columns = columns
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    def __iter__(self) -> Iterator[Row]:
+        return starmap(self.row, zip(*self.columns, strict=True))
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Row]: ...
+    def __getitem__(self, at: int | slice) -> Row | list[Row]:
+        if isinstance(at, slice):
+            return [*starmap(self.row, zip(*[column[at] for column in self.columns], strict=True))]
+        return self.row(*[column[at] for column in self.columns])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str):
+            return NotImplemented
+        return len(self) == len(other) and all(one == another for one, another in zip(self, other, strict=True))
+
+    def __repr__(self) -> str:
+        return repr([*self])
+
+
+def columns_of(rows: Sequence[Row]) -> Sequence[Sequence[Any]]:
+    """The columns of a table, or of any sequence of at least one row."""
+    return rows.columns if isinstance(rows, Table) else [*zip(*rows, strict=True)]

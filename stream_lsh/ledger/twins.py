@@ -1,0 +1,116 @@
+"""Identical documents: those of equal digests, in the order of their event time.
+
+Nearly every digest is that of one document only.  For these there is a hash table of slots, open addressing over the
+column of digests; a digest that several documents have is in `groups` instead, with all of them, and the table leads to
+the first of them.  The table is made of pieces that grow one by one, so that no document waits for all others.
+"""
+
+from array import array
+from bisect import bisect_left, insort
+from collections.abc import Iterable
+
+from stream_lsh.ledger.nodes import Nodes
+
+_PIECES = 256
+_LEAST = 8
+_GONE = 0xFFFFFFFF
+"""Stands where a slot was, so that a search goes on."""
+
+
+class Twins:
+    """The documents in `nodes` by their digest; a digest of 0 has no twins.
+
+    Args:
+        nodes: all of them.
+        retention_ms: how far apart in event time twins may be; None: any distance.
+    """
+
+    def __init__(self, nodes: Nodes, retention_ms: int | None) -> None:
+        self._nodes = nodes
+        self._retention_ms = retention_ms
+        self._pieces = [array("I", bytes(4 * _LEAST)) for _ in range(_PIECES)]
+        self._used = [0] * _PIECES
+        self.groups: dict[int, list[int]] = {}
+
+    def add(self, slot: int) -> list[int]:
+        """Put a document beside its twins; returns those next to it, as `near` does."""
+        digest = self._nodes.digests[slot]
+        if not digest:
+            return []
+        number = digest >> 56
+        piece, digests = self._pieces[number], self._nodes.digests
+        mask = len(piece) - 1
+        at = digest & mask
+        while held := piece[at]:
+            if held != _GONE and digests[held - 1] == digest:
+                group = self.groups.setdefault(digest, [held - 1])
+                insort(group, slot, key=self._nodes.age)
+                return self._near(group, slot)
+            at = at + 1 & mask
+        piece[at] = slot + 1
+        used = self._used[number] = self._used[number] + 1
+        if 2 * used > mask:
+            self._rebuild(number)
+        return []
+
+    def remove(self, slot: int) -> None:
+        """Take a document out, before its digest or its time change."""
+        digest = self._nodes.digests[slot]
+        if not digest:
+            return
+        group = self.groups.get(digest)
+        if group is None:
+            self._lead(digest, slot, _GONE)
+            return
+        del group[bisect_left(group, self._nodes.age(slot), key=self._nodes.age)]
+        if self._leads(digest, slot):
+            self._lead(digest, slot, group[0] + 1)
+        if len(group) == 1:
+            del self.groups[digest]
+
+    def near(self, slot: int) -> list[int]:
+        """The identical documents next to one by event time and within the retention: at most two."""
+        group = self.groups.get(self._nodes.digests[slot]) if self.groups else None
+        return [] if group is None else self._near(group, slot)
+
+    def fill(self, slots: Iterable[int]) -> None:
+        """Put all documents in."""
+        for slot in slots:
+            self.add(slot)
+
+    def _near(self, group: list[int], slot: int) -> list[int]:
+        times, reach = self._nodes.times, self._retention_ms
+        at = bisect_left(group, self._nodes.age(slot), key=self._nodes.age)
+        beside = group[max(0, at - 1) : at] + group[at + 1 : at + 2]
+        return [twin for twin in beside if reach is None or abs(times[twin] - times[slot]) <= reach]
+
+    def _at(self, digest: int, slot: int) -> "tuple[array[int], int]":
+        """Where the table leads to a slot."""
+        piece = self._pieces[digest >> 56]
+        mask = len(piece) - 1
+        at = digest & mask
+        while piece[at] != slot + 1:
+            if not piece[at]:
+                return piece, -1
+            at = at + 1 & mask
+        return piece, at
+
+    def _leads(self, digest: int, slot: int) -> bool:
+        return self._at(digest, slot)[1] >= 0
+
+    def _lead(self, digest: int, slot: int, instead: int) -> None:
+        piece, at = self._at(digest, slot)
+        piece[at] = instead
+
+    def _rebuild(self, number: int) -> None:
+        """Make a piece again without what is gone, with room for as much as there is."""
+        old, digests = self._pieces[number], self._nodes.digests
+        held = [entry for entry in old if entry and entry != _GONE]
+        size = max(_LEAST, 4 << len(held).bit_length())
+        piece = self._pieces[number] = array("I", bytes(4 * size))
+        for entry in held:
+            at = digests[entry - 1] & size - 1
+            while piece[at]:
+                at = at + 1 & size - 1
+            piece[at] = entry
+        self._used[number] = len(held)
