@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import dedup, index, sketching, streaming
+from benchmarks import dedup, index, ledger, sketching, streaming
 
 
 def main(argv: Sequence[str]) -> int:
@@ -20,6 +20,7 @@ def main(argv: Sequence[str]) -> int:
     data, results = str(options.data), options.results
     sketching.main(["--data", data, "--out", str(results / "sketching.json")])
     index.main(["--out", str(results / "index.json")])
+    ledger.main(["--out", str(results / "ledger.json")])
     dedup.main(["--data", data, "--out", str(results / "dedup.json")])
     streaming.main(["--data", data, "--out", str(results / "streaming.json")])
     return 0

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from stream_lsh.ledger.changes import ClusterChange, LedgerChanges, MatchChange, MemberChange, PairState, Settled
-from stream_lsh.ledger.edges import Edge, End
+from stream_lsh.ledger.edges import Edge, End, edges_of
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import Retirement
 from stream_lsh.retention import Horizon
@@ -262,6 +262,7 @@ class Bench:
         self.rng = rng
         self._also = [self.ledger]
         self._follower = self._new()
+        self._rows = self._new()
         self._slow = SlowLedger(threshold, retention_ms)
 
     def settle(
@@ -275,8 +276,10 @@ class Bench:
         retirements, edges = list(retirements), list(edges)
         self.offset += 1
         every = [
-            ledger.settle(self.offset, retirements=retirements, edges=edges, horizon=horizon) for ledger in self._also
+            ledger.settle(self.offset, retirements=retirements, edges=edges_of(edges), horizon=horizon)
+            for ledger in self._also
         ]
+        every.append(self._rows.settle(self.offset, retirements=retirements, edges=edges, horizon=horizon))
         settled = every[0]
         assert all(other == settled for other in every), "a recovered ledger behaves like the one that wrote"
         slow = self._slow.settle(self.offset, retirements=retirements, edges=edges, horizon=horizon)

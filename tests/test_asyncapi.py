@@ -19,7 +19,7 @@ from stream_lsh.errors import InputError
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits, LocalPipeline
 from stream_lsh.pipeline.scheme import TextScheme
-from stream_lsh.wire.public import cluster_message, match_message, member_message
+from stream_lsh.wire.public import cluster_messages, match_messages, member_messages
 from stream_lsh.wire.source import MAX_ID_BYTES, parse_document
 from stream_lsh.worker.topology import topics
 from tests.asyncapi import CHANNELS, DOCUMENT, Seen, described, key_of, problems
@@ -57,9 +57,9 @@ def seen() -> Seen:
         for settled in pipeline.process(batch):
             version += 1
             messages = [
-                *(("matches", match_message("news", change, NOW_MS)) for change in settled.matches),
-                *(("members", member_message(change)) for change in settled.members),
-                *(("clusters", cluster_message(change, version)) for change in settled.clusters),
+                *(("matches", message) for message in match_messages("news", settled.matches, NOW_MS)),
+                *(("members", message) for message in member_messages(settled.members)),
+                *(("clusters", message) for message in cluster_messages(settled.clusters, version)),
             ]
             for channel, (key, value, headers) in messages:
                 found.take(channel, key, value, [*headers, ("app_id", b"newsroom")])  # as the worker has it

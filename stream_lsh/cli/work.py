@@ -18,7 +18,7 @@ from stream_lsh.cli.signers import Signers
 from stream_lsh.model import Cluster, Document
 from stream_lsh.pipeline.local import BATCH, Limits, LocalPipeline
 from stream_lsh.pipeline.scheme import TextScheme
-from stream_lsh.wire.public import match_message
+from stream_lsh.wire.public import match_messages
 
 PIPELINE = "dedup"
 """What a match line has as its pipeline."""
@@ -100,7 +100,7 @@ class Work:
         outputs = self._outputs
         # A pair is known once its later document is.
         messages = (
-            match_message(PIPELINE, match, max(match.left_time_ms, match.right_time_ms))
+            match_messages(PIPELINE, [match], max(match.left_time_ms, match.right_time_ms))[0]
             for match in self._answers.matches()
         )
         outputs.matches.write(value for _, value, _ in messages if value is not None)

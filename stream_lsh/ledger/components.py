@@ -3,8 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable
 
+import numpy as np
+
 from stream_lsh.ledger.clusters import NOWHERE, Cluster, older
 from stream_lsh.ledger.frame import Frame
+from stream_lsh.ledger.nodes import view_f64
+from stream_lsh.ledger.outcome import NodeNews, moved_slots
+from stream_lsh.ledger.plain import PlainPairs
 from stream_lsh.ledger.state import LedgerState
 
 _FEW = 16
@@ -65,6 +70,55 @@ class Components(LedgerState):
             clusters[slot] = to
             moved.setdefault(slot, id)
 
+    # -- links that come, all at once
+
+    def _link_plain(self, found: PlainPairs) -> NodeNews:
+        """Put the new documents and pairs of a plain frame in."""
+        ends, graph, nodes = found.ends, self.graph, self.graph.nodes
+        first = np.fromiter(ends.new.values(), np.int64, len(ends.new))
+        digests = ends.digests[first]
+        fresh = nodes.add_many([*ends.new], ends.refs[first], ends.times[first], digests)
+        self._frame.nodes = dict.fromkeys(fresh)
+        graph.pairs.grow()
+        graph.expiry.watch_many(fresh)
+        add_alone = graph.twins.add_alone
+        twins = {slot for slot, digest in zip(fresh, digests.tolist(), strict=True) if not add_alone(slot, digest)}
+        lefts, rights = found.slots(nodes)
+        left, right = np.array(lefts, np.int64), np.array(rights, np.int64)
+        there = {*lefts, *rights}.difference(fresh)
+        known = np.fromiter(there, np.int64, len(there))
+        best = view_f64(nodes.best)[known]
+        graph.pairs.add_many(left, right, found.similarity, found.shared, found.union)
+        better = known[view_f64(nodes.best)[known] > best].tolist()
+        self._join_rows(lefts, rights, twins)
+        moved = moved_slots(self._frame, graph)
+        unchanged = set(better).difference(moved)
+        told = nodes.by_id([*fresh, *moved, *unchanged])
+        return NodeNews(told, [slot for slot in told if slot not in unchanged] if unchanged else told, [])
+
+    def _join_rows(self, left: list[int], right: list[int], twins: set[int]) -> None:
+        """As `_join` for each row; `twins` are put beside theirs when they come."""
+        nodes, graph, join = self.graph.nodes, self.graph, self._join
+        clusters, ids, times = nodes.clusters, nodes.ids, nodes.times
+        notes, offset = self._frame.clusters, self._frame.offset
+        for one, other in zip(left, right, strict=True):
+            if one in twins or other in twins:
+                for slot in (one, other):
+                    if slot in twins:
+                        twins.discard(slot)
+                        graph.twins.add(slot)
+                self._join_twins(one)
+                self._join_twins(other)
+                join(one, other)
+                continue
+            its = clusters[one]
+            if its is not clusters[other]:
+                join(one, other)
+            elif its is NOWHERE:
+                members = [one, other] if times[one] <= times[other] else [other, one]
+                cluster = clusters[one] = clusters[other] = self.ids.open(ids[members[0]], members, offset)
+                notes[cluster.id] = None
+
     # -- links that go
 
     def _repair(self, suspects: set[int], reason: str) -> None:
@@ -85,14 +139,12 @@ class Components(LedgerState):
                 if parts:
                     self._split(self.ids.live[id], parts)
 
-    def _split(self, cluster: Cluster, parts: list[set[int]]) -> None:
+    def _split(self, cluster: Cluster, parts: list[list[int]]) -> None:
         """`parts` have come off a cluster; what is in none of them has stayed together."""
         frame, nodes = self._frame, self.graph.nodes
         frame.touch_cluster(cluster, "split")
         origin = frame.split_from.get(cluster.id, cluster.id)
-        # A document that was updated may have twins in a cluster that it has not joined yet: that one does not split.
-        pieces = [nodes.by_age([slot for slot in part if nodes.clusters[slot] is cluster]) for part in parts]
-        pieces.append(self._left(cluster, pieces))
+        pieces = self._pieces(cluster, parts)
         of_size = Counter(map(len, pieces))
         pieces.sort(key=lambda piece: (-len(piece), nodes.first_id(piece) if of_size[len(piece)] > 1 else ""))
         cluster[:] = pieces[0]
@@ -102,15 +154,23 @@ class Components(LedgerState):
             frame.split_from[new.id] = origin
             self._carry(piece, cluster, new)
 
-    def _left(self, cluster: Cluster, pieces: list[list[int]]) -> list[int]:
-        """The members of a cluster that are in no piece."""
-        if _FEW * sum(map(len, pieces)) < len(cluster):
+    def _pieces(self, cluster: Cluster, parts: list[list[int]]) -> list[list[int]]:
+        """The members of a cluster that are in each part, then those that are in none; each in order.
+
+        A part may reach into another cluster: a document that was updated is beside twins that it has not joined yet.
+        """
+        if _FEW * sum(map(len, parts)) < len(cluster):
+            nodes = self.graph.nodes
+            pieces = [nodes.by_age([slot for slot in part if nodes.clusters[slot] is cluster]) for part in parts]
             for piece in pieces:
                 for slot in piece:
-                    self.graph.nodes.take_out(cluster, slot)
-            return cluster
-        gone = set().union(*pieces)
-        return [slot for slot in cluster if slot not in gone]
+                    nodes.take_out(cluster, slot)
+            return [*pieces, cluster]
+        part_of = {slot: number for number, part in enumerate(parts) for slot in part}
+        pieces = [[] for _ in range(len(parts) + 1)]
+        for slot in cluster:
+            pieces[part_of.get(slot, -1)].append(slot)
+        return pieces
 
     def _drop_node(self, slot: int, reason: str) -> None:
         self._leave(slot, reason)

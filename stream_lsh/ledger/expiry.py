@@ -41,6 +41,16 @@ class Expiry:
         if self._by_offset is not None:
             self._by_offset.setdefault(self._nodes.refs[slot] >> _OFFSETS_BITS, set()).add(slot)
 
+    def watch_many(self, slots: Iterable[int]) -> None:
+        """Watch many at once."""
+        if self._by_time is not None:
+            held, times, span = self._by_time, self._nodes.times, self._span_ms
+            for slot in slots:
+                held.setdefault(times[slot] // span, set()).add(slot)
+        if self._by_offset is not None:
+            for slot in slots:
+                self._by_offset.setdefault(self._nodes.refs[slot] >> _OFFSETS_BITS, set()).add(slot)
+
     def forget(self, slot: int) -> None:
         """Take a document out, before its version changes."""
         if self._by_time is not None:

@@ -48,7 +48,7 @@ class Frame:
 
     def __init__(self, offset: int, graph: Graph) -> None:
         self.offset = offset
-        self._graph = graph
+        self.graph = graph
         self.nodes: dict[int, NodeNote | None] = {}
         self.moved: dict[int, str] = {}
         self.pairs: dict[PairKey, PairState | None] = {}
@@ -76,14 +76,14 @@ class Frame:
 
     def before(self, slot: int) -> NodeNote:
         """A node that was not touched yet, as it was before the frame: only its cluster may be another."""
-        cluster = self._graph.nodes.clusters[slot]
+        cluster = self.graph.nodes.clusters[slot]
         now = self.note(slot, cluster)
         was = self.moved.get(slot) if self.moved else None
         return now if was is None else now._replace(cluster=was)
 
     def note(self, slot: int, cluster: Cluster) -> NodeNote:
         """A node as it is."""
-        nodes, past = self._graph.nodes, self._graph.past
+        nodes, past = self.graph.nodes, self.graph.past
         return NodeNote(
             nodes.refs[slot], nodes.times[slot], nodes.digests[slot], cluster.id, past.of(slot), nodes.best[slot]
         )
@@ -106,7 +106,7 @@ class Frame:
 
     def seen(self, cluster: Cluster) -> Seen:
         """What the public sees of a cluster that is there."""
-        ids, times = self._graph.nodes.ids, self._graph.nodes.times
+        ids, times = self.graph.nodes.ids, self.graph.nodes.times
         oldest, newest = cluster[0], cluster[-1]
         members = tuple(map(ids.__getitem__, cluster[: -NEWEST_LISTED - 1 : -1]))
         return Seen(len(cluster), members, ids[oldest], times[oldest], times[newest])

@@ -12,7 +12,6 @@ neighbours if
 Components of this graph are what they would be if expired documents had stayed in it (docs/adr/0006).
 """
 
-from collections.abc import Iterable
 from heapq import heappop, heappush
 
 from stream_lsh.ledger.expiry import Expiry
@@ -68,54 +67,53 @@ class Graph:
 
     # -- connectivity
 
-    def parts(self, slots: Iterable[int]) -> list[set[int]]:
+    def parts(self, slots: list[int]) -> list[list[int]]:
         """The components that hold `slots`, all but one of them; empty if they all are in one.
 
         A search starts from each, the smallest one takes the next steps, and searches that meet become one; so what
         came off is found at the cost of its own size, not of what it came off.  Past nodes are steps on the way: the
         past node n is the vertex -1 - n.
         """
-        found: list[set[int]] = [{slot} for slot in slots]
-        to_visit = [[*start] for start in found]
-        search_of = {vertex: number for number, start in enumerate(found) for vertex in start}
+        found = [[slot] for slot in slots]
+        to_visit = [[slot] for slot in slots]
+        search_of = {slot: number for number, slot in enumerate(slots)}
         smallest = [(1, number) for number in range(len(found))]
-        parts: list[set[int]] = []
+        parts: list[list[int]] = []
         searching = len(found)
         while searching > 1:
             _, search = heappop(smallest)
-            waiting, seen = to_visit[search], found[search]
-            if not waiting:
-                if seen:
-                    parts.append({vertex for vertex in seen if vertex >= 0})
-                    found[search] = set()
+            if not to_visit[search]:
+                if found[search]:
+                    parts.append([vertex for vertex in found[search] if vertex >= 0])
+                    found[search] = []
                     searching -= 1
                 continue
-            met = self._walk(search, waiting, seen, search_of)
-            for vertex in met:
+            for vertex in self._walk(search, to_visit[search], found[search], search_of):
                 other = search_of[vertex]
                 if other != search:
                     small, search = sorted((search, other), key=lambda number: len(found[number]))
                     search_of.update(dict.fromkeys(found[small], search))
-                    found[search] |= found[small]
+                    found[search] += found[small]
                     to_visit[search] += to_visit[small]
-                    found[small], to_visit[small] = set(), []
+                    found[small], to_visit[small] = [], []
                     searching -= 1
             heappush(smallest, (len(found[search]), search))
         return parts
 
-    def _walk(self, search: int, waiting: list[int], seen: set[int], search_of: dict[int, int]) -> list[int]:
+    def _walk(self, search: int, waiting: list[int], found: list[int], search_of: dict[int, int]) -> list[int]:
         """Some steps of a search; what it met of others."""
-        met = list[int]()
+        met, steps = list[int](), self._steps
         for _ in range(_STEPS):
             if not waiting or met:
                 break
-            for vertex in self._steps(waiting.pop()):
-                other = search_of.setdefault(vertex, search)
-                if other != search:
-                    met.append(vertex)
-                elif vertex not in seen:
-                    seen.add(vertex)
+            for vertex in steps(waiting.pop()):
+                other = search_of.get(vertex)
+                if other is None:
+                    search_of[vertex] = search
+                    found.append(vertex)
                     waiting.append(vertex)
+                elif other != search:
+                    met.append(vertex)
         return met
 
     def _steps(self, vertex: int) -> list[int]:
@@ -125,6 +123,6 @@ class Graph:
         steps = self.pairs.neighbours(vertex)
         if self.twins.groups:
             steps += self.twins.near(vertex)
-        for past in self.past.of(vertex):
-            steps.append(-1 - past)
+        if self.past.links:
+            steps += [-1 - past for past in self.past.of(vertex)]
         return steps

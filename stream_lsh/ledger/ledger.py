@@ -12,14 +12,23 @@ randomness, no order of a hash table - so that a frame settled again after a cra
 A pair is *in doubt* while a version that it was confirmed for is not the newest known of its document.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from stream_lsh.ledger.changes import NewestState, Settled
 from stream_lsh.ledger.clusters import NOWHERE
 from stream_lsh.ledger.components import Components
 from stream_lsh.ledger.edges import Edge, Edges, End
 from stream_lsh.ledger.frame import DELETED, EXPIRED, UPDATED, Frame
-from stream_lsh.ledger.outcome import changes_of, cluster_changes, match_changes, member_changes, node_news
+from stream_lsh.ledger.outcome import (
+    PairNews,
+    changes_of,
+    cluster_changes,
+    match_changes,
+    member_changes,
+    node_news,
+    pair_news,
+)
+from stream_lsh.ledger.plain import LEAST_ROWS, PlainPairs, pair_tables, plain_pairs
 from stream_lsh.model import Retirement
 from stream_lsh.retention import Horizon
 
@@ -48,7 +57,7 @@ class Ledger(Components):
         self,
         offset: int,
         *,
-        retirements: Iterable[Retirement] = (),
+        retirements: Sequence[Retirement] = (),
         edges: Edges | Iterable[Edge] = (),
         horizon: Horizon | None = None,
     ) -> Settled:
@@ -61,6 +70,10 @@ class Ledger(Components):
             horizon: what has expired now, if it has moved.
         """
         self._frame = Frame(offset, self.graph)
+        if horizon is None and not retirements and isinstance(edges, Edges) and len(edges) >= LEAST_ROWS:
+            found = plain_pairs(edges, self, self._threshold)
+            if found is not None:
+                return self._settled_plain(found)
         for retirement in retirements:
             self._retire(retirement)
         for edge in edges.rows() if isinstance(edges, Edges) else edges:
@@ -258,13 +271,25 @@ class Ledger(Components):
 
     def _settled(self) -> Settled:
         frame, graph = self._frame, self.graph
-        news = node_news(frame, graph)
+        news, pairs = node_news(frame, graph), pair_news(frame, graph)
         return Settled(
-            matches=match_changes(frame, graph),
+            matches=match_changes(pairs, frame, graph),
             members=member_changes(news, frame, graph),
             clusters=cluster_changes(frame, self.ids.live),
             rechecks=self._rechecks(),
-            changes=changes_of(news, frame, graph, self.ids.live, self.horizon),
+            changes=changes_of(news, pairs, frame, self.ids.live, self.horizon),
+        )
+
+    def _settled_plain(self, found: PlainPairs) -> Settled:
+        frame, graph = self._frame, self.graph
+        news = self._link_plain(found)
+        matches, pairs = pair_tables(found)
+        return Settled(
+            matches=matches,
+            members=member_changes(news, frame, graph),
+            clusters=cluster_changes(frame, self.ids.live),
+            rechecks=[],
+            changes=changes_of(news, PairNews(pairs, [], {}), frame, self.ids.live, self.horizon),
         )
 
     def _rechecks(self) -> list[tuple[int, int]]:

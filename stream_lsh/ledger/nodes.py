@@ -15,10 +15,35 @@ from array import array
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
+from stream_lsh.arrays import F64, I64, U32, U64
 from stream_lsh.ledger.clusters import NOWHERE, Cluster
 
+_FEW = 32
+"""So many are sorted faster one by one."""
 NO_PAIR = -1.0
 """The best similarity of a document without a pair."""
+
+
+def view_u32(column: "array[int]") -> U32:
+    """A column as numpy sees it; not to be kept, for a column that somebody looks at cannot grow."""
+    return np.frombuffer(column, np.uint32)
+
+
+def view_u64(column: "array[int]") -> U64:
+    """As `view_u32`."""
+    return np.frombuffer(column, np.uint64)
+
+
+def view_i64(column: "array[int]") -> I64:
+    """As `view_u32`."""
+    return np.frombuffer(column, np.int64)
+
+
+def view_f64(column: "array[float]") -> F64:
+    """As `view_u32`."""
+    return np.frombuffer(column, np.float64)
 
 
 class Nodes:
@@ -61,18 +86,28 @@ class Nodes:
         self.slots[id] = slot
         return slot
 
-    def add_many(self, ids: Iterable[str], refs: bytes, times: bytes, digests: bytes) -> range:
-        """Put documents in that are not in, given the bytes of their columns; returns their slots: none is used again.
-
-        `clusters` are left to the caller to append.
-        """
-        first = len(self.ids)
-        self.ids += ids
-        slots = range(first, len(self.ids))
-        self.refs.frombytes(refs)
-        self.times.frombytes(times)
-        self.digests.frombytes(digests)
-        self.best.extend([NO_PAIR] * len(slots))
+    def add_many(self, ids: list[str], refs: U64, times: I64, digests: U64) -> list[int]:
+        """Put documents in that are not in, each once; returns their slots."""
+        again = min(len(ids), len(self._free))
+        slots = self._free[len(self._free) - again :]
+        del self._free[len(self._free) - again :]
+        if again:
+            at = np.array(slots, np.int64)
+            view_u64(self.refs)[at] = refs[:again]
+            view_i64(self.times)[at] = times[:again]
+            view_u64(self.digests)[at] = digests[:again]
+            for slot, id in zip(slots, ids, strict=False):
+                self.ids[slot], self.best[slot] = id, NO_PAIR
+        if again < len(ids):
+            new = len(ids) - again
+            slots += range(len(self.ids), len(self.ids) + new)
+            self.ids += ids[again:]
+            self.refs.frombytes(refs[again:].tobytes())
+            self.times.frombytes(times[again:].tobytes())
+            self.digests.frombytes(digests[again:].tobytes())
+            self.best.extend([NO_PAIR] * new)
+            self.clusters += [NOWHERE] * new
+        self.slots.update(zip(ids, slots, strict=True))
         return slots
 
     def remove(self, slot: int) -> None:
@@ -113,10 +148,18 @@ class Nodes:
         return min(map(self.ids.__getitem__, slots))
 
     def by_age(self, slots: list[int]) -> list[int]:
-        """Slots in ascending order of age; what is in order already makes it fast."""
-        rows = [*zip(map(self.times.__getitem__, slots), map(self.ids.__getitem__, slots), slots, strict=True)]
-        rows.sort()
-        return [slot for _, _, slot in rows]
+        """Slots in ascending order of age.  Cost: some 0.1 us each; more for those of one age, which ids tell apart."""
+        if len(slots) < _FEW:
+            return sorted(slots, key=self.age)
+        times = view_i64(self.times)[np.array(slots)]
+        order = times.argsort(kind="stable")
+        times = times[order]
+        ordered = [slots[at] for at in order.tolist()]
+        begins = np.flatnonzero(np.diff(times, prepend=times[0] - 1, append=times[-1] + 1))
+        for run in np.flatnonzero(np.diff(begins) > 1).tolist():
+            start, stop = int(begins[run]), int(begins[run + 1])
+            ordered[start:stop] = self.by_id(ordered[start:stop])
+        return ordered
 
     def in_order(self) -> Iterator[int]:
         """All slots in ascending order of their ids."""

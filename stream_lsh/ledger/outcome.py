@@ -3,18 +3,21 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from stream_lsh.ledger.changes import (
     ClusterChange,
     LedgerChanges,
     MatchChange,
     MemberChange,
-    NodeState,
     PairState,
 )
 from stream_lsh.ledger.clusters import NOWHERE, Cluster
 from stream_lsh.ledger.frame import Frame, NodeNote, PairKey
 from stream_lsh.ledger.graph import Graph
+from stream_lsh.ledger.nodes import NO_PAIR, view_f64, view_i64
 from stream_lsh.ledger.table import Table
+from stream_lsh.ledger.whole import node_rows
 from stream_lsh.retention import Horizon
 
 _EVENTS = ("merged", "split", "joined", "left", "changed")
@@ -35,7 +38,7 @@ class NodeNews(NamedTuple):
 
 def node_news(frame: Frame, graph: Graph) -> NodeNews:
     """Compare the nodes that a frame touched with what they were."""
-    clusters, notes, moved = graph.nodes.clusters, frame.nodes, frame.moved
+    clusters, notes = graph.nodes.clusters, frame.nodes
     fresh, told, changed, gone = list[int](), list[int](), list[int](), list[int]()
     for slot, before in notes.items():
         cluster = clusters[slot]
@@ -50,16 +53,25 @@ def node_news(frame: Frame, graph: Graph) -> NodeNews:
                 changed.append(slot)
             if _told(now) != _told(before):
                 told.append(slot)
-    if moved:
-        for slot, was in moved.items():
-            cluster = clusters[slot]
-            if slot not in notes and cluster is not NOWHERE and cluster.id != was:
-                fresh.append(slot)
-    by_id = graph.nodes.by_id
-    if not (told or changed):
-        fresh = by_id(fresh)
-        return NodeNews(fresh, fresh, by_id(gone))
-    return NodeNews(by_id(told + fresh), by_id(changed + fresh), by_id(gone))
+    fresh += moved_slots(frame, graph)
+    touched = {*told, *changed}
+    ordered = graph.nodes.by_id([*touched, *fresh])
+    unchanged, untold = touched.difference(changed), touched.difference(told)
+    return NodeNews(
+        [slot for slot in ordered if slot not in untold] if untold else ordered,
+        [slot for slot in ordered if slot not in unchanged] if unchanged else ordered,
+        graph.nodes.by_id(gone),
+    )
+
+
+def moved_slots(frame: Frame, graph: Graph) -> list[int]:
+    """The nodes that are in another cluster than before, and of which nothing else was touched."""
+    clusters, notes = graph.nodes.clusters, frame.nodes
+    return [
+        slot
+        for slot, was in frame.moved.items()
+        if slot not in notes and clusters[slot] is not NOWHERE and clusters[slot].id != was
+    ]
 
 
 def _told(node: NodeNote) -> tuple[str, float, int]:
@@ -70,26 +82,45 @@ def _told(node: NodeNote) -> tuple[str, float, int]:
 def member_changes(news: NodeNews, frame: Frame, graph: Graph) -> Sequence[MemberChange]:
     """What the topic `members` has to say: documents whose cluster, similarity or time changed, and who left."""
     nodes, told = graph.nodes, news.told
-    columns: list[list[object]] = [
-        [nodes.ids[slot] for slot in told],
-        [nodes.clusters[slot].id for slot in told],
-        [best if best >= 0 else None for best in map(nodes.best.__getitem__, told)],
-        [nodes.times[slot] for slot in told],
-        [None] * len(told),
-    ]
+    at = np.array(told, np.int64)
+    best: list[float | None] = view_f64(nodes.best)[at].tolist()
+    if NO_PAIR in best:
+        best = [None if one == NO_PAIR else one for one in best]
+    ids, clusters = [nodes.ids[slot] for slot in told], [nodes.clusters[slot].id for slot in told]
+    columns = (ids, clusters, best, view_i64(nodes.times)[at], [None] * len(told))
     if news.gone:
         left = [MemberChange(nodes.ids[slot], reason=frame.node_reasons[slot]) for slot in news.gone]
         return sorted([*Table(MemberChange, columns), *left], key=lambda change: change.id)
     return Table(MemberChange, columns)
 
 
-def match_changes(frame: Frame, graph: Graph) -> Sequence[MatchChange]:
+class PairNews(NamedTuple):
+    """What became of the pairs that a frame touched.
+
+    `there` are those that are in the ledger now; `rows`, in ascending order, those of them that are new or others, and `gone` the ids
+    of those that are no more.
+    """
+
+    rows: Sequence[PairState]
+    gone: list[tuple[str, str]]
+    there: dict[PairKey, PairState]
+
+
+def pair_news(frame: Frame, graph: Graph) -> PairNews:
+    """Compare the pairs that a frame touched with what they were."""
+    ids = graph.nodes.ids
+    there = {key: graph.pairs.state(pair) for key, pair in frame.put.items()}
+    rows = [state for key, state in there.items() if state != frame.pairs[key]]
+    gone = [key for key, before in frame.pairs.items() if before is not None and key not in there]
+    return PairNews(sorted(rows, key=_ends), sorted((ids[left], ids[right]) for left, right in gone), there)
+
+
+def match_changes(news: PairNews, frame: Frame, graph: Graph) -> Sequence[MatchChange]:
     """What the topic `matches` has to say: pairs that look different from before, and withdrawals."""
     ids, changes = graph.nodes.ids, list[MatchChange]()
     for key, before in frame.pairs.items():
-        pair = frame.put.get(key)
         # A pair that an expired end took along stays as it was last, be it from this very frame.
-        after = frame.expired.get(key) if pair is None else graph.pairs.state(pair)
+        after = news.there.get(key) or frame.expired.get(key)
         if after is not None and (before is None or _seen(before) != _seen(after)):
             changes.append(_seen(after))
         elif after is None and before is not None:
@@ -129,6 +160,8 @@ def cluster_changes(frame: Frame, live: dict[str, Cluster]) -> list[ClusterChang
 
 def _happened(id: str, frame: Frame, live: dict[str, Cluster]) -> tuple[str, tuple[str, ...], str | None]:
     """The event of a cluster, and the clusters that went into it or that it came from: those that the public knows."""
+    if frame.clusters[id] is None and not (frame.merged_from or frame.split_from):
+        return "created", (), None
     merged_from = tuple(sorted(one for one in frame.merged_from.get(id, ()) if frame.clusters[one] is not None))
     split_from = frame.split_from.get(id)
     if split_from is not None and frame.clusters[split_from] is None:
@@ -143,15 +176,16 @@ def _happened(id: str, frame: Frame, live: dict[str, Cluster]) -> tuple[str, tup
     return next((name for name in _EVENTS if name in happened), "changed"), merged_from, split_from
 
 
-def changes_of(news: NodeNews, frame: Frame, graph: Graph, live: dict[str, Cluster], horizon: Horizon) -> LedgerChanges:
+def changes_of(
+    news: NodeNews, pairs: PairNews, frame: Frame, live: dict[str, Cluster], horizon: Horizon
+) -> LedgerChanges:
     """The changelog record of a frame: the state after it of everything that it changed."""
-    clusters, ids = frame.clusters, graph.nodes.ids
-    pairs, pairs_gone = _pair_rows(frame, graph)
+    clusters, graph = frame.clusters, frame.graph
     return LedgerChanges(
         nodes=node_rows(news.changed, graph),
-        nodes_gone=[ids[slot] for slot in news.gone],
-        pairs=pairs,
-        pairs_gone=sorted((ids[left], ids[right]) for left, right in pairs_gone),
+        nodes_gone=[graph.nodes.ids[slot] for slot in news.gone],
+        pairs=pairs.rows,
+        pairs_gone=pairs.gone,
         clusters=[live[id].state() for id in sorted(clusters) if clusters[id] is None and id in live],
         clusters_gone=sorted(id for id, before in clusters.items() if before is not None and id not in live),
         newest=[frame.newest[id] for id in sorted(frame.newest)],
@@ -159,31 +193,3 @@ def changes_of(news: NodeNews, frame: Frame, graph: Graph, live: dict[str, Clust
         next_past=graph.past.next,
         horizon=horizon,
     )
-
-
-def node_rows(slots: list[int], graph: Graph) -> Table[NodeState]:
-    """Nodes as rows of the changelog."""
-    nodes, past = graph.nodes, graph.past
-    columns: list[Sequence[object]] = [
-        [nodes.ids[slot] for slot in slots],
-        [nodes.refs[slot] for slot in slots],
-        [nodes.times[slot] for slot in slots],
-        [nodes.digests[slot] for slot in slots],
-        [nodes.clusters[slot].id for slot in slots],
-        [past.of(slot) for slot in slots] if past.links else [()] * len(slots),
-    ]
-    return Table(NodeState, columns)
-
-
-def _pair_rows(frame: Frame, graph: Graph) -> tuple[Sequence[PairState], list[PairKey]]:
-    """Rows of pairs that are new or changed, and the keys of those that are gone."""
-    rows, gone = list[PairState](), list[PairKey]()
-    for key, before in frame.pairs.items():
-        pair = frame.put.get(key)
-        if pair is None:
-            if before is not None:
-                gone.append(key)
-        elif (state := graph.pairs.state(pair)) != before:
-            rows.append(state)
-    rows.sort(key=_ends)
-    return rows, gone

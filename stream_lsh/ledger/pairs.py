@@ -10,13 +10,17 @@ A pair names the versions of its ends; where they are not those of the nodes any
 from array import array
 from collections.abc import Iterator
 
+import numpy as np
+
+from stream_lsh.arrays import F64, I64, U32
 from stream_lsh.ledger.changes import PairState
-from stream_lsh.ledger.nodes import NO_PAIR, Nodes
+from stream_lsh.ledger.nodes import NO_PAIR, Nodes, view_f64, view_u32
 
 HUB_FROM = 16
 """Pairs that make a hub."""
 
 _HUB = 0xFFFFFFFF
+_SIDES = np.array([0, 1])
 
 
 class Pairs:
@@ -31,6 +35,7 @@ class Pairs:
         self.versions: dict[int, tuple[int, int, int, int]] = {}
         self._after = array("I")
         self._first = array("I")
+        self._degrees = array("I")
         self._hubs: dict[int, dict[int, int]] = {}
         self._free: list[int] = []
 
@@ -42,6 +47,13 @@ class Pairs:
         missing = len(self._nodes.ids) - len(self._first)
         if missing > 0:
             self._first.frombytes(bytes(4 * missing))
+            self._degrees.frombytes(bytes(4 * missing))
+
+    def numbers(self) -> I64:
+        """The numbers of all pairs, ascending."""
+        used = np.ones(len(self.similarity), np.bool_)
+        used[self._free] = False
+        return used.nonzero()[0]
 
     # -- asking
 
@@ -131,12 +143,70 @@ class Pairs:
             self.similarity.append(similarity)
             self.shared.append(shared)
             self.union.append(union)
-        self.attach(left, 2 * pair)
-        self.attach(right, 2 * pair + 1)
+        self._attach(left, 2 * pair)
+        self._attach(right, 2 * pair + 1)
         best = self._nodes.best
         best[left] = max(best[left], similarity)
         best[right] = max(best[right], similarity)
         return pair
+
+    def add_many(self, left: I64, right: I64, similarity: F64, shared: U32, union: U32) -> None:
+        """Put pairs in that are not in, each once, the ends with the smaller ids in `left`."""
+        if not left.size:
+            return
+        again = min(left.size, len(self._free))
+        ends = np.empty((left.size, 2), np.uint32)
+        ends[:, 0], ends[:, 1] = left, right
+        numbers = np.empty(left.size, np.int64)
+        if again:
+            numbers[:again] = self._free[len(self._free) - again :]
+            del self._free[len(self._free) - again :]
+            at = numbers[:again]
+            view_u32(self.ends).reshape(-1, 2)[at] = ends[:again]
+            view_f64(self.similarity)[at] = similarity[:again]
+            view_u32(self.shared)[at] = shared[:again]
+            view_u32(self.union)[at] = union[:again]
+        if again < left.size:
+            numbers[again:] = np.arange(len(self.similarity), len(self.similarity) + left.size - again)
+            self.ends.frombytes(ends[again:].tobytes())
+            self._after.frombytes(bytes(8 * (left.size - again)))
+            self.similarity.frombytes(similarity[again:].tobytes())
+            self.shared.frombytes(shared[again:].tobytes())
+            self.union.frombytes(union[again:].tobytes())
+        self._attach_many(ends.reshape(-1), (numbers[:, None] * 2 + _SIDES).reshape(-1))
+        best = view_f64(self._nodes.best)
+        np.maximum.at(best, left, similarity)
+        np.maximum.at(best, right, similarity)
+
+    def _attach_many(self, slots: U32, halves: I64) -> None:
+        """Put half-edges to the others of their ends: as lists behind each other, those of hubs into their dicts."""
+        order = slots.argsort(kind="stable")
+        slots, halves = slots[order], halves[order]
+        begins = np.empty(slots.size, np.bool_)
+        begins[0] = True
+        np.not_equal(slots[1:], slots[:-1], out=begins[1:])
+        starts = begins.nonzero()[0]
+        last = np.append(starts[1:], slots.size) - 1
+        own = slots[starts]
+        before = np.empty(slots.size, np.uint32)
+        before[1:] = halves[:-1] + 1
+        first, degrees = view_u32(self._first), view_u32(self._degrees)
+        was = first[own]
+        before[starts] = was
+        grown = degrees[own] + (last - starts + 1).astype(np.uint32)
+        degrees[own] = grown
+        view_u32(self._after)[halves] = before
+        first[own] = halves[last] + 1
+        hubs = was == _HUB
+        if not (hubs | (grown >= HUB_FROM)).any():
+            return
+        first[own[hubs]] = _HUB
+        for at in hubs.nonzero()[0].tolist():
+            hub = self._hubs[int(own[at])]
+            for half in halves[starts[at] : last[at] + 1].tolist():
+                hub[self.ends[half ^ 1]] = half >> 1
+        for slot in own[(grown >= HUB_FROM) & ~hubs].tolist():
+            self._make_hub(slot)
 
     def replace(self, pair: int, similarity: float, shared: int, union: int) -> None:
         """Give a pair that is in another similarity, for the versions of its ends as they are now."""
@@ -170,28 +240,25 @@ class Pairs:
             if pair not in self.versions:
                 self.versions[pair] = self.versions_of(pair)
 
-    def attach(self, slot: int, half: int) -> None:
+    def _attach(self, slot: int, half: int) -> None:
         """Put a half-edge to the others of its end."""
-        first = self._first[slot]
+        first, degree = self._first[slot], self._degrees[slot] + 1
+        self._degrees[slot] = degree
         if first == _HUB:
             self._hubs[slot][self.ends[half ^ 1]] = half >> 1
             return
         self._after[half] = first
         self._first[slot] = half + 1
-        if first and self._is_long(first):
-            self._hubs[slot] = dict(self.partners(slot))
-            self._first[slot] = _HUB
+        if degree >= HUB_FROM:
+            self._make_hub(slot)
 
-    def _is_long(self, half: int) -> bool:
-        after = self._after
-        for _ in range(HUB_FROM - 2):
-            half = after[half - 1]
-            if not half:
-                return False
-        return True
+    def _make_hub(self, slot: int) -> None:
+        self._hubs[slot] = dict(self.partners(slot))
+        self._first[slot] = _HUB
 
     def _detach(self, slot: int, half: int) -> None:
         first = self._first[slot]
+        self._degrees[slot] -= 1
         if first == _HUB:
             hub = self._hubs[slot]
             del hub[self.ends[half ^ 1]]

@@ -3,7 +3,7 @@
 from stream_lsh.ledger.changes import LedgerChanges, NewestState, NodeState, PairState
 from stream_lsh.ledger.clusters import Cluster, ClusterIds
 from stream_lsh.ledger.graph import Graph
-from stream_lsh.ledger.outcome import node_rows
+from stream_lsh.ledger.whole import fill_nodes, fill_pairs, node_rows, pair_rows
 from stream_lsh.retention import ExpiryQueue, Horizon
 
 
@@ -58,18 +58,11 @@ class LedgerState:
 
     def snapshot(self) -> LedgerChanges:
         """The whole ledger as one record, in ascending order of keys; equal ledgers have equal snapshots."""
-        nodes, pairs = self.graph.nodes, self.graph.pairs
-        slots = [*nodes.in_order()]
-        states = list[PairState]()
-        for slot in slots:
-            id = nodes.ids[slot]
-            later = [(nodes.ids[partner], pair) for partner, pair in pairs.partners(slot) if nodes.ids[partner] > id]
-            later.sort()
-            states += [pairs.state(pair) for _, pair in later]
+        slots = [*self.graph.nodes.in_order()]
         return LedgerChanges(
             complete=True,
             nodes=node_rows(slots, self.graph),
-            pairs=states,
+            pairs=pair_rows(slots, self.graph),
             clusters=[self.ids.live[id].state() for id in sorted(self.ids.live)],
             newest=[self.newest[id] for id in sorted(self.newest)],
             closed=[self.ids.closed[id] for id in sorted(self.ids.closed)],
@@ -92,12 +85,16 @@ class LedgerState:
             graph.remove(slot)
         for id, created in changes.clusters:
             self.ids.live[id] = Cluster(id, created, [])
-        for state in changes.nodes:
-            self._apply_node(state)
+        if changes.complete:
+            fill_nodes(changes.nodes, self.graph, self.ids.live)
+            fill_pairs(changes.pairs, self.graph)
+        else:
+            for state in changes.nodes:
+                self._apply_node(state)
+            for pair in changes.pairs:
+                self._apply_pair(pair)
         for id in changes.clusters_gone:
             del self.ids.live[id]
-        for pair in changes.pairs:
-            self._apply_pair(pair)
         for newest in changes.newest:
             self.remember(newest)
         for closed in changes.closed:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import starmap
 from typing import Any, Generic, TypeVar, overload
 
+import numpy as np
+
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
 
@@ -12,7 +14,7 @@ class Table(Sequence[Row], Generic[Row]):
 
     Args:
         row: the type of the rows.
-        columns: one for each of its fields, all of one length.
+        columns: one for each of its fields, all of one length; sequences or arrays.
 
     Guarantees:
         equal to any sequence of equal rows.
@@ -29,15 +31,19 @@ class Table(Sequence[Row], Generic[Row]):
     __slots__ = ("columns", "row")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, row: Callable[..., Row], columns: Sequence[Sequence[Any]]) -> None:
+    def __init__(self, row: Callable[..., Row], columns: Sequence[Any]) -> None:
         self.row = row
         self.columns = columns
 
     def __len__(self) -> int:
         return len(self.columns[0])
 
+    def plain(self) -> list[Sequence[Any]]:
+        """The columns, in plain values where they are arrays."""
+        return [column.tolist() if isinstance(column, np.ndarray) else column for column in self.columns]
+
     def __iter__(self) -> Iterator[Row]:
-        return starmap(self.row, zip(*self.columns, strict=True))
+        return starmap(self.row, zip(*self.plain(), strict=True))
 
     @overload
     def __getitem__(self, at: int) -> Row: ...
@@ -45,8 +51,8 @@ class Table(Sequence[Row], Generic[Row]):
     def __getitem__(self, at: slice) -> list[Row]: ...
     def __getitem__(self, at: int | slice) -> Row | list[Row]:
         if isinstance(at, slice):
-            return [*starmap(self.row, zip(*[column[at] for column in self.columns], strict=True))]
-        return self.row(*[column[at] for column in self.columns])
+            return [*starmap(self.row, zip(*[column[at] for column in self.plain()], strict=True))]
+        return self.row(*[column[at] for column in self.plain()])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence) or isinstance(other, str):
@@ -57,6 +63,11 @@ class Table(Sequence[Row], Generic[Row]):
         return repr([*self])
 
 
-def columns_of(rows: Sequence[Row]) -> Sequence[Sequence[Any]]:
+def plain_columns(rows: Sequence[Row]) -> Sequence[Sequence[Any]]:
+    """As `columns_of`, in plain values."""
+    return rows.plain() if isinstance(rows, Table) else columns_of(rows)
+
+
+def columns_of(rows: Sequence[Row]) -> Sequence[Any]:
     """The columns of a table, or of any sequence of at least one row."""
     return rows.columns if isinstance(rows, Table) else [*zip(*rows, strict=True)]

@@ -35,23 +35,42 @@ class Twins:
     def add(self, slot: int) -> list[int]:
         """Put a document beside its twins; returns those next to it, as `near` does."""
         digest = self._nodes.digests[slot]
-        if not digest:
+        if self.add_alone(slot, digest):
             return []
+        group = self.groups.get(digest)
+        if group is None:
+            piece = self._pieces[digest >> 56]
+            group = self.groups[digest] = [piece[self._place(piece, digest)] - 1]
+        insort(group, slot, key=self._nodes.age)
+        return self._near(group, slot)
+
+    def add_alone(self, slot: int, digest: int) -> bool:
+        """Put a document of this digest in, unless it has twins; returns whether it has none."""
+        if not digest:
+            return True
         number = digest >> 56
-        piece, digests = self._pieces[number], self._nodes.digests
+        piece = self._pieces[number]
         mask = len(piece) - 1
         at = digest & mask
-        while held := piece[at]:
-            if held != _GONE and digests[held - 1] == digest:
-                group = self.groups.setdefault(digest, [held - 1])
-                insort(group, slot, key=self._nodes.age)
-                return self._near(group, slot)
-            at = at + 1 & mask
+        if piece[at]:
+            at = self._place(piece, digest)
+            if piece[at]:
+                return False
         piece[at] = slot + 1
         used = self._used[number] = self._used[number] + 1
         if 2 * used > mask:
             self._rebuild(number)
-        return []
+        return True
+
+    def _place(self, piece: "array[int]", digest: int) -> int:
+        """Where a digest is in its piece; if it is not, where it would be."""
+        digests, mask = self._nodes.digests, len(piece) - 1
+        at = digest & mask
+        while held := piece[at]:
+            if held != _GONE and digests[held - 1] == digest:
+                break
+            at = at + 1 & mask
+        return at
 
     def remove(self, slot: int) -> None:
         """Take a document out, before its digest or its time change."""

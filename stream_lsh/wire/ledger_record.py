@@ -269,7 +269,7 @@ def _put_table(writer: Writer, kind: Section, columns: _Columns, rows: Sequence[
 def _table(found: dict[int, Reader], kind: Section, columns: _Columns, row: Callable[..., _Row]) -> Sequence[_Row]:
     def get(reader: Reader) -> Sequence[_Row]:
         n, _ = reader.fields(_COUNTS)
-        return Table(row, [_get_column(reader, dtype, n) for dtype in columns])
+        return Table(row, [reader.strings(n) if dtype is None else reader.numbers(dtype, n) for dtype in columns])
 
     return take(found, kind, get) or ()
 
@@ -282,13 +282,6 @@ def _names(found: dict[int, Reader], kind: Section) -> list[str]:
         return reader.strings(n)
 
     return take(found, kind, get) or []
-
-
-def _get_column(reader: Reader, dtype: np.dtype[Any] | None, n: int) -> list[Any]:
-    if dtype is None:
-        return reader.strings(n)
-    values: list[Any] = reader.numbers(dtype, n).tolist()
-    return values
 
 
 def _put_nodes(writer: Writer, nodes: Sequence[NodeState]) -> None:
@@ -309,8 +302,8 @@ def _put_nodes(writer: Writer, nodes: Sequence[NodeState]) -> None:
 
 def _get_nodes(reader: Reader) -> Table[NodeState]:
     n, m = reader.fields(_COUNTS)
-    ids, refs, times = reader.strings(n), reader.numbers(U64, n).tolist(), reader.numbers(I64, n).tolist()
-    digests, clusters = reader.numbers(U64, n).tolist(), reader.strings(n)
+    ids, refs, times = reader.strings(n), reader.numbers(U64, n), reader.numbers(I64, n)
+    digests, clusters = reader.numbers(U64, n), reader.strings(n)
     bounds = list(accumulate(reader.numbers(U32, n).tolist(), initial=0))
     if bounds[-1] != m:
         reader.fail(f"got {m} past nodes where {bounds[-1]} are announced")

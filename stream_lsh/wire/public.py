@@ -15,11 +15,13 @@ that is an id or in a header.
 """
 
 import json
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange
+from stream_lsh.ledger.table import Table
 
 Headers = list[tuple[str, bytes]]
 PublicMessage = tuple[bytes, bytes | None, Headers]
@@ -28,76 +30,102 @@ PublicMessage = tuple[bytes, bytes | None, Headers]
 _encode = msgspec.json.Encoder().encode
 
 
-def match_message(pipeline: str, change: MatchChange, confirmed_at_ms: int, measure: str = "jaccard") -> PublicMessage:
-    """The message of the topic `matches` for a pair that is true now, or is withdrawn.
+class _Match(msgspec.Struct, gc=False):
+    pipeline: str
+    left: str
+    right: str
+    similarity: float
+    measure: str
+    shared: int
+    union: int
+    left_time: int
+    right_time: int
+    confirmed_at: int
+
+
+class _Member(msgspec.Struct, gc=False):
+    cluster: str
+    similarity: float | msgspec.UnsetType
+    time: int
+
+
+class _Cluster(msgspec.Struct, gc=False):
+    cluster: str
+    event: str
+    size: int
+    members: tuple[str, ...]
+    representative: str
+    merged_from: tuple[str, ...] | msgspec.UnsetType
+    split_from: str | msgspec.UnsetType
+    first_time: int
+    last_time: int
+    version: int
+
+
+def match_messages(
+    pipeline: str, changes: Sequence[MatchChange], confirmed_at_ms: int, measure: str = "jaccard"
+) -> list[PublicMessage]:
+    """The messages of the topic `matches` for pairs that are true now, or are withdrawn.
 
     Example:
-        >>> key, value, headers = match_message("news", MatchChange("a", "b", 0.9, 9, 10, 1, 2), 3)
+        >>> [(key, value, headers)] = match_messages("news", [MatchChange("a", "b", 0.9, 9, 10, 1, 2)], 3)
         >>> json.loads(value)["similarity"], key, headers
         (0.9, b'["a","b"]', [])
-        >>> match_message("news", MatchChange("a", "b", reason="deleted"), 3)
-        (b'["a","b"]', None, [('reason', b'deleted')])
+        >>> match_messages("news", [MatchChange("a", "b", reason="deleted")], 3)
+        [(b'["a","b"]', None, [('reason', b'deleted')])]
     """
-    key = _json([change.left, change.right])
-    if change.similarity is None:
-        return key, None, _reason(change.reason)
-    value = {
-        "pipeline": pipeline,
-        "left": change.left,
-        "right": change.right,
-        "similarity": change.similarity,
-        "measure": measure,
-        "shared": change.shared,
-        "union": change.union,
-        "left_time": change.left_time_ms,
-        "right_time": change.right_time_ms,
-        "confirmed_at": confirmed_at_ms,
-    }
-    return key, _json(value), []
+    messages: list[PublicMessage] = []
+    for left, right, similarity, shared, union, left_ms, right_ms, reason in _rows(changes):
+        key = _json((left, right))
+        if similarity is None:
+            messages.append((key, None, _reason(reason)))
+        else:
+            value = _Match(
+                pipeline, left, right, similarity, measure, shared, union, left_ms, right_ms, confirmed_at_ms
+            )
+            messages.append((key, _json(value), []))
+    return messages
 
 
-def member_message(change: MemberChange) -> PublicMessage:
-    """The message of the topic `members` for a document that is in a cluster now, or in none.
+def member_messages(changes: Sequence[MemberChange]) -> list[PublicMessage]:
+    """The messages of the topic `members` for documents that are in a cluster now, or in none.
 
     Example:
-        >>> member_message(MemberChange("b", "a", None, 5))
-        (b'b', b'{"cluster":"a","time":5}', [])
-        >>> member_message(MemberChange("b", reason="expired"))
-        (b'b', None, [('reason', b'expired')])
+        >>> member_messages([MemberChange("b", "a", None, 5), MemberChange("b", reason="expired")])
+        [(b'b', b'{"cluster":"a","time":5}', []), (b'b', None, [('reason', b'expired')])]
     """
-    key = _utf8(change.id)
-    if change.cluster is None:
-        return key, None, _reason(change.reason)
-    value: dict[str, Any] = {"cluster": change.cluster}
-    if change.similarity is not None:
-        value["similarity"] = change.similarity
-    value["time"] = change.time_ms
-    return key, _json(value), []
+    messages: list[PublicMessage] = []
+    for id, cluster, similarity, time_ms, reason in _rows(changes):
+        if cluster is None:
+            messages.append((_utf8(id), None, _reason(reason)))
+        else:
+            value = _Member(cluster, msgspec.UNSET if similarity is None else similarity, time_ms)
+            messages.append((_utf8(id), _json(value), []))
+    return messages
 
 
-def cluster_message(change: ClusterChange, version: int) -> PublicMessage:
-    """The message of the topic `clusters` for a cluster as it is now, or that is no more.
+def cluster_messages(changes: Sequence[ClusterChange], version: int) -> list[PublicMessage]:
+    """The messages of the topic `clusters` for clusters as they are now, or that are no more.
 
     Example:
-        >>> cluster_message(ClusterChange("a", merged_into="z"), 7)
-        (b'a', None, [('merged_into', b'z')])
+        >>> cluster_messages([ClusterChange("a", merged_into="z")], 7)
+        [(b'a', None, [('merged_into', b'z')])]
     """
-    key = _utf8(change.id)
-    if change.event is None:
-        return key, None, [] if change.merged_into is None else [("merged_into", _utf8(change.merged_into))]
-    value: dict[str, Any] = {
-        "cluster": change.id,
-        "event": change.event,
-        "size": change.size,
-        "members": change.members,
-        "representative": change.representative,
-    }
-    if change.merged_from:
-        value["merged_from"] = change.merged_from
-    if change.split_from is not None:
-        value["split_from"] = change.split_from
-    value |= {"first_time": change.first_time_ms, "last_time": change.last_time_ms, "version": version}
-    return key, _json(value), []
+    messages: list[PublicMessage] = []
+    for id, event, size, members, representative, merged, split, first_ms, last_ms, into in _rows(changes):
+        if event is None:
+            messages.append((_utf8(id), None, [] if into is None else [("merged_into", _utf8(into))]))
+        else:
+            merged_from, split_from = merged or msgspec.UNSET, msgspec.UNSET if split is None else split
+            times = (first_ms, last_ms, version)
+            value = _Cluster(id, event, size, members, representative, merged_from, split_from, *times)
+            messages.append((_utf8(id), _json(value), []))
+    return messages
+
+
+def _rows(changes: Sequence[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
+    """The rows of a table as plain tuples."""
+    return zip(*changes.plain(), strict=True) if isinstance(changes, Table) else changes
 
 
 def _reason(reason: str | None) -> Headers:
@@ -112,4 +140,4 @@ def _json(value: object) -> bytes:
     try:
         return _encode(value)
     except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":")).encode()
+        return json.dumps(msgspec.to_builtins(value), separators=(",", ":")).encode()

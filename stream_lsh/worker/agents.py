@@ -38,7 +38,7 @@ from stream_lsh.wire.frames import (
 )
 from stream_lsh.wire.ledger_record import encode_ledger
 from stream_lsh.wire.origin import Origin, origin_of
-from stream_lsh.wire.public import cluster_message, match_message, member_message
+from stream_lsh.wire.public import cluster_messages, match_messages, member_messages
 from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
 from stream_lsh.worker.changelogged import located
 from stream_lsh.worker.engine import Batch, ContiguityGuard, EngineApp, OrderedAcker
@@ -290,16 +290,15 @@ class PipelineAgents:
         config, settled, deliveries = self._config, settlement.settled, Deliveries()
         self._state.counts.matches += sum(match.similarity is not None for match in settled.matches)
         messages = [
-            *((config.matches_topic, match_message(config.name, match, timestamp_ms)) for match in settled.matches),
-            *((config.members_topic, member_message(member)) for member in settled.members),
-            *(
-                (config.clusters_topic, cluster_message(cluster, settlement.record.offset))
-                for cluster in settled.clusters
-            ),
+            (config.matches_topic, match_messages(config.name, settled.matches, timestamp_ms)),
+            (config.members_topic, member_messages(settled.members)),
+            (config.clusters_topic, cluster_messages(settled.clusters, settlement.record.offset)),
         ]
-        for topic, (key, value, headers) in messages:
-            named = {**dict(headers), "app_id": config.app_id.encode()}
-            deliveries.append(await self._app.produce(topic, key, value, headers=named))
+        app_id = config.app_id.encode()
+        for topic, told in messages:
+            for key, value, headers in told:
+                named = {**dict(headers), "app_id": app_id}
+                deliveries.append(await self._app.produce(topic, key, value, headers=named))
         if settlement.rechecks is not None:
             deliveries += await self._send_candidates(settlement.rechecks)
         if settlement.horizon is not None:

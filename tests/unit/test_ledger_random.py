@@ -7,12 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stream_lsh.ledger import ledger as ledger_module
 from stream_lsh.ledger.changes import LedgerChanges, Settled
 from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.model import Retirement, make_ref
 from stream_lsh.retention import Horizon
 from tests.ledger_inside import nodes_of
 from tests.ledger_oracle import Bench
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_frames_are_plain_too() -> Iterator[None]:
+    """The way of large frames for the small ones of these tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ledger_module, "LEAST_ROWS", 1)
+        yield
 
 
 class World:

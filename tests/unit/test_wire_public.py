@@ -5,8 +5,23 @@ import json
 from hypothesis import given
 
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange
-from stream_lsh.wire.public import cluster_message, match_message, member_message
+from stream_lsh.wire.public import PublicMessage, cluster_messages, match_messages, member_messages
 from tests.unit.wire_strategies import STRINGS
+
+
+def match_message(pipeline: str, change: MatchChange, confirmed_at_ms: int, measure: str = "jaccard") -> PublicMessage:
+    (message,) = match_messages(pipeline, [change], confirmed_at_ms, measure)
+    return message
+
+
+def member_message(change: MemberChange) -> PublicMessage:
+    (message,) = member_messages([change])
+    return message
+
+
+def cluster_message(change: ClusterChange, version: int) -> PublicMessage:
+    (message,) = cluster_messages([change], version)
+    return message
 
 
 def test_a_match() -> None:

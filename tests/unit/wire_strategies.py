@@ -142,6 +142,8 @@ def same(left: Any, right: Any) -> bool:
         )
     if type(left) is not type(right):
         return False
+    if isinstance(left, LedgerChanges):
+        return bool(left == right)  # rows, in whatever they are kept
     if dataclasses.is_dataclass(left):
         return all(same(getattr(left, f.name), getattr(right, f.name)) for f in dataclasses.fields(left))
     return bool(left == right)

@@ -1,0 +1,339 @@
+"""The ledger: edges a second, memory, merges, splits, hubs, a large cluster, snapshots.
+
+    python -m benchmarks.ledger --out ledger.json
+
+Edges come in frames of 150, as verify sends them.  Two streams: `of 4`, pairs of clusters of four that form one after
+the other; `of 200`, newcomers to 150 clusters in turn, until each has 200 members.  `core` is settling alone,
+`messages` with all public messages encoded, `record` with the record of the changelog encoded too.  The ledger is held
+against the slow one of the tests, which says the same; both settle the same frames in turn.  Memory is that of a
+process which does nothing else.
+"""
+
+import argparse
+import gc
+import json
+import platform
+import random
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from stream_lsh.ledger.changes import Settled
+from stream_lsh.ledger.edges import Edge, Edges, End, edges_of
+from stream_lsh.ledger.ledger import Ledger
+from stream_lsh.model import Retirement, make_ref
+from stream_lsh.pipeline.records import LedgerRecord
+from stream_lsh.wire.ledger_record import LedgerAssembler, encode_ledger
+from stream_lsh.wire.public import cluster_messages, match_messages, member_messages
+from tests.slow_ledger.ledger import Ledger as SlowLedger
+
+FRAME = 150
+MEMBERS = 1_000_000
+SLOW_MEMBERS = 20_000
+LARGE = 100_000
+ROUNDS = 5
+THRESHOLD = 0.5
+DAY_MS = 86_400_000
+
+Row = dict[str, str | int | float]
+AnyLedger = Ledger | SlowLedger
+KINDS: dict[str, type[AnyLedger]] = {"ledger": Ledger, "slow ledger": SlowLedger}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measures, prints the tables, writes the results as JSON where asked to."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, help="where to write the results as JSON")
+    parser.add_argument("--quick", action="store_true", help="a tenth of everything: to see that it runs")
+    parser.add_argument("--memory-of", choices=("ledger", "slow ledger", "nothing"), help=argparse.SUPPRESS)
+    parser.add_argument("--members", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args(argv)
+    if options.memory_of:
+        print(_resident(options.memory_of, options.members))
+        return 0
+    scale = 10 if options.quick else 1
+    tables: dict[str, list[Row]] = {
+        "edges": [*_rates("of 4", SLOW_MEMBERS // scale), *_rates("of 200", SLOW_MEMBERS // scale)],
+        "edges, alone": [_rate("of 4", MEMBERS // scale), _rate("of 200", MEMBERS // scale)],
+        "memory": [_memory("ledger", MEMBERS // scale), _memory("slow ledger", SLOW_MEMBERS // scale)],
+        "at once": _at_once(10_000 // scale),
+        "one cluster": [_newcomers(LARGE // scale)],
+        "snapshot": [
+            _snapshot("ledger", MEMBERS // scale),
+            *(_snapshot(name, 10 * SLOW_MEMBERS // scale) for name in KINDS),
+        ],
+    }
+    for title, rows in tables.items():
+        _print_table(title, rows)
+    if options.out:
+        about = {"python": platform.python_version(), "numpy": np.__version__, "machine": platform.machine()}
+        options.out.write_text(json.dumps({"about": about, **tables}, indent=1) + "\n")
+    return 0
+
+
+# -- streams
+
+
+def _end(cluster: int, number: int, time_ms: int) -> End:
+    ref = cluster * 1_000 + number
+    return End(f"document-{cluster}-{number}", make_ref(ref % 4, ref), time_ms, ref * 0x9E3779B97F4A7C15 % (1 << 64))
+
+
+def _edges(stream: str, members: int) -> Iterator[Edge]:
+    """The edges of so many members, one for each that does not begin a cluster."""
+    size, beside = (4, 1) if stream == "of 4" else (200, FRAME)
+    rng = random.Random(7)
+    for first in range(0, members // size, beside):
+        for number in range(1, size):
+            for cluster in range(first, first + beside):
+                time_ms = 1_000 * (cluster * size + number)
+                old = 0 if stream == "of 4" else rng.randrange(number)
+                shared = rng.randint(80, 99)
+                ends = _end(cluster, old, 1_000 * (cluster * size + old)), _end(cluster, number, time_ms)
+                yield Edge(*ends, shared / 100, shared, 100)
+
+
+def _frames(stream: str, members: int) -> Iterator[Edges]:
+    edges = _edges(stream, members)
+    while frame := [edge for edge, _ in zip(edges, range(FRAME), strict=False)]:
+        yield edges_of(frame)
+
+
+def _messages(settled: Settled, offset: int) -> int:
+    """Every public message of a frame, encoded; how many they are."""
+    matches = match_messages("news", settled.matches, 1_700_000_000_000)
+    return len(matches) + len(member_messages(settled.members)) + len(cluster_messages(settled.clusters, offset))
+
+
+def _settle(ledger: AnyLedger, offset: int, edges: Edges) -> Settled:
+    """One frame, in the form in which the ledger takes it."""
+    if isinstance(ledger, Ledger):
+        return ledger.settle(offset, edges=edges)
+    return ledger.settle(offset, edges=edges.rows())
+
+
+class _Lane:
+    """A ledger, and what its frames take."""
+
+    def __init__(self, name: str, ledger: AnyLedger) -> None:
+        self.name, self.ledger = name, ledger
+        self.edges, self.worst = 0, 0.0
+        self._core = self._messages = self._record = 0.0
+
+    def settle(self, offset: int, edges: Edges) -> None:
+        """One frame."""
+        start = time.perf_counter()
+        settled = _settle(self.ledger, offset, edges)
+        core = time.perf_counter()
+        _messages(settled, offset)
+        messages = time.perf_counter()
+        encode_ledger(LedgerRecord(offset, settled.changes, ()), 0)
+        record = time.perf_counter()
+        self._core += core - start
+        self._messages += messages - core
+        self._record += record - messages
+        self.worst = max(self.worst, record - start)
+        self.edges += len(edges)
+
+    def row(self, stream: str, members: int) -> Row:
+        """What came out."""
+        messages = self._core + self._messages
+        return {
+            "clusters": stream,
+            "ledger": self.name,
+            "members": members,
+            "edges/s, core": round(self.edges / self._core),
+            "edges/s, messages": round(self.edges / messages),
+            "edges/s, record": round(self.edges / (messages + self._record)),
+            "worst frame, ms": round(self.worst * 1e3, 1),
+        }
+
+
+def _rates(stream: str, members: int) -> list[Row]:
+    """Both ledgers, frame by frame in turn; and a ledger that lets documents expire after three days."""
+    retention_ms = 3 * DAY_MS
+    lanes = [
+        _Lane("ledger", Ledger(THRESHOLD)),
+        _Lane("ledger, retention of 3 days", Ledger(THRESHOLD, retention_ms)),
+        _Lane("slow ledger", SlowLedger(THRESHOLD)),
+    ]
+    for offset, edges in enumerate(_frames(stream, members)):
+        for lane in lanes:
+            lane.settle(offset, edges)
+    return [lane.row(stream, members) for lane in lanes]
+
+
+def _rate(stream: str, members: int) -> Row:
+    lane = _Lane("ledger", Ledger(THRESHOLD))
+    for offset, edges in enumerate(_frames(stream, members)):
+        lane.settle(offset, edges)
+    return lane.row(stream, members)
+
+
+# -- memory
+
+
+def _memory(name: str, members: int) -> Row:
+    """Bytes a member, in processes of their own: what the ledger leaves resident over a process without one."""
+    command = [sys.executable, "-m", "benchmarks.ledger", "--members", str(members), "--memory-of"]
+    held, empty = (
+        int(subprocess.run([*command, what], check=True, capture_output=True, text=True).stdout)  # noqa: S603
+        for what in (name, "nothing")
+    )
+    return {
+        "ledger": name,
+        "members": members,
+        "MB": round((held - empty) / 1e6, 1),
+        "bytes a member": round((held - empty) / members),
+    }
+
+
+def _resident(name: str, members: int) -> int:
+    """Resident bytes once all frames are settled by a ledger, or only made."""
+    ledger = KINDS.get(name, Ledger)(THRESHOLD)
+    for offset, edges in enumerate(_frames("of 4", members)):
+        if name != "nothing":
+            _settle(ledger, offset, edges)
+    gc.collect()
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    found = re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)
+    return int(found[1]) << 10 if found else 0
+
+
+# -- what touches many at once
+
+
+def _at_once(size: int) -> list[Row]:
+    """Merges, splits and removals: the median of some rounds, for both ledgers."""
+    cases: dict[str, tuple[Callable[[], Iterator[Edge]], Callable[[AnyLedger], Settled]]] = {
+        f"merge of {size:,} and {size:,}": (lambda: _two_paths(size), lambda ledger: _merge(ledger, size)),
+        f"split of a path of {2 * size:,}": (lambda: _path(2 * size), lambda ledger: _split(ledger, size)),
+        f"hub of a star of {2 * size:,} goes": (lambda: _star(2 * size), _hub),
+        f"leaf of a star of {2 * size:,} goes": (lambda: _star(2 * size), lambda ledger: _leaf(ledger, size)),
+    }
+    rows: list[Row] = []
+    for what, (edges, act) in cases.items():
+        row: Row = {"what": what}
+        for name, kind in (("ledger, ms", Ledger), ("slow ledger, ms", SlowLedger)):
+            took = []
+            for _ in range(ROUNDS):
+                ledger: AnyLedger = kind(THRESHOLD)
+                ledger.settle(0, edges=edges())
+                gc.collect()
+                start = time.perf_counter()
+                act(ledger)
+                took.append(time.perf_counter() - start)
+            row[name] = round(statistics.median(took) * 1e3, 1)
+        rows.append(row)
+    return rows
+
+
+def _path(size: int, cluster: int = 0) -> Iterator[Edge]:
+    for number in range(1, size):
+        yield Edge(_end(cluster, number - 1, number - 1), _end(cluster, number, number), 0.9, 9, 10)
+
+
+def _star(size: int) -> Iterator[Edge]:
+    for number in range(1, size):
+        yield Edge(_end(0, 0, 0), _end(0, number, number), 0.9, 9, 10)
+
+
+def _two_paths(size: int) -> Iterator[Edge]:
+    yield from _path(size)
+    yield from _path(size, cluster=1_000)
+
+
+def _merge(ledger: AnyLedger, size: int) -> Settled:
+    half = size // 2
+    return ledger.settle(1, edges=[Edge(_end(0, half, half), _end(1_000, half, half), 0.9, 9, 10)])
+
+
+def _split(ledger: AnyLedger, size: int) -> Settled:
+    return ledger.settle(1, edges=[Edge(_end(0, size - 1, size - 1), _end(0, size, size), 0.1, 1, 10)])
+
+
+def _hub(ledger: AnyLedger) -> Settled:
+    return _delete(ledger, _end(0, 0, 0))
+
+
+def _leaf(ledger: AnyLedger, size: int) -> Settled:
+    return _delete(ledger, _end(0, size, size))
+
+
+def _delete(ledger: AnyLedger, end: End) -> Settled:
+    return ledger.settle(1, retirements=[Retirement(end.id, end.ref + 10_000_000, end.time_ms, 0, True, end.time_ms)])
+
+
+def _newcomers(size: int) -> Row:
+    """Newcomers to a large cluster, one in a frame, with their messages: a document each finds a member it matches."""
+    ledger, rng = Ledger(THRESHOLD), random.Random(3)
+    took, published = list[float](), 0
+    for number in range(1, size + 1_000):
+        edges = [Edge(_end(0, rng.randrange(number), 0), _end(0, number, number), 0.9, 9, 10)]
+        edges = [edge._replace(one=edge.one._replace(time_ms=int(edge.one.id.split("-")[2]))) for edge in edges]
+        start = time.perf_counter()
+        settled = ledger.settle(number, edges=edges)
+        messages = _messages(settled, number)
+        if number >= size:
+            took.append(time.perf_counter() - start)
+            published += messages
+    return {
+        "members": size,
+        "newcomer, us": round(statistics.median(took) * 1e6, 1),
+        "worst, us": round(max(took) * 1e6, 1),
+        "messages a newcomer": round(published / len(took), 2),
+    }
+
+
+# -- snapshots
+
+
+def _snapshot(name: str, members: int) -> Row:
+    ledger = KINDS[name](THRESHOLD)
+    for offset, edges in enumerate(_frames("of 4", members)):
+        _settle(ledger, offset, edges)
+    gc.collect()
+    start = time.perf_counter()
+    record = LedgerRecord(1, ledger.snapshot(), ())
+    taken = time.perf_counter()
+    parts = encode_ledger(record, 0)
+    encoded = time.perf_counter()
+    del ledger, record
+    assembler, found = LedgerAssembler(0), list[LedgerRecord]()
+    gc.collect()
+    before = time.perf_counter()
+    for part in parts:
+        read = assembler.add(part)
+        if read is not None:
+            found.append(read)
+    decoded = time.perf_counter()
+    KINDS[name](THRESHOLD).apply(found[0].changes)
+    applied = time.perf_counter()
+    return {
+        "ledger": name,
+        "members": members,
+        "MB": round(sum(map(len, parts)) / 1e6, 1),
+        "snapshot, s": round(taken - start, 3),
+        "encode, s": round(encoded - taken, 3),
+        "decode, s": round(decoded - before, 3),
+        "load, s": round(applied - decoded, 3),
+    }
+
+
+def _print_table(title: str, rows: Sequence[Row]) -> None:
+    print(f"\n## {title}\n")
+    print("| " + " | ".join(rows[0]) + " |")
+    print("|" + "---|" * len(rows[0]))
+    for row in rows:
+        cells = (f"{value:,}" if isinstance(value, int) else str(value) for value in row.values())
+        print("| " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
