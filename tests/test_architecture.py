@@ -26,7 +26,7 @@ CORE_LIBRARIES = frozenset({"numpy", "mmh3"})
 CORE_STANDARD = frozenset(
     {
         "array", "bisect", "collections", "dataclasses", "difflib", "enum", "functools", "heapq", "itertools", "math",
-        "re", "typing", "unicodedata",
+        "operator", "re", "typing", "unicodedata",
     }
 )  # fmt: skip
 ALSO = {

@@ -81,8 +81,7 @@ class Components(LedgerState):
         self._frame.nodes = dict.fromkeys(fresh)
         graph.pairs.grow()
         graph.expiry.watch_many(fresh)
-        add_alone = graph.twins.add_alone
-        twins = {slot for slot, digest in zip(fresh, digests.tolist(), strict=True) if not add_alone(slot, digest)}
+        twins = graph.twins.add_all_alone(fresh, digests.tolist())
         lefts, rights = found.slots(nodes)
         left, right = np.array(lefts, np.int64), np.array(rights, np.int64)
         there = {*lefts, *rights}.difference(fresh)
@@ -100,7 +99,8 @@ class Components(LedgerState):
         """As `_join` for each row; `twins` are put beside theirs when they come."""
         nodes, graph, join = self.graph.nodes, self.graph, self._join
         clusters, ids, times = nodes.clusters, nodes.ids, nodes.times
-        notes, offset = self._frame.clusters, self._frame.offset
+        frame = self._frame
+        notes, offset = frame.clusters, frame.offset
         for one, other in zip(left, right, strict=True):
             if one in twins or other in twins:
                 for slot in (one, other):
@@ -111,9 +111,19 @@ class Components(LedgerState):
                 self._join_twins(other)
                 join(one, other)
                 continue
-            its = clusters[one]
-            if its is not clusters[other]:
-                join(one, other)
+            its, others = clusters[one], clusters[other]
+            if its is not others:
+                if its is not NOWHERE and others is not NOWHERE:
+                    join(one, other)
+                    continue
+                new, there = (one, others) if its is NOWHERE else (other, its)
+                if notes.get(there.id, offset) is not None:  # it was there before
+                    frame.touch_cluster(there, "joined")
+                if times[new] > times[there[-1]]:
+                    there.append(new)
+                else:
+                    nodes.put_in(there, new)
+                clusters[new] = there
             elif its is NOWHERE:
                 members = [one, other] if times[one] <= times[other] else [other, one]
                 cluster = clusters[one] = clusters[other] = self.ids.open(ids[members[0]], members, offset)

@@ -27,14 +27,8 @@ class NodeNote(NamedTuple):
     best: float
 
 
-class Seen(NamedTuple):
-    """What the public sees of a cluster, apart from what happened to it."""
-
-    size: int
-    members: tuple[str, ...]
-    representative: str
-    first_time_ms: int
-    last_time_ms: int
+Seen = tuple[int, tuple[str, ...], str, int, int]
+"""What the public sees of a cluster, apart from what happened to it: size, newest members, representative, times."""
 
 
 class Frame:
@@ -109,7 +103,7 @@ class Frame:
         ids, times = self.graph.nodes.ids, self.graph.nodes.times
         oldest, newest = cluster[0], cluster[-1]
         members = tuple(map(ids.__getitem__, cluster[: -NEWEST_LISTED - 1 : -1]))
-        return Seen(len(cluster), members, ids[oldest], times[oldest], times[newest])
+        return len(cluster), members, ids[oldest], times[oldest], times[newest]
 
     def heir(self, id: str) -> str:
         """The cluster that a cluster ended up in, itself if it was not merged away."""

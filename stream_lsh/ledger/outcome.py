@@ -7,6 +7,7 @@ import numpy as np
 
 from stream_lsh.ledger.changes import (
     ClusterChange,
+    ClusterState,
     LedgerChanges,
     MatchChange,
     MemberChange,
@@ -139,29 +140,27 @@ def _ends(row: tuple[object, ...]) -> tuple[object, ...]:
     return row[:2]
 
 
-def cluster_changes(frame: Frame, live: dict[str, Cluster]) -> list[ClusterChange]:
+def cluster_changes(frame: Frame, live: dict[str, Cluster]) -> Sequence[ClusterChange]:
     """One change for each cluster that looks different now; none for those that came and went within the frame."""
-    changes = []
+    changes, rooted = list[tuple[object, ...]](), bool(frame.merged_from or frame.split_from)
     for id in sorted(frame.clusters):
         before, cluster = frame.clusters[id], live.get(id)
         if cluster is not None:
             now = frame.seen(cluster)
             if now != before:
-                event, merged_from, split_from = _happened(id, frame, live)
                 size, members, representative, first_ms, last_ms = now
-                changes.append(
-                    ClusterChange(id, event, size, members, representative, merged_from, split_from, first_ms, last_ms)
-                )
+                happened = ("created", (), None) if before is None and not rooted else _happened(id, frame, live)
+                event, merged_from, split_from = happened
+                times = (first_ms, last_ms, None)
+                changes.append((id, event, size, members, representative, merged_from, split_from, *times))
         elif before is not None:
             heir = frame.heir(id)
             changes.append(ClusterChange(id, merged_into=heir if heir != id and heir in live else None))
-    return changes
+    return Table(ClusterChange, [*zip(*changes, strict=True)]) if changes else []
 
 
 def _happened(id: str, frame: Frame, live: dict[str, Cluster]) -> tuple[str, tuple[str, ...], str | None]:
     """The event of a cluster, and the clusters that went into it or that it came from: those that the public knows."""
-    if frame.clusters[id] is None and not (frame.merged_from or frame.split_from):
-        return "created", (), None
     merged_from = tuple(sorted(one for one in frame.merged_from.get(id, ()) if frame.clusters[one] is not None))
     split_from = frame.split_from.get(id)
     if split_from is not None and frame.clusters[split_from] is None:
@@ -181,12 +180,13 @@ def changes_of(
 ) -> LedgerChanges:
     """The changelog record of a frame: the state after it of everything that it changed."""
     clusters, graph = frame.clusters, frame.graph
+    opened = sorted(id for id, before in clusters.items() if before is None and id in live)
     return LedgerChanges(
         nodes=node_rows(news.changed, graph),
         nodes_gone=[graph.nodes.ids[slot] for slot in news.gone],
         pairs=pairs.rows,
         pairs_gone=pairs.gone,
-        clusters=[live[id].state() for id in sorted(clusters) if clusters[id] is None and id in live],
+        clusters=Table(ClusterState, (opened, [live[id].created for id in opened])),
         clusters_gone=sorted(id for id, before in clusters.items() if before is not None and id not in live),
         newest=[frame.newest[id] for id in sorted(frame.newest)],
         closed=[frame.closed[id] for id in sorted(frame.closed)],

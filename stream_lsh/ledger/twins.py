@@ -62,6 +62,25 @@ class Twins:
             self._rebuild(number)
         return True
 
+    def add_all_alone(self, slots: list[int], digests: list[int]) -> set[int]:
+        """Put documents in that have no twins; returns those that have, or have them among the others.
+
+        Of several with one digest the first is put in.
+        """
+        pieces, used, left = self._pieces, self._used, set[int]()
+        for slot, digest in zip(slots, digests, strict=True):
+            number = digest >> 56
+            piece = pieces[number]
+            mask = len(piece) - 1
+            if digest and not piece[digest & mask]:
+                piece[digest & mask] = slot + 1
+                used[number] += 1
+                if 2 * used[number] > mask:
+                    self._rebuild(number)
+            elif not self.add_alone(slot, digest):
+                left.add(slot)
+        return left
+
     def _place(self, piece: "array[int]", digest: int) -> int:
         """Where a digest is in its piece; if it is not, where it would be."""
         digests, mask = self._nodes.digests, len(piece) - 1

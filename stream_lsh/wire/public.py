@@ -139,5 +139,5 @@ def _utf8(text: str) -> bytes:
 def _json(value: object) -> bytes:
     try:
         return _encode(value)
-    except UnicodeEncodeError:
+    except UnicodeEncodeError:  # a lone surrogate
         return json.dumps(msgspec.to_builtins(value), separators=(",", ":")).encode()
