@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from stream_lsh.ledger.clusters import NOWHERE, Cluster, older
-from stream_lsh.ledger.frame import Frame
+from stream_lsh.ledger.frame import GROWING, Frame
 from stream_lsh.ledger.nodes import view_f64
 from stream_lsh.ledger.outcome import NodeNews, moved_slots
 from stream_lsh.ledger.plain import PlainPairs
@@ -75,17 +75,15 @@ class Components(LedgerState):
     def _link_plain(self, found: PlainPairs) -> NodeNews:
         """Put the new documents and pairs of a plain frame in."""
         ends, graph, nodes = found.ends, self.graph, self.graph.nodes
-        first = np.fromiter(ends.new.values(), np.int64, len(ends.new))
-        digests = ends.digests[first]
-        fresh = nodes.add_many([*ends.new], ends.refs[first], ends.times[first], digests)
+        digests = ends.digests[ends.first]
+        fresh = nodes.add_many(ends.new_ids, ends.refs[ends.first], ends.times[ends.first], digests)
         self._frame.nodes = dict.fromkeys(fresh)
         graph.pairs.grow()
         graph.expiry.watch_many(fresh)
-        twins = graph.twins.add_all_alone(fresh, digests.tolist())
-        lefts, rights = found.slots(nodes)
+        twins = graph.twins.add_all_alone(fresh, digests)
+        lefts, rights = found.slots(fresh)
         left, right = np.array(lefts, np.int64), np.array(rights, np.int64)
-        there = {*lefts, *rights}.difference(fresh)
-        known = np.fromiter(there, np.int64, len(there))
+        known = ends.slots[ends.slots >= 0]
         best = view_f64(nodes.best)[known]
         graph.pairs.add_many(left, right, found.similarity, found.shared, found.union)
         better = known[view_f64(nodes.best)[known] > best].tolist()
@@ -117,7 +115,10 @@ class Components(LedgerState):
                     join(one, other)
                     continue
                 new, there = (one, others) if its is NOWHERE else (other, its)
-                if notes.get(there.id, offset) is not None:  # it was there before
+                note = notes.setdefault(there.id, GROWING)
+                if note is GROWING:
+                    frame.events.setdefault(there.id, set()).add("joined")
+                elif note is not None:
                     frame.touch_cluster(there, "joined")
                 if times[new] > times[there[-1]]:
                     there.append(new)
@@ -135,9 +136,9 @@ class Components(LedgerState):
         """Links of these nodes were taken away: let go of who is alone, and split clusters that have come apart."""
         graph, nodes = self.graph, self.graph.nodes
         ordered = nodes.by_id(suspects)
-        for slot in ordered:
-            if nodes.clusters[slot] is not NOWHERE and graph.alone(slot):
-                self._drop_node(slot, reason)
+        alone = [slot for slot in ordered if nodes.clusters[slot] is not NOWHERE and graph.alone(slot)]
+        if alone:
+            self._drop_nodes(alone, reason)
         by_cluster: dict[str, list[int]] = {}
         for slot in ordered:
             cluster = nodes.clusters[slot]
@@ -182,20 +183,31 @@ class Components(LedgerState):
             pieces[part_of.get(slot, -1)].append(slot)
         return pieces
 
-    def _drop_node(self, slot: int, reason: str) -> None:
-        self._leave(slot, reason)
-        self.graph.remove(slot)
+    def _drop_nodes(self, slots: list[int], reason: str) -> None:
+        self._leave(slots, reason)
+        for slot in slots:
+            self.graph.remove(slot)
 
-    def _leave(self, slot: int, reason: str) -> None:
-        """A document leaves its cluster, which closes with its last one."""
+    def _leave(self, slots: list[int], reason: str) -> None:
+        """Documents, in ascending order of ids, leave their clusters, which close with their last ones."""
         frame, nodes = self._frame, self.graph.nodes
-        frame.touch_node(slot)
-        frame.node_reasons[slot] = reason
-        cluster = nodes.clusters[slot]
-        frame.touch_cluster(cluster, "left")
-        self.graph.nodes.take_out(cluster, slot)
-        if not cluster:
-            self._close(cluster, nodes.times[slot], nodes.refs[slot])
+        by_cluster: dict[str, list[int]] = {}
+        for slot in slots:
+            frame.touch_node(slot)
+            frame.node_reasons[slot] = reason
+            by_cluster.setdefault(nodes.clusters[slot].id, []).append(slot)
+        for id, leaving in by_cluster.items():
+            cluster = self.ids.live[id]
+            frame.touch_cluster(cluster, "left")
+            if _FEW * len(leaving) < len(cluster):
+                for slot in leaving:
+                    nodes.take_out(cluster, slot)
+            else:
+                gone = set(leaving)
+                cluster[:] = [slot for slot in cluster if slot not in gone]
+            if not cluster:
+                last = leaving[-1]
+                self._close(cluster, nodes.times[last], nodes.refs[last])
 
     def _close(self, cluster: Cluster, time_ms: int, ref: int) -> None:
         self._frame.closed[cluster.id] = self.ids.retire(cluster.id, time_ms, ref)

@@ -31,6 +31,10 @@ Seen = tuple[int, tuple[str, ...], str, int, int]
 """What the public sees of a cluster, apart from what happened to it: size, newest members, representative, times."""
 
 
+GROWING: Seen = (0, (), "", 0, 0)
+"""Stands for a cluster as it was that nothing leaves in the frame: whatever it was, it has become another."""
+
+
 class Frame:
     """The notes of one frame; `offset` is that of its message on `edges`.
 

@@ -119,11 +119,11 @@ class Ledger(Components):
         graph = self.graph
         partners = graph.pairs.partners(slot)
         suspects = graph.past.company(slot).union(graph.twins.near(slot), (partner for partner, _ in partners))
-        for _, pair in partners:
+        for _, pair in reversed(partners):
             self._withdraw(pair, reason)
         self._frame.touch_node(slot)
         graph.past.link(slot, ())
-        self._drop_node(slot, reason)
+        self._drop_nodes([slot], reason)
         self._repair(suspects, reason)
 
     def _replace_version(self, slot: int, ref: int, time_ms: int, digest: int) -> None:
@@ -254,7 +254,7 @@ class Ledger(Components):
         neighbours = graph.twins.near(slot)
         partners = graph.pairs.partners(slot)
         frame.touch_node(slot)
-        for partner, pair in partners:
+        for partner, pair in reversed(partners):
             state = graph.pairs.state(pair)
             key = graph.pairs.ends[2 * pair], graph.pairs.ends[2 * pair + 1]
             frame.touch_node(partner)
@@ -263,7 +263,7 @@ class Ledger(Components):
             frame.put.pop(key, None)
             graph.pairs.drop(pair)
             neighbours.append(partner)
-        self._leave(slot, EXPIRED)
+        self._leave([slot], EXPIRED)
         graph.past.contract(slot, neighbours, frame.touch_node)
         graph.remove(slot)
 

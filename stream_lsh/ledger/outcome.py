@@ -98,8 +98,8 @@ def member_changes(news: NodeNews, frame: Frame, graph: Graph) -> Sequence[Membe
 class PairNews(NamedTuple):
     """What became of the pairs that a frame touched.
 
-    `there` are those that are in the ledger now; `rows`, in ascending order, those of them that are new or others, and `gone` the ids
-    of those that are no more.
+    `there` are those that are in the ledger now; `rows`, in ascending order, those of them that are new or others, and
+    `gone` the ids of those that are no more.
     """
 
     rows: Sequence[PairState]

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from stream_lsh.arrays import F64, I64, U32, U64, Bools
+from stream_lsh.arrays import F64, I64, U32, U64
 from stream_lsh.ledger.changes import MatchChange, PairState
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.ledger.graph import Graph
-from stream_lsh.ledger.nodes import Nodes, view_i64, view_u64
+from stream_lsh.ledger.nodes import view_i64, view_u64
 from stream_lsh.ledger.state import LedgerState
 from stream_lsh.ledger.table import Table
 from stream_lsh.model import ref_offset, ref_partition
@@ -34,7 +34,10 @@ class Ends:
     Attributes:
         ids, refs, times, digests: of the version that was compared.
         slots: of those that are in the ledger, else -1.
-        new: ids that are not in the ledger, in the order in which they come, with their first position.
+        missing: int64[m], the positions of those that are not in the ledger.
+        new_ids: the ids that are not in the ledger, in the order in which they come.
+        numbers: int64[m], which of them each is.
+        first: int64, the first position of each.
     """
 
     ids: list[str]
@@ -42,7 +45,10 @@ class Ends:
     times: I64
     digests: U64
     slots: I64
-    new: dict[str, int]
+    missing: I64
+    new_ids: list[str]
+    numbers: I64
+    first: I64
 
 
 @dataclass(slots=True)
@@ -61,22 +67,30 @@ class PlainPairs:
     shared: U32
     union: U32
 
-    def slots(self, nodes: Nodes) -> tuple[list[int], list[int]]:
-        """Both ends of each pair, once all are in the ledger.
+    def slots(self, new: list[int]) -> tuple[list[int], list[int]]:
+        """Both ends of each pair, given the slots of the documents that were new.
 
         A slot is the object that stands for it everywhere: a million others of the same value would be 32 MB.
         """
-        slots, ids = self.ends.slots.tolist(), self.ends.ids
-        for at in (self.ends.slots < 0).nonzero()[0].tolist():
-            slots[at] = nodes.slots[ids[at]]
+        ends = self.ends
+        named = map(new.__getitem__, ends.numbers.tolist())
+        if ends.missing.size == ends.slots.size:
+            slots = [*named]
+        else:
+            slots = ends.slots.tolist()
+            for at, slot in zip(ends.missing.tolist(), named, strict=True):
+                slots[at] = slot
+        left, right = slots[::2], slots[1::2]
+        if self.rows.size == len(left):
+            return left, right
         rows = self.rows.tolist()
-        return [slots[2 * row] for row in rows], [slots[2 * row + 1] for row in rows]
+        return [left[row] for row in rows], [right[row] for row in rows]
 
 
 def plain_pairs(edges: Edges, state: LedgerState, threshold: float) -> PlainPairs | None:
     """What is new in a frame, None if it is not plain.  Nothing is changed."""
     left, right = edges.left, edges.right
-    if not (edges.similarity >= threshold).all() or any(map(eq, left.ids, right.ids)):
+    if edges.similarity.min() < threshold or any(map(eq, left.ids, right.ids)):
         return None
     ends = _ends(edges, state.graph.nodes.slots)
     if _expired(ends, state.horizon) or not _newest(ends, state):
@@ -84,36 +98,44 @@ def plain_pairs(edges: Edges, state: LedgerState, threshold: float) -> PlainPair
     rows = _new_rows(ends, edges, state.graph)
     if rows is None:
         return None
+    if rows.size == len(edges):
+        return PlainPairs(ends, rows, edges.similarity, edges.shared, edges.union)
     return PlainPairs(ends, rows, edges.similarity[rows], edges.shared[rows], edges.union[rows])
 
 
 def _ends(edges: Edges, slots: dict[str, int]) -> Ends:
     left, right = edges.left, edges.right
-    swapped = np.fromiter(map(gt, left.ids, right.ids), np.bool_, len(edges))
+    swapped = [row for row, swap in enumerate(map(gt, left.ids, right.ids)) if swap]
     ids = [""] * (2 * len(edges))
     ids[::2], ids[1::2] = left.ids, right.ids
-    for row in swapped.nonzero()[0].tolist():
+    for row in swapped:
         ids[2 * row], ids[2 * row + 1] = ids[2 * row + 1], ids[2 * row]
-    known = np.fromiter(map(slots.get, ids, repeat(-1)), np.int64, len(ids))
-    missing = (known < 0).nonzero()[0].tolist()
-    new = dict.fromkeys([ids[at] for at in missing], -1)
-    for at in reversed(missing):
-        new[ids[at]] = at
+    known = np.array([*map(slots.get, ids, repeat(-1))], np.int64)
+    missing = (known < 0).nonzero()[0]
+    names = ids if missing.size == known.size else [ids[at] for at in missing.tolist()]
+    new_ids = [*dict.fromkeys(names)]
+    number = dict(zip(new_ids, range(len(new_ids)), strict=True))
+    numbers = np.array([*map(number.__getitem__, names)], np.int64)
+    first = np.empty(len(new_ids), np.int64)
+    first[numbers[::-1]] = missing[::-1]
     return Ends(
         ids,
         _beside(left.refs, right.refs, swapped),
         _beside(left.times, right.times, swapped),
         _beside(left.digests, right.digests, swapped),
         known,
-        new,
+        missing,
+        new_ids,
+        numbers,
+        first,
     )
 
 
-def _beside(left: Any, right: Any, swapped: Bools) -> Any:
+def _beside(left: Any, right: Any, swapped: list[int]) -> Any:
     """Two columns as one, row by row."""
     both = np.empty(2 * len(left), left.dtype)
     both[::2], both[1::2] = left, right
-    if swapped.any():
+    if swapped:
         both[::2][swapped], both[1::2][swapped] = right[swapped], left[swapped]
     return both
 
@@ -133,16 +155,18 @@ def _expired(ends: Ends, horizon: Horizon) -> bool:
 
 def _newest(ends: Ends, state: LedgerState) -> bool:
     """Whether all name the newest version that is known, and documents that are new are named in one version only."""
-    known = ends.slots >= 0
-    at, nodes = ends.slots[known], state.graph.nodes
-    if (view_u64(nodes.refs)[at] != ends.refs[known]).any() or (view_i64(nodes.times)[at] != ends.times[known]).any():
-        return False
-    if ends.new:
-        others = np.flatnonzero(~known)
-        first = np.fromiter(map(ends.new.__getitem__, [ends.ids[at] for at in others.tolist()]), np.int64, others.size)
-        for column in (ends.refs, ends.times, ends.digests):
-            if (column[others] != column[first]).any():
-                return False
+    nodes = state.graph.nodes
+    if ends.missing.size < ends.slots.size:
+        known = (ends.slots >= 0).nonzero()[0]
+        at = ends.slots[known]
+        if (view_u64(nodes.refs)[at] != ends.refs[known]).any():
+            return False
+        if (view_i64(nodes.times)[at] != ends.times[known]).any():
+            return False
+    first = ends.first[ends.numbers]
+    for column in (ends.refs, ends.times, ends.digests):
+        if (column[ends.missing] != column[first]).any():
+            return False
     if not state.newest or state.newest.keys().isdisjoint(ends.ids):
         return True
     newest = state.newest
@@ -151,24 +175,26 @@ def _newest(ends: Ends, state: LedgerState) -> bool:
 
 def _new_rows(ends: Ends, edges: Edges, graph: Graph) -> I64 | None:
     """The edges with a pair that is not in the ledger, one for each; None if there is a pair that becomes another."""
-    names = ends.slots
-    if ends.new:
-        names, missing = names.copy(), np.flatnonzero(names < 0)
-        firsts = map(ends.new.__getitem__, [ends.ids[at] for at in missing.tolist()])
-        names[missing] = -1 - np.fromiter(firsts, np.int64, missing.size)
-    keys = zip(names[::2].tolist(), names[1::2].tolist(), strict=True)
-    last = dict(zip(keys, range(len(edges)), strict=True))
-    pairs = graph.pairs
-    rows = []
-    for (left, right), row in last.items():
-        pair = -1 if left < 0 or right < 0 else pairs.find(left, right)
+    names = ends.slots.copy()
+    names[ends.missing] = -1 - ends.numbers
+    left, right = names[::2], names[1::2]
+    keys = (left << 32 | right & 0xFFFFFFFF).tolist()
+    last = dict(zip(keys, range(len(keys)), strict=True))
+    rows = np.arange(len(keys)) if len(last) == len(keys) else np.array([*last.values()])
+    asked = ((left[rows] >= 0) & (right[rows] >= 0)).nonzero()[0]
+    if not asked.size:
+        return rows
+    pairs, there = graph.pairs, list[int]()
+    for at, row in zip(asked.tolist(), rows[asked].tolist(), strict=True):
+        pair = pairs.find(int(left[row]), int(right[row]))
         if pair < 0:
-            rows.append(row)
-        elif pair in pairs.versions or edges.similarity[row] != pairs.similarity[pair]:
+            continue
+        if pair in pairs.versions or edges.similarity[row] != pairs.similarity[pair]:
             return None
-        elif edges.shared[row] != pairs.shared[pair] or edges.union[row] != pairs.union[pair]:
+        if edges.shared[row] != pairs.shared[pair] or edges.union[row] != pairs.union[pair]:
             return None
-    return np.array(rows, np.int64)
+        there.append(at)
+    return np.delete(rows, there)
 
 
 def pair_tables(found: PlainPairs) -> tuple[Sequence[MatchChange], Sequence[PairState]]:

@@ -63,11 +63,6 @@ class Table(Sequence[Row], Generic[Row]):
         return repr([*self])
 
 
-def plain_columns(rows: Sequence[Row]) -> Sequence[Sequence[Any]]:
-    """As `columns_of`, in plain values."""
-    return rows.plain() if isinstance(rows, Table) else columns_of(rows)
-
-
 def columns_of(rows: Sequence[Row]) -> Sequence[Any]:
     """The columns of a table, or of any sequence of at least one row."""
     return rows.columns if isinstance(rows, Table) else [*zip(*rows, strict=True)]

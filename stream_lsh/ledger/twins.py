@@ -7,12 +7,16 @@ the first of them.  The table is made of pieces that grow one by one, so that no
 
 from array import array
 from bisect import bisect_left, insort
-from collections.abc import Iterable
+from collections import Counter
 
+import numpy as np
+
+from stream_lsh.arrays import U64
 from stream_lsh.ledger.nodes import Nodes
 
 _PIECES = 256
 _LEAST = 8
+_SHIFT = np.uint64(56)
 _GONE = 0xFFFFFFFF
 """Stands where a slot was, so that a search goes on."""
 
@@ -29,6 +33,7 @@ class Twins:
         self._nodes = nodes
         self._retention_ms = retention_ms
         self._pieces = [array("I", bytes(4 * _LEAST)) for _ in range(_PIECES)]
+        self._masks = np.full(_PIECES, _LEAST - 1, np.uint64)
         self._used = [0] * _PIECES
         self.groups: dict[int, list[int]] = {}
 
@@ -62,23 +67,26 @@ class Twins:
             self._rebuild(number)
         return True
 
-    def add_all_alone(self, slots: list[int], digests: list[int]) -> set[int]:
+    def add_all_alone(self, slots: list[int], digests: U64) -> set[int]:
         """Put documents in that have no twins; returns those that have, or have them among the others.
 
         Of several with one digest the first is put in.
         """
-        pieces, used, left = self._pieces, self._used, set[int]()
-        for slot, digest in zip(slots, digests, strict=True):
-            number = digest >> 56
+        pieces, left = self._pieces, set[int]()
+        numbers = (digests >> _SHIFT).astype(np.int64)
+        for number, count in Counter(numbers.tolist()).items():
+            self._used[number] += count
+            if 2 * self._used[number] >= len(pieces[number]):
+                self._rebuild(number, count)
+        places = (digests & self._masks[numbers]).tolist()
+        for slot, number, place, digest in zip(slots, numbers.tolist(), places, digests.tolist(), strict=True):
             piece = pieces[number]
-            mask = len(piece) - 1
-            if digest and not piece[digest & mask]:
-                piece[digest & mask] = slot + 1
-                used[number] += 1
-                if 2 * used[number] > mask:
-                    self._rebuild(number)
-            elif not self.add_alone(slot, digest):
-                left.add(slot)
+            if digest:
+                at = self._place(piece, digest) if piece[place] else place
+                if piece[at]:
+                    left.add(slot)
+                else:
+                    piece[at] = slot + 1
         return left
 
     def _place(self, piece: "array[int]", digest: int) -> int:
@@ -111,11 +119,6 @@ class Twins:
         group = self.groups.get(self._nodes.digests[slot]) if self.groups else None
         return [] if group is None else self._near(group, slot)
 
-    def fill(self, slots: Iterable[int]) -> None:
-        """Put all documents in."""
-        for slot in slots:
-            self.add(slot)
-
     def _near(self, group: list[int], slot: int) -> list[int]:
         times, reach = self._nodes.times, self._retention_ms
         at = bisect_left(group, self._nodes.age(slot), key=self._nodes.age)
@@ -140,15 +143,16 @@ class Twins:
         piece, at = self._at(digest, slot)
         piece[at] = instead
 
-    def _rebuild(self, number: int) -> None:
-        """Make a piece again without what is gone, with room for as much as there is."""
+    def _rebuild(self, number: int, coming: int = 0) -> None:
+        """Make a piece again without what is gone, with room for as much as there is, and for what comes."""
         old, digests = self._pieces[number], self._nodes.digests
         held = [entry for entry in old if entry and entry != _GONE]
-        size = max(_LEAST, 4 << len(held).bit_length())
+        size = max(_LEAST, 2 << (len(held) + coming).bit_length())
+        self._masks[number] = size - 1
         piece = self._pieces[number] = array("I", bytes(4 * size))
         for entry in held:
             at = digests[entry - 1] & size - 1
             while piece[at]:
                 at = at + 1 & size - 1
             piece[at] = entry
-        self._used[number] = len(held)
+        self._used[number] = len(held) + coming

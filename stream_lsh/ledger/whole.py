@@ -54,12 +54,13 @@ def fill_nodes(rows: Sequence[NodeState], graph: Graph, live: dict[str, Cluster]
     nodes = graph.nodes
     ids, refs, times, digests, clusters, pasts = columns_of(rows)
     times = np.asarray(times, np.int64)
-    slots = nodes.add_many([*ids], np.asarray(refs, np.uint64), times, np.asarray(digests, np.uint64))
+    digests = np.asarray(digests, np.uint64)
+    slots = nodes.add_many([*ids], np.asarray(refs, np.uint64), times, digests)
     graph.pairs.grow()
     nodes.clusters = [live[cluster] for cluster in clusters]
     for at in times.argsort(kind="stable").tolist():  # a snapshot is in the order of ids, so equal times are too
         nodes.clusters[at].append(slots[at])
-    for slot in slots:
+    for slot in sorted(graph.twins.add_all_alone(slots, digests)):
         graph.twins.add(slot)
     graph.expiry.watch_many(slots)
     for slot, past in zip(slots, pasts, strict=True):

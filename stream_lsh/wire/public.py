@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange
-from stream_lsh.ledger.table import Table
+from stream_lsh.ledger.table import Table, columns_of
 
 Headers = list[tuple[str, bytes]]
 PublicMessage = tuple[bytes, bytes | None, Headers]
@@ -75,15 +75,16 @@ def match_messages(
         [(b'["a","b"]', None, [('reason', b'deleted')])]
     """
     messages: list[PublicMessage] = []
+    encode = _json if _has_surrogates(changes, 2) else _encode
     for left, right, similarity, shared, union, left_ms, right_ms, reason in _rows(changes):
-        key = _json((left, right))
+        key = encode((left, right))
         if similarity is None:
             messages.append((key, None, _reason(reason)))
         else:
             value = _Match(
                 pipeline, left, right, similarity, measure, shared, union, left_ms, right_ms, confirmed_at_ms
             )
-            messages.append((key, _json(value), []))
+            messages.append((key, encode(value), []))
     return messages
 
 
@@ -95,12 +96,14 @@ def member_messages(changes: Sequence[MemberChange]) -> list[PublicMessage]:
         [(b'b', b'{"cluster":"a","time":5}', []), (b'b', None, [('reason', b'expired')])]
     """
     messages: list[PublicMessage] = []
+    encode, unset = _json if _has_surrogates(changes, 2) else _encode, msgspec.UNSET
     for id, cluster, similarity, time_ms, reason in _rows(changes):
+        key = id.encode("utf-8", "surrogatepass")
         if cluster is None:
-            messages.append((_utf8(id), None, _reason(reason)))
+            messages.append((key, None, _reason(reason)))
         else:
-            value = _Member(cluster, msgspec.UNSET if similarity is None else similarity, time_ms)
-            messages.append((_utf8(id), _json(value), []))
+            value = _Member(cluster, unset if similarity is None else similarity, time_ms)
+            messages.append((key, encode(value), []))
     return messages
 
 
@@ -121,6 +124,16 @@ def cluster_messages(changes: Sequence[ClusterChange], version: int) -> list[Pub
             value = _Cluster(id, event, size, members, representative, merged_from, split_from, *times)
             messages.append((_utf8(id), _json(value), []))
     return messages
+
+
+def _has_surrogates(changes: Sequence[tuple[Any, ...]], strings: int) -> bool:
+    """Whether any of the first columns, of strings, has a lone surrogate, which needs a slower way."""
+    try:
+        for column in columns_of(changes)[:strings] if changes else ():
+            "".join(filter(None, column)).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _rows(changes: Sequence[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
