@@ -102,7 +102,8 @@ class Graph:
 
     def _walk(self, search: int, waiting: list[int], found: list[int], search_of: dict[int, int]) -> list[int]:
         """Some steps of a search; what it met of others."""
-        met, steps = list[int](), self._steps
+        met = list[int]()
+        steps = self._steps if self.twins.groups or self.past.links else self.pairs.neighbours
         for _ in range(_STEPS):
             if not waiting or met:
                 break

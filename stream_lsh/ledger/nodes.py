@@ -155,10 +155,10 @@ class Nodes:
         order = times.argsort(kind="stable")
         times = times[order]
         ordered = [slots[at] for at in order.tolist()]
-        begins = np.flatnonzero(np.diff(times, prepend=times[0] - 1, append=times[-1] + 1))
-        for run in np.flatnonzero(np.diff(begins) > 1).tolist():
-            start, stop = int(begins[run]), int(begins[run + 1])
-            ordered[start:stop] = self.by_id(ordered[start:stop])
+        if (times[1:] == times[:-1]).any():
+            rows = [*zip(times.tolist(), map(self.ids.__getitem__, ordered), ordered, strict=True)]
+            rows.sort()
+            ordered = [slot for _, _, slot in rows]
         return ordered
 
     def in_order(self) -> Iterator[int]:
