@@ -116,11 +116,8 @@ def check_slots(ledger: Ledger, numbers: set[int]) -> None:
     assert len(pairs) == len(numbers)
     assert pairs.versions.keys() <= numbers
     assert pairs._hubs.keys() <= used
-    for held, column, span in (
-        (expiry._by_time, nodes.times, expiry._span_ms),
-        (expiry._by_offset, nodes.refs, 1024),
-    ):
-        if held is not None:
-            watched = [(stretch, slot) for stretch, slots in held.items() for slot in slots]
-            assert sorted(watched) == sorted((column[slot] // span, slot) for slot in used)
-            assert all(held.values())
+    for stretches, column in ((expiry.by_time, nodes.times), (expiry.by_offset, nodes.refs)):
+        if stretches is not None:
+            assert all(slot in stretches.held[column[slot] // stretches.span] for slot in used)
+            assert sum(map(len, stretches.held.values())) == len(used) + sum(stretches.left.values())
+            assert all(2 * left <= len(stretches.held[stretch]) for stretch, left in stretches.left.items())

@@ -79,7 +79,7 @@ class Components(LedgerState):
         fresh = nodes.add_many(ends.new_ids, ends.refs[ends.first], ends.times[ends.first], digests)
         self._frame.nodes = dict.fromkeys(fresh)
         graph.pairs.grow()
-        graph.expiry.watch_many(fresh)
+        graph.expiry.watch(fresh)
         twins = graph.twins.add_all_alone(fresh, digests)
         lefts, rights = found.slots(fresh)
         left, right = np.array(lefts, np.int64), np.array(rights, np.int64)

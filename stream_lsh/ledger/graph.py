@@ -42,7 +42,7 @@ class Graph:
         slot = self.nodes.add(id, ref, time_ms, digest)
         self.pairs.grow()
         self.twins.add(slot)
-        self.expiry.watch(slot)
+        self.expiry.watch((slot,))
         return slot
 
     def remove(self, slot: int) -> None:
@@ -59,7 +59,7 @@ class Graph:
         nodes = self.nodes
         nodes.refs[slot], nodes.times[slot], nodes.digests[slot] = ref, time_ms, digest
         self.twins.add(slot)
-        self.expiry.watch(slot)
+        self.expiry.watch((slot,))
 
     def alone(self, slot: int) -> bool:
         """Whether nothing holds the node in the graph any more."""

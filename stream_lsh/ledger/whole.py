@@ -62,7 +62,7 @@ def fill_nodes(rows: Sequence[NodeState], graph: Graph, live: dict[str, Cluster]
         nodes.clusters[at].append(slots[at])
     for slot in sorted(graph.twins.add_all_alone(slots, digests)):
         graph.twins.add(slot)
-    graph.expiry.watch_many(slots)
+    graph.expiry.watch(slots)
     for slot, past in zip(slots, pasts, strict=True):
         if past:
             graph.past.link(slot, past)
