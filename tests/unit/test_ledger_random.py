@@ -151,7 +151,7 @@ def worlds(seed: int, count: int) -> Iterator[tuple[int, random.Random]]:
 
 def test_pairs_are_the_true_ones_once_everything_has_arrived(seed: int) -> None:
     seen = 0
-    for _, rng in worlds(seed, 60):
+    for _, rng in worlds(seed, 40):
         retention_ms = rng.choice((100, 300, None))
         bench = Bench(0.8, retention_ms, rng)
         world = World(
@@ -165,7 +165,7 @@ def test_pairs_are_the_true_ones_once_everything_has_arrived(seed: int) -> None:
 
 def test_caps_and_answers_that_never_come_break_nothing(seed: int) -> None:
     expired = left_out = 0
-    for _, rng in worlds(seed, 60):
+    for _, rng in worlds(seed, 40):
         bench = Bench(0.8, rng.choice((40, 200, None)), rng)
         world = World(
             rng, bench, ids=rng.randint(3, 14), contents=rng.randint(1, 8), expiry=rng.random() < 0.8, caps=True
