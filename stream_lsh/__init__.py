@@ -3,6 +3,7 @@
     NearDuplicates      the same core in memory: add, update, remove, query
     Document            one text with an id and an event time
     Match, Cluster      what is found
+    Guards              against clusters that chain unlike documents together
     StreamLSHError      the root of the errors, see `stream_lsh.errors`
 
 Names are imported when they are first used, so that the command line starts without loading what it does not need.
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         StreamLSHError,
         UnusableDocument,
     )
+    from stream_lsh.ledger.guards.choice import Guards
     from stream_lsh.model import Cluster, Document, Match
     from stream_lsh.near_duplicates import NearDuplicates, Similar
 
@@ -36,6 +38,7 @@ __all__ = [
     "DoubtError",
     "FingerprintMismatch",
     "FutureFormat",
+    "Guards",
     "InputError",
     "InvariantError",
     "MalformedMessage",
@@ -52,6 +55,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Cluster": "model",
     "Document": "model",
+    "Guards": "ledger.guards.choice",
     "Match": "model",
     "NearDuplicates": "near_duplicates",
     "Similar": "near_duplicates",

@@ -18,6 +18,7 @@ from stream_lsh.errors import (
     UnusableDocument,
 )
 from stream_lsh.ledger.changes import MatchChange, PairState
+from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
 from stream_lsh.model import Cluster, Document, Match
 from stream_lsh.pipeline.local import BATCH, Limits, LocalPipeline, LocalState
 from stream_lsh.pipeline.records import DocumentsRecord
@@ -56,6 +57,7 @@ class NearDuplicates:
         max_candidates: most documents that one is compared with; 0 lifts all caps.
         normalise: forms that texts are brought into first, such as `nfkc`, `casefold`, `space`, `accents`.
         seed: chooses the hash functions.
+        guards: what holds a cluster together besides its matches; without, whatever matches connect is one cluster.
 
     Guarantees:
         every match is exact: no pair below the threshold is one.  A pair at or above it is found with the probability
@@ -92,8 +94,9 @@ class NearDuplicates:
         *,
         normalise: Iterable[str] = ("nfc",),
         seed: int = 1,
+        guards: Guards = NO_GUARDS,
     ) -> None:
-        problems = []
+        problems = [f"guards.{name}: {problem}" for name, problem in guards.problems(threshold)]
         if retention_ms is not None and retention_ms <= 0:
             problems.append(f"retention_ms: got {retention_ms}, expected a positive number or None")
         if max_candidates < 0:
@@ -108,10 +111,11 @@ class NearDuplicates:
             "max_candidates": max_candidates,
             "normalise": list(normalise),
             "seed": seed,
+            "guards": guards.settings(),
         }
         scheme = TextScheme(threshold, shingles, recall=recall, normalise=self._settings["normalise"], seed=seed)
-        caps = {"cap_candidates": max_candidates} | ({} if max_candidates else {"cap_postings": 0})
-        self._scheme, self._limits = scheme, Limits(retention_ms=retention_ms, **caps)
+        caps: dict[str, Any] = {"cap_candidates": max_candidates} | ({} if max_candidates else {"cap_postings": 0})
+        self._scheme, self._limits = scheme, Limits(retention_ms=retention_ms, **caps, guards=guards)
         self._pipeline = self._new_pipeline()
         self._removed = 0
 
@@ -225,7 +229,7 @@ class NearDuplicates:
         return [_match(pair) for pair in self._pipeline.settler.ledger.snapshot().pairs]
 
     def clusters(self) -> list[Cluster]:
-        """All groups of documents that matches connect, ascending by their ids."""
+        """All groups of documents that matches connect, as the guards want them; ascending by their ids."""
         return [self._cluster(id) for id in sorted(self._pipeline.settler.ledger.ids.live)]
 
     def cluster_of(self, id: str) -> Cluster | None:
@@ -321,7 +325,8 @@ class NearDuplicates:
             if head["kind"] != _KIND or not isinstance(head["scheme"], dict):
                 raise ValueError(head["kind"])
             int(head["next_offset"]), int(head["newest_ms"])
-            return cls(**head["settings"])
+            settings = {**head["settings"]}
+            return cls(**settings | {"guards": Guards(**settings.get("guards", {}))})
         except (KeyError, TypeError, ValueError, ConfigError) as error:
             raise DamagedBytes(
                 f"{os.fspath(path)}: its head does not describe near-duplicates ({error}): another program wrote it, "

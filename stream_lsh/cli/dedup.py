@@ -131,6 +131,18 @@ def _parser() -> Parser:
         metavar="SPAN",
         help="match only documents whose times are within SPAN, such as 3d or 12h (default: any)",
     )
+    group = parser.add_argument_group("what holds a group together besides its matches (default: nothing)")
+    add = group.add_argument
+    add("--strong-links", action="store_true", help="one match alone does not join two groups of two or more")
+    add(
+        "--representative-similarity",
+        type=share,
+        default=0.0,
+        metavar="S",
+        help="each member matches the oldest one, and is at least so similar to it",
+    )
+    add("--max-diameter", type=whole(2), default=0, metavar="N", help="most matches from any member to any other")
+    add("--max-size", type=whole(2), default=0, metavar="N", help="most documents in a group")
     group = parser.add_argument_group("input")
     add = group.add_argument
     add("--format", choices=FORMATS, help="format of the files (default: by their names)")

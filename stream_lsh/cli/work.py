@@ -5,7 +5,7 @@ import sys
 from argparse import Namespace
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.json import encode
 
@@ -15,6 +15,8 @@ from stream_lsh.cli.outputs import Outputs
 from stream_lsh.cli.parts import Part, Refused
 from stream_lsh.cli.progress import Progress
 from stream_lsh.cli.signers import Signers
+from stream_lsh.errors import ConfigError
+from stream_lsh.ledger.guards.choice import Guards
 from stream_lsh.model import Cluster, Document
 from stream_lsh.pipeline.local import BATCH, Limits, LocalPipeline
 from stream_lsh.pipeline.scheme import TextScheme
@@ -25,6 +27,19 @@ PIPELINE = "dedup"
 
 _SHOWN = 5
 _PENDING = 32
+
+
+def _guards(options: Namespace) -> Guards:
+    guards = Guards(
+        strong_links=options.strong_links,
+        representative_similarity=options.representative_similarity,
+        max_diameter=options.max_diameter,
+        max_size=options.max_size,
+    )
+    problems = guards.problems(options.threshold)
+    if problems:
+        raise ConfigError([f"--{name.replace('_', '-')}: {problem}" for name, problem in problems])
+    return guards
 
 
 class _Pending(NamedTuple):
@@ -52,8 +67,10 @@ class Work:
         scheme = TextScheme(options.threshold, options.shingles, recall=options.recall)
         # From here on there are children to be ended, whatever comes.
         self._signers = Signers(jobs - 1, scheme)
-        caps = {"cap_candidates": options.max_candidates} | ({} if options.max_candidates else {"cap_postings": 0})
-        limits = Limits(retention_ms=options.retention, **caps)
+        caps: dict[str, Any] = {"cap_candidates": options.max_candidates} | (
+            {} if options.max_candidates else {"cap_postings": 0}
+        )
+        limits = Limits(retention_ms=options.retention, **caps, guards=_guards(options))
         self._pipeline = LocalPipeline(scheme, options.threshold, limits)
         self._answers = Answers()
         self._progress = Progress(sum(one.size for one in inputs), shown=not options.quiet)

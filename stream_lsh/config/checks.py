@@ -28,6 +28,7 @@ def check(config: Config, notes: Notes) -> None:
         _check_security(config.kafka.security, notes)
     for at, pipeline in enumerate(config.pipelines):
         _check_banding(pipeline, ("pipeline", at), notes)
+        _check_guards(pipeline, ("pipeline", at, "guards"), notes)
     _check_names(config.pipelines, notes)
     _check_sources(config.pipelines, notes)
     _check_topics(config, notes)
@@ -99,6 +100,12 @@ def _check_banding(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:
         name = next(name for name in names if notes.has((*path, name)))  # the defaults go together
         others = [f"`{other}`" for other in sorted(names, reverse=True) if other != name]
         notes.problem((*path, name), f"with {' and '.join(others)}: {error}")
+
+
+def _check_guards(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:
+    for name, problem in pipeline.guards.problems(pipeline.threshold):
+        if notes.sound((*path, name), (*path[:2], "threshold")):
+            notes.problem((*path, name), problem)
 
 
 def _check_names(pipelines: Sequence[PipelineConfig], notes: Notes) -> None:

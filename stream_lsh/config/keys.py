@@ -1,11 +1,12 @@
 """The keys of a table of the file: the fields of its dataclass, with what each may be and what it means."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Any
 
-from stream_lsh.config.kinds import FIELD_NAME, Kind
+from stream_lsh.config.kinds import FIELD_NAME, FLAG, LEAST_SIMILARITY, Kind, whole
+from stream_lsh.ledger.guards.choice import Guards
 from stream_lsh.wire.source import FieldNames
 
 _META = "key"
@@ -47,10 +48,10 @@ def table(cls: type, says: str) -> Mapping[str, Any]:
 @cache
 def keys_of(cls: type) -> Mapping[str, Key]:
     """The keys of a table by their names, in the order in which the dataclass has them."""
-    if cls is FieldNames:
+    if cls in _PLAIN:
         return {
-            field.name: Key(field.name, field.name, says, FIELD_NAME, None, field.default, required=False)
-            for field, says in zip(fields(FieldNames), _FIELD_NAMES_SAY, strict=True)
+            field.name: Key(field.name, field.name, says, kind, None, field.default, required=False)
+            for field, (kind, says) in zip(fields(cls), _PLAIN[cls], strict=True)
         }
     keys = {}
     for field in fields(cls):
@@ -63,9 +64,18 @@ def keys_of(cls: type) -> Mapping[str, Key]:
     return keys
 
 
-_FIELD_NAMES_SAY = (
-    "the field with the id; without `rekey` the message's key is the id too, and both must be equal",
-    "the field with the text that is compared",
-    "the field with the event time: ISO 8601 or milliseconds since 1970",
-    "the field that is `true` in a message that deletes its document",
-)
+_PLAIN: Mapping[type, Sequence[tuple[Kind, str]]] = {
+    FieldNames: (
+        (FIELD_NAME, "the field with the id; without `rekey` the message's key is the id too, and both must be equal"),
+        (FIELD_NAME, "the field with the text that is compared"),
+        (FIELD_NAME, "the field with the event time: ISO 8601 or milliseconds since 1970"),
+        (FIELD_NAME, "the field that is `true` in a message that deletes its document"),
+    ),
+    Guards: (
+        (FLAG, "a single pair does not hold two groups of two documents or more together"),
+        (LEAST_SIMILARITY, "each member is a pair with the representative, at least so similar; 0: need not be"),
+        (whole(0, 1_000), "pairs from any member to any other at most, 2 or more; 0: any number"),
+        (whole(0), "documents in a cluster at most, 2 or more; 0: any number"),
+    ),
+}
+"""Tables that know nothing of a file: what each of their fields may be, and what it means."""

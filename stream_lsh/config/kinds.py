@@ -177,6 +177,12 @@ def _share(value: object) -> float:
     return float(value)
 
 
+def _least(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+        raise Unfit
+    return float(value)
+
+
 def _flag(value: object) -> bool:
     if not isinstance(value, bool):
         raise Unfit
@@ -286,6 +292,7 @@ def _forms(value: object) -> tuple[str, ...]:
     return tuple(listed)
 
 
+LEAST_SIMILARITY = Kind("a number from 0 to below 1", _least, _number)
 SHARE = Kind("a number above 0 and below 1", _share, _number)
 FLAG = Kind("true or false", _flag, lambda text: {"true": True, "false": False}.get(text.lower(), text))
 FIELD_NAME = Kind("the name of a field", _text)

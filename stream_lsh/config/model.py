@@ -12,6 +12,7 @@ from stream_lsh.config import kinds
 from stream_lsh.config.keys import key, table
 from stream_lsh.config.kinds import Secret, choice, size, span, whole
 from stream_lsh.errors import InvariantError
+from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits
 from stream_lsh.pipeline.scheme import TextScheme
@@ -242,6 +243,9 @@ class PipelineConfig:
     fields: FieldNames = field(
         default=FieldNames(), metadata=table(FieldNames, "what the source calls the fields of a document")
     )
+    guards: Guards = field(
+        default=NO_GUARDS, metadata=table(Guards, "what holds a cluster together besides its pairs; default: nothing")
+    )
     topics: TopicsConfig = field(default=TopicsConfig(), metadata=table(TopicsConfig, "the names of the public topics"))
     app_id: str = DEFAULT_APP_ID
 
@@ -279,9 +283,9 @@ class PipelineConfig:
         )
 
     def limits(self) -> Limits:
-        """Retention and caps, as the steps take them."""
-        limits = Limits(self.retention_ms, self.lateness_ms, self.max_documents, cap_candidates=self.max_candidates)
-        return limits if self.max_candidates else Limits(self.retention_ms, self.lateness_ms, self.max_documents, 0, 0)
+        """Retention, caps and guards, as the steps take them."""
+        caps = {"cap_candidates": self.max_candidates} | ({} if self.max_candidates else {"cap_postings": 0})
+        return Limits(self.retention_ms, self.lateness_ms, self.max_documents, **caps, guards=self.guards)
 
     @property
     def source(self) -> str:

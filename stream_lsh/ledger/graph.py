@@ -71,8 +71,7 @@ class Graph:
         """The components that hold `slots`, all but one of them; empty if they all are in one.
 
         A search starts from each, the smallest one takes the next steps, and searches that meet become one; so what
-        came off is found at the cost of its own size, not of what it came off.  Past nodes are steps on the way: the
-        past node n is the vertex -1 - n.
+        came off is found at the cost of its own size, not of what it came off.  Past nodes are steps on the way.
         """
         found = [[slot] for slot in slots]
         to_visit = [[slot] for slot in slots]
@@ -103,7 +102,7 @@ class Graph:
     def _walk(self, search: int, waiting: list[int], found: list[int], search_of: dict[int, int]) -> list[int]:
         """Some steps of a search; what it met of others."""
         met = list[int]()
-        steps = self._steps if self.twins.groups or self.past.links else self.pairs.neighbours
+        steps = self.steps if self.twins.groups or self.past.links else self.pairs.neighbours
         for _ in range(_STEPS):
             if not waiting or met:
                 break
@@ -117,8 +116,18 @@ class Graph:
                     met.append(vertex)
         return met
 
-    def _steps(self, vertex: int) -> list[int]:
-        """Nodes and past nodes that one step leads to."""
+    def component(self, slot: int) -> list[int]:
+        """Everybody that is connected with one, it included.  Cost: O(members and their links)."""
+        found, waiting = {slot}, [slot]
+        while waiting:
+            for vertex in self.steps(waiting.pop()):
+                if vertex not in found:
+                    found.add(vertex)
+                    waiting.append(vertex)
+        return [vertex for vertex in found if vertex >= 0]
+
+    def steps(self, vertex: int) -> list[int]:
+        """Nodes and past nodes that one step leads to; the past node n is the vertex -1 - n."""
         if vertex < 0:
             return [*self.past.links[-1 - vertex]]
         steps = self.pairs.neighbours(vertex)

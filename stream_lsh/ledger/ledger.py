@@ -16,9 +16,10 @@ from collections.abc import Iterable, Sequence
 
 from stream_lsh.ledger.changes import NewestState, Settled
 from stream_lsh.ledger.clusters import NOWHERE
-from stream_lsh.ledger.components import Components
 from stream_lsh.ledger.edges import Edge, Edges, End
 from stream_lsh.ledger.frame import DELETED, EXPIRED, UPDATED, Frame
+from stream_lsh.ledger.grouping import Groups
+from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.outcome import (
     PairNews,
     changes_of,
@@ -33,22 +34,24 @@ from stream_lsh.model import Retirement
 from stream_lsh.retention import Horizon
 
 
-class Ledger(Components):
-    """Live pairs, their components, and what must be remembered to keep them right.
+class Ledger(Groups):
+    """Live pairs, their clusters, and what must be remembered to keep them right.
 
     Args:
         threshold: pairs below it are not true.
         retention_ms: how far apart in event time two documents may be; None: any distance.
+        guards: what holds a cluster together besides pairs; without, clusters are the connected components.
 
     Guarantees:
         Edges may come again, late, and in any order between documents; the end is the same.
     Cost:
-        O(size of the part that changes) for an edge, a retirement or an expiry; memory for live members, live pairs,
-        and one entry for each id that was updated or deleted within the retention.
+        O(size of the part that changes) for an edge, a retirement or an expiry, with guards O(size of the component)
+        for a frame; memory for live members, live pairs, and one entry for each id that was updated or deleted within
+        the retention.
     """
 
-    def __init__(self, threshold: float, retention_ms: int | None = None) -> None:
-        super().__init__(retention_ms)
+    def __init__(self, threshold: float, retention_ms: int | None = None, guards: Guards = NO_GUARDS) -> None:
+        super().__init__(retention_ms, guards)
         self._threshold = threshold
 
     # -- one frame
@@ -71,7 +74,7 @@ class Ledger(Components):
         """
         self._frame = Frame(offset, self.graph)
         if horizon is None and not retirements and isinstance(edges, Edges) and len(edges) >= LEAST_ROWS:
-            found = plain_pairs(edges, self, self._threshold)
+            found = None if self.guards else plain_pairs(edges, self, self._threshold)
             if found is not None:
                 return self._settled_plain(found)
         for retirement in retirements:
@@ -80,6 +83,7 @@ class Ledger(Components):
             self._link(edge)
         if horizon is not None:
             self._expire(self.horizon.joined(horizon))
+        self._regroup()
         settled = self._settled()
         self.graph.nodes.release()
         return settled
@@ -139,10 +143,12 @@ class Ledger(Components):
         suspects = graph.past.company(slot).union(graph.twins.near(slot), {slot})
         graph.past.link(slot, ())
         cluster = nodes.clusters[slot]
-        self._frame.touch_cluster(cluster, "changed")
-        nodes.take_out(cluster, slot)
+        if cluster is not NOWHERE:
+            self._frame.touch_cluster(cluster, "changed")
+            nodes.take_out(cluster, slot)
         graph.replace(slot, ref, time_ms, digest)
-        nodes.put_in(cluster, slot)
+        if cluster is not NOWHERE:
+            nodes.put_in(cluster, slot)
         self._repair(suspects, UPDATED)
         if nodes.clusters[slot] is not NOWHERE:
             self._join_twins(slot)
@@ -233,6 +239,7 @@ class Ledger(Components):
         nodes = self.graph.nodes
         expired = nodes.by_id(self.graph.expiry.due(before, horizon))
         self._withdraw_doubts(expired)
+        self._regroup()
         for slot in expired:
             if nodes.clusters[slot] is not NOWHERE:
                 self._contract(slot)
@@ -249,10 +256,14 @@ class Ledger(Components):
         self._repair(suspects, UPDATED)
 
     def _contract(self, slot: int) -> None:
-        """An expired document leaves its cluster and lives on as a link between those that it was connected with."""
-        frame, graph = self._frame, self.graph
+        """An expired document leaves its cluster and lives on as a link between those that it was connected with.
+
+        Guards may have put some of these into other clusters: to them it is no link.
+        """
+        frame, graph, clusters = self._frame, self.graph, self.graph.nodes.clusters
         neighbours = graph.twins.near(slot)
         partners = graph.pairs.partners(slot)
+        cluster, suspects = clusters[slot], graph.past.company(slot).union(neighbours)
         frame.touch_node(slot)
         for partner, pair in reversed(partners):
             state = graph.pairs.state(pair)
@@ -262,10 +273,14 @@ class Ledger(Components):
             frame.expired[key] = state
             frame.put.pop(key, None)
             graph.pairs.drop(pair)
-            neighbours.append(partner)
+            suspects.add(partner)
+            if clusters[partner] is cluster:
+                neighbours.append(partner)
         self._leave([slot], EXPIRED)
         graph.past.contract(slot, neighbours, frame.touch_node)
         graph.remove(slot)
+        if self.guards:
+            self._repair(suspects, EXPIRED)
 
     # -- what came of it
 

@@ -11,6 +11,7 @@ import numpy as np
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.changes import Settled
 from stream_lsh.ledger.edges import Edges
+from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
 from stream_lsh.model import NO_REF, Document
 from stream_lsh.pipeline.batches import CANDIDATE, Candidates, EdgesFrame, Mark, Verifications, Watermarks
 from stream_lsh.pipeline.documents import DocumentTable
@@ -32,7 +33,7 @@ _LEAST_OF_SEGMENT = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long documents count, and what bounds the work for each.
+    """How long documents count, what bounds the work for each, and what bounds clusters.
 
     Attributes:
         retention_ms: greatest distance of a match in event time, and how long a document is kept; None: for ever.
@@ -40,6 +41,7 @@ class Limits:
         max_documents: newest documents kept; 0: all.
         cap_postings: how far a bucket is followed; 0: to its end.
         cap_candidates: candidates a document; 0: all.
+        guards: what holds a cluster together besides pairs.
     """
 
     retention_ms: int | None = None
@@ -47,6 +49,7 @@ class Limits:
     max_documents: int = 0
     cap_postings: int = 32
     cap_candidates: int = 200
+    guards: Guards = NO_GUARDS
 
     @property
     def segment_span_ms(self) -> int | None:
@@ -89,7 +92,7 @@ class LocalPipeline:
     Args:
         scheme: makes signatures, buckets and shingle sets.
         threshold: least similarity of a match; that for which the scheme's bands were chosen.
-        limits: retention and caps.
+        limits: retention, caps and guards.
 
     Guarantees:
         the pairs are those that the stream finds for the same documents; so are the groups, but not the cluster ids,
@@ -108,7 +111,7 @@ class LocalPipeline:
             segment_span_ms=limits.segment_span_ms,
             most_documents=limits.segment_documents,
         )
-        self.settler = Settler(threshold, 1, limits.retention_ms, limits.lateness_ms)
+        self.settler = Settler(threshold, 1, limits.retention_ms, limits.lateness_ms, limits.guards)
         self._criteria = Criteria(threshold, scheme.least_matching(threshold), limits.retention_ms)
         self._sets = ShingleSets(scheme)
         self._forwarded = Forwarded()

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stream_lsh.ledger.changes import Settled
+from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.table import columns_of
 from stream_lsh.pipeline.batches import RECHECK, Candidates, EdgesFrame
@@ -83,12 +84,18 @@ class Settler:
         partitions: of the source, and so of `verifications`.
         retention_ms: how long a document can match, of event time; None: for ever.
         lateness_ms: how much longer its state is kept for documents that come late.
+        guards: what holds a cluster together besides pairs.
     """
 
     def __init__(
-        self, threshold: float, partitions: int = 1, retention_ms: int | None = None, lateness_ms: int = 3_600_000
+        self,
+        threshold: float,
+        partitions: int = 1,
+        retention_ms: int | None = None,
+        lateness_ms: int = 3_600_000,
+        guards: Guards = NO_GUARDS,
     ) -> None:
-        self._new_ledger = partial(Ledger, threshold, retention_ms)
+        self._new_ledger = partial(Ledger, threshold, retention_ms, guards)
         self.ledger = self._new_ledger()
         self.applied_offset = -1
         self._partitions = partitions

@@ -8,6 +8,7 @@
     topics       the public ones, which hold what was said so far
     threshold    of the pairs in the ledger
     settings     of the scheme, by name
+    guards       of the clusters, those that are set, by name; older ones lack it, and had none
     fingerprint  of the settings, as frames and records of changelogs carry it: sixteen hexadecimal digits
 
 The value is one JSON object.  A later version may add fields; what changes their meaning is another format.
@@ -15,7 +16,7 @@ The value is one JSON object.  A later version may add fields; what changes thei
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from stream_lsh.errors import ConfigError, DamagedBytes, FutureFormat, StateError, StreamLSHError
@@ -37,6 +38,7 @@ class Manifest:
     topics: Mapping[str, str]
     threshold: float
     settings: Mapping[str, Setting]
+    guards: Mapping[str, Setting] = field(default_factory=dict)
 
 
 def encode_manifest(manifest: Manifest) -> bytes:
@@ -59,7 +61,8 @@ def decode_manifest(value: bytes | None, topic: str) -> Manifest:
                 f"{topic}: got format {said['format']!r:.20}, expected {FORMAT}: another version of stream_lsh wrote "
                 f"it; start that version, or {_AGAIN}"
             )
-        found = Manifest(**{name: said[name] for name in Manifest.__slots__})
+        found = Manifest(**{name: said[name] for name in Manifest.__slots__ if name in said or name != "guards"})
+        _all_settings(found)
         if said["fingerprint"] != f"{fingerprint(found.settings):016x}":
             raise ValueError("its fingerprint is not that of its settings")
     except (KeyError, TypeError, ValueError) as error:
@@ -90,8 +93,7 @@ under another `app_id`
             )
         ]
     found: list[StreamLSHError] = []
-    our_settings = {**ours.settings, "threshold": ours.threshold}
-    unlike = differences(our_settings, {**theirs.settings, "threshold": theirs.threshold})
+    unlike = differences(_all_settings(ours), _all_settings(theirs))
     if unlike:
         told = f"{name}: its state was built under other settings ({'; '.join(unlike)}): set them back, or {_AGAIN}"
         found.append(ConfigError(told))
@@ -105,6 +107,11 @@ under another `app_id`
         told = f"{ours.documents}: has {ours.partitions} partitions, and the state of {name} was built from"
         found.append(ConfigError(f"{told} {theirs.partitions}; keys are on others now: {_AGAIN}"))
     return found
+
+
+def _all_settings(manifest: Manifest) -> dict[str, Setting]:
+    guards = {f"guards.{name}": value for name, value in dict(manifest.guards).items()}
+    return {**manifest.settings, "threshold": manifest.threshold, **guards}
 
 
 def _made_anew(ours: Manifest, theirs: Manifest) -> list[StreamLSHError]:

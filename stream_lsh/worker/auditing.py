@@ -228,7 +228,9 @@ def compare(
     clusters: dict[str, set[str]] = defaultdict(set)
     for node in snapshot.nodes:
         clusters[node.cluster].add(node.id)
-    groups = _joined([*clusters.values(), *map(set, also)])
+    # Guards would have to be asked again about what hangs on pairs that the chain did not find.
+    guarded = bool(pipeline.guards) and bool(also)
+    groups = _joined([*clusters.values(), *(() if pipeline.guards else map(set, also))])
     members = {one: cluster for one, cluster in published.members.items() if judged(one)}
     # Who is in a cluster with somebody who is not judged may match him.
     unclear = {cluster for one, cluster in published.members.items() if one not in members}
@@ -244,7 +246,7 @@ def compare(
         ("similarities differ", [pair for pair in pairs.keys() & true.keys() if pairs[pair] != true[pair]], running),
         ("documents have no cluster", lacking, cut or pipeline.members_topic in doubts.gone),
         ("documents have a cluster and no match", baseless, running or partly),
-        ("documents are in another group", _regrouped(groups, members), cut or partly),
+        ("documents are in another group", _regrouped(groups, members), cut or partly or guarded),
     )
     yield from ((NOTE, said) for said in doubts.said())
     for what, cases, excused in told:

@@ -76,6 +76,7 @@ def manifest_of(pipeline: PipelineConfig, partitions: int, ids: Mapping[str, str
         {name: topic for name, topic in pipeline.public_topics.items() if name != "dead_letters"},
         pipeline.threshold,
         stored_settings(pipeline.scheme()),
+        pipeline.guards.settings(),
     )
 
 

@@ -333,7 +333,9 @@ class PipelineState:
 
     def _new_ledger(self, partition: int) -> Ledger:
         limits = self.limits
-        settler = Settler(self.config.threshold, self.partitions, limits.retention_ms, limits.lateness_ms)
+        settler = Settler(
+            self.config.threshold, self.partitions, limits.retention_ms, limits.lateness_ms, limits.guards
+        )
         ledger = Ledger(settler, LedgerAssembler(self.fingerprint))
         if self.storage is not None:
             store = ledger.store = LedgerStore(*self._copy(self.storage, "ledger", partition), self.fingerprint)

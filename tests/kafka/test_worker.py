@@ -15,7 +15,9 @@ from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 from stream_lsh.config import Config, parse
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import BATCH, LocalPipeline
+from stream_lsh.worker.auditing import audit
 from stream_lsh.worker.brokers import Broker
+from stream_lsh.worker.checking import WRONG
 from stream_lsh.worker.topology import build_app, source_partitions
 from tests.kafka.harness import quiet, read, running, until
 
@@ -32,6 +34,7 @@ def written(config: Config, folder: Path, **worker: Any) -> Path:
         "shingles": pipeline.shingles,
         "threshold": pipeline.threshold,
         "retention": 0,
+        **{f"guards.{name}": value for name, value in pipeline.guards.settings().items()},
     }
     file = folder / "worker.toml"
     lines = ["[kafka]", f'brokers = "{config.kafka.brokers[0]}"', "[worker]"]
@@ -119,6 +122,19 @@ def test_the_stream_finds_what_the_chain_in_memory_finds(
     assert found == (pairs, groups)
     assert sum(signed) == len(documents)
     assert all(signed), "every worker has to do"
+
+
+def test_clusters_with_guards_are_those_of_the_chain_in_memory(broker: Broker, name: str, data_dir: Path) -> None:
+    guards = {"guards.representative_similarity": 0.6, "guards.max_size": 3}
+    config = configured(broker, name, 4, **guards)
+    documents = articles(data_dir, 1500)
+    pairs, groups = expected(config, documents)
+    assert groups != expected(configured(broker, name, 4), documents)[1]
+    found, _ = asyncio.run(streamed(config, documents, len(pairs), 1))
+    assert found == (pairs, groups)
+    findings = asyncio.run(audit(config, config.pipelines[0]))
+    assert [(finding.state, finding.said) for finding in findings if finding.state == WRONG] == []
+    assert any(" are true" in finding.said for finding in findings)
 
 
 async def streamed(config: Config, documents: list[Document], pairs: int, workers: int) -> Any:

@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,18 +95,27 @@ def test_a_damaged_changelog_ends_the_worker_before_anything_is_read(
     ) <= 2  # what came before was acknowledged, if the first run had the time; nothing after it was
 
 
-def test_state_of_other_shingles_is_refused(broker: Broker, name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"shingles": "char:5"}, "shingles: ours 'char:5', theirs 'word:3'"),
+        ({"guards.max_size": 9}, "guards.max_size: ours 9, theirs not set"),
+    ],
+)
+def test_state_of_other_settings_is_refused(
+    broker: Broker, name: str, tmp_path: Path, settings: dict[str, Any], said: str
+) -> None:
     config = configured(broker, name, 1)
-    other = configured(broker, name, 1, shingles="char:5")
+    other = configured(broker, name, 1, **settings)
 
     async def run() -> tuple[int, str]:
         await run_before(broker, config)
         return await ended(other, tmp_path)
 
-    code, said = asyncio.run(run())
-    assert code == 2, said
-    assert f"stream-lsh: ConfigError: {name}-p: its state was built under other settings (shingle" in said
-    assert "shingles: ours 'char:5', theirs 'word:3'" in said
+    code, told = asyncio.run(run())
+    assert code == 2, told
+    assert f"stream-lsh: ConfigError: {name}-p: its state was built under other settings (" in told
+    assert said in told
     assert asyncio.run(matched(config)) == {pair(0)}
 
 

@@ -135,6 +135,31 @@ def test_an_id_that_comes_again_replaces_and_a_delete_deletes() -> None:
     assert "1 deletes" in run.err
 
 
+@pytest.mark.parametrize(
+    ("option", "groups"),
+    [
+        ([], [["d", "c", "b", "a"]]),
+        (["--max-size", "2"], [["b", "a"], ["d", "c"]]),
+        (["--max-diameter", "2"], [["c", "b", "a"], ["d"]]),
+        (["--strong-links"], [["b", "a"], ["d", "c"]]),
+        (["--representative-similarity", "0.6"], [["b", "a"], ["d", "c"]]),
+    ],
+)
+def test_guards_part_a_chain(option: list[str], groups: list[list[str]], tmp_path: Path) -> None:
+    words = "one two three four five six seven eight nine".split()
+    chain = [{"id": id, "text": " ".join(words[at : at + 5]), "time": at} for at, id in enumerate("abcd")]
+    settings = ("--threshold", "0.6", "--shingles", "word:1", *option)
+    run = dedup("-", *settings, "--clusters", tmp_path / "c", stdin=lines_of(chain))
+    assert run.code == 0, run.err
+    assert [json.loads(line)["members"] for line in (tmp_path / "c").read_text().splitlines()] == groups
+
+
+def test_a_guard_that_says_nothing_is_refused() -> None:
+    run = dedup("-", "--representative-similarity", "0.5", stdin=LINES)
+    assert run.code == 2
+    assert "--representative-similarity: got 0.5, expected at least the threshold, 0.8: no pair is below it" in run.err
+
+
 def test_the_retention_parts_what_is_far_apart_and_keeps_what_was_found(tmp_path: Path) -> None:
     day = 86_400_000
     documents = [{"id": str(n), "text": STORY, "time": n * day} for n in (0, 1, 40, 41, 42)]

@@ -15,6 +15,7 @@ from stream_lsh.config import (
 )
 from stream_lsh.config.keys import keys_of
 from stream_lsh.errors import ConfigError
+from stream_lsh.ledger.guards.choice import Guards
 from stream_lsh.wire.source import FieldNames
 
 TOPIC = "1 to 249 of the characters A-Z a-z 0-9 . _ -"
@@ -28,6 +29,7 @@ TABLES = {
     WorkerConfig: "worker",
     PipelineConfig: "pipeline",
     FieldNames: "pipeline.fields",
+    Guards: "pipeline.guards",
     TopicsConfig: "pipeline.topics",
 }
 

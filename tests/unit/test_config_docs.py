@@ -13,10 +13,11 @@ from stream_lsh.config import KafkaConfig, PipelineConfig, SecurityConfig, Topic
 from stream_lsh.config.keys import Key, keys_of
 from stream_lsh.config.units import SIZE_UNITS, SPAN_UNITS
 from stream_lsh.errors import ConfigError
+from stream_lsh.ledger.guards.choice import Guards
 from stream_lsh.wire.source import FieldNames
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
-TABLES = (KafkaConfig, SecurityConfig, WorkerConfig, PipelineConfig, FieldNames, TopicsConfig)
+TABLES = (KafkaConfig, SecurityConfig, WorkerConfig, PipelineConfig, FieldNames, Guards, TopicsConfig)
 
 
 def table(cls: type) -> str:

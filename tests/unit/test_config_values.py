@@ -28,6 +28,7 @@ from stream_lsh.config.keys import keys_of
 from stream_lsh.config.model import INTERNAL_TOPICS, MECHANISMS, PUBLIC_TOPICS, TABLES
 from stream_lsh.config.variables import folded
 from stream_lsh.errors import ConfigError, InvariantError
+from stream_lsh.ledger.guards.choice import Guards
 from stream_lsh.pipeline.local import Limits
 from stream_lsh.text.normalise import FORMS
 from stream_lsh.wire.source import FieldNames
@@ -111,6 +112,14 @@ SECURITY = st.none() | st.builds(
     password=TEXTS.map(Secret),
 )
 FIELDS = st.lists(TEXTS, min_size=4, max_size=4, unique=True).map(lambda names: FieldNames(*names))
+BOUNDS = st.just(0) | st.integers(2, 1_000)
+GUARDS = st.builds(
+    Guards,
+    strong_links=st.booleans(),
+    representative_similarity=st.just(0.0) | st.floats(0.9, 0.999),
+    max_diameter=BOUNDS,
+    max_size=BOUNDS,
+)
 SOURCES = NAMES.map(lambda name: f"q{name}")
 PIPELINES = st.builds(
     PipelineConfig,
@@ -131,6 +140,7 @@ PIPELINES = st.builds(
     max_ahead_ms=ENDLESS,
     on_bug=st.sampled_from(["halt", "dead-letter"]),
     fields=FIELDS,
+    guards=GUARDS,
     topics=st.builds(
         TopicsConfig, matches=st.just("") | NAMES.map(lambda name: f"t{name}"), keep_forever=st.booleans()
     ),
@@ -203,7 +213,7 @@ def test_any_configuration_comes_back_from_the_environment(config: Config) -> No
 
 
 def test_every_field_is_a_key() -> None:
-    for cls in (KafkaConfig, SecurityConfig, WorkerConfig, PipelineConfig, TopicsConfig, FieldNames):
+    for cls in (KafkaConfig, SecurityConfig, WorkerConfig, PipelineConfig, TopicsConfig, FieldNames, Guards):
         fields = {field.name for field in dataclasses.fields(cls)} - {"app_id" if cls is PipelineConfig else ""}
         assert {key.field for key in keys_of(cls).values()} == fields
         assert {key.name for key in keys_of(cls).values() if key.required} == (

@@ -19,9 +19,16 @@ def test_a_manifest_comes_back_with_its_fingerprint_in_it() -> None:
     assert decode_manifest(value, "topic") == ONE
     assert json.loads(value)["fingerprint"] == f"{fingerprint(SETTINGS):016x}"
     assert decode_manifest(json.dumps(json.loads(value) | {"later": 1}).encode(), "topic") == ONE
+    guarded = replace(ONE, guards={"max_size": 9})
+    assert decode_manifest(encode_manifest(guarded), "topic") == guarded
 
 
-@pytest.mark.parametrize("altered", [{"settings": {"seed": 2}}, {"fingerprint": "0"}, {"settings": 5}])
+def test_a_manifest_from_before_there_were_guards_has_none() -> None:
+    before = {name: value for name, value in json.loads(encode_manifest(ONE)).items() if name != "guards"}
+    assert decode_manifest(json.dumps(before).encode(), "topic") == ONE
+
+
+@pytest.mark.parametrize("altered", [{"settings": {"seed": 2}}, {"fingerprint": "0"}, {"settings": 5}, {"guards": 5}])
 def test_an_altered_manifest_is_damaged(altered: dict[str, Any]) -> None:
     value = json.dumps(json.loads(encode_manifest(ONE)) | altered).encode()
     with pytest.raises(DamagedBytes, match=r"^topic: the first record is no manifest"):
@@ -34,6 +41,7 @@ def test_an_altered_manifest_is_damaged(altered: dict[str, Any]) -> None:
         ({"documents": "other"}, ConfigError, "built from wire, not from other"),
         ({"settings": SETTINGS | {"seed": 2}}, ConfigError, "(seed: ours 2, theirs 1)"),
         ({"threshold": 0.9}, ConfigError, "(threshold: ours 0.9, theirs 0.8)"),
+        ({"guards": {"max_size": 9}}, ConfigError, "(guards.max_size: ours 9, theirs not set)"),
         ({"topics": {"matches": "new"}}, ConfigError, "(matches: ours 'new', theirs 'pairs')"),
         ({"partitions": 5}, ConfigError, "has 5 partitions"),
         ({"sources": {"wire": "id-2"}}, StateError, "its id is id-2, and the state of news was built from id-1"),
