@@ -11,8 +11,9 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U64
 from stream_lsh.index.batch import Batch
+from stream_lsh.index.links import ORDINAL, RETIRED
 from stream_lsh.index.sealed import Sealed
-from stream_lsh.index.segment import ORDINAL, RETIRED, Segment
+from stream_lsh.index.segment import Segment
 
 _MOST_SLICES = 256
 _LEAST_DOCUMENTS = 512

@@ -11,8 +11,9 @@ from itertools import pairwise
 import numpy as np
 
 from stream_lsh.arrays import I64, U32, U64
+from stream_lsh.index.links import ORDINAL, RETIRED
 from stream_lsh.index.sealed import DEAD, LAST, SLICE, Sealed, range_bits
-from stream_lsh.index.segment import ORDINAL, RETIRED, Documents, Segment, reach
+from stream_lsh.index.segment import Documents, Segment, reach
 
 MOST_SEALED = 4
 """Sealed segments of a stretch; where there are more, the smallest neighbours become one."""

@@ -21,17 +21,15 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U32, U64, Bools
 from stream_lsh.errors import DamagedBytes
-from stream_lsh.index.borders import BORDER, borders_of
+from stream_lsh.index.links import LOW32, ORDINAL, RETIRED, S32, copy_log
 
-S32 = np.uint64(32)
-LOW32 = np.uint64(0xFFFFFFFF)
-RETIRED = np.uint64(1 << 31)
-ORDINAL = np.uint64((1 << 31) - 1)
 PARTITION_SHIFT = np.uint64(48)
 _NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
 FOREVER_MS = (1 << 63) - 1
 _FIELDS = 7
 _HUGE_FROM = 1 << 22
+_BORDER = 1 << 12
+"""Rows between two borders, at least."""
 FEW = 40
 """Up to so many chains are followed one by one: a round of numpy costs as much as forty steps in plain Python."""
 ROUNDS = 64
@@ -255,7 +253,7 @@ class Segment(Documents):
         self.refs[self.documents : self.documents + n] = refs
         self.alive[self.documents : self.documents + n] = counts
         self.count += m
-        if self.count - self.borders[-1] >= BORDER:
+        if self.count - self.borders[-1] >= _BORDER:
             self.borders.append(self.count)
         self.live += m
         self.documents += n
@@ -345,7 +343,12 @@ class Segment(Documents):
 
     def snapshot(self) -> dict[str, np.ndarray]:
         """Copies of everything that is in use, by name."""
-        return {**self.snapshot_documents(), "log": self.log[: self.count + 1].copy(), "head": self.head.copy()}
+        return {
+            **self.snapshot_documents(),
+            "log": self.log[: self.count + 1].copy(),
+            "head": self.head.copy(),
+            "borders": np.array(self.borders, np.int64),
+        }
 
     @classmethod
     def restore(cls, arrays: dict[str, np.ndarray]) -> "Segment":
@@ -355,26 +358,24 @@ class Segment(Documents):
             DamagedBytes: an array is missing or does not fit the others.
         """
         documents = cls.restore_documents(arrays)
-        if "log" not in arrays or "head" not in arrays:
-            raise DamagedBytes("the snapshot of a segment has no array 'log' or 'head': rebuild the table")
-        log, head = arrays["log"], arrays["head"]
+        try:
+            log, head, borders = arrays["log"], arrays["head"], arrays["borders"].tolist()
+        except KeyError as missing:
+            raise DamagedBytes(f"the snapshot of a segment has no array {missing}: rebuild the table") from missing
         if log.shape != (documents.count + 1, 2):
             raise DamagedBytes(f"the snapshot of a segment has a log {log.shape}: rebuild the table")
         segment = cls(documents.capacity, documents.until_ms, documents.base)
-        if head.shape != segment.head.shape or int(head.max()) >= len(log):
+        unfit = head.shape != segment.head.shape or int(head.max()) >= len(log)
+        if unfit or borders[:1] != [0] or borders[-1] > documents.count or sorted(set(borders)) != borders:
             raise DamagedBytes("the arrays of a segment's snapshot do not fit each other: rebuild the table")
-        links = log[1:, 1]
-        backwards = ((links >> S32) <= np.arange(len(links), dtype=np.uint64)).all()
-        known = ((links & ORDINAL) < np.uint64(max(documents.documents, 1))).all()
-        if not backwards or not known or np.count_nonzero((links & RETIRED) == 0) != documents.live:
+        if not copy_log(segment.log, log, max(documents.documents, 1), documents.live):
             raise DamagedBytes("a segment's snapshot has postings that lead nowhere: rebuild the table")
         refs, alive = segment.refs, segment.alive
         segment.take_documents(documents)
         refs[: documents.documents], alive[: documents.documents] = documents.refs, documents.alive
         segment.refs, segment.alive = refs, alive
-        segment.log[: len(log)] = log
         segment.head[:] = head
-        segment.borders = borders_of(links & ORDINAL)
+        segment.borders = borders
         return segment
 
 

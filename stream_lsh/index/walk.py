@@ -10,8 +10,9 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U64
 from stream_lsh.index.hits import NUMBER_MASK, ROW_SHIFT
+from stream_lsh.index.links import LOW32, S32
 from stream_lsh.index.sealed import DEAD, Needles, Sealed
-from stream_lsh.index.segment import FEW, LOW32, S32, Places, Segment
+from stream_lsh.index.segment import FEW, Places, Segment
 
 _ONE = np.uint64(1)
 _WIDEST = 256

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stream_lsh.index import BandTable, borders, copying, segment
+from stream_lsh.index import BandTable, copying, segment
 from stream_lsh.index.batch import Batch
 from tests.unit.index_oracle import Posting, columns, retire
 from tests.unit.test_index_sealed import NeverSealed, SealedOnDemand, same
@@ -22,8 +22,7 @@ def entered(slices: list[Batch], span: int | None) -> BandTable:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (segment, borders):
-        monkeypatch.setattr(module, "BORDER", 8)
+    monkeypatch.setattr(segment, "_BORDER", 8)
     monkeypatch.setattr(copying, "_LEAST_DOCUMENTS", 3)
 
 
