@@ -51,7 +51,7 @@ class NearDuplicates:
 
     Args:
         threshold: least Jaccard similarity of a match, above 0 and below 1.
-        shingles: what is compared: runs of k words (`word:3`) or characters (`char:5`).
+        shingles: what is compared: runs of k words (`word:3`) or characters (`char:5`), or stop words (`stopword:en`).
         recall: probability that a pair at the threshold is found, but for 0.001; more similar pairs have a greater one.
         retention_ms: match only documents whose times are within this span, and forget older ones; None: never.
         max_candidates: most documents that one is compared with; 0 lifts all caps.

@@ -109,7 +109,7 @@ def _parser() -> Parser:
         "--shingles",
         default="word:3",
         metavar="KIND:K",
-        help="what is compared: runs of K words or characters, such as word:3 or char:5 (default word:3)",
+        help="what is compared: runs of K words or characters: word:3, char:5; or stopword:en (default word:3)",
     )
     add(
         "--recall",

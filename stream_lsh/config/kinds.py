@@ -13,7 +13,7 @@ from typing import Any
 
 from stream_lsh.config.units import size_bytes, span_ms, span_text
 from stream_lsh.errors import ConfigError
-from stream_lsh.text.catalog import shingler
+from stream_lsh.text.catalog import SPECS, shingler
 from stream_lsh.text.normalise import FORMS
 from stream_lsh.text.spelling import nearest
 
@@ -310,6 +310,6 @@ FOLDER = Kind('the path of a folder, or "" for none', _folder)
 FILE = Kind('the path of a file that can be read, or ""', _file)
 WEB = Kind('host:port, or "" for none', _web)
 BROKERS = Kind("host:port, several with commas or as a list", _brokers)
-SHINGLES = Kind("char:<k> or word:<k>", _shingles)
+SHINGLES = Kind(SPECS, _shingles)
 FORMS_EXPECTED = f"names out of {', '.join(FORMS)}"
 NORMAL_FORMS = Kind(f"a list of {FORMS_EXPECTED}", _forms)

@@ -181,7 +181,11 @@ class PipelineConfig:
         ),
     )
     shingles: str = field(
-        default="word:3", metadata=key(kinds.SHINGLES, "what is compared of a text: runs of k characters or words")
+        default="word:3",
+        metadata=key(
+            kinds.SHINGLES,
+            "what is compared of a text: runs of k characters or words; or stop words, with the two words after each",
+        ),
     )
     threshold: float = field(default=0.8, metadata=key(kinds.SHARE, "the least Jaccard similarity of a match"))
     recall: float = field(

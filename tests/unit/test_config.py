@@ -66,10 +66,10 @@ def pipeline(lines: str) -> str:
         ("partitions = true", "3: pipeline.partitions: got true, expected a whole number from 1 to 10000"),
         (
             "shingles = 'words:3'",
-            "3: pipeline.shingles: got 'words:3', expected char:<k> or word:<k>, k from 1 to 64; "
-            "did you mean 'word:3'?",
+            "3: pipeline.shingles: got 'words:3', expected char:<k>, word:<k> or stopword:<language>, k from 1 to 64, "
+            "a language out of de, en, es, fr, it, nl, pt; did you mean 'word:3'?",
         ),
-        ("shingles = 3", "3: pipeline.shingles: got 3, expected char:<k> or word:<k>"),
+        ("shingles = 3", "3: pipeline.shingles: got 3, expected char:<k>, word:<k> or stopword:<language>"),
         ("threshold = 1", "3: pipeline.threshold: got 1, expected a number above 0 and below 1"),
         ("threshold = '0.8'", "3: pipeline.threshold: got '0.8', expected a number above 0 and below 1"),
         ("recall = nan", "3: pipeline.recall: got nan, expected a number above 0 and below 1"),

@@ -4,8 +4,10 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.text.catalog import shingler
 from stream_lsh.text.spelling import nearest
 
+SPECS = ["char:1", "char:5", "char:64", "word:1", "word:3", "word:64", "stopword:en", "stopword:pt"]
 
-@pytest.mark.parametrize("spec", ["char:1", "char:5", "char:64", "word:1", "word:3", "word:64"])
+
+@pytest.mark.parametrize("spec", SPECS)
 def test_a_shingler_has_the_spec_that_it_was_made_from(spec: str) -> None:
     assert shingler(spec).spec == spec
     assert shingler(spec).version == 1
@@ -28,6 +30,10 @@ def test_a_shingler_has_the_spec_that_it_was_made_from(spec: str) -> None:
         ("w-shingle:2", "word:2"),
         ("", "char:5"),
         ("char:5\n", "char:5"),
+        ("stopword", "stopword:en"),
+        ("stopwords:de", "stopword:de"),
+        ("stopword:eng", "stopword:en"),
+        ("stopword:3", "stopword:pt"),
     ],
 )
 def test_anything_else_is_refused_with_the_nearest_spec(spec: str, meant: str) -> None:
@@ -35,7 +41,7 @@ def test_anything_else_is_refused_with_the_nearest_spec(spec: str, meant: str) -
         shingler(spec)
     message = str(caught.value)
     assert repr(spec) in message
-    assert "char:<k> or word:<k>" in message
+    assert "expected char:<k>, word:<k> or stopword:<language>, k from 1 to 64, a language out of de, en," in message
     assert f"did you mean {meant!r}?" in message
 
 
