@@ -10,11 +10,29 @@ import re
 import sys
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 peer: Any = import_module("datasketch")  # of the extra `bench`: not there where only the tests run
 
 SLOTS = 128
+
+
+class Sketched(NamedTuple):
+    """A document as it is indexed and compared."""
+
+    signature: Any
+    shingles: set[str]
+
+
+def sketched(text: str) -> Sketched | None:
+    """The MinHash and the set of a text, None if it has no words."""
+    words = re.findall(r"\w+", text.lower())
+    if not words:
+        return None
+    shingles = {" ".join(words[at : at + 3]) for at in range(max(1, len(words) - 2))}
+    signature = peer.MinHash(num_perm=SLOTS)
+    signature.update_batch([shingle.encode() for shingle in shingles])
+    return Sketched(signature, shingles)
 
 
 class Matcher:
@@ -32,12 +50,12 @@ class Matcher:
 
     def take(self, id: str, text: str) -> Iterator[tuple[str, str, float]]:
         """Left, right and similarity of every match with a document that came before."""
-        words = re.findall(r"\w+", text.lower())
-        if not words:
-            return
-        shingles = {" ".join(words[at : at + 3]) for at in range(max(1, len(words) - 2))}
-        signature = peer.MinHash(num_perm=SLOTS)
-        signature.update_batch([shingle.encode() for shingle in shingles])
+        made = sketched(text)
+        return iter(()) if made is None else self.take_sketched(id, made)
+
+    def take_sketched(self, id: str, made: Sketched) -> Iterator[tuple[str, str, float]]:
+        """The same of a document whose signature is there already."""
+        signature, shingles = made
         for other in self._index.query(signature):
             shared = len(shingles & self._sets[other])
             similarity = shared / (len(shingles) + len(self._sets[other]) - shared)

@@ -7,8 +7,6 @@ memory      a million synthetic documents of 1 KB: most memory of all processes 
 """
 
 import argparse
-import csv
-import gzip
 import json
 import os
 import statistics
@@ -22,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.corpora import exact_pairs, pair_of
 from benchmarks.timing import Timing
 
 Pairs = dict[tuple[str, str], float]
@@ -106,7 +105,7 @@ def _speed(data: Path, folder: Path, rounds: int) -> dict[str, object]:
         for name, lane in lanes.items():
             took[name].append(_run(lane))
     timings = {name: _timing(times) for name, times in took.items()}
-    exact = _exact(data / "newsgroups20" / "pairs_exact_jaccard.csv.gz")
+    exact = exact_pairs(data / "newsgroups20" / "pairs_exact_jaccard.csv.gz")
     print("newsgroups20, T = .5, whole process, exact verification\n")
     print("contender      seconds  spread  datasketch / it  recall  precision")
     for name, timing in timings.items():
@@ -134,7 +133,7 @@ def _quality(data: Path, folder: Path) -> list[Quality]:
     print("documents          T   caps      pairs  recall  precision  similarities that differ")
     out, rows = folder / "found.jsonl", []
     for name, source, truth, thresholds in _corpora(data, folder):
-        exact = _exact(truth)
+        exact = exact_pairs(truth)
         for threshold in thresholds:
             for caps, more in (("default", ()), ("lifted", ("--max-candidates", "0"))):
                 _run(_command(source, out, threshold, *more))
@@ -177,19 +176,9 @@ def _lines_of_mccormick(file: Path, folder: Path) -> Path:
     return out
 
 
-def _exact(path: Path) -> Pairs:
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file)
-        return {_pair(row["id_l"], row["id_r"]): float(row["jaccard"]) for row in rows}
-
-
 def _matches(path: Path) -> Pairs:
     with path.open(encoding="utf-8") as lines:
-        return {_pair(one["left"], one["right"]): one["similarity"] for one in map(json.loads, lines)}
-
-
-def _pair(one: str, other: str) -> tuple[str, str]:
-    return (one, other) if one < other else (other, one)
+        return {pair_of(one["left"], one["right"]): one["similarity"] for one in map(json.loads, lines)}
 
 
 # -- memory

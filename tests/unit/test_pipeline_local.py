@@ -4,55 +4,13 @@ import random
 
 import pytest
 
-from stream_lsh.ledger.changes import MatchChange
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits, LocalPipeline
 from stream_lsh.pipeline.scheme import TextScheme
 from tests import oracles
+from tests.offline import components
 from tests.simulation.scheme import NamedShingles
-
-Pairs = dict[tuple[str, str], float]
-UNCAPPED = Limits(cap_postings=0, cap_candidates=0)
-
-
-class Public:
-    """The compacted topics."""
-
-    def __init__(self) -> None:
-        self.matches: dict[tuple[str, str], MatchChange] = {}
-        self.members: dict[str, str] = {}
-
-    @property
-    def pairs(self) -> Pairs:
-        """Similarities of the pairs that are true."""
-        return {key: match.similarity or 0.0 for key, match in self.matches.items()}
-
-    @property
-    def groups(self) -> set[frozenset[str]]:
-        """The clusters, without their ids."""
-        return {
-            frozenset(id for id, other in self.members.items() if other == cluster) for cluster in self.members.values()
-        }
-
-
-def run(
-    pipeline: LocalPipeline, documents: list[Document], size: int, public: Public | None = None, *, sign: bool = False
-) -> Public:
-    """Pass documents in batches of a size."""
-    public = public or Public()
-    for start in range(0, len(documents), size):
-        batch = documents[start : start + size]
-        presigned = pipeline.scheme.sign([document.text or "" for document in batch]) if sign else None
-        for settled in pipeline.process(batch, presigned):
-            for match in settled.matches:
-                public.matches[match.left, match.right] = match
-                if match.similarity is None:
-                    del public.matches[match.left, match.right]
-            for member in settled.members:
-                public.members[member.id] = member.cluster or ""
-                if member.cluster is None:
-                    del public.members[member.id]
-    return public
+from tests.streamed import UNCAPPED, Pairs, Public, run
 
 
 def similarity(one: Document, other: Document) -> float:
@@ -65,15 +23,6 @@ def pairs_of(documents: list[Document], threshold: float) -> Pairs:
     live = [newest[id] for id in sorted(newest) if newest[id].text]
     found = {(a.id, b.id): similarity(a, b) for n, a in enumerate(live) for b in live[n + 1 :]}
     return {pair: value for pair, value in found.items() if value >= threshold}
-
-
-def components(pairs: Pairs) -> set[frozenset[str]]:
-    """Connected documents."""
-    groups: list[set[str]] = []
-    for pair in pairs:
-        touched = [group for group in groups if group & set(pair)]
-        groups = [group for group in groups if group not in touched] + [set(pair).union(*touched)]
-    return set(map(frozenset, groups))
 
 
 def drawn(rng: random.Random, count: int, ids: int, deletes: float = 0.15) -> list[Document]:
