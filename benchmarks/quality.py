@@ -4,7 +4,7 @@ Corpora whose documents are known to be one thing, a sweep of thresholds, all co
 
 exact           components of the exact pairs that come with the corpora
 stream_lsh      `NearDuplicates` with caps lifted; `caps`: with its own caps
-strong links, representative, diameter, size        the same, caps lifted, with one guard each
+strong links, representative, diameter, size        the pairs of `stream_lsh`, settled by a ledger with one guard each
 datasketch      MinHashLSH, candidates verified with Python's sets, union-find
 
 The measures are those of `benchmarks/clustering.py`, over all documents.  `off` is the greatest difference from `exact`
@@ -26,6 +26,9 @@ from benchmarks import datasketch_dedup
 from benchmarks.clustering import Labels, adjusted_rand_index, bcubed, components, exact_clusters, labels_of, pairwise
 from benchmarks.corpora import Corpus, Pair, corpora
 from stream_lsh import Guards, NearDuplicates, __version__
+from stream_lsh.ledger.edges import Edge, End
+from stream_lsh.ledger.ledger import Ledger
+from stream_lsh.model import make_ref
 from stream_lsh.pipeline.scheme import TextScheme
 from tests.offline import offline
 from tests.oracles import jaccard, word_windows
@@ -153,24 +156,52 @@ def _figures(found: Labels, true: Labels) -> Figures:
 def _answers(corpus: Corpus, threshold: float, exact: "_Exact", peer: "_Peer") -> Iterator[tuple[str, Answer]]:
     """Every contender with what it says; the exact one first."""
     yield "exact", exact.answer(threshold)
-    yield "stream_lsh", _ours(corpus, threshold)
-    yield "caps", _ours(corpus, threshold, lifted=False)
-    yield "strong links", _ours(corpus, threshold, Guards(strong_links=True))
-    yield "representative", _ours(corpus, threshold, Guards(representative_similarity=threshold))
-    yield "diameter", _ours(corpus, threshold, Guards(max_diameter=DIAMETER))
-    yield "size", _ours(corpus, threshold, Guards(max_size=SIZE))
+    near = _near(corpus, threshold, lifted=True)
+    yield "stream_lsh", _answer(near)
+    yield "caps", _answer(_near(corpus, threshold, lifted=False))
+    edges = _edges(corpus, near)
+    for name, guards in _guards(threshold).items():
+        yield name, _guarded(edges, threshold, guards)
     yield "datasketch", peer.answer(threshold)
 
 
-def _ours(corpus: Corpus, threshold: float, guards: Guards | None = None, *, lifted: bool = True) -> Answer:
-    near = _near(corpus, threshold, guards or Guards(), lifted=lifted)
+def _near(corpus: Corpus, threshold: float, *, lifted: bool) -> NearDuplicates:
+    near = NearDuplicates(threshold, max_candidates=0 if lifted else CAP)
+    near.add_many(corpus.documents)
+    return near
+
+
+def _answer(near: NearDuplicates) -> Answer:
     return Answer(len(near.matches()), [set(cluster.members) for cluster in near.clusters()])
 
 
-def _near(corpus: Corpus, threshold: float, guards: Guards, *, lifted: bool) -> NearDuplicates:
-    near = NearDuplicates(threshold, max_candidates=0 if lifted else CAP, guards=guards)
-    near.add_many(corpus.documents)
-    return near
+def _guards(threshold: float) -> dict[str, Guards]:
+    return {
+        "strong links": Guards(strong_links=True),
+        "representative": Guards(representative_similarity=threshold),
+        "diameter": Guards(max_diameter=DIAMETER),
+        "size": Guards(max_size=SIZE),
+    }
+
+
+def _guarded(edges: Sequence[Edge], threshold: float, guards: Guards) -> Answer:
+    """What a guard makes of pairs follows from them alone, so they need not be found again for each."""
+    ledger = Ledger(threshold, guards=guards)
+    ledger.settle(0, edges=edges)
+    return Answer(len(edges), [set(ledger.members(id)) for id in ledger.ids.live])
+
+
+def _edges(corpus: Corpus, near: NearDuplicates) -> list[Edge]:
+    """The pairs as the ledger is told them."""
+    digests = TextScheme(min(THRESHOLDS)).sign([document.text or "" for document in corpus.documents]).digests.tolist()
+    ends = {
+        document.id: End(document.id, make_ref(0, at), document.time_ms, digest)
+        for at, (document, digest) in enumerate(zip(corpus.documents, digests, strict=True))
+    }
+    return [
+        Edge(ends[match.left], ends[match.right], match.similarity, match.shared, match.union)
+        for match in near.matches()
+    ]
 
 
 class _Exact:
@@ -206,7 +237,7 @@ class _Peer:
 
 def _whole(corpus: Corpus) -> Whole:
     threshold = min(_thresholds(corpus))
-    near = _near(corpus, threshold, Guards(), lifted=True)
+    near = _near(corpus, threshold, lifted=True)
     texts = {document.id: document.text or "" for document in corpus.documents}
     slow = offline(texts, TextScheme(threshold), threshold, lambda text: word_windows(text, 3))
     pairs = {(match.left, match.right): match.similarity for match in near.matches()}
