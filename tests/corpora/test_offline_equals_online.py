@@ -48,7 +48,11 @@ _WINDOWS: dict[str, Callable[[str, int], Sequence[Hashable]]] = {"word": word_wi
 
 
 def history(documents: Sequence[Document], rng: random.Random) -> list[Document]:
-    """Documents in random order; a third had another text before, or were deleted; some are deleted in the end."""
+    """Documents in random order; a third had another text before, or were deleted; some are deleted in the end.
+
+    The text before is another document's.  If it were nearly the same one, the stream might find more than a file of
+    the last versions gives, as docs/guarantees.md says: a pair that was found is compared again, bands or no bands.
+    """
     texts = [one.text for one in documents]
     lives: list[list[Document]] = []
     for one in documents:
