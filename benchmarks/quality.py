@@ -280,7 +280,7 @@ def _draw(rows: Sequence[Row], file: Path) -> None:
                 of_one = [row for row in rows if (row.documents, row.contender) == (name, contender)]
                 points = [row.threshold for row in of_one], [row.figures[key] for row in of_one]
                 place.plot(*points, label=contender, color=colour, linestyle=style, linewidth=width)
-            place.set(title=f"{name}: {title}", xlabel="threshold")
+            place.set(title=f"{name}: {title}", xlabel="threshold", ylim=(0, 1.03))
             place.grid(alpha=0.3)
     places[0][0].legend(fontsize=8)
     figure.tight_layout()
