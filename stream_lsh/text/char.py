@@ -58,6 +58,11 @@ class CharShingler:
             return self._group(texts, lengths)
         return join_shingles([self(texts[group]) for group in groups(texts)])
 
+    def units(self, text: str) -> tuple[I64, I64]:
+        """Where each character of a text starts and ends: int64[n] each."""
+        places = np.arange(len(text) + 1)
+        return places[:-1], places[1:]
+
     def _group(self, texts: Sequence[str], lengths: I64) -> Shingles:
         codes = code_points("".join(texts))
         short = ((lengths > 0) & (lengths < self.k)).nonzero()[0]

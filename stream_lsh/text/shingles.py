@@ -75,5 +75,15 @@ class Shingler(Protocol):
     def version(self) -> int:
         """Raised whenever any text would get other hashes; part of the scheme's fingerprint."""
 
+    @property
+    def k(self) -> int:
+        """Units in a shingle."""
+
     def __call__(self, texts: Sequence[str]) -> Shingles:
         """The shingles of every text, in order; an empty text has none."""
+
+    def units(self, text: str) -> tuple[I64, I64]:
+        """Where what shingles are made of (characters, words) starts and ends in a text, ascending: int64[n] each.
+
+        Shingle i is made of the units from i to before i + k; where there are fewer than k, the only one of all.
+        """

@@ -1,0 +1,128 @@
+"""Shared passages: held against windows made of strings, and normal forms against what is made of each piece."""
+
+import sys
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stream_lsh.measure.jaccard import sorted_unique
+from stream_lsh.text.catalog import shingler
+from stream_lsh.text.normalise import FORMS, Normaliser
+from stream_lsh.text.origins import lowered, trace
+from stream_lsh.text.passages import Passage, passages
+from tests.oracles import char_windows, tokens, word_windows
+from tests.texts import texts
+
+forms = st.lists(st.sampled_from(sorted(FORMS)), max_size=3)
+marked = st.text(
+    st.sampled_from("aAéÅ e\u0301\u0323\u0327İßﬁ①㎏ﾊﾞ각\u1100\u1161\u11a8ㄱㅏ\u034f\u09c7\u09be \u00a0"), max_size=30
+)
+"""Letters and marks that join, part, change places, and vanish."""
+
+
+def check(text: str, normal: str, starts: list[int], ends: list[int]) -> None:
+    """That ends follow starts, that characters come in order, and that pieces do not overlap."""
+    assert len(starts) == len(ends) == len(normal)
+    parts = sorted(set(zip(starts, ends, strict=True)))
+    assert parts == list(dict.fromkeys(zip(starts, ends, strict=True)))
+    assert all(0 <= start < end <= len(text) for start, end in parts)
+    assert all(before[1] <= after[0] for before, after in pairwise(parts))
+
+
+@given(st.one_of(texts, marked), forms)
+def test_a_normal_form_leads_back_to_the_text(text: str, names: list[str]) -> None:
+    normal, (starts, ends) = trace(names, text)
+    assert normal == Normaliser(names)(text)
+    assert len(starts) == len(ends) == len(normal)
+    assert all(0 <= start < end <= len(text) for start, end in zip(starts, ends, strict=True))
+    assert starts.tolist() == sorted(starts)
+    assert ends.tolist() == sorted(ends)
+
+
+@given(st.one_of(texts, marked), st.sampled_from(sorted(FORMS)))
+def test_every_piece_of_a_text_has_the_form_that_the_whole_has_there(text: str, name: str) -> None:
+    normal, (starts, ends) = trace([name], text)
+    check(text, normal, starts.tolist(), ends.tolist())
+    pieces: dict[tuple[int, int], str] = {}
+    for character, start, end in zip(normal, starts.tolist(), ends.tolist(), strict=True):
+        pieces[start, end] = pieces.get((start, end), "") + character
+    for (start, end), made in pieces.items():
+        assert made == (FORMS[name](text[start:end]) if name != "space" else " " if text[start].isspace() else made)
+    if name == "space":
+        assert "".join(text[start] for start, _ in pieces if not text[start].isspace()) == "".join(text.split())
+
+
+@given(st.one_of(texts, marked))
+def test_lower_case_leads_back_to_the_text(text: str) -> None:
+    lower, (starts, ends) = lowered(text)
+    assert lower == text.lower()
+    check(text, lower, starts.tolist(), ends.tolist())
+
+
+@pytest.mark.parametrize("name", ["nfc", "nfkc", "accents"])
+def test_every_character_that_a_form_changes_leads_back_to_itself_between_others(name: str) -> None:
+    changing = [chr(code) for code in range(sys.maxunicode + 1) if FORMS[name](chr(code)) != chr(code)]
+    assert len(changing) > 1000
+    text = "|".join(changing)
+    normal, (starts, ends) = trace([name], text)
+    assert normal == FORMS[name](text)
+    for start, end in {*zip(starts.tolist(), ends.tolist(), strict=True)}:
+        assert end - start <= 2, "a character, or a bar and a mark"
+    check(text, normal, starts.tolist(), ends.tolist())
+
+
+@given(st.one_of(texts, marked), st.one_of(texts, marked), st.sampled_from(["word", "char"]), st.integers(1, 6), forms)
+def test_passages_are_the_units_that_shared_windows_cover(
+    text: str, other: str, kind: str, k: int, names: list[str]
+) -> None:
+    shingles = shingler(f"{kind}:{k}")
+    made = sorted_unique(shingles([Normaliser(names)(other)]).hashes)
+    found = passages(text, names, shingles, made)
+    assert all(one.end <= then.start and one.shared != then.shared for one, then in pairwise(found))
+    # The slow way: units as strings, and the windows that the other text has as well.
+    normal, back = trace(names, text)
+    units = tokens(normal) if kind == "word" else list(normal)
+    windows = (word_windows if kind == "word" else char_windows)(normal, k)
+    theirs = set((word_windows if kind == "word" else char_windows)(Normaliser(names)(other), k))
+    covered = {at + place for at, window in enumerate(windows) if window in theirs for place in range(k)}
+    starts, ends = shingles.units(normal)
+    assert len(starts) == len(units)
+    for at, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+        begin, stop = int(back.starts[start]), int(back.ends[end - 1])
+        holding = [one for one in found if one.start < stop and one.end > begin]
+        assert any(one.shared == (at in covered) for one in holding) or len(holding) == 1
+
+
+@given(
+    st.text(st.sampled_from("ab .\n"), max_size=60), st.text(st.sampled_from("ab .\n"), max_size=60), st.integers(1, 4)
+)
+def test_words_of_ascii_are_marked_to_the_letter(text: str, other: str, k: int) -> None:
+    shingles = shingler(f"word:{k}")
+    found = passages(text, ("nfc",), shingles, sorted_unique(shingles([other]).hashes))
+    theirs = set(word_windows(other, k))
+    words, windows = tokens(text), word_windows(text, k)
+    covered = {at + place for at, window in enumerate(windows) if window in theirs for place in range(k)}
+    got = [(word, one.shared) for one in found for word in tokens(text[one.start : one.end])]
+    assert got == [(word, at in covered) for at, word in enumerate(words)]
+    edges = [text[one.start] + text[one.end - 1] for one in found]
+    assert all(edge.isalpha() for edge in edges)
+
+
+def test_passages_are_parts_of_the_text_as_it_came() -> None:
+    text, other = "Cafe\u0301 au  LAIT, Straße", "CAFÉ AU LAIT, Allee"
+    shingles = shingler("char:3")
+    names = ("nfc", "casefold", "space")
+    found = passages(text, names, shingles, sorted_unique(shingles([Normaliser(names)(other)]).hashes))
+    assert [(text[start:end], shared) for start, end, shared in found] == [
+        ("Cafe\u0301 au  LAIT, ", True),
+        ("Straße", False),
+    ]
+
+
+def test_a_text_without_shingles_has_no_passages() -> None:
+    shingles = shingler("word:3")
+    assert passages("", ("nfc",), shingles, shingles([""]).hashes) == []
+    assert passages("!?", ("nfc",), shingles, shingles(["a b c"]).hashes) == []
+    assert passages("a b", ("nfc",), shingles, shingles([""]).hashes) == [Passage(0, 3, shared=False)]
