@@ -38,7 +38,7 @@ ALSO = {
 NOWHERE = frozenset({"pickle", "marshal", "shelve", "dill", "cloudpickle"})
 """Bytes that run code when they are read."""
 WORKER_ONLY = frozenset({"faust", "mode", "aiokafka", "kafka", "confluent_kafka", "testcontainers", "asyncio"})
-LOOPS = frozenset({f"stream_lsh.cli.{command}" for command in ("check", "feed", "show", "tail", "worker")})
+LOOPS = frozenset({f"stream_lsh.cli.{command}" for command in ("check", "explain", "feed", "show", "tail", "worker")})
 """Commands that speak with Kafka: they run a loop of asyncio, and know no client of Kafka."""
 NO_CLOCK = CORE | {"wire", "near_duplicates"}
 """The core, its forms in bytes and the library: equal input gives equal output, today and tomorrow."""

@@ -20,9 +20,10 @@ from importlib import import_module
 
 from stream_lsh.cli.elsewhere import Elsewhere
 from stream_lsh.cli.inflate import STDIN
-from stream_lsh.cli.inputs import FORMATS, Input, find_inputs
+from stream_lsh.cli.inputs import Input, find_inputs
+from stream_lsh.cli.options import add_guards, add_input, add_matching
 from stream_lsh.cli.outputs import STDOUT, Outputs
-from stream_lsh.cli.parsing import Parser, share, span_ms, whole
+from stream_lsh.cli.parsing import Parser, whole
 from stream_lsh.cli.parts import Part
 from stream_lsh.cli.signals import hold, release
 from stream_lsh.errors import ConfigError
@@ -102,61 +103,9 @@ def _parser() -> Parser:
     )
     add = parser.add_argument
     add("file", nargs="+", metavar="FILE", help="file or folder; - for standard input")
-    group = parser.add_argument_group("what counts as a match")
-    add = group.add_argument
-    add("--threshold", type=share, default=0.8, metavar="T", help="least Jaccard similarity of a match (default 0.8)")
-    add(
-        "--shingles",
-        default="word:3",
-        metavar="KIND:K",
-        help="what is compared: runs of K words or characters: word:3, char:5; or stopword:en (default word:3)",
-    )
-    add(
-        "--recall",
-        type=share,
-        default=0.99,
-        metavar="R",
-        help="probability that a pair at the threshold is found; more similar ones are surer (default 0.99)",
-    )
-    add(
-        "--max-candidates",
-        type=whole(0),
-        default=200,
-        metavar="N",
-        help="most documents that one is compared with; 0 lifts all caps, those of the index too (default 200)",
-    )
-    add(
-        "--retention",
-        type=span_ms,
-        metavar="SPAN",
-        help="match only documents whose times are within SPAN, such as 3d or 12h (default: any)",
-    )
-    group = parser.add_argument_group("what holds a group together besides its matches (default: nothing)")
-    add = group.add_argument
-    add("--strong-links", action="store_true", help="one match alone does not join two groups of two or more")
-    add(
-        "--representative-similarity",
-        type=share,
-        default=0.0,
-        metavar="S",
-        help="each member matches the oldest one, and is at least so similar to it",
-    )
-    add("--max-diameter", type=whole(2), default=0, metavar="N", help="most matches from any member to any other")
-    add("--max-size", type=whole(2), default=0, metavar="N", help="most documents in a group")
-    group = parser.add_argument_group("input")
-    add = group.add_argument
-    add("--format", choices=FORMATS, help="format of the files (default: by their names)")
-    add("--id-column", default="id", metavar="NAME", help="field or column of the id (default id)")
-    add("--text-column", default="text", metavar="NAME", help="field or column of the text (default text)")
-    add("--time-column", default="time", metavar="NAME", help="field or column of the time (default time)")
-    add(
-        "--max-document-bytes",
-        type=whole(1),
-        default=524_288,
-        metavar="N",
-        help="larger documents are put aside (default 524288)",
-    )
-    add("--strict", action="store_true", help="exit with 1 if a document was put aside")
+    add_matching(parser)
+    add_guards(parser)
+    add_input(parser, strict=True)
     group = parser.add_argument_group("output")
     add = group.add_argument
     add("--matches", default=STDOUT, metavar="OUT", help="file for the matches (default: standard output)")

@@ -28,7 +28,9 @@ class Parser(argparse.ArgumentParser):
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
         """The options; raises ConfigError with a proposal for one that does not exist."""
-        found, unknown = self.parse_known_intermixed_args(list(arguments))
+        # Where both are mixed, argparse takes for an option what comes after `--`.
+        parse = self.parse_known_args if "--" in arguments else self.parse_known_intermixed_args
+        found, unknown = parse(list(arguments))
         options = [one.partition("=")[0] for one in unknown if one.startswith("-")]
         if options:  # what follows them is taken for their values
             valid = [option for option in self._option_string_actions if option.startswith("--")]

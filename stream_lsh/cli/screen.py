@@ -20,12 +20,13 @@ class Screen:
 
     Attributes:
         watched: whether it is a terminal.
+        colours: whether there are colours.
     """
 
     def __init__(self) -> None:
         self._out = Output(STDOUT)
         self.watched = os.isatty(1) and os.environ.get("TERM") != "dumb"
-        self._coloured = self.watched and not os.environ.get("NO_COLOR")
+        self.colours = self.watched and not os.environ.get("NO_COLOR")
         self._status = ""
         self._next = 0.0
 
@@ -65,7 +66,7 @@ class Screen:
 
     def coloured(self, text: str, colour: str) -> str:
         """The text in one of COLOURS, where there are colours."""
-        return f"\033[{COLOURS[colour]}m{text}\033[0m" if self._coloured and colour in COLOURS else text
+        return f"\033[{COLOURS[colour]}m{text}\033[0m" if self.colours and colour in COLOURS else text
 
     def close(self) -> None:
         """Leave the terminal as it was."""

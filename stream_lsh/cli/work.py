@@ -29,6 +29,19 @@ _SHOWN = 5
 _PENDING = 32
 
 
+def scheme_of(options: Namespace) -> TextScheme:
+    """The scheme that the options ask for."""
+    return TextScheme(options.threshold, options.shingles, recall=options.recall)
+
+
+def limits_of(options: Namespace) -> Limits:
+    """Retention, caps and guards that the options ask for; raises ConfigError where guards say nothing."""
+    caps: dict[str, Any] = {"cap_candidates": options.max_candidates} | (
+        {} if options.max_candidates else {"cap_postings": 0}
+    )
+    return Limits(retention_ms=options.retention, **caps, guards=_guards(options))
+
+
 def _guards(options: Namespace) -> Guards:
     guards = Guards(
         strong_links=options.strong_links,
@@ -64,13 +77,9 @@ class Work:
         self, options: Namespace, inputs: Sequence[Input], parts: Iterable[Part], outputs: Outputs, jobs: int
     ) -> None:
         self._options, self._parts, self._outputs = options, parts, outputs
-        scheme = TextScheme(options.threshold, options.shingles, recall=options.recall)
+        scheme, limits = scheme_of(options), limits_of(options)
         # From here on there are children to be ended, whatever comes.
         self._signers = Signers(jobs - 1, scheme)
-        caps: dict[str, Any] = {"cap_candidates": options.max_candidates} | (
-            {} if options.max_candidates else {"cap_postings": 0}
-        )
-        limits = Limits(retention_ms=options.retention, **caps, guards=_guards(options))
         self._pipeline = LocalPipeline(scheme, options.threshold, limits)
         self._answers = Answers()
         self._progress = Progress(sum(one.size for one in inputs), shown=not options.quiet)

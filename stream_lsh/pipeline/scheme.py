@@ -20,6 +20,7 @@ from stream_lsh.text.catalog import shingler
 from stream_lsh.text.digest import bag_digest
 from stream_lsh.text.groups import groups
 from stream_lsh.text.normalise import UNICODE_VERSION, Normaliser
+from stream_lsh.text.passages import Passage, passages
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,10 @@ class TextScheme:
             shingles = self._shingler([self._normaliser(text) for text in texts[group]])
             sets += [sorted_unique(shingles.document(row)) for row in range(len(shingles))]
         return sets
+
+    def passages(self, text: str, shared: U64) -> list[Passage]:
+        """The passages of a text that these shingles cover, ascending and each once, and the others between them."""
+        return passages(text, self._normaliser.forms, self._shingler, shared)
 
     def least_matching(self, threshold: float) -> int:
         """Slots that the signatures of a match agree in, but for one match at the threshold in 10,000."""

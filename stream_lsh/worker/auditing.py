@@ -35,10 +35,17 @@ _AGAIN = "see `Results that are not true` in docs/operations.md"
 
 @dataclass(slots=True)
 class Published:
-    """The results as a compaction would leave them: the similarity of each pair, the cluster of each document."""
+    """The results as a compaction would leave them.
+
+    Attributes:
+        pairs: the similarity of each pair.
+        members: the cluster of each document.
+        expired: documents that have left theirs because they have expired.
+    """
 
     pairs: dict[Pair, float] = field(default_factory=dict)
     members: dict[str, str] = field(default_factory=dict)
+    expired: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -127,8 +134,8 @@ async def audit(config: Config, pipeline: PipelineConfig) -> list[Finding]:
     if offsets is None or not {*pipeline.sources, *results} <= found.keys():
         return [Finding(NOTE, subject, "nothing to audit: no worker has run yet")]
     doubts = Doubts(waiting=await messages_under_way(config, pipeline, found, offsets))
-    published = await _published(config, pipeline, found, doubts)
-    source = await _source(config, pipeline, found, offsets, doubts)
+    published = await read_published(config, pipeline, found, doubts)
+    source = await read_source(config, pipeline, found, offsets, doubts)
     return [Finding(state, subject, said) for state, said in compare(pipeline, source, published, doubts)]
 
 
@@ -158,9 +165,10 @@ async def messages_under_way(
     return waiting
 
 
-async def _published(
+async def read_published(
     config: Config, pipeline: PipelineConfig, found: Mapping[str, FoundTopic], doubts: Doubts
 ) -> Published:
+    """What is published now; topics from which Kafka has deleted are a doubt."""
     published = Published()
     for topic in (pipeline.matches_topic, pipeline.members_topic):
         begins, ends = await bounds(config.kafka, partitions_of(topic, found[topic].partitions))
@@ -168,6 +176,8 @@ async def _published(
             doubts.gone.append(topic)
         for key, record in (await newest(config.kafka, begins, ends)).items():
             if record.value is None:
+                if ("reason", b"expired") in record.headers:
+                    published.expired.add(key.decode("utf-8", "surrogatepass"))
                 continue
             value = json.loads(record.value)
             if topic == pipeline.matches_topic:
@@ -178,17 +188,17 @@ async def _published(
     return published
 
 
-async def _source(
+async def read_source(
     config: Config,
     pipeline: PipelineConfig,
     found: Mapping[str, FoundTopic],
-    offsets: Mapping[TP, int],
+    offsets: Mapping[TP, int] | None,
     doubts: Doubts,
 ) -> Source:
-    """The newest version of every document, as sign took them."""
+    """The newest version of every document, as sign took them: up to these offsets, or, without, to the end."""
     tps = [tp for topic in pipeline.sources for tp in partitions_of(topic, found[topic].partitions)]
     begins, ends = await bounds(config.kafka, tps)
-    until = {tp: min(end, offsets.get(tp, begins[tp])) for tp, end in ends.items()}
+    until = ends if offsets is None else {tp: min(end, offsets.get(tp, begins[tp])) for tp, end in ends.items()}
     doubts.lost = any(begins.values())
     source, span_ms = Source(), pipeline.limits().segment_span_ms
     async for chunk in records(config.kafka, begins, until):
@@ -214,7 +224,7 @@ def compare(
 ) -> Iterator[tuple[str, str]]:
     """What of the results is not true; as pairs of a state and what is said."""
     documents = {document.id: document for document in source.live.values()}
-    doubts.unsure |= _may_have_expired(pipeline, source)
+    doubts.unsure |= may_have_expired(pipeline, source)
     chain = _chain(pipeline, source)
     doubts.capped = bool(chain.counts.capped_postings or chain.counts.capped_candidates)
     snapshot = chain.settler.ledger.snapshot()
@@ -272,7 +282,7 @@ def _chain(pipeline: PipelineConfig, source: Source) -> LocalPipeline:
     return chain
 
 
-def _may_have_expired(pipeline: PipelineConfig, source: Source) -> set[str]:
+def may_have_expired(pipeline: PipelineConfig, source: Source) -> set[str]:
     """Ids of live documents that a horizon may have passed."""
     unsure: set[str] = set()
     if pipeline.retention_ms is not None:

@@ -1,0 +1,72 @@
+"""Options that several commands have: what counts as a match, what holds a group together, what is read."""
+
+from stream_lsh.cli.inputs import FORMATS
+from stream_lsh.cli.parsing import Parser, share, span_ms, whole
+
+
+def add_matching(parser: Parser) -> None:
+    """What counts as a match."""
+    group = parser.add_argument_group("what counts as a match")
+    add = group.add_argument
+    add("--threshold", type=share, default=0.8, metavar="T", help="least Jaccard similarity of a match (default 0.8)")
+    add(
+        "--shingles",
+        default="word:3",
+        metavar="KIND:K",
+        help="what is compared: runs of K words or characters: word:3, char:5; or stopword:en (default word:3)",
+    )
+    add(
+        "--recall",
+        type=share,
+        default=0.99,
+        metavar="R",
+        help="probability that a pair at the threshold is found; more similar ones are surer (default 0.99)",
+    )
+    add(
+        "--max-candidates",
+        type=whole(0),
+        default=200,
+        metavar="N",
+        help="most documents that one is compared with; 0 lifts all caps, those of the index too (default 200)",
+    )
+    add(
+        "--retention",
+        type=span_ms,
+        metavar="SPAN",
+        help="match only documents whose times are within SPAN, such as 3d or 12h (default: any)",
+    )
+
+
+def add_guards(parser: Parser) -> None:
+    """What holds a group together besides its matches."""
+    group = parser.add_argument_group("what holds a group together besides its matches (default: nothing)")
+    add = group.add_argument
+    add("--strong-links", action="store_true", help="one match alone does not join two groups of two or more")
+    add(
+        "--representative-similarity",
+        type=share,
+        default=0.0,
+        metavar="S",
+        help="each member matches the oldest one, and is at least so similar to it",
+    )
+    add("--max-diameter", type=whole(2), default=0, metavar="N", help="most matches from any member to any other")
+    add("--max-size", type=whole(2), default=0, metavar="N", help="most documents in a group")
+
+
+def add_input(parser: Parser, *, strict: bool = False) -> None:
+    """How files are read; with --strict or without."""
+    group = parser.add_argument_group("input")
+    add = group.add_argument
+    add("--format", choices=FORMATS, help="format of the files (default: by their names)")
+    add("--id-column", default="id", metavar="NAME", help="field or column of the id (default id)")
+    add("--text-column", default="text", metavar="NAME", help="field or column of the text (default text)")
+    add("--time-column", default="time", metavar="NAME", help="field or column of the time (default time)")
+    add(
+        "--max-document-bytes",
+        type=whole(1),
+        default=524_288,
+        metavar="N",
+        help="larger documents are put aside (default 524288)",
+    )
+    if strict:
+        add("--strict", action="store_true", help="exit with 1 if a document was put aside")
