@@ -40,7 +40,7 @@ def as_text(explanation: Explanation, screen: Screen, *, full: bool) -> Iterator
         if side.document is not None and side.document.text is not None:
             yield ""
             yield f"{_name(side.id)}:"
-            yield marked(side.document.text, side.passages, partial(mark, screen), full=full)
+            yield marked(side.document.text, side.passages, partial(mark, screen), full=full).rstrip("\n")
 
 
 def as_json(explanation: Explanation) -> str:
