@@ -6,7 +6,7 @@ depend on what stands around the piece, and every character of the piece's norma
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 from stream_lsh.arrays import I64
 from stream_lsh.text.normalise import FORMS, Form
 
+_SHORT = 8  # characters: pieces that come again and again
 _NOT_ALWAYS_ASCII = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
 
 
@@ -91,14 +92,19 @@ def _by_runs_of_space(text: str) -> Origins:
 
 
 def _by_pieces(text: str, form: Form) -> Origins:
+    remembered = lru_cache(maxsize=1 << 14)(form)
+
+    def quick(piece: str) -> str:
+        return remembered(piece) if len(piece) <= _SHORT else form(piece)
+
     taken, given = list[int](), list[int]()
     done = 0
     for found in _NOT_ALWAYS_ASCII.finditer(text):
         taken += [1] * (found.start() - done)
         given += [1] * (found.start() - done)
-        for piece in _pieces(found[0], form):
+        for piece in _pieces(found[0], quick):
             taken.append(len(piece))
-            given.append(len(form(piece)))
+            given.append(len(quick(piece)))
         done = found.end()
     left = [1] * (len(text) - done)
     return _origins(np.array(taken + left, np.int64), np.array(given + left, np.int64))
@@ -110,22 +116,16 @@ def _pieces(text: str, form: Form) -> Iterator[str]:
     A piece begins with a character that no mark can move across, and that does not join with what is before it.  Marks
     may vanish (`accents`), so a character that does is part of the piece before it: its neighbours may join.
     """
-    alone = _one_by_one(form)
     start = 0
     for at in range(1, len(text)):
-        made = alone(text[at])
+        made = "" if _moves(text[at]) else form(text[at])
         if made and form(text[start : at + 1]) == form(text[start:at]) + made:
             yield text[start:at]
             start = at
     yield text[start:]
 
 
-def _one_by_one(form: Form) -> Callable[[str], str]:
-    """What becomes of a character alone; nothing if it is one that marks can move across."""
-
-    @lru_cache(maxsize=4096)
-    def alone(character: str) -> str:
-        moves = unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) > 0
-        return "" if moves else form(character)
-
-    return alone
+@lru_cache(maxsize=1 << 12)
+def _moves(character: str) -> bool:
+    """Whether marks can change places with a character: it is one, or begins with one."""
+    return unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) > 0
