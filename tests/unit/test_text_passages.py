@@ -16,10 +16,20 @@ from tests.oracles import char_windows, tokens, word_windows
 from tests.texts import texts
 
 forms = st.lists(st.sampled_from(sorted(FORMS)), max_size=3)
-marked = st.text(
-    st.sampled_from("aAéÅ e\u0301\u0323\u0327İßﬁ①㎏ﾊﾞ각\u1100\u1161\u11a8ㄱㅏ\u034f\u09c7\u09be \u00a0"), max_size=30
+KINDS = (
+    "aAé e\u0301\u0323\u0327İß",
+    "\u1100\u1161\u11a8각가\u034fㄱㅏ",
+    "ﬁfiﬀ①1㎏kg",
+    "ﾊﾞハ\u3099バ",
+    "\u09c7\u09be\u09cba",
+    "a \u00a0\n\u1680",
 )
-"""Letters and marks that join, part, change places, and vanish."""
+"""Characters that join, part, change places, become several, and vanish."""
+marked = st.sampled_from(KINDS).flatmap(lambda kind: st.text(st.sampled_from(kind), max_size=20))
+two_texts = st.one_of(
+    st.tuples(texts, texts),
+    st.sampled_from(KINDS).flatmap(lambda kind: st.tuples(*[st.text(st.sampled_from(kind), max_size=12)] * 2)),
+)
 
 
 def check(text: str, normal: str, starts: list[int], ends: list[int]) -> None:
@@ -54,6 +64,27 @@ def test_every_piece_of_a_text_has_the_form_that_the_whole_has_there(text: str, 
         assert "".join(text[start] for start, _ in pieces if not text[start].isspace()) == "".join(text.split())
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "places"),
+    [
+        ("nfc", "xe\u0301y", [(0, 1), (1, 3), (3, 4)]),
+        ("nfc", "a\u0301\u0323b", [(0, 3), (0, 3), (3, 4)]),  # the marks change places
+        ("nfc", "a\u0327\u0323", [(0, 3), (0, 3)]),  # the second mark joins the letter, over the first one
+        ("nfc", "\u1100\u1161\u11a8\u1100", [(0, 3), (3, 4)]),
+        ("nfkc", "ﬁx", [(0, 1), (0, 1), (1, 2)]),
+        ("accents", "x\u0301é", [(0, 2), (2, 3)]),  # what vanishes belongs to what is before it
+        ("accents", "\u1100\u034f\u1161", [(0, 3)]),  # what stood between the two vanishes
+        ("casefold", "aßb", [(0, 1), (1, 2), (1, 2), (2, 3)]),
+        ("space", " a \n b", [(1, 2), (2, 5), (5, 6)]),
+    ],
+)
+def test_characters_of_a_normal_form_come_from_the_smallest_piece(
+    name: str, text: str, places: list[tuple[int, int]]
+) -> None:
+    starts, ends = trace([name], text)[1]
+    assert [*zip(starts.tolist(), ends.tolist(), strict=True)] == places
+
+
 @given(st.one_of(texts, marked))
 def test_lower_case_leads_back_to_the_text(text: str) -> None:
     lower, (starts, ends) = lowered(text)
@@ -73,10 +104,11 @@ def test_every_character_that_a_form_changes_leads_back_to_itself_between_others
     check(text, normal, starts.tolist(), ends.tolist())
 
 
-@given(st.one_of(texts, marked), st.one_of(texts, marked), st.sampled_from(["word", "char"]), st.integers(1, 6), forms)
+@given(two_texts, st.sampled_from(["word", "char"]), st.integers(1, 4), forms)
 def test_passages_are_the_units_that_shared_windows_cover(
-    text: str, other: str, kind: str, k: int, names: list[str]
+    both: tuple[str, str], kind: str, k: int, names: list[str]
 ) -> None:
+    text, other = both
     shingles = shingler(f"{kind}:{k}")
     made = sorted_unique(shingles([Normaliser(names)(other)]).hashes)
     found = passages(text, names, shingles, made)
@@ -119,6 +151,14 @@ def test_passages_are_parts_of_the_text_as_it_came() -> None:
         ("Cafe\u0301 au  LAIT, ", True),
         ("Straße", False),
     ]
+
+
+def test_a_character_that_is_several_in_the_normal_form_is_in_one_passage_only() -> None:
+    shingles = shingler("char:1")
+    for other, want in (("f", [Passage(0, 1, shared=True)]), ("i", [Passage(0, 1, shared=False)])):
+        assert passages("ﬁ", ("nfkc",), shingles, shingles([other]).hashes) == want
+    found = passages("aﬁa", ("nfkc",), shingles, sorted_unique(shingles(["ai"]).hashes))
+    assert found == [Passage(0, 1, shared=True), Passage(1, 2, shared=False), Passage(2, 3, shared=True)]
 
 
 def test_a_text_without_shingles_has_no_passages() -> None:
