@@ -12,7 +12,7 @@ import numpy.typing as npt
 from stream_lsh.arrays import I64
 from stream_lsh.hashing import odd_constants
 from stream_lsh.text.groups import GROUP, groups
-from stream_lsh.text.shingles import Shingles, join_shingles, offsets_of
+from stream_lsh.text.shingles import Shingles, Units, join_shingles, offsets_of, runs_of
 from stream_lsh.text.windows import drop_straddling, hash_windows, polynomial_base
 
 _PADDING = 0x110000  # the first number that is no code point: no text contains it
@@ -58,10 +58,10 @@ class CharShingler:
             return self._group(texts, lengths)
         return join_shingles([self(texts[group]) for group in groups(texts)])
 
-    def units(self, text: str) -> tuple[I64, I64]:
-        """Where each character of a text starts and ends: int64[n] each."""
+    def units(self, text: str) -> Units:
+        """The characters of a text."""
         places = np.arange(len(text) + 1)
-        return places[:-1], places[1:]
+        return runs_of(places[:-1], places[1:], self.k)
 
     def _group(self, texts: Sequence[str], lengths: I64) -> Shingles:
         codes = code_points("".join(texts))

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stream_lsh.arrays import U64, Bools
+from stream_lsh.arrays import I64, U64, Bools
 from stream_lsh.text.origins import trace
-from stream_lsh.text.shingles import Shingler
+from stream_lsh.text.shingles import Shingler, Units
 
 
 class Passage(NamedTuple):
@@ -21,8 +21,9 @@ class Passage(NamedTuple):
 def passages(text: str, forms: Sequence[str], shingler: Shingler, shared: U64) -> list[Passage]:
     """The shared passages of a text and the others between them, in order.
 
-    What shingles are made of (a character, a word) belongs to a shared passage if any shared shingle contains it.  What
-    stands between words belongs to the passage around it; between two passages it belongs to neither.
+    What shingles are made of (a character, a word) belongs to a shared passage if any shared shingle contains it, and
+    to another passage if only others do; what no shingle contains was not compared, and is in none.  What stands
+    between words belongs to the passage around it; between two passages it belongs to neither.
 
     Args:
         text: as it came.
@@ -31,7 +32,7 @@ def passages(text: str, forms: Sequence[str], shingler: Shingler, shared: U64) -
         shared: the shingles that count as shared, ascending and without repetitions.
 
     Returns:
-        passages that do not overlap, shared and other ones in turns; none for a text without shingles.
+        passages that do not overlap, as long as they can be; none for a text without shingles.
 
     Example:
         >>> from stream_lsh.text.word import WordShingler
@@ -43,19 +44,23 @@ def passages(text: str, forms: Sequence[str], shingler: Shingler, shared: U64) -
         [('At noon it rained', True), ('again', False)]
     """
     normal, origins = trace(forms, text)
-    starts, ends = shingler.units(normal)
-    if not starts.size:
+    units = shingler.units(normal)
+    if not units.firsts.size:
         return []
-    covered = _covered(_within(shared, shingler([normal]).hashes), starts.size, shingler.k)
-    edges = np.flatnonzero(covered[1:] != covered[:-1]) + 1
-    first, last = np.concatenate(([0], edges)), np.concatenate((edges, [starts.size])) - 1
-    begins, stops = origins.starts[starts[first]].tolist(), origins.ends[ends[last] - 1].tolist()
-    found = list[Passage]()
-    for origin, stop, alike in zip(begins, stops, covered[first].tolist(), strict=True):
-        begin = max(origin, found[-1].end if found else 0)  # one character can be several in the normal form
-        if begin < stop:
-            before = found.pop() if found and found[-1].shared == alike else None
-            found.append(Passage(begin if before is None else before.start, stop, alike))
+    shared_firsts = units.firsts[_within(shared, shingler([normal]).hashes)]
+    # 0: not compared, 1: in shingles that are not shared, 2: in a shared one.
+    state = _covered(units, units.firsts, shingler.k) * 1 + _covered(units, shared_firsts, shingler.k)
+    edges = np.flatnonzero(state[1:] != state[:-1]) + 1
+    first, last = np.concatenate(([0], edges)), np.concatenate((edges, [state.size])) - 1
+    begins, stops = origins.starts[units.starts[first]].tolist(), origins.ends[units.ends[last] - 1].tolist()
+    found, done, goes_on = list[Passage](), 0, False
+    for origin, stop, kind in zip(begins, stops, state[first].tolist(), strict=True):
+        begin = max(origin, done)  # one character can be several in the normal form
+        if begin < stop and kind:
+            before = found.pop() if goes_on and found[-1].shared == (kind > 1) else None
+            found.append(Passage(begin if before is None else before.start, stop, kind > 1))
+            done = stop
+        goes_on = bool(kind and found)
     return found
 
 
@@ -66,10 +71,10 @@ def _within(shared: U64, hashes: U64) -> Bools:
     return found
 
 
-def _covered(shared: Bools, units: int, k: int) -> Bools:
-    """Which units lie in a shared shingle; shingle i has the units from i to before i + k, as far as there are."""
-    changes = np.zeros(shared.size + k, np.int64)
-    changes[: shared.size] += shared
-    changes[k:] -= shared
-    covered: Bools = np.cumsum(changes)[:units] > 0
+def _covered(units: Units, firsts: I64, k: int) -> Bools:
+    """Which units lie in one of these shingles."""
+    changes = np.zeros(units.starts.size + k, np.int64)
+    changes[firsts] += 1
+    changes[firsts + k] -= 1
+    covered: Bools = np.cumsum(changes)[: units.starts.size] > 0
     return covered

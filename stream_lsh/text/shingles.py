@@ -6,7 +6,7 @@ about n² / 2^65: 3e-12 for ten thousand, 3e-8 for a million.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -61,6 +61,22 @@ def offsets_of(counts: I64) -> I64:
     return offsets
 
 
+class Units(NamedTuple):
+    """What the shingles of a text are made of (characters, words): where each unit starts and ends, int64[n] ascending.
+
+    Shingle i is made of the units from `firsts[i]` on: k of them, or as many as there are; int64[m] ascending.
+    """
+
+    starts: I64
+    ends: I64
+    firsts: I64
+
+
+def runs_of(starts: I64, ends: I64, k: int) -> Units:
+    """The units of a text of which every run of k is a shingle, or all of them, where there are fewer."""
+    return Units(starts, ends, np.arange(max(1, starts.size - k + 1) if starts.size else 0))
+
+
 class Shingler(Protocol):
     """Texts to shingle hashes.
 
@@ -82,8 +98,5 @@ class Shingler(Protocol):
     def __call__(self, texts: Sequence[str]) -> Shingles:
         """The shingles of every text, in order; an empty text has none."""
 
-    def units(self, text: str) -> tuple[I64, I64]:
-        """Where what shingles are made of (characters, words) starts and ends in a text, ascending: int64[n] each.
-
-        Shingle i is made of the units from i to before i + k; where there are fewer than k, the only one of all.
-        """
+    def units(self, text: str) -> Units:
+        """What the shingles of one text are made of."""

@@ -14,9 +14,9 @@ import numpy as np
 from stream_lsh.arrays import I64, U64
 from stream_lsh.hashing import odd_constants
 from stream_lsh.text.groups import GROUP, groups
-from stream_lsh.text.shingles import Shingles, join_shingles, offsets_of
+from stream_lsh.text.shingles import Shingles, Units, join_shingles, offsets_of
 from stream_lsh.text.stopwords import STOP_WORDS
-from stream_lsh.text.tokens import token_hashes
+from stream_lsh.text.tokens import token_hashes, token_places
 from stream_lsh.text.windows import hash_windows, polynomial_base
 
 K = 3
@@ -45,6 +45,7 @@ class StopwordShingler:
     version = 1
 
     def __init__(self, language: str, seed: int = 1) -> None:
+        self.k = K
         self.language = language
         self.seed = seed
         self.spec = f"stopword:{language}"
@@ -66,6 +67,11 @@ class StopwordShingler:
         chosen = chosen[chosen + K <= ends[np.searchsorted(ends, chosen, side="right")]]
         counts = np.diff(np.searchsorted(chosen, starts))
         return Shingles(hash_windows(tokens, K, self._base, self._salt)[chosen], offsets_of(counts))
+
+    def units(self, text: str) -> Units:
+        """The tokens of a text; few of them begin a shingle, and many are in none."""
+        tokens, _ = token_hashes([text], self._token_base, self._salt)
+        return Units(*token_places(text), self._found(tokens[: max(0, tokens.size - K + 1)]))
 
     def _found(self, tokens: U64) -> I64:
         """Where the tokens are stop words.  One look at the last bits is enough for nearly all that are none."""

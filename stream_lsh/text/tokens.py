@@ -19,9 +19,11 @@ from stream_lsh.arrays import I64, U64, Bools
 from stream_lsh.hashing import mix_in_place
 from stream_lsh.text.char import code_points
 from stream_lsh.text.groups import BLOCK
+from stream_lsh.text.origins import lowered
 from stream_lsh.text.shingles import offsets_of
 from stream_lsh.text.windows import WORD_BITS, power
 
+_TOKEN = re.compile(r"\w+")
 _MASK = (1 << WORD_BITS) - 1
 
 
@@ -55,6 +57,13 @@ def token_hashes(texts: Sequence[str], base: int, salt: int) -> tuple[U64, I64]:
         return hashes, np.array([0, hashes.size])
     bounds = offsets_of(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
     return hashes, np.searchsorted(found.starts[: found.count], bounds).astype(np.int64, copy=False)
+
+
+def token_places(text: str) -> tuple[I64, I64]:
+    """Where each token of a text starts and ends in it: int64[tokens] each; the slow way, for texts that are shown."""
+    lower, origins = lowered(text)
+    spans = np.array([found.span() for found in _TOKEN.finditer(lower)], np.int64).reshape(-1, 2)
+    return origins.starts[spans[:, 0]], origins.ends[spans[:, 1] - 1]
 
 
 class _Found:

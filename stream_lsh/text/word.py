@@ -4,20 +4,16 @@ A token is a run of `\w` of the lower-cased text: letters, digits and the unders
 write without spaces give long tokens; character shingles suit them better.
 """
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 
-from stream_lsh.arrays import I64
 from stream_lsh.hashing import odd_constants
 from stream_lsh.text.groups import GROUP, groups
-from stream_lsh.text.origins import lowered
-from stream_lsh.text.shingles import Shingles, join_shingles, offsets_of
-from stream_lsh.text.tokens import token_hashes
+from stream_lsh.text.shingles import Shingles, Units, join_shingles, offsets_of, runs_of
+from stream_lsh.text.tokens import token_hashes, token_places
 from stream_lsh.text.windows import drop_straddling, hash_windows, polynomial_base
 
-_TOKEN = re.compile(r"\w+")
 _PADDING = 0  # the hash of no token but for a chance of 2^-64
 
 
@@ -63,8 +59,6 @@ class WordShingler:
         hashes = hash_windows(tokens, self.k, self._base, self._salt)
         return Shingles(drop_straddling(hashes, lengths, self.k), offsets_of(np.maximum(lengths - (self.k - 1), 0)))
 
-    def units(self, text: str) -> tuple[I64, I64]:
-        """Where each token of a text starts and ends: int64[n] each."""
-        lower, origins = lowered(text)
-        spans = np.array([found.span() for found in _TOKEN.finditer(lower)], np.int64).reshape(-1, 2)
-        return origins.starts[spans[:, 0]], origins.ends[spans[:, 1] - 1]
+    def units(self, text: str) -> Units:
+        """The tokens of a text."""
+        return runs_of(*token_places(text), self.k)

@@ -119,7 +119,8 @@ def test_passages_are_the_units_that_shared_windows_cover(
     windows = (word_windows if kind == "word" else char_windows)(normal, k)
     theirs = set((word_windows if kind == "word" else char_windows)(Normaliser(names)(other), k))
     covered = {at + place for at, window in enumerate(windows) if window in theirs for place in range(k)}
-    starts, ends = shingles.units(normal)
+    starts, ends, firsts = shingles.units(normal)
+    assert len(firsts) == len(windows)
     assert len(starts) == len(units)
     for at, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
         begin, stop = int(back.starts[start]), int(back.ends[end - 1])
@@ -140,6 +141,30 @@ def test_words_of_ascii_are_marked_to_the_letter(text: str, other: str, k: int) 
     assert got == [(word, at in covered) for at, word in enumerate(words)]
     edges = [text[one.start] + text[one.end - 1] for one in found]
     assert all(edge.isalpha() for edge in edges)
+
+
+stop = st.lists(st.sampled_from(["the", "of", "to", "cat", "dog", "Menu"]), max_size=15).map(" ".join)
+
+
+@given(stop, stop)
+def test_words_in_no_shingle_are_in_no_passage(text: str, other: str) -> None:
+    shingles = shingler("stopword:en")
+    found = passages(text, (), shingles, sorted_unique(shingles([other]).hashes))
+    theirs = {window for window in word_windows(other, 3) if len(window) == 3 and window[0] in ("the", "of", "to")}
+    theirs = theirs if len(tokens(other)) >= 3 else set()
+    words, kinds = tokens(text), [0] * len(tokens(text))
+    for at in range(len(words) - 2):
+        if words[at] in ("the", "of", "to"):
+            for place in range(at, at + 3):
+                kinds[place] = max(kinds[place], 1 + (tuple(words[at : at + 3]) in theirs))
+    starts, ends, _ = shingles.units(text)
+    got = [0] * len(words)
+    for passage in found:
+        for at, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+            if passage.start <= start and end <= passage.end:
+                got[at] = 1 + passage.shared
+    assert got == kinds
+    assert all(one.shared != then.shared or 0 in kinds for one, then in pairwise(found))
 
 
 def test_passages_are_parts_of_the_text_as_it_came() -> None:
