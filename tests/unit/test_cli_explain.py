@@ -6,7 +6,6 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -348,10 +347,9 @@ def test_an_interruption_ends_with_130_and_says_so(tmp_path: Path) -> None:
     endless = tmp_path / "endless"
     os.mkfifo(endless)
     with subprocess.Popen(command("a", "b", endless), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # noqa: S603
-        with endless.open("wb") as feeder:
+        with endless.open("wb") as feeder:  # waits until it reads
             feeder.write(LINES)
             feeder.flush()
-            time.sleep(0.5)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=20)
     assert (process.returncode, out) == (130, b"")
