@@ -6,7 +6,11 @@ to the fingerprint as well: another version may give another text.
 
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
+import numpy as np
+
+from stream_lsh.arrays import Bools
 from stream_lsh.errors import ConfigError
 from stream_lsh.text.spelling import nearest
 
@@ -15,13 +19,60 @@ UNICODE_VERSION = unicodedata.unidata_version
 
 Form = Callable[[str], str]
 
+MOST_MARKS = 30
+"""In a row; more are parted."""
+JOINER = "\u034f"
+"""Combining grapheme joiner: invisible, and no mark moves across it."""
+_MARKS_START, _MARKS_END = 0x300, 0x20000  # all marks have code points from here, and before there
+
+
+def stream_safe(text: str) -> str:
+    """The text with a joiner wherever a run of marks has gone on for 30 characters.
+
+    To bring marks into order takes time with the square of their number: minutes for a document of nothing else.  No
+    writing has more than a few in a row.
+
+    Cost: some 5 ns a character, 2 where all are of Latin scripts.
+
+    Source: Unicode Standard Annex 15, section 13, Stream-Safe Text Format; there, decomposed marks are counted.
+    """
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    if codes.max(initial=0) < _MARKS_START:
+        return text
+    marks = _marks().take(codes, mode="clip")
+    if np.count_nonzero(marks) <= MOST_MARKS:
+        return text
+    others = np.flatnonzero(np.concatenate(([True], ~marks, [True]))) - 1
+    long = np.flatnonzero(np.diff(others) > MOST_MARKS + 1)
+    if not long.size:
+        return text
+    parts, done = list[str](), 0
+    for first, last in zip((others[long] + 1).tolist(), others[long + 1].tolist(), strict=True):
+        for at in range(first + MOST_MARKS, last, MOST_MARKS):
+            parts += (text[done:at], JOINER)
+            done = at
+    return "".join((*parts, text[done:]))
+
+
+@cache
+def _marks() -> Bools:
+    """Which code points marks can change places with; the last entry stands for all from there on."""
+    found = np.zeros(_MARKS_END + 1, np.bool_)
+    found[_MARKS_START:_MARKS_END] = [moves(chr(code)) for code in range(_MARKS_START, _MARKS_END)]
+    return found
+
+
+def moves(character: str) -> bool:
+    """Whether marks can change places with a character: it is one, or begins with one."""
+    return unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) > 0
+
 
 def _nfc(text: str) -> str:
-    return unicodedata.normalize("NFC", text)
+    return unicodedata.normalize("NFC", stream_safe(text))
 
 
 def _nfkc(text: str) -> str:
-    return unicodedata.normalize("NFKC", text)
+    return unicodedata.normalize("NFKC", stream_safe(text))
 
 
 def _space(text: str) -> str:
@@ -29,7 +80,7 @@ def _space(text: str) -> str:
 
 
 def _accents(text: str) -> str:
-    letters = (c for c in unicodedata.normalize("NFD", text) if unicodedata.category(c) != "Mn")
+    letters = (c for c in unicodedata.normalize("NFD", stream_safe(text)) if unicodedata.category(c) != "Mn")
     return unicodedata.normalize("NFC", "".join(letters))
 
 
@@ -60,7 +111,7 @@ class Normaliser:
         'full width, strasse'
     """
 
-    version = 1
+    version = 2
 
     def __init__(self, forms: Sequence[str] = ("nfc",)) -> None:
         unknown = [name for name in forms if name not in FORMS]

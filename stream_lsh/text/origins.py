@@ -5,7 +5,6 @@ depend on what stands around the piece, and every character of the piece's norma
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -13,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stream_lsh.arrays import I64
-from stream_lsh.text.normalise import FORMS, Form
+from stream_lsh.text.normalise import FORMS, Form, moves, stream_safe
 
 _SHORT = 8  # characters: pieces that come again and again
 _NOT_ALWAYS_ASCII = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
@@ -46,6 +45,9 @@ def trace(forms: Sequence[str], text: str) -> tuple[str, Origins]:
     """
     origins = _unchanged(len(text))
     for name in forms:
+        parted = text if name in ("casefold", "space") else stream_safe(text)
+        if len(parted) != len(text):
+            text, origins = parted, origins.of(_by_joiners(text, parted))
         normal = FORMS[name](text)
         if normal != text:
             text, origins = normal, origins.of(_pieces_of(name, text))
@@ -69,6 +71,16 @@ def _pieces_of(name: str, text: str) -> Origins:
     if name == "space":
         return _by_runs_of_space(text)
     return _by_pieces(text, FORMS[name])
+
+
+def _by_joiners(text: str, parted: str) -> Origins:
+    """Of a text with joiners put in before some of its marks: each comes from where the character before it does."""
+    at, starts = -1, list[int]()
+    for character in parted:
+        at += text[at + 1 : at + 2] == character
+        starts.append(at)
+    places = np.array(starts, np.int64)
+    return Origins(places, places + 1)
 
 
 def _origins(taken: I64, given: I64) -> Origins:
@@ -118,14 +130,8 @@ def _pieces(text: str, form: Form) -> Iterator[str]:
     """
     start = 0
     for at in range(1, len(text)):
-        made = "" if _moves(text[at]) else form(text[at])
+        made = "" if moves(text[at]) else form(text[at])
         if made and form(text[start : at + 1]) == form(text[start:at]) + made:
             yield text[start:at]
             start = at
     yield text[start:]
-
-
-@lru_cache(maxsize=1 << 12)
-def _moves(character: str) -> bool:
-    """Whether marks can change places with a character: it is one, or begins with one."""
-    return unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) > 0

@@ -1,3 +1,5 @@
+import re
+import sys
 import unicodedata
 
 import pytest
@@ -5,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream_lsh.errors import ConfigError
-from stream_lsh.text.normalise import FORMS, UNICODE_VERSION, Normaliser
+from stream_lsh.text.normalise import FORMS, JOINER, MOST_MARKS, UNICODE_VERSION, Normaliser, moves, stream_safe
 from tests.texts import texts
 
 
@@ -45,3 +47,34 @@ def test_every_unknown_form_is_named_with_the_nearest_valid_one() -> None:
     assert "'NFC'" in caught.value.problems[0]
     assert "'nfc'?" in caught.value.problems[0]
     assert "'casefold'?" in caught.value.problems[1]
+
+
+MARK_CLASS = "\u0301\u0323\u0344\u05b0\u064b"
+MARKS = st.sampled_from(MARK_CLASS)
+
+
+@pytest.mark.parametrize("form", ["nfc", "nfkc", "accents"])
+@given(text=st.lists(st.sampled_from(list("ae \u00e9\u034f")) | st.text(MARKS, min_size=1, max_size=80)).map("".join))
+def test_marks_are_parted_after_thirty_and_nothing_else_changes(form: str, text: str) -> None:
+    safe = stream_safe(text)
+    assert stream_safe(safe) == safe
+    assert FORMS[form](text) == FORMS[form](safe)
+    runs = re.findall(f"[{MARK_CLASS}]+", safe)
+    assert max(map(len, runs), default=0) <= MOST_MARKS
+    if not re.search(f"[{MARK_CLASS}]{{{MOST_MARKS + 1}}}", text):
+        assert safe == text
+
+
+def test_no_run_of_marks_is_long_for_the_tables_however_long_it_is() -> None:
+    text = "a" + "\u0301\u0323" * 100_000  # in one run it would take minutes
+    assert FORMS["accents"](text) == "a"
+    for form in ("nfc", "nfkc"):
+        assert FORMS[form](text)[0] == "ạ"
+    assert max(map(len, stream_safe(text).split(JOINER))) == MOST_MARKS + 1
+
+
+def test_every_mark_is_seen_as_one() -> None:
+    for number in range(sys.maxunicode + 1):
+        character = chr(number)
+        if moves(character):
+            assert stream_safe(character * 40) != character * 40, hex(number)

@@ -3,6 +3,7 @@
 import sys
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,6 +50,16 @@ def test_a_normal_form_leads_back_to_the_text(text: str, names: list[str]) -> No
     assert all(0 <= start < end <= len(text) for start, end in zip(starts, ends, strict=True))
     assert starts.tolist() == sorted(starts)
     assert ends.tolist() == sorted(ends)
+
+
+@pytest.mark.parametrize("name", ["nfc", "nfkc", "accents"])
+def test_a_long_run_of_marks_leads_back_to_the_text(name: str) -> None:
+    text = "xa" + "\u0301\u0323" * 40 + "b"
+    normal, origins = trace((name,), text)
+    assert normal == FORMS[name](text)
+    assert (origins.starts[0], origins.ends[0], origins.starts[-1], origins.ends[-1]) == (0, 1, 82, 83)
+    assert (np.diff(origins.starts) >= 0).all()
+    assert (np.diff(origins.ends) >= 0).all()
 
 
 @given(st.one_of(texts, marked), st.sampled_from(sorted(FORMS)))
