@@ -35,7 +35,7 @@ class Case(NamedTuple):
 CASES = [
     Case("newsgroups20", 900, 0.5, "word:3", 50, 50),
     Case("newsgroups20", 900, 0.8, "char:5", 20, 20),
-    Case("llvm_docs_pages", 500, 0.7, "word:3", 500, 20),
+    Case("llvm_docs_pages", 350, 0.7, "word:3", 300, 20),
     Case("llvm_docs_pages", 300, 0.9, "word:3", 50, 10),
     Case("mccormick", 500, 0.5, "word:3", 10, 10),
     Case("febrl", 700, 0.5, "char:3", 50, 50),
