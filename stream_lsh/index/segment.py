@@ -28,7 +28,7 @@ _NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
 FOREVER_MS = (1 << 63) - 1
 _FIELDS = 7
 _HUGE_FROM = 1 << 22
-_BORDER = 1 << 12
+BORDER = 1 << 12
 """Rows between two borders, at least."""
 FEW = 40
 """Up to so many chains are followed one by one: a round of numpy costs as much as forty steps in plain Python."""
@@ -253,7 +253,7 @@ class Segment(Documents):
         self.refs[self.documents : self.documents + n] = refs
         self.alive[self.documents : self.documents + n] = counts
         self.count += m
-        if self.count - self.borders[-1] >= _BORDER:
+        if self.count - self.borders[-1] >= BORDER:
             self.borders.append(self.count)
         self.live += m
         self.documents += n

@@ -22,7 +22,7 @@ def entered(slices: list[Batch], span: int | None) -> BandTable:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segment, "_BORDER", 8)
+    monkeypatch.setattr(segment, "BORDER", 8)
     monkeypatch.setattr(copying, "_LEAST_DOCUMENTS", 3)
 
 
