@@ -114,8 +114,7 @@ class NearDuplicates:
             "guards": guards.settings(),
         }
         scheme = TextScheme(threshold, shingles, recall=recall, normalise=self._settings["normalise"], seed=seed)
-        caps: dict[str, Any] = {"cap_candidates": max_candidates} | ({} if max_candidates else {"cap_postings": 0})
-        self._scheme, self._limits = scheme, Limits(retention_ms=retention_ms, **caps, guards=guards)
+        self._scheme, self._limits = scheme, Limits.of(max_candidates, retention_ms, guards)
         self._pipeline = self._new_pipeline()
         self._removed = 0
 

@@ -2,9 +2,11 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 
 from stream_lsh.cli.answers import Answers
+from stream_lsh.cli.batches import SHOWN, batches
 from stream_lsh.cli.inputs import Input
 from stream_lsh.cli.progress import Progress
 from stream_lsh.cli.reading import read
@@ -12,11 +14,10 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.ledger.paths import Link
 from stream_lsh.model import Document
 from stream_lsh.pipeline.explain import Evidence
-from stream_lsh.pipeline.local import BATCH, Limits, LocalPipeline
+from stream_lsh.pipeline.local import Limits, LocalPipeline
 from stream_lsh.pipeline.scheme import TextScheme
 from stream_lsh.text.spelling import nearest
 
-_SHOWN = 5
 _MOST_PROPOSED = 10_000
 """Ids among which the one that was meant is looked for: some 10 us each."""
 
@@ -31,13 +32,18 @@ def evidence_in_files(options: Namespace, inputs: Sequence[Input], scheme: TextS
     pipeline, answers = LocalPipeline(scheme, options.threshold, limits), Answers()
     documents: dict[str, Document] = {}
     digests: dict[str, tuple[int, int]] = {}
-    for batch in _batches(options, inputs):
+    # What is put aside is named, for it may be what is asked about.
+    progress, reasons = Progress(sum(one.size for one in inputs), shown=True), Counter[str]()
+    for batch in batches(read(inputs, options), progress, reasons):
         signatures = scheme.sign([document.text or "" for document in batch])
         answers.settled(pipeline.process(batch, signatures))
         for document, digest in zip(batch, signatures.digests.tolist(), strict=True):
             digests[document.id] = (digest, document.time_ms)
             if document.id in ids:
                 documents[document.id] = document
+    progress.clear()
+    if reasons.total() > SHOWN:
+        sys.stderr.write(f"{reasons.total():,} put aside\n")
     require(ids, documents, digests)
     clusters = {id: cluster.id for cluster in answers.clusters() for id in cluster.members}
     return Evidence(
@@ -58,27 +64,3 @@ def require(ids: Sequence[str], known: Collection[str], all_ids: Collection[str]
             problems.append(f"got the id {id!r}, which no document has{meant}{aside}")
     if problems:
         raise ConfigError(problems)
-
-
-def _batches(options: Namespace, inputs: Sequence[Input]) -> Iterator[list[Document]]:
-    """The documents as `dedup` takes them; what is put aside is named, for it may be what is asked about."""
-    progress = Progress(sum(one.size for one in inputs), shown=True)
-    ready, counted, refused = list[Document](), 0, 0
-    for part in read(inputs, options):
-        for one in part.refused:
-            refused += 1
-            if refused <= _SHOWN:
-                progress.clear()
-                sys.stderr.write(f"{one.place}: put aside ({one.reason}): {one.message}\n")
-        counted += len(part.documents)
-        ready += part.documents
-        full = len(ready) - len(ready) % BATCH
-        for start in range(0, full, BATCH):
-            yield ready[start : start + BATCH]
-        del ready[:full]
-        progress.update(part.position, counted)
-    if ready:
-        yield ready
-    progress.clear()
-    if refused > _SHOWN:
-        sys.stderr.write(f"{refused:,} put aside\n")

@@ -4,28 +4,28 @@ import json
 import sys
 from argparse import Namespace
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from msgspec.json import encode
 
 from stream_lsh.cli.answers import Answers
+from stream_lsh.cli.batches import batches
 from stream_lsh.cli.inputs import Input
 from stream_lsh.cli.outputs import Outputs
-from stream_lsh.cli.parts import Part, Refused
+from stream_lsh.cli.parts import Part
 from stream_lsh.cli.progress import Progress
 from stream_lsh.cli.signers import Signers
 from stream_lsh.errors import ConfigError
 from stream_lsh.ledger.guards.choice import Guards
 from stream_lsh.model import Cluster, Document
-from stream_lsh.pipeline.local import BATCH, Limits, LocalPipeline
+from stream_lsh.pipeline.local import Limits, LocalPipeline
 from stream_lsh.pipeline.scheme import TextScheme
 from stream_lsh.wire.public import match_messages
 
 PIPELINE = "dedup"
 """What a match line has as its pipeline."""
 
-_SHOWN = 5
 _PENDING = 32
 
 
@@ -36,10 +36,7 @@ def scheme_of(options: Namespace) -> TextScheme:
 
 def limits_of(options: Namespace) -> Limits:
     """Retention, caps and guards that the options ask for; raises ConfigError where guards say nothing."""
-    caps: dict[str, Any] = {"cap_candidates": options.max_candidates} | (
-        {} if options.max_candidates else {"cap_postings": 0}
-    )
-    return Limits(retention_ms=options.retention, **caps, guards=_guards(options))
+    return Limits.of(options.max_candidates, options.retention, _guards(options))
 
 
 def _guards(options: Namespace) -> Guards:
@@ -76,7 +73,7 @@ class Work:
     def __init__(
         self, options: Namespace, inputs: Sequence[Input], parts: Iterable[Part], outputs: Outputs, jobs: int
     ) -> None:
-        self._options, self._parts, self._outputs = options, parts, outputs
+        self._outputs = outputs
         scheme, limits = scheme_of(options), limits_of(options)
         # From here on there are children to be ended, whatever comes.
         self._signers = Signers(jobs - 1, scheme)
@@ -84,6 +81,7 @@ class Work:
         self._answers = Answers()
         self._progress = Progress(sum(one.size for one in inputs), shown=not options.quiet)
         self._reasons: Counter[str] = Counter()
+        self._batches = batches(parts, self._progress, self._reasons, quiet=options.quiet, rejects=outputs.rejects)
 
     @property
     def refused(self) -> int:
@@ -99,7 +97,7 @@ class Work:
         """Everything but the writing."""
         signers = self._signers
         waiting: deque[_Pending] = deque()
-        for documents in self._batches():
+        for documents in self._batches:
             texts = [document.text or "" for document in documents]
             while signers.full:
                 self._settle(waiting.popleft(), signers)
@@ -133,33 +131,6 @@ class Work:
         if outputs.clusters is not None:
             outputs.clusters.write(_cluster_line(cluster) for cluster in self._answers.clusters())
         outputs.finish()
-
-    # -- reading
-
-    def _batches(self) -> Iterator[list[Document]]:
-        """The documents of all inputs, BATCH at a time, however they were read."""
-        counted = 0
-        ready: list[Document] = []
-        for part in self._parts:
-            self._refuse(part.refused)
-            counted += len(part.documents)
-            ready += part.documents
-            full = len(ready) - len(ready) % BATCH
-            for start in range(0, full, BATCH):
-                yield ready[start : start + BATCH]
-            del ready[:full]
-            self._progress.update(part.position, counted)
-        if ready:
-            yield ready
-
-    def _refuse(self, refused: Iterable[Refused]) -> None:
-        for one in refused:
-            self._reasons[one.reason] += 1
-            if self.refused <= _SHOWN and not self._options.quiet:
-                self._progress.clear()
-                sys.stderr.write(f"{one.place}: put aside ({one.reason}): {one.message}\n")
-            if self._outputs.rejects is not None:
-                self._outputs.rejects.write([_reject_line(one)])
 
     # -- telling
 
@@ -195,10 +166,3 @@ def _cluster_line(cluster: Cluster) -> bytes:
         return encode(value)
     except UnicodeEncodeError:  # a file name that is not UTF-8
         return json.dumps(value, separators=(",", ":")).encode()
-
-
-def _reject_line(refused: Refused) -> bytes:
-    where: dict[str, str | int] = {"file": refused.path, "line": refused.at}
-    if isinstance(refused.at, str):
-        where = {"file": refused.place}
-    return json.dumps(where | {"reason": refused.reason, "message": refused.message}).encode()

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -171,14 +172,8 @@ def _number(text: str) -> object:
     return text
 
 
-def _share(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-        raise Unfit
-    return float(value)
-
-
-def _least(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+def _share(value: object, *, zero: bool = False) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1 or not (value or zero):
         raise Unfit
     return float(value)
 
@@ -292,7 +287,7 @@ def _forms(value: object) -> tuple[str, ...]:
     return tuple(listed)
 
 
-LEAST_SIMILARITY = Kind("a number from 0 to below 1", _least, _number)
+LEAST_SIMILARITY = Kind("a number from 0 to below 1", partial(_share, zero=True), _number)
 SHARE = Kind("a number above 0 and below 1", _share, _number)
 FLAG = Kind("true or false", _flag, lambda text: {"true": True, "false": False}.get(text.lower(), text))
 FIELD_NAME = Kind("the name of a field", _text)

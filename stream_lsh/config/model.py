@@ -288,8 +288,13 @@ class PipelineConfig:
 
     def limits(self) -> Limits:
         """Retention, caps and guards, as the steps take them."""
-        caps = {"cap_candidates": self.max_candidates} | ({} if self.max_candidates else {"cap_postings": 0})
-        return Limits(self.retention_ms, self.lateness_ms, self.max_documents, **caps, guards=self.guards)
+        return Limits.of(
+            self.max_candidates,
+            self.retention_ms,
+            self.guards,
+            lateness_ms=self.lateness_ms,
+            max_documents=self.max_documents,
+        )
 
     @property
     def source(self) -> str:

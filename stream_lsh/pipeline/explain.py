@@ -5,11 +5,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
+from stream_lsh.arrays import U64
 from stream_lsh.ledger.paths import Link, widest_path
-from stream_lsh.measure.jaccard import shared_count
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits
 from stream_lsh.pipeline.scheme import TextScheme
@@ -183,28 +184,44 @@ def explain(one: str, other: str, evidence: Evidence, settings: Settings) -> Exp
 def _sides(ids: tuple[str, str], evidence: Evidence, scheme: TextScheme) -> tuple[tuple[Side, Side], Comparison | None]:
     documents = [evidence.documents.get(id) for id in ids]
     texts = [None if document is None else document.text for document in documents]
-    one, other = scheme.shingle_sets([text or "" for text in texts])
-    left, right = texts
-    shared = np.intersect1d(one, other, assume_unique=True)
+    one, other = texts
+    shingles = _shingles(one or "", other or "", scheme)
     made = [
         Side(
             id,
             document,
-            shingles.size,
+            own.size,
             evidence.clusters.get(id),
-            [] if text is None else scheme.passages(text, shared),
+            [] if text is None else scheme.passages(text, shingles.shared),
         )
-        for id, document, text, shingles in zip(ids, documents, texts, (one, other), strict=True)
+        for id, document, text, own in zip(ids, documents, texts, (shingles.one, shingles.other), strict=True)
     ]
-    comparison = None if left is None or right is None else compare(left, right, scheme)
+    comparison = None if one is None or other is None else _compare(one, other, shingles, scheme)
     return (made[0], made[1]), comparison
 
 
 def compare(one: str, other: str, scheme: TextScheme) -> Comparison:
     """Two texts held against each other."""
-    sets, signatures = scheme.shingle_sets([one, other]), scheme.sign([one, other])
-    shared = shared_count(*sets)
-    union = sets[0].size + sets[1].size - shared
+    return _compare(one, other, _shingles(one, other, scheme), scheme)
+
+
+class _Shingles(NamedTuple):
+    """The distinct shingles of one text, of the other, and of both: uint64, ascending."""
+
+    one: U64
+    other: U64
+    shared: U64
+
+
+def _shingles(one: str, other: str, scheme: TextScheme) -> _Shingles:
+    left, right = scheme.shingle_sets([one, other])
+    return _Shingles(left, right, np.intersect1d(left, right, assume_unique=True))
+
+
+def _compare(one: str, other: str, shingles: _Shingles, scheme: TextScheme) -> Comparison:
+    signatures = scheme.sign([one, other])
+    shared = shingles.shared.size
+    union = shingles.one.size + shingles.other.size - shared
     buckets = scheme.buckets(signatures)[:, :-1]
     empty = bool((signatures.digests == 0).any())
     matching = int(matching_slots(signatures.values[:1], signatures.values[1:])[0])

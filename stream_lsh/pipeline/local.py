@@ -27,6 +27,7 @@ from stream_lsh.retention import BEGINNING_MS, Horizon
 BATCH = 200
 """Documents that are worth being handled together: more gain nothing, fewer pay for each numpy call."""
 
+_LATENESS_MS = 3_600_000
 _SEGMENTS = 8
 _LEAST_OF_SEGMENT = 1_000
 
@@ -45,11 +46,33 @@ class Limits:
     """
 
     retention_ms: int | None = None
-    lateness_ms: int = 3_600_000
+    lateness_ms: int = _LATENESS_MS
     max_documents: int = 0
     cap_postings: int = 32
     cap_candidates: int = 200
     guards: Guards = NO_GUARDS
+
+    @classmethod
+    def of(
+        cls,
+        max_candidates: int,
+        retention_ms: int | None,
+        guards: Guards,
+        *,
+        lateness_ms: int = _LATENESS_MS,
+        max_documents: int = 0,
+    ) -> "Limits":
+        """The limits of settings that have one number for both caps.
+
+        The others are the attributes; `max_candidates` is candidates a document, and 0 lifts both caps.
+
+        Example:
+            >>> limits = Limits.of(0, None, NO_GUARDS)
+            >>> limits.cap_candidates, limits.cap_postings
+            (0, 0)
+        """
+        limits = cls(retention_ms, lateness_ms, max_documents, cap_candidates=max_candidates, guards=guards)
+        return limits if max_candidates else replace(limits, cap_postings=0)
 
     @property
     def segment_span_ms(self) -> int | None:

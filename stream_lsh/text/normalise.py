@@ -94,7 +94,8 @@ FORMS: Mapping[str, Form] = {
 """nfc, nfkc: the Unicode forms; casefold: case removed; space: runs of white space become one space, none at the ends;
 accents: without combining marks."""
 
-_UNCHANGED_ASCII = frozenset({"nfc", "nfkc", "accents"})
+UNICODE_FORMS = frozenset({"nfc", "nfkc", "accents"})
+"""Those that compose and decompose: they leave ASCII as it is, and part long runs of marks first."""
 
 
 class Normaliser:
@@ -119,7 +120,7 @@ class Normaliser:
             raise ConfigError([_unknown_form(name) for name in unknown])
         self.forms = tuple(forms)
         self._all = tuple(FORMS[name] for name in self.forms)
-        self._for_ascii = tuple(FORMS[name] for name in self.forms if name not in _UNCHANGED_ASCII)
+        self._for_ascii = tuple(FORMS[name] for name in self.forms if name not in UNICODE_FORMS)
 
     def __call__(self, text: str) -> str:
         """The normal form of one text."""

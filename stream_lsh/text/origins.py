@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stream_lsh.arrays import I64
-from stream_lsh.text.normalise import FORMS, Form, moves, stream_safe
+from stream_lsh.text.normalise import FORMS, UNICODE_FORMS, Form, moves, stream_safe
 
 _SHORT = 8  # characters: pieces that come again and again
 _NOT_ALWAYS_ASCII = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
@@ -45,7 +45,7 @@ def trace(forms: Sequence[str], text: str) -> tuple[str, Origins]:
     """
     origins = _unchanged(len(text))
     for name in forms:
-        parted = text if name in ("casefold", "space") else stream_safe(text)
+        parted = stream_safe(text) if name in UNICODE_FORMS else text
         if len(parted) != len(text):
             text, origins = parted, origins.of(_by_joiners(text, parted))
         normal = FORMS[name](text)
@@ -66,11 +66,9 @@ def _unchanged(length: int) -> Origins:
 
 
 def _pieces_of(name: str, text: str) -> Origins:
-    if name == "casefold":
-        return _by_character(text, str.casefold)
-    if name == "space":
-        return _by_runs_of_space(text)
-    return _by_pieces(text, FORMS[name])
+    if name in UNICODE_FORMS:
+        return _by_pieces(text, FORMS[name])
+    return _by_runs_of_space(text) if name == "space" else _by_character(text, FORMS[name])
 
 
 def _by_joiners(text: str, parted: str) -> Origins:

@@ -12,12 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from stream_lsh.arrays import I64, U64
-from stream_lsh.hashing import odd_constants
 from stream_lsh.text.groups import GROUP, groups
 from stream_lsh.text.shingles import Shingles, Units, join_shingles, offsets_of
 from stream_lsh.text.stopwords import STOP_WORDS
-from stream_lsh.text.tokens import token_hashes, token_places
-from stream_lsh.text.windows import hash_windows, polynomial_base
+from stream_lsh.text.tokens import token_places
+from stream_lsh.text.word import WordShingler
 
 K = 3
 """Words in a shingle, the stop word included."""
@@ -32,7 +31,7 @@ class StopwordShingler:
         seed: chooses the multipliers and the salts of the hashes.
 
     Guarantees:
-        the shingles are those of `word:3` that begin with a stop word, with hashes of their own.
+        the shingles, and their hashes, are those that `word:3` makes of three words that begin with a stop word.
     Cost:
         some third more than `word:3`.
 
@@ -49,11 +48,8 @@ class StopwordShingler:
         self.language = language
         self.seed = seed
         self.spec = f"stopword:{language}"
-        self._token_base = polynomial_base(4 * seed + 2)
-        self._base = polynomial_base(4 * seed + 3)
-        self._salt = int(odd_constants(1, 4 * seed + 1)[0])
-        words = sorted(STOP_WORDS[language])
-        self._stop_words = np.sort(token_hashes([" ".join(words)], self._token_base, self._salt)[0])
+        self._words = WordShingler(K, seed)
+        self._stop_words = np.sort(self._words.tokens([" ".join(STOP_WORDS[language])])[0])
         self._last_bits = np.zeros(int(_LAST_BITS) + 1, np.bool_)
         self._last_bits[(self._stop_words & _LAST_BITS).astype(np.int64)] = True
 
@@ -61,16 +57,16 @@ class StopwordShingler:
         """The shingles of every text, in order."""
         if len(texts) > 1 and sum(map(len, texts)) > GROUP:
             return join_shingles([self(texts[group]) for group in groups(texts)])
-        tokens, starts = token_hashes(texts, self._token_base, self._salt)
+        tokens, starts = self._words.tokens(texts)
         chosen = self._found(tokens[: max(0, tokens.size - K + 1)])
         ends = starts[1:]
         chosen = chosen[chosen + K <= ends[np.searchsorted(ends, chosen, side="right")]]
         counts = np.diff(np.searchsorted(chosen, starts))
-        return Shingles(hash_windows(tokens, K, self._base, self._salt)[chosen], offsets_of(counts))
+        return Shingles(self._words.windows(tokens)[chosen], offsets_of(counts))
 
     def units(self, text: str) -> Units:
         """The tokens of a text; few of them begin a shingle, and many are in none."""
-        tokens, _ = token_hashes([text], self._token_base, self._salt)
+        tokens, _ = self._words.tokens([text])
         return Units(*token_places(text), self._found(tokens[: max(0, tokens.size - K + 1)]))
 
     def _found(self, tokens: U64) -> I64:

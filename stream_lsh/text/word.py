@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from stream_lsh.arrays import I64, U64
 from stream_lsh.hashing import odd_constants
 from stream_lsh.text.groups import GROUP, groups
 from stream_lsh.text.shingles import Shingles, Units, join_shingles, offsets_of, runs_of
@@ -50,14 +51,22 @@ class WordShingler:
         """The shingles of every text, in order."""
         if len(texts) > 1 and sum(map(len, texts)) > GROUP:
             return join_shingles([self(texts[group]) for group in groups(texts)])
-        tokens, starts = token_hashes(texts, self._token_base, self._salt)
+        tokens, starts = self.tokens(texts)
         lengths = starts[1:] - starts[:-1]
         short = ((lengths > 0) & (lengths < self.k)).nonzero()[0]
         if short.size:
             tokens = np.insert(tokens, np.repeat(starts[short + 1], self.k - lengths[short]), _PADDING)
             lengths[short] = self.k
-        hashes = hash_windows(tokens, self.k, self._base, self._salt)
-        return Shingles(drop_straddling(hashes, lengths, self.k), offsets_of(np.maximum(lengths - (self.k - 1), 0)))
+        hashes = drop_straddling(self.windows(tokens), lengths, self.k)
+        return Shingles(hashes, offsets_of(np.maximum(lengths - (self.k - 1), 0)))
+
+    def tokens(self, texts: Sequence[str]) -> tuple[U64, I64]:
+        """The hashes of the tokens of all texts, and where each text's tokens start: uint64[m], int64[texts + 1]."""
+        return token_hashes(texts, self._token_base, self._salt)
+
+    def windows(self, tokens: U64) -> U64:
+        """The hashes of all runs of k of these tokens, whatever texts they are of: uint64[max(0, m - k + 1)]."""
+        return hash_windows(tokens, self.k, self._base, self._salt)
 
     def units(self, text: str) -> Units:
         """The tokens of a text."""

@@ -55,14 +55,16 @@ def decode_manifest(value: bytes | None, topic: str) -> Manifest:
         DamagedBytes: it is no manifest, or was altered -> start over.
     """
     try:
-        said: dict[str, Any] = json.loads(value or b"")
+        said: dict[str, Any] = {"guards": {}, **json.loads(value or b"")}
         if said["format"] != FORMAT:
             raise FutureFormat(
                 f"{topic}: got format {said['format']!r:.20}, expected {FORMAT}: another version of stream_lsh wrote "
                 f"it; start that version, or {_AGAIN}"
             )
-        found = Manifest(**{name: said[name] for name in Manifest.__slots__ if name in said or name != "guards"})
-        _all_settings(found)
+        found = Manifest(**{name: said[name] for name in Manifest.__slots__})
+        for name in ("settings", "guards"):
+            if not isinstance(said[name], dict):
+                raise TypeError(f"{name} is no object")
         if said["fingerprint"] != f"{fingerprint(found.settings):016x}":
             raise ValueError("its fingerprint is not that of its settings")
     except (KeyError, TypeError, ValueError) as error:
@@ -110,7 +112,7 @@ under another `app_id`
 
 
 def _all_settings(manifest: Manifest) -> dict[str, Setting]:
-    guards = {f"guards.{name}": value for name, value in dict(manifest.guards).items()}
+    guards = {f"guards.{name}": value for name, value in manifest.guards.items()}
     return {**manifest.settings, "threshold": manifest.threshold, **guards}
 
 

@@ -73,6 +73,7 @@ def pipeline(lines: str) -> str:
         ("threshold = 1", "3: pipeline.threshold: got 1, expected a number above 0 and below 1"),
         ("threshold = '0.8'", "3: pipeline.threshold: got '0.8', expected a number above 0 and below 1"),
         ("recall = nan", "3: pipeline.recall: got nan, expected a number above 0 and below 1"),
+        ("recall = 0", "3: pipeline.recall: got 0, expected a number above 0 and below 1"),
         (
             "slots = 2",
             "3: pipeline.slots: with `threshold` and `recall`: no banding of 2 slots finds a pair of similarity 0.8 "

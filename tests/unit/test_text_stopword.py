@@ -10,6 +10,7 @@ from stream_lsh import NearDuplicates
 from stream_lsh.text.groups import GROUP
 from stream_lsh.text.stopword import StopwordShingler
 from stream_lsh.text.stopwords import STOP_WORDS
+from stream_lsh.text.word import WordShingler
 
 WORDS = st.sampled_from(["the", "and", "of", "cat", "dog", "river", "The", "Münster", "x", "...", "don't"])
 TEXTS = st.lists(WORDS, max_size=12).map(" ".join)
@@ -31,6 +32,14 @@ def test_they_are_the_runs_of_three_words_that_begin_with_a_stop_word(batch: lis
         for value, run in zip(shingles.document(row).tolist(), runs, strict=True):
             assert meaning.setdefault(value, run) == run
     assert len({*meaning.values()}) == len(meaning)
+
+
+@given(text=TEXTS)
+def test_each_has_the_hash_that_word_shingles_give_it(text: str) -> None:
+    words = re.findall(r"\w+", text.lower())
+    runs = [tuple(words[at : at + 3]) for at in range(len(words) - 2)]
+    of_words = dict(zip(runs, WordShingler(3)([text]).hashes.tolist(), strict=len(words) >= 3))
+    assert StopwordShingler("en")([text]).hashes.tolist() == [of_words[run] for run in slow(text)]
 
 
 @given(batch=st.lists(TEXTS, max_size=6))
