@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from stream_lsh.cli.screen import Screen
+from stream_lsh.cli.screen import CONTROLS, Screen
 from stream_lsh.ledger.paths import Link
 from stream_lsh.model import Document
 from stream_lsh.pipeline.explain import Comparison, Explanation, Reason, Side
@@ -20,8 +20,7 @@ _MOST_PASSAGES = 60
 _MOST_STEPS = 12
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-# What would move the cursor, or worse.
-_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+_CONTROLS = {code: shown for code, shown in CONTROLS.items() if chr(code) not in "\n\t"}
 
 
 def as_text(explanation: Explanation, screen: Screen, *, full: bool) -> Iterator[str]:

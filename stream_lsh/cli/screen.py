@@ -1,8 +1,10 @@
-"""Lines that scroll over a line of status; only lines where nobody watches."""
+"""Lines that scroll over a line of status, only lines where nobody watches; and a table that takes the whole screen."""
 
 import os
 import shutil
 import time
+import unicodedata
+from collections.abc import Sequence
 
 from stream_lsh.cli.outputs import STDOUT, Output
 
@@ -11,6 +13,14 @@ COLOURS = {"new": _GREEN, "gone": _YELLOW, "dim": _DIM}
 
 _STATUS_EVERY_S = 0.2
 _WIPE = b"\r\033[K"
+_HOME, _TO_LINE_END, _TO_SCREEN_END = "\033[H", "\033[K", "\033[J"
+_OTHER_SCREEN, _BACK = "\033[?1049h\033[?25l\033[H", "\033[?25h\033[?1049l"  # and without the cursor
+CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} | {
+    # what turns the direction of writing around, and what no terminal can be sent
+    **{code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029)},
+    **dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}"),
+}
+"""For `str.translate`: what would move the cursor, or worse, made visible."""
 
 
 class Screen:
@@ -29,11 +39,17 @@ class Screen:
         self.colours = self.watched and not os.environ.get("NO_COLOR")
         self._status = ""
         self._next = 0.0
+        self._page: list[str] | None = None
 
     @property
     def closed(self) -> bool:
         """Whether the reader has had enough."""
         return self._out.closed_by_reader
+
+    @property
+    def height(self) -> int:
+        """Lines that there are now."""
+        return shutil.get_terminal_size().lines
 
     @property
     def width(self) -> int:
@@ -68,10 +84,50 @@ class Screen:
         """The text in one of COLOURS, where there are colours."""
         return f"\033[{COLOURS[colour]}m{text}\033[0m" if self.colours and colour in COLOURS else text
 
+    def page(self, lines: Sequence[str]) -> None:
+        """Put lines on the whole screen, in place of what is there; `close` brings that back."""
+        if lines != self._page:
+            start = _OTHER_SCREEN if self._page is None else _HOME
+            self._page = [*lines]
+            self._write((start + (_TO_LINE_END + "\n").join(lines) + _TO_LINE_END + _TO_SCREEN_END).encode())
+
+    def _write(self, data: bytes) -> None:
+        while data:
+            data = data[os.write(1, data) :]
+
     def close(self) -> None:
         """Leave the terminal as it was."""
         self.clear()
+        if self._page is not None:
+            self._write(_BACK.encode())
+            self._page = None
         self._out.close()
+
+
+def plain(text: str) -> str:
+    r"""The text on one line, with everything that would move the cursor, or worse, made visible.
+
+    Example:
+        >>> print(plain("a" + chr(10) + chr(27) + "[2Jb"))
+        a\x0a\x1b[2Jb
+    """
+    return text.translate(CONTROLS)
+
+
+def columns(text: str) -> int:
+    """Columns that a text takes on a terminal.
+
+    Example:
+        >>> columns("news"), columns("新聞"), columns("e" + chr(0x301))
+        (4, 4, 1)
+    """
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def clipped(text: str, width: int) -> str:
@@ -81,4 +137,22 @@ def clipped(text: str, width: int) -> str:
         >>> clipped("newswire/module-heapq", 12)
         'newswire/mo…'
     """
-    return text if len(text) <= width else text[: width - 1] + "…"
+    if columns(text) <= width:
+        return text
+    taken = 0
+    for at, character in enumerate(text):
+        taken += _columns(character)
+        if taken > width - 1:
+            return text[:at] + "…"
+    return text
+
+
+def padded(text: str, width: int) -> str:
+    """The text in exactly so many columns.
+
+    Example:
+        >>> padded("ab", 4), padded("abcdef", 4)
+        ('ab  ', 'abc…')
+    """
+    text = clipped(text, width)
+    return text + " " * (width - columns(text))

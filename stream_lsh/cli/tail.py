@@ -1,17 +1,28 @@
-"""`stream-lsh tail`: what a pipeline publishes, as it comes: one line a message."""
+"""`stream-lsh tail`: what a pipeline publishes, as it comes: one line a message; clusters on a terminal as a table."""
 
 import asyncio
 import os
+import time
+from argparse import Namespace
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from stream_lsh.cli.board import Board
 from stream_lsh.cli.outputs import STDOUT, Output
 from stream_lsh.cli.parsing import Parser
 from stream_lsh.cli.pipelines import one_of
+from stream_lsh.cli.screen import Screen, plain
+from stream_lsh.cli.signals import as_cancellation
+
+if TYPE_CHECKING:
+    from stream_lsh.config import Config, PipelineConfig
 
 KINDS = ("matches", "members", "clusters", "dead-letters")
 """What can be followed: the public topics of a pipeline."""
 CANDIDATES = "candidates"
 """And what is on its way to the exact check: pairs of versions, by partition and offset."""
+
+_REDRAWN_EVERY_S = 0.25
 
 _EPILOG = """\
 examples:
@@ -30,22 +41,63 @@ def run(arguments: Sequence[str]) -> int:
     parser.add_argument("--from-beginning", action="store_true", help="begin with what is there already")
     parser.add_argument("--no-follow", action="store_true", help="end with what is there now")
     parser.add_argument("--json", action="store_true", help="JSON lines with key, value and headers")
+    parser.add_argument("--lines", action="store_true", help="clusters as lines, on a terminal too")
     options = parser.parse(arguments)
     from stream_lsh.config import load  # noqa: PLC0415
-    from stream_lsh.worker.following import candidate_lines, messages, readable  # noqa: PLC0415
 
     config = load(options.config, os.environ)
     pipeline = one_of(config, options.pipeline)
+    screen = Screen()
+    as_lines = options.kind != "clusters" or options.lines or options.json or options.no_follow
+    asyncio.run(
+        _lines(config, pipeline, options)
+        if as_lines or not screen.watched
+        else _table(config, pipeline, options, screen)
+    )
+    return 0
+
+
+async def _lines(config: "Config", pipeline: "PipelineConfig", options: Namespace) -> None:
+    """Every message as a line."""
+    from stream_lsh.worker.following import candidate_lines, messages, readable  # noqa: PLC0415
+
     inner = options.kind == CANDIDATES
     topic = pipeline.internal_topic(CANDIDATES) if inner else pipeline.public_topics[options.kind.replace("-", "_")]
+    with Output(STDOUT) as out:
+        async for message in messages(config.kafka, [topic], options.from_beginning, follow=not options.no_follow):
+            if inner:
+                out.write(candidate_lines(pipeline, message, as_json=options.json))
+            else:
+                line = readable(options.kind, message, as_json=options.json)
+                out.write([(line if options.json else plain(line)).encode("utf-8", "replace")])
+
+
+async def _table(config: "Config", pipeline: "PipelineConfig", options: Namespace, screen: Screen) -> None:
+    """Clusters as a table that follows what happens, until Ctrl-C."""
+    board = Board(pipeline.name)
 
     async def show() -> None:
-        with Output(STDOUT) as out:
-            async for message in messages(config.kafka, topic, options.from_beginning, follow=not options.no_follow):
-                if inner:
-                    out.write(candidate_lines(pipeline, message, as_json=options.json))
-                else:
-                    out.write([readable(options.kind, message, as_json=options.json)])
+        try:
+            while True:
+                screen.page(board.lines(screen.width, screen.height))
+                await asyncio.sleep(_REDRAWN_EVERY_S)
+        finally:
+            screen.close()
 
-    asyncio.run(show())
-    return 0
+    with as_cancellation(asyncio.get_running_loop(), asyncio.current_task()):
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(show())
+            await _follow(config, pipeline, board, from_beginning=options.from_beginning)
+
+
+async def _follow(config: "Config", pipeline: "PipelineConfig", board: Board, *, from_beginning: bool) -> None:
+    from stream_lsh.worker.following import messages  # noqa: PLC0415
+
+    topics = [pipeline.clusters_topic, pipeline.members_topic]
+    waited = time.monotonic()
+    async for message in messages(config.kafka, topics, from_beginning, follow=True):
+        take = board.cluster if message.topic == pipeline.clusters_topic else board.member
+        take(message.key.decode("utf-8", "surrogatepass"), message.value)
+        if time.monotonic() - waited > _REDRAWN_EVERY_S:  # where there are many, the screen has its turn all the same
+            waited = time.monotonic()
+            await asyncio.sleep(0)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer  # type: ignore[import-untyped]
@@ -21,8 +21,10 @@ _WAIT_MS = 200
 _METADATA_S = 15.0
 
 
-async def messages(kafka: KafkaConfig, topic: str, from_beginning: bool, *, follow: bool) -> AsyncIterator[Any]:
-    """The records of a topic: from its beginning or from now on, for ever or up to where it ends now.
+async def messages(
+    kafka: KafkaConfig, topics: Sequence[str], from_beginning: bool, *, follow: bool
+) -> AsyncIterator[Any]:
+    """The records of topics: from their beginning or from now on, for ever or up to where they end now.
 
     Raises:
         ConfigError: there is no such topic -> start a worker first; it creates them.
@@ -32,11 +34,15 @@ async def messages(kafka: KafkaConfig, topic: str, from_beginning: bool, *, foll
     )
     try:
         await consumer.start()
-        if topic not in await consumer.topics():
-            raise ConfigError(f"{topic}: the topic does not exist; a worker creates it when it starts")
-        consumer.subscribe([topic])
+        missing = [topic for topic in topics if topic not in await consumer.topics()]
+        if missing:
+            raise ConfigError(
+                [f"{topic}: the topic does not exist; a worker creates it when it starts" for topic in missing]
+            )
+        consumer.subscribe(topics)
         async with asyncio.timeout(_METADATA_S):
-            while not consumer.assignment():  # a consumer without a group gets all partitions once it knows them
+            # A consumer without a group gets all partitions once it knows them.
+            while {tp.topic for tp in consumer.assignment()} != {*topics}:
                 await asyncio.sleep(0.01)
         partitions = sorted(consumer.assignment())
         ends = await consumer.end_offsets(partitions)
@@ -51,14 +57,14 @@ async def messages(kafka: KafkaConfig, topic: str, from_beginning: bool, *, foll
         await consumer.stop()
 
 
-def readable(kind: str, record: Any, *, as_json: bool) -> bytes:
-    """One message as one line, for people or for programs."""
+def readable(kind: str, record: Any, *, as_json: bool) -> str:
+    """One message as one line, for people or for programs; what it holds is not made fit for a terminal."""
     key = None if record.key is None else record.key.decode("utf-8", "replace")
     headers = {name: value.decode("utf-8", "replace") for name, value in record.headers}
     if as_json:
         value = None if record.value is None else _parsed(record.value)
-        return json.dumps({"key": key, "value": value, "headers": headers}, ensure_ascii=False).encode()
-    return _line(kind, key or "", record.value, headers).encode("utf-8", "replace")
+        return json.dumps({"key": key, "value": value, "headers": headers}, ensure_ascii=False)
+    return _line(kind, key or "", record.value, headers)
 
 
 def candidate_lines(pipeline: PipelineConfig, record: Any, *, as_json: bool) -> list[bytes]:
@@ -103,4 +109,5 @@ def _line(kind: str, key: str, value: bytes | None, headers: dict[str, str]) -> 
         return f"{said['similarity']:.4f}  {said['left']}  {said['right']}"
     if kind == "members":
         return f"{key}  in {said['cluster']}"
-    return f"{said['event']:<8} {said['cluster']}  {said['size']} members: {', '.join(said['members'][:5])}"
+    headline = f"  {said['headline']}" if said.get("headline") else ""
+    return f"{said['event']:<8} {said['cluster']}  {said['size']} members: {', '.join(said['members'][:5])}{headline}"

@@ -227,10 +227,38 @@ def test_a_demo_that_serves_can_be_fed_and_followed(place: Place, own: Path, tmp
         config = tmp_path / "demo.toml"
         config.write_text(text[text.index("  [kafka]") : text.index("  stream-lsh tail")])
         assert use(place, config, {}, SIMILARITY) == {("a", "b"), ("a", "x"), ("b", "x")}
+        assert watch(place, config) == ["        3      1.0000  joined   x                     a"]
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
     assert process.returncode == 130
     assert place.left == []
+
+
+def watch(place: Place, config: Path) -> list[str]:
+    """The rows of `tail clusters` on a terminal, which it leaves as it was."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(  # noqa: S603 - our own command
+        [*COMMAND, "tail", "clusters", "--config", str(config), "--from-beginning"],
+        cwd=place.folder,
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "80", "LINES": "10"},
+        stdout=theirs,
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while not re.search(rb"1\.0000.*\x1b\[J", shown, re.DOTALL):
+                shown += os.read(ours, 65_536)
+        finally:
+            process.send_signal(signal.SIGINT)
+        with suppress(OSError):  # the other end is closed
+            while piece := os.read(ours, 65_536):
+                shown += piece
+    os.close(ours)
+    assert process.returncode == 130
+    assert shown.startswith(b"\x1b[?1049h")
+    assert shown.endswith(b"\x1b[?1049l")
+    page = shown[: shown.rindex(b"\x1b[J")].split(b"\x1b[H")[-1]
+    return page.replace(b"\x1b[K", b"").decode().split("\r\n")[3:]
 
 
 def use(place: Place, config: Path, variables: dict[str, str], least: float) -> set[tuple[str, str]]:
