@@ -32,6 +32,8 @@ CORE_STANDARD = frozenset(
 ALSO = {
     # Arrays that are reserved whole and touched as they fill: an anonymous mapping, no file.
     "stream_lsh.index.segment": {"mmap"},
+    # An optional library of its own, loaded by the first page; dates as pages write them, no clock.
+    "stream_lsh.text.page": {"resiliparse", "datetime"},
 }
 """What single modules of the core may import as well, with the reason."""
 

@@ -1,0 +1,116 @@
+"""The source of a page before it is parsed: bytes to characters, and tags that would take a parser hours.
+
+Sources: HTML Living Standard, sections 13.2.3.2 (encoding sniffing) and 13.2.5.6 to 13.2.5.39 (tags and attributes).
+"""
+
+import re
+from collections.abc import Callable
+
+MOST_ATTRIBUTES = 250
+"""Of one tag.  The parser looks for repeated ones one by one: a tag with 100,000 attributes takes a minute."""
+MOST_NAMES = 10_000
+"""Of tags and attributes, on a page.  The parser's table of them does not grow: 100,000 take seconds."""
+MOST_ROOTS = 50
+"""`<html>` and `<body>` together: attributes of a further one are added to those of the first."""
+
+_HEAD = 4096
+"""Where a page says how it is encoded.  Browsers look at 1,024 bytes; pages exceed that."""
+_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+_SAYS = re.compile(
+    rb"""\A\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*) | <meta[\s/][^>]*?charset\s*=\s*["']?\s*([^\s"'/>;]+)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_WIDER = {"shift_jis": "cp932", "euc_kr": "cp949", "gbk": "gb18030", "iso8859-11": "cp874"}
+"""What browsers mean by these names: supersets."""
+
+_SPACE = r"[\t\n\f\r ]"
+_ATTRIBUTE = (
+    rf"[\t\n\f\r /]*+([^\t\n\f\r />][^\t\n\f\r />=]*+)"
+    rf"""(?:{_SPACE}*+={_SPACE}*+(?:"[^"]*+"?|'[^']*+'?|[^\t\n\f\r >]*+))?+"""
+)
+_NAMES = re.compile(_ATTRIBUTE)
+_COMMON = (
+    r"/?(?:[a-zA-Z][a-zA-Z0-9]?|article|code|div|img|pre|section|small|span|strong|table|tbody)"
+    r"""(?: (?:alt|class|content|height|href|id|name|rel|role|src|style|title|width)="[^"<>]*+"){0,9}+"""
+    r"[ /]*+>"
+)
+"""Harmless wherever it begins, and nearly all tags of nearly all pages: they are not looked at one by one."""
+_TAG = re.compile(
+    rf"(?=<(?!{_COMMON})/?([a-zA-Z][^\t\n\f\r />]*+(?:{_ATTRIBUTE}){{0,{MOST_ATTRIBUTES}}}+)({_ATTRIBUTE})?+)"
+)
+_ROOT = re.compile(r"<(?:html|body)[\t\n\f\r />]", re.IGNORECASE)
+_SCRIPT = re.compile(r"<script(?=[\t\n\f\r />]).*?(?:</script|\Z)", re.IGNORECASE | re.DOTALL)
+_ANY_TAG = re.compile(
+    r"<(/?)(?:(script|style|template|noscript|title)(?=[\t\n\f\r />])|[a-zA-Z!?])[^>]*+(?:>|\Z)", re.IGNORECASE
+)
+
+
+def decoded(source: bytes, codec_of: Callable[[str], str]) -> str:
+    """The characters of a page: by its byte order mark, by what it says itself, as UTF-8, as windows-1252.
+
+    Bytes that are none in the encoding become U+FFFD, as in a browser.  A page that says nothing, or names no encoding
+    of the web, is UTF-8 if all of it is, and windows-1252 if not.
+
+    Args:
+        source: the page as it was sent.
+        codec_of: Python's name of an encoding, from the name that a page gives it; `utf-8` for unknown names.
+    """
+    for mark, codec in _MARKS:
+        if source.startswith(mark):
+            return source[len(mark) :].decode(codec, "replace")
+    says = _SAYS.search(_COMMENT.sub(b"", source[:_HEAD]))
+    name = (says[1] or says[2] or b"").decode("ascii", "replace").lower() if says else ""
+    # Whoever can read that a page is UTF-16 is not reading UTF-16.
+    codec = "utf-8" if name.startswith("utf") else codec_of(name)
+    if codec != "utf-8" or name.startswith("utf"):
+        return source.decode(_WIDER.get(codec, codec), "replace")
+    try:
+        return source.decode()
+    except UnicodeDecodeError:
+        return source.decode("cp1252", "replace")
+
+
+def encodable(source: str) -> str:
+    """The same text with two halves of a pair of surrogates joined, and lone ones as U+FFFD."""
+    try:
+        source.encode()
+    except UnicodeEncodeError:
+        return source.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return source
+
+
+def parseable(source: str) -> str:
+    """The page itself, or less of it where a parser would take too long for its length.
+
+    Minified scripts look like tags that never end, so a page gets a second chance without what is in its scripts.  If
+    there is too much then too, nearly all tags are taken out; those stay that say what is not read.
+
+    Cost:
+        linear: where tags begin within tags over and over, the page is taken to be one of those.
+
+    Example:
+        >>> parseable("<p class=lead>Rain.</p>")
+        '<p class=lead>Rain.</p>'
+        >>> parseable("<p" + "".join(f" a{n}" for n in range(251)) + ">Rain.</p><script defer>x</script>")
+        ' Rain. <script></script>'
+    """
+    if not _overladen(source):
+        return source
+    source = _SCRIPT.sub("<script></script", source)
+    if not _overladen(source):
+        return source
+    return _ANY_TAG.sub(lambda tag: f"<{tag[1]}{tag[2]}>" if tag[2] else " ", source)
+
+
+def _overladen(source: str) -> bool:
+    """Whether there is too much of anything, wherever a parser may see a tag: in comments, in quoted values."""
+    if sum(1 for _ in _ROOT.finditer(source)) > MOST_ROOTS:
+        return True
+    names, budget = set[str](), 16 * len(source)
+    for tag in _TAG.finditer(source):
+        budget -= len(tag[1])
+        names.update(_NAMES.findall(tag[1]))
+        if tag.end(3) >= 0 or budget < 0 or len(names) > MOST_NAMES:
+            return True
+    return False
