@@ -11,6 +11,9 @@ from stream_lsh.ledger.graph import Graph
 from stream_lsh.ledger.nodes import view_f64, view_i64, view_u32, view_u64
 from stream_lsh.ledger.table import Table, columns_of
 
+_NUMBERS = (np.uint64, np.uint64, np.int64, np.int64, np.float64, np.uint32, np.uint32)
+"""The columns of pairs behind their ids."""
+
 
 def node_rows(slots: list[int], graph: Graph) -> Table[NodeState]:
     """Nodes as rows of the changelog."""
@@ -24,13 +27,17 @@ def node_rows(slots: list[int], graph: Graph) -> Table[NodeState]:
 
 def pair_rows(slots: list[int], graph: Graph) -> Sequence[PairState]:
     """All pairs as rows of the changelog, in ascending order, given the slots of all nodes in that of their ids."""
-    nodes, pairs = graph.nodes, graph.pairs
-    place = np.zeros(len(nodes.ids), np.int64)
+    place = np.zeros(len(graph.nodes.ids), np.int64)
     place[slots] = np.arange(len(slots))
-    numbers = pairs.numbers()
-    ends = view_u32(pairs.ends).reshape(-1, 2)[numbers]
-    order = (place[ends[:, 0]] << 32 | place[ends[:, 1]]).argsort()
-    numbers, left, right = numbers[order], ends[order, 0], ends[order, 1]
+    numbers = graph.pairs.numbers()
+    ends = view_u32(graph.pairs.ends).reshape(-1, 2)[numbers]
+    return rows_of_pairs(numbers[(place[ends[:, 0]] << 32 | place[ends[:, 1]]).argsort()], graph)
+
+
+def rows_of_pairs(numbers: I64, graph: Graph) -> Table[PairState]:
+    """Pairs as rows of the changelog."""
+    nodes, pairs = graph.nodes, graph.pairs
+    left, right = view_u32(pairs.ends).reshape(-1, 2)[numbers].T
     refs, times = view_u64(nodes.refs), view_i64(nodes.times)
     named = refs[left], refs[right], times[left], times[right]
     if pairs.versions:
@@ -45,7 +52,7 @@ def pair_rows(slots: list[int], graph: Graph) -> Sequence[PairState]:
 
 
 def fill_nodes(rows: Sequence[NodeState], graph: Graph, live: dict[str, Cluster]) -> None:
-    """Put all nodes of a snapshot into an empty ledger that has its clusters.
+    """Put all nodes into an empty ledger that has all clusters.
 
     Cost: some 2 us a node.
     """
@@ -58,8 +65,13 @@ def fill_nodes(rows: Sequence[NodeState], graph: Graph, live: dict[str, Cluster]
     slots = nodes.add_many([*ids], np.asarray(refs, np.uint64), times, digests)
     graph.pairs.grow()
     nodes.clusters = [live[cluster] for cluster in clusters]
-    for at in times.argsort(kind="stable").tolist():  # a snapshot is in the order of ids, so equal times are too
+    order = times.argsort(kind="stable")
+    for at in order.tolist():
         nodes.clusters[at].append(slots[at])
+    in_order = times[order]
+    tied = order[1:][in_order[1:] == in_order[:-1]]
+    for cluster in {nodes.clusters[at].id: nodes.clusters[at] for at in tied.tolist()}.values():
+        cluster.sort(key=nodes.age)
     for slot in sorted(graph.twins.add_all_alone(slots, digests)):
         graph.twins.add(slot)
     graph.expiry.watch(slots)
@@ -73,18 +85,15 @@ def fill_pairs(rows: Sequence[PairState], graph: Graph) -> None:
     if not rows:
         return
     nodes = graph.nodes
-    left_ids, right_ids, *named, similarity, shared, union = columns_of(rows)
+    left_ids, right_ids, *numbers = columns_of(rows)
     left, right = _slots(left_ids, graph), _slots(right_ids, graph)
-    graph.pairs.add_many(
-        left,
-        right,
-        np.asarray(similarity, np.float64),
-        np.asarray(shared, np.uint32),
-        np.asarray(union, np.uint32),
+    *named, similarity, shared, union = (
+        np.asarray(column, dtype) for column, dtype in zip(numbers, _NUMBERS, strict=True)
     )
+    graph.pairs.add_many(left, right, similarity, shared, union)
     refs, times = view_u64(nodes.refs), view_i64(nodes.times)
-    other = (refs[left] != np.asarray(named[0], np.uint64)) | (refs[right] != np.asarray(named[1], np.uint64))
-    other |= (times[left] != np.asarray(named[2], np.int64)) | (times[right] != np.asarray(named[3], np.int64))
+    other = (refs[left] != named[0]) | (refs[right] != named[1])
+    other |= (times[left] != named[2]) | (times[right] != named[3])
     for number in other.nonzero()[0].tolist():
         left_ref, right_ref, left_ms, right_ms = (int(column[number]) for column in named)
         graph.pairs.versions[number] = (left_ref, right_ref, left_ms, right_ms)

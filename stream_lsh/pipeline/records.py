@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from stream_lsh.arrays import I64, U32, U64, Bools
 from stream_lsh.ledger.changes import LedgerChanges
-from stream_lsh.pipeline.batches import Watermarks
+from stream_lsh.pipeline.batches import Pass, Watermarks
 from stream_lsh.retention import Horizon
 
 
@@ -58,3 +58,19 @@ class LedgerRecord:
     offset: int
     changes: LedgerChanges
     watermarks: tuple[Watermarks, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerSlice:
+    """Some rows of the ledger, copied to the end of its changelog (`ledger_log`).
+
+    Attributes:
+        copied: the pass that it belongs to.
+        number: slices are numbered from 0, and the last one has ended the pass.
+        record: the rows as they were when the message at its `offset` had been settled; in the first slice none, but
+            the horizon and the watermark table.
+    """
+
+    copied: Pass
+    number: int
+    record: LedgerRecord

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stream_lsh.ledger.changes import Settled
+from stream_lsh.ledger.copying import slices
 from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.table import columns_of
@@ -119,6 +120,13 @@ class Settler:
     def horizon_again(self) -> Horizon | None:
         """The horizon as it stands, for steps that may have missed it; None before there is one."""
         return None if self.ledger.horizon == Horizon() else self.ledger.horizon
+
+    def slices(self, rows: int) -> Iterator[LedgerRecord]:
+        """Everything, so many rows at a time; between two slices messages may be settled (`ledger.copying`)."""
+        said = self._watermarks.rows()
+        for changes in slices(self.ledger, rows):
+            yield LedgerRecord(self.applied_offset, changes, said)
+            said = ()
 
     def snapshot(self) -> LedgerRecord:
         """Everything as one record, from which recovery may start."""

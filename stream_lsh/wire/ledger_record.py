@@ -2,10 +2,12 @@
 
 A record can be far larger than a Kafka message may be (a snapshot holds the whole ledger).  So the body is cut, and
 every part says what it is a part of: the offset, how many parts there are, the size and the checksum of the whole.  By
-these four, two writers of one offset (a zombie and its successor, a change and a snapshot) are told apart.
+these four, two writers of one offset (a zombie and its successor) are told apart.  A slice of a pass over the changelog
+is a record too, whose parts have its number in place of the offset.
 
-    message LEDGER   one section
+    message LEDGER   LEDGER_PART, and in what belongs to a pass PASS
     LEDGER_PART      i64 offset, u32 index, u32 count, u64 size of the body, u32 its CRC-32, u32 size here | bytes
+    PASS             as in `sections`
 
     body: sections (LEDGER and HORIZON always, the others where they have rows)
     LEDGER           i64 offset, i64 next_past, u32 complete, u32 0
@@ -34,7 +36,8 @@ import numpy as np
 
 from stream_lsh.ledger.changes import ClosedState, ClusterState, LedgerChanges, NewestState, NodeState, PairState
 from stream_lsh.ledger.table import Table, columns_of
-from stream_lsh.pipeline.records import LedgerRecord
+from stream_lsh.pipeline.batches import BEGINS, Pass
+from stream_lsh.pipeline.records import LedgerRecord, LedgerSlice
 from stream_lsh.wire.layout import (
     F64,
     HEADER_BYTES,
@@ -51,10 +54,10 @@ from stream_lsh.wire.layout import (
     open_sections,
     take,
 )
-from stream_lsh.wire.sections import get_horizon, get_watermarks, put_horizon, put_marks
+from stream_lsh.wire.sections import get_horizon, get_pass, get_watermarks, put_horizon, put_marks, put_pass
 
 _PART = Struct("<qIIQII")
-_OVERHEAD = HEADER_BYTES + 8 + _PART.size + 7
+_OVERHEAD = HEADER_BYTES + 8 + _PART.size + 7 + 24
 _LEAST_PIECE = 64
 _COUNTS = Struct("<II")
 _LEDGER = Struct("<qqII")
@@ -73,11 +76,11 @@ _NEWEST: _Columns = (_TEXT, U64, I64)
 _CLOSED: _Columns = (_TEXT, I64, U64)
 
 
-def encode_ledger(record: LedgerRecord, fingerprint: int, limit: int = 256 * 1024) -> list[bytes]:
+def encode_ledger(record: LedgerRecord | LedgerSlice, fingerprint: int, limit: int = 256 * 1024) -> list[bytes]:
     """The messages of a record, in the order in which they are to be written.
 
     Args:
-        record: what one frame changed, or a snapshot.
+        record: what one frame changed, a snapshot, or a slice of a pass.
         fingerprint: the scheme.
         limit: the most bytes of a message; below some 128 the least that makes progress.
 
@@ -88,6 +91,10 @@ def encode_ledger(record: LedgerRecord, fingerprint: int, limit: int = 256 * 102
     Cost:
         0.5 us per pair or node, and two copies of the bytes.
     """
+    copied = None
+    offset = record.number if isinstance(record, LedgerSlice) else record.offset
+    if isinstance(record, LedgerSlice):
+        copied, record = record.copied, record.record
     body = _encode_body(record)
     piece = max(limit - _OVERHEAD, _LEAST_PIECE)
     checksum, count = crc32(body), -(-len(body) // piece)
@@ -96,20 +103,23 @@ def encode_ledger(record: LedgerRecord, fingerprint: int, limit: int = 256 * 102
         data = body[index * piece : (index + 1) * piece]
         writer = Writer()
         writer.begin(Section.LEDGER_PART)
-        writer.raw(_PART.pack(record.offset, index, count, len(body), checksum, len(data)))
+        writer.raw(_PART.pack(offset, index, count, len(body), checksum, len(data)))
         writer.raw(data)
         writer.end()
+        if copied is not None:
+            put_pass(writer, copied)
         messages.append(writer.message(Message.LEDGER, fingerprint))
     return messages
 
 
 class _Set(NamedTuple):
-    """What the parts of one record have in common."""
+    """What the parts of one record have in common; those of a slice its number for the offset."""
 
     offset: int
     parts: int
     size: int
     checksum: int
+    copied: Pass | None
 
 
 @dataclass(slots=True)
@@ -124,18 +134,31 @@ class LedgerAssembler:
         holds the parts of incomplete sets: at most one set per crash in the middle of a record, and only until a
         complete one of a later offset has come.
 
+    Slices count where the log begins with their pass, and nowhere else: where it begins earlier it has what they copy,
+    and those of another pass are late or were never completed.
+
     Args:
         fingerprint: the scheme.
+        begun: something is known already of what the log holds, so it does not begin with a pass.
+
+    Attributes:
+        began: where the pass lies with which the log begins; None if it begins with none.
+        copied: the bytes of that pass that have come.
     """
 
     fingerprint: int
+    began: int | None
+    copied: int
+    _begun: bool
     _open: "dict[_Set, dict[int, bytes]]"
+    _slices: "dict[_Set, dict[int, bytes] | None]"
     _done: "set[_Set]"
     _last: int | None
 
-    def __init__(self, fingerprint: int) -> None:
-        self.fingerprint = fingerprint
-        self._open, self._done, self._last = {}, set(), None
+    def __init__(self, fingerprint: int, begun: bool = False) -> None:
+        self.fingerprint, self._begun = fingerprint, begun
+        self.began, self.copied = None, 0
+        self._open, self._slices, self._done, self._last = {}, {}, set(), None
 
     @property
     def waits(self) -> bool:
@@ -143,12 +166,41 @@ class LedgerAssembler:
         return bool(self._open)
 
     def add(self, data: bytes | None) -> LedgerRecord | None:
-        """The record that this message completes.
+        """The record that this message completes, where there are no slices.
 
         Raises:
             DamagedBytes, FutureFormat, FingerprintMismatch: as `frames.decode_bands`.
         """
+        found = self.take(data, -1)
+        return None if isinstance(found, LedgerSlice) else found
+
+    def take(self, data: bytes | None, at: int) -> LedgerRecord | LedgerSlice | None:
+        """The record, or the slice that counts, which the message at this offset of the changelog completes.
+
+        Raises: as `add`.
+        """
         whole, index, piece = _decode_part(data, self.fingerprint)
+        is_first, self._begun = not self._begun, True
+        if whole.copied is None:
+            return self._record(whole, index, piece)
+        if is_first and whole.copied == BEGINS:
+            self.began = at
+        elif self.began is None or whole.copied.began != self.began:
+            return None
+        self.copied += len(data or b"")
+        return self._slice(whole, whole.copied, index, piece)
+
+    def _slice(self, whole: _Set, copied: Pass, index: int, piece: bytes) -> LedgerSlice | None:
+        pieces = self._slices.setdefault(whole, {})
+        if pieces is None:
+            return None
+        pieces[index] = piece
+        if len(pieces) < whole.parts:
+            return None
+        self._slices[whole] = None
+        return LedgerSlice(copied, whole.offset, _join(whole, pieces))
+
+    def _record(self, whole: _Set, index: int, piece: bytes) -> LedgerRecord | None:
         if (self._last is not None and whole.offset < self._last) or whole in self._done:
             return None
         pieces = self._open.setdefault(whole, {})
@@ -159,7 +211,7 @@ class LedgerAssembler:
             self._last = whole.offset
             self._done.clear()
         self._done.add(whole)
-        # A change and the snapshot that follows it have one offset: the other set of this offset may still be coming.
+        # Of two writers of one offset the other set may still be coming.
         del self._open[whole]
         for other in [other for other in self._open if other.offset < whole.offset]:
             del self._open[other]
@@ -168,18 +220,19 @@ class LedgerAssembler:
 
 def _decode_part(data: bytes | None, fingerprint: int) -> tuple[_Set, int, bytes]:
     found = open_message(data, Message.LEDGER, fingerprint)
-    part = take(found, Section.LEDGER_PART, _get_part)
+    copied, part = take(found, Section.PASS, get_pass), take(found, Section.LEDGER_PART, _get_part)
     expect_no_more(found)
     if part is None:
         raise damaged("got a message without a part of a record", "a faulty program wrote it")
-    return part
+    (offset, count, size, checksum), index, piece = part
+    return _Set(offset, count, size, checksum, copied), index, piece
 
 
-def _get_part(reader: Reader) -> tuple[_Set, int, bytes]:
+def _get_part(reader: Reader) -> tuple[tuple[int, int, int, int], int, bytes]:
     offset, index, count, size, checksum, size_here = reader.fields(_PART)
     if index >= count:
         reader.fail(f"got part {index} of {count}")
-    return _Set(offset, count, size, checksum), index, reader.raw(size_here)
+    return (offset, count, size, checksum), index, reader.raw(size_here)
 
 
 def _join(whole: _Set, pieces: dict[int, bytes]) -> LedgerRecord:
@@ -187,7 +240,7 @@ def _join(whole: _Set, pieces: dict[int, bytes]) -> LedgerRecord:
     if len(body) != whole.size or crc32(body) != whole.checksum:
         raise damaged(f"the {whole.parts} parts of offset {whole.offset} do not fit each other", "some were altered")
     record = _decode_body(body)
-    if record.offset != whole.offset:
+    if whole.copied is None and record.offset != whole.offset:
         raise damaged(f"the parts of offset {whole.offset} hold offset {record.offset}", "a faulty program wrote them")
     return record
 

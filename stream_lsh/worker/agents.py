@@ -17,7 +17,6 @@ from stream_lsh.pipeline.batches import BandsFrame, Candidates, CandidatesFrame,
 from stream_lsh.pipeline.gather import gather
 from stream_lsh.pipeline.index import index
 from stream_lsh.pipeline.joining import furthest_horizon, joined_candidates, joined_postings, joined_verifications
-from stream_lsh.pipeline.records import LedgerRecord
 from stream_lsh.pipeline.settle import Settlement, Settler, flights
 from stream_lsh.pipeline.sign import Arrivals, Signed, sign
 from stream_lsh.pipeline.verify import verify
@@ -36,7 +35,6 @@ from stream_lsh.wire.frames import (
     decode_verifications,
     encode,
 )
-from stream_lsh.wire.ledger_record import encode_ledger
 from stream_lsh.wire.origin import Origin, origin_of
 from stream_lsh.wire.public import cluster_messages, match_messages, member_messages
 from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
@@ -181,18 +179,17 @@ class PipelineAgents:
         """Edges in, what is true out: message by message, those that are independent under way together."""
         acker, guard = OrderedAcker(self._app), ContiguityGuard(self._app.committed_offset)
         async for batch in self._current(stream, guard):
-            ledger = self._state.ledger[0]
+            ledger, deliveries, written = self._state.ledger[0], Deliveries(), 0
+            ledger.expect_all()
             timestamps = {record.offset: record.timestamp for record in batch.records}
             ledger.in_hand = True
             for flight in flights(self._settlements(batch, ledger.settler)):
                 said = [await self._publish(one, timestamps[one.record.offset]) for one in flight]
                 await asyncio.gather(*chain.from_iterable(said))
-                ledger.log.record(await self._log_ledger(one.record for one in flight))
+                written += await self._logs.ledger(ledger, (one.record for one in flight))
             ledger.in_hand = False
-            if ledger.log.snapshot_is_due:  # it names the whole batch, so it waits for the batch
-                ledger.log.snapshot(await self._log_ledger([ledger.settler.snapshot()]))
-                self._state.ledger.rewritten(0, ledger.log.start or 0)
-            await acker.add_batch(batch, ())
+            deliveries += await self._logs.copied_ledger(ledger, written)
+            await acker.add_batch(batch, deliveries)
 
     # -- what they read
 
@@ -319,9 +316,3 @@ class PipelineAgents:
     async def _send(self, step: str, partition: int, frame: Frame) -> Awaitable[Any]:
         value = encode(frame, self._state.fingerprint)
         return await self._app.produce(self._config.internal_topic(step), None, value, partition)
-
-    async def _log_ledger(self, records: Iterable[LedgerRecord]) -> list[tuple[int, int]]:
-        """Offset and size of every part, once all of them are delivered."""
-        parts = [part for record in records for part in encode_ledger(record, self._state.fingerprint)]
-        delivered = await asyncio.gather(*[await self._tables["ledger"].append(self._app, 0, part) for part in parts])
-        return [(said.offset, len(part)) for said, part in zip(delivered, parts, strict=True)]

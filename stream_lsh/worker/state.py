@@ -12,9 +12,11 @@ from faust.types import TP
 
 from stream_lsh.arrays import Bools
 from stream_lsh.config.model import PipelineConfig
+from stream_lsh.errors import DoubtError
 from stream_lsh.index.table import BandTable
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
+from stream_lsh.pipeline.ledger_log import LedgerPasses, LedgerRecovery, LogSizes
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.rewriting import BucketsPasses, BucketsRecovery, DocumentsPasses
 from stream_lsh.pipeline.scheme import TextScheme
@@ -31,10 +33,9 @@ from stream_lsh.worker.counts import Counts
 from stream_lsh.worker.storage.buckets import BucketStore, Captured, use
 from stream_lsh.worker.storage.documents import DocumentStore
 from stream_lsh.worker.storage.folder import Identity, Storage
-from stream_lsh.worker.storage.ledger import LedgerStore, LogSizes
+from stream_lsh.worker.storage.ledger import LedgerStore
 
 _FIRST_CAPACITY = 1 << 16
-_LEAST_SNAPSHOT = 8 << 20  # bytes
 _LEAST_SAVED = 250_000  # postings
 
 
@@ -97,51 +98,40 @@ class Buckets:
 
 
 @dataclass(slots=True)
-class LedgerLog:
-    """When the next snapshot of the ledger is due in its changelog, and where the last one begins.
-
-    A snapshot is due once what came after the last one is twice its size, so that the log is never more than some
-    three times what is in it, and writing snapshots never more than half of what is written.
-    """
-
-    sizes: LogSizes = field(default_factory=LogSizes)
-    least: int = _LEAST_SNAPSHOT
-
-    @property
-    def start(self) -> int | None:
-        """What is before this offset is not needed any more."""
-        return self.sizes.start
-
-    @property
-    def snapshot_is_due(self) -> bool:
-        """Whether the log has become long for what is in it."""
-        return self.sizes.written > max(self.least, 2 * self.sizes.of_snapshot)
-
-    def record(self, parts: Sequence[tuple[int, int]]) -> None:
-        """A record was delivered: offset and size of each of its parts."""
-        self.read(sum(size for _, size in parts))
-
-    def read(self, size: int) -> None:
-        """The log has so many bytes more."""
-        self.sizes = self.sizes._replace(written=self.sizes.written + size)
-
-    def snapshot(self, parts: Sequence[tuple[int, int]]) -> None:
-        """A snapshot was delivered."""
-        self.sizes = LogSizes(parts[0][0], 0, sum(size for _, size in parts))
-
-
-@dataclass(slots=True)
 class Ledger:
-    """The ledger, the parts of a record that is not complete yet, and what its changelog holds.
+    """The ledger, the parts of a record that is not complete yet, and the passes over its changelog.
 
     `store` is the copy on disk.  While `in_hand`, the ledger may be ahead of its changelog.
     """
 
-    settler: Settler
+    recovery: LedgerRecovery
     assembler: LedgerAssembler
-    log: LedgerLog = field(default_factory=LedgerLog)
+    passes: LedgerPasses = field(default_factory=LedgerPasses)
     store: LedgerStore | None = None
     in_hand: bool = False
+
+    @property
+    def settler(self) -> Settler:
+        """What has been settled, as far as it has been taken in."""
+        return self.recovery.settler
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing that has been taken in still waits for something."""
+        return self.recovery.is_whole and not self.assembler.waits
+
+    def expect_all(self) -> None:
+        """Nothing may be settled on half a ledger.
+
+        Raises:
+            DoubtError: its changelog begins with a copy of it that has no end.
+        """
+        if not self.recovery.is_whole:
+            raise DoubtError(
+                f"the changelog of the ledger begins at offset {self.assembler.began} with a copy of the ledger that "
+                "is not complete, expected all of it: the brokers have lost records, or others were deleted; restore "
+                "them, or start under a new application id"
+            )
 
 
 @dataclass(slots=True)
@@ -303,8 +293,8 @@ class PipelineState:
             offset, store = self.ledger.offset(partition), ledger.store
             if store is None or offset is None or ledger.in_hand or self.ledger.under_way(partition):
                 continue
-            if not ledger.assembler.waits and store.offset != offset:
-                store.save(ledger.settler.snapshot(), offset, ledger.log.sizes)
+            if ledger.is_whole and store.offset != offset:
+                store.save(ledger.settler.snapshot(), offset, ledger.passes.sizes)
         for partition, buckets in self.buckets.here().items():
             captured = self._captured(partition, buckets)
             if captured is not None and buckets.store is not None:
@@ -336,20 +326,25 @@ class PipelineState:
         settler = Settler(
             self.config.threshold, self.partitions, limits.retention_ms, limits.lateness_ms, limits.guards
         )
-        ledger = Ledger(settler, LedgerAssembler(self.fingerprint))
+        ledger = Ledger(LedgerRecovery(settler), LedgerAssembler(self.fingerprint))
         if self.storage is not None:
             store = ledger.store = LedgerStore(*self._copy(self.storage, "ledger", partition), self.fingerprint)
-            ledger.log.sizes = store.sizes
+            ledger.passes.sizes = store.sizes
             if store.record is not None:
                 settler.apply(store.record)
+                ledger.assembler = LedgerAssembler(self.fingerprint, begun=True)
                 store.record = None
         return ledger
 
     def _apply_ledger(self, state: Ledger, value: bytes, offset: int) -> Taken:
-        state.log.read(len(value))
-        record = state.assembler.add(value)
-        if record is not None:
-            state.settler.apply(record)
+        copied = state.assembler.copied
+        found = state.assembler.take(value, offset)
+        if found is not None:
+            state.recovery.take(found)
+        if state.assembler.copied > copied:
+            state.passes.sizes = LogSizes(state.assembler.began, state.passes.sizes.written, state.assembler.copied)
+        else:
+            state.passes.wrote(len(value))
         return Taken(Extent())
 
     # -- event time

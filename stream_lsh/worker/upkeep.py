@@ -2,7 +2,7 @@
 
 Trimmed is what nobody reads again: of the topics between the steps what lies behind the committed offset, of the
 changelogs of `documents` and `buckets` the records of which everything has expired, of the ledger's what lies before
-its last snapshot.
+its last copy.
 
 Of what it follows as a standby it trims nothing, but sees what the owner has trimmed, and keeps a copy on disk.
 """
@@ -108,7 +108,7 @@ class Upkeep:
                 tp = TP(config.changelog_topic("buckets"), partition)
                 needed[tp] = state.buckets.needed(partition, buckets.horizon)
             for partition, ledger in state.ledger.held().items():
-                needed[TP(config.changelog_topic("ledger"), partition)] = ledger.log.start
+                needed[TP(config.changelog_topic("ledger"), partition)] = ledger.passes.sizes.start
         return {tp: offset for tp, offset in needed.items() if offset}
 
     async def follow(self) -> None:

@@ -1,9 +1,11 @@
-"""What sign and index write to their changelogs: the records of their batches, and behind these the slices of a pass.
+"""What goes to the changelogs: the records of batches, and behind these the slices of a pass.
 
-Who may write what when is `pipeline/rewriting.py`; that the changelog is written batch after batch is up to the agents.
+Who may write what when is `pipeline/rewriting.py` and `pipeline/ledger_log.py`; that a changelog is written batch after
+batch is up to the agents.
 """
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Any, cast
 
@@ -11,20 +13,21 @@ import numpy as np
 from faust.types import TP
 
 from stream_lsh.pipeline.batches import BandsFrame
-from stream_lsh.pipeline.records import DocumentsRecord
+from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord
 from stream_lsh.pipeline.trimming import extent_of_buckets, extent_of_documents
 from stream_lsh.wire.cut import cut_documents, cut_postings
 from stream_lsh.wire.frames import encode, encode_buckets
+from stream_lsh.wire.ledger_record import encode_ledger
 from stream_lsh.worker.changelogged import Taken
 from stream_lsh.worker.engine import EngineApp
-from stream_lsh.worker.state import Buckets, Documents, PipelineState
+from stream_lsh.worker.state import Buckets, Documents, Ledger, PipelineState
 from stream_lsh.worker.tables import StateTable
 
 Deliveries = list[Awaitable[Any]]
 
 
 class Changelogs:
-    """The changelogs of `documents` and `buckets` of one pipeline.
+    """The changelogs of one pipeline.
 
     Args:
         app: the engine.
@@ -89,6 +92,31 @@ class Changelogs:
             for part in parts:
                 deliveries.append(await self.buckets(partition, part))
                 _when_stored(deliveries[-1], passes.delivered)
+        return deliveries
+
+    async def ledger(self, ledger: Ledger, records: Iterable[LedgerRecord]) -> int:
+        """Records of settle, once they are delivered; returns their bytes."""
+        parts = [part for record in records for part in encode_ledger(record, self._state.fingerprint)]
+        await asyncio.gather(*[await self._tables["ledger"].append(self._app, 0, part) for part in parts])
+        size = sum(map(len, parts))
+        ledger.passes.wrote(size)
+        return size
+
+    async def copied_ledger(self, ledger: Ledger, written: int) -> Deliveries:
+        """What is due of a pass behind the records of a batch with so many bytes, which are delivered."""
+        passes, states, deliveries = ledger.passes, self._state.ledger, Deliveries()
+        if states.held().get(0) is not ledger:
+            return deliveries
+        began = passes.take_over()
+        if began is not None:
+            states.rewritten(0, began)
+        for copied in passes.slices(ledger.settler, written):
+            parts = encode_ledger(copied, self._state.fingerprint)
+            passes.sent(len(parts), sum(map(len, parts)))
+            for part in parts:
+                deliveries.append(await self._tables["ledger"].append(self._app, 0, part))
+                _when_stored(deliveries[-1], passes.delivered)
+            await asyncio.sleep(0)  # a slice takes some ms: others have their turn between two
         return deliveries
 
     async def _document(self, partition: int, record: DocumentsRecord, taken: Taken) -> Awaitable[Any]:

@@ -7,6 +7,7 @@ from typing import Any, TextIO
 
 from stream_lsh.config import Config
 from stream_lsh.model import make_ref
+from stream_lsh.pipeline.records import LedgerSlice
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import decode_edges
 from stream_lsh.wire.ledger_record import LedgerAssembler
@@ -45,9 +46,10 @@ async def write_evidence(config: Config, pairs: Collection[tuple[str, str]], fil
                 yield f"{one.one.id} {one.one.ref:x}, {one.other.id} {one.other.ref:x}: {one.similarity}"
 
     def ledger(record: Any) -> Iterator[str]:
-        whole = assembler.add(record.value)
-        if whole is None:
+        found = assembler.take(record.value, record.offset)
+        if found is None:
             return
+        whole = found.record if isinstance(found, LedgerSlice) else found
         for pair in whole.changes.pairs:
             if (pair.left, pair.right) in chosen:
                 yield f"of edges {whole.offset}: {pair}"

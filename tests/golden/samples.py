@@ -12,6 +12,7 @@ from stream_lsh.ledger.changes import ClosedState, ClusterState, LedgerChanges, 
 from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.model import Retirement
 from stream_lsh.pipeline.batches import (
+    BEGINS,
     BandsFrame,
     Candidates,
     CandidatesFrame,
@@ -23,7 +24,7 @@ from stream_lsh.pipeline.batches import (
     VerificationsFrame,
     Watermarks,
 )
-from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord
+from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord, LedgerSlice
 from stream_lsh.retention import Horizon
 from stream_lsh.wire.frames import (
     decode_bands,
@@ -116,6 +117,17 @@ def decode_ledger(data: bytes, fingerprint: int) -> LedgerRecord | None:
     return LedgerAssembler(fingerprint).add(data)
 
 
+_SLICE = LedgerSlice(Pass(1 << 33, True), 5, LEDGER)
+
+
+def decode_slice(data: bytes, fingerprint: int) -> LedgerRecord | LedgerSlice | None:
+    """The slice of a single part, in a log that begins with its pass."""
+    assembler = LedgerAssembler(fingerprint)
+    (begins,) = encode_ledger(LedgerSlice(BEGINS, 0, LEDGER), fingerprint)
+    assembler.take(begins, 1 << 33)
+    return assembler.take(data, 0)
+
+
 Decode = Callable[[bytes, int], object]
 RETIREMENTS = (Retirement("a", 9, 8, 7, True, 6), Retirement("é", 5, -4, 3, False, 2))
 _BANDS = BandsFrame(POSTINGS, WATERMARKS, HORIZON)
@@ -133,5 +145,6 @@ SAMPLES: dict[str, tuple[object, bytes, Decode]] = {
     "edges": (_EDGES, encode(_EDGES, FINGERPRINT), decode_edges),
     "documents": (DOCUMENTS, encode(DOCUMENTS, FINGERPRINT), decode_documents),
     "ledger": (LEDGER, encode_ledger(LEDGER, FINGERPRINT)[0], decode_ledger),
+    "ledger_slice": (_SLICE, encode_ledger(_SLICE, FINGERPRINT)[0], decode_slice),
 }
 """Value, its bytes as this version writes them, and how they are read; by the name of the file."""

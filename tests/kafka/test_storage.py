@@ -105,7 +105,7 @@ def test_what_is_older_than_its_changelog_is_not_used(
         for first in (0, 90, 180, 270):
             app = often(await worker_of(config))
             async with running(app):
-                app.pipelines[config.pipelines[0].name].ledger[0].log.least = 2_000
+                app.pipelines[config.pipelines[0].name].ledger[0].passes.least = 2_000
                 await send(config.kafka.brokers[0], config.pipelines[0].source, told[first : first + 90])
                 ledger = app.pipelines[config.pipelines[0].name].ledger[0].settler.ledger
                 horizon_ms = told[first + 89].time_ms - 4 * HOUR_MS

@@ -67,14 +67,14 @@ async def trimmed_and_recovered(config: Config) -> tuple[dict[str, int], Any]:
     for start in range(0, len(told), 90):  # each time a worker that recovers from what is left of the changelogs
         app = often(build_app(config, partitions))
         async with running(app):
-            app.pipelines[pipeline.name].ledger[0].log.least = 2_000
+            app.pipelines[pipeline.name].ledger[0].passes.least = 2_000
             await send(address, pipeline.source, told[start : start + 90])
             horizon_ms = told[start + 89].time_ms - 4 * HOUR_MS
             ledger = app.pipelines[pipeline.name].ledger[0].settler.ledger
             await until(lambda: ledger.horizon.time_ms >= horizon_ms, 30)  # noqa: B023 - awaited here
             await asyncio.sleep(1.5)
             ledgers = app.pipelines[pipeline.name].ledger
-            assert (ledgers.head(0).start or 0) >= (ledgers[0].log.start or 0) > 0, "what is gone is forgotten"
+            assert (ledgers.head(0).start or 0) >= (ledgers[0].passes.sizes.start or 0) > 0, "what is gone is forgotten"
     return await starts(address, own), (await published(config))[0]
 
 

@@ -30,7 +30,7 @@ from stream_lsh.pipeline.gather import gather
 from stream_lsh.pipeline.index import index
 from stream_lsh.pipeline.joining import furthest_horizon, joined_candidates, joined_postings, joined_verifications
 from stream_lsh.pipeline.records import DocumentsRecord
-from stream_lsh.pipeline.settle import Settlement, flights
+from stream_lsh.pipeline.settle import Settlement, Settler, flights
 from stream_lsh.pipeline.sign import Arrivals, sign
 from stream_lsh.pipeline.trimming import extent_of_documents
 from stream_lsh.pipeline.verify import verify
@@ -44,6 +44,7 @@ from stream_lsh.wire.cut import (
     cut_verifications,
 )
 from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
+from tests.simulation.codec import messages
 
 if TYPE_CHECKING:
     from tests.simulation.workers import PartitionState, Setup, Worker
@@ -114,14 +115,6 @@ def tick_agent(worker: "Worker", said: Watermarks) -> Iterator[Write]:
         return
     for target in range(setup.partitions):
         yield "bands", target, None, BandsFrame(watermarks=said)
-
-
-def snapshot_agent(worker: "Worker") -> Iterator[Write]:
-    """The whole ledger as a record; then what is before it can be trimmed."""
-    assert worker.settler is not None
-    start = worker.broker.end("ledger-changelog", 0)
-    yield "ledger-changelog", 0, None, worker.settler.snapshot()
-    worker.broker.trim("ledger-changelog", 0, start)
 
 
 def index_agent(worker: "Worker", partition: int, position: int) -> Iterator[Write]:
@@ -246,6 +239,7 @@ def settle_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wr
     together = 3 if "a frame is one message" in worker.rules_out else setup.together
     stop = min(worker.broker.end("edges", 0), position + together)
     asked = (settler.settle(worker.read_one("edges", 0, offset), offset) for offset in range(position, stop))
+    topic, written = "ledger-changelog", 0
     for flight in flights(settlement for settlement in asked if settlement is not None):
         outputs = list[Write]()
         for one in flight:
@@ -253,14 +247,32 @@ def settle_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wr
             outputs += _published(one, version, setup)
         if position % 2:  # topics are written side by side, so either may be behind the other
             outputs.sort(key=itemgetter(0))
-        records: list[Write] = [("ledger-changelog", 0, None, one.record) for one in flight]
+        records: list[Write] = [(topic, 0, None, one.record) for one in flight]
         if "public outputs before the ledger record" in worker.rules_out:
             yield from records
             yield from outputs
         else:
             yield from outputs
             yield from records
+        written += sum(len(part) for _, _, _, record in records for part in messages(topic, record, setup.limit))
+    worker.passes.wrote(written)
+    yield from _copied_ledger(worker, settler, written)
     worker.positions["settle", partition] = stop
+
+
+def _copied_ledger(worker: "Worker", settler: Settler, written: int) -> Iterator[Write]:
+    """What is due of a pass over the changelog of the ledger, behind so many bytes of records."""
+    broker, passes, topic = worker.broker, worker.passes, "ledger-changelog"
+    began = passes.take_over()
+    if began is not None:
+        broker.trim(topic, 0, began)
+    for copied in passes.slices(settler, written):
+        if "the ledger's log is trimmed when every slice is in it" in worker.rules_out:
+            broker.trim(topic, 0, copied.copied.began)
+        passes.sent(1, sum(map(len, messages(topic, copied, worker.setup.limit))))
+        offset = broker.end(topic, 0)
+        yield topic, 0, None, copied
+        passes.delivered(offset)
 
 
 def _published(settlement: Settlement, version: int, setup: "Setup") -> Iterator[Write]:

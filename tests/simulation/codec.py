@@ -3,7 +3,7 @@
 from typing import Any
 
 from stream_lsh.pipeline.batches import BandsFrame
-from stream_lsh.pipeline.records import LedgerRecord
+from stream_lsh.pipeline.records import LedgerRecord, LedgerSlice
 from stream_lsh.wire.frames import (
     decode_bands,
     decode_buckets,
@@ -30,7 +30,7 @@ _DECODERS = {
 
 def messages(topic: str, value: Any, limit: int) -> list[Any]:
     """The messages that carry a value: more than one only for a long ledger record."""
-    if isinstance(value, LedgerRecord):
+    if isinstance(value, LedgerRecord | LedgerSlice):
         return encode_ledger(value, FINGERPRINT, limit)
     if topic == "buckets-changelog" and isinstance(value, BandsFrame):
         return [encode_buckets(value, FINGERPRINT)]

@@ -17,11 +17,13 @@ from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.outcome import changes_of
 from stream_lsh.model import Document, Retirement
 from stream_lsh.pipeline.batches import BandsFrame, Candidates
-from stream_lsh.pipeline.records import LedgerRecord
+from stream_lsh.pipeline.ledger_log import LedgerRecovery
+from stream_lsh.pipeline.records import LedgerRecord, LedgerSlice
 from stream_lsh.pipeline.rewriting import BucketsRecovery
 from stream_lsh.pipeline.sign import _Plan
 from stream_lsh.pipeline.trimming import LogHead
 from stream_lsh.retention import Horizon
+from stream_lsh.wire.ledger_record import LedgerAssembler
 
 Patch = tuple[str, Any]
 """The dotted name of what is replaced, and by what."""
@@ -108,6 +110,23 @@ def _take_as_it_comes(recovery: BucketsRecovery, offset: int, frame: BandsFrame)
         recovery._put_off = []
 
 
+_complete = LedgerRecovery._complete
+
+
+def _complete_without_the_rest(recovery: LedgerRecovery, taken: list[LedgerRecord]) -> None:
+    """What was settled while the ledger was copied is taken to be in the copy."""
+    recovery._put_off = []
+    _complete(recovery, taken)
+
+
+_take_part = LedgerAssembler.take
+
+
+def _take_of_any_pass(assembler: LedgerAssembler, data: bytes | None, at: int) -> LedgerRecord | LedgerSlice | None:
+    assembler._begun = False
+    return _take_part(assembler, data, at)
+
+
 _RECOVERY, _LOG = "stream_lsh.pipeline.rewriting.BucketsRecovery.", "stream_lsh.pipeline.trimming.LogHead."
 _LEDGER = "stream_lsh.ledger.ledger.Ledger."
 
@@ -140,6 +159,13 @@ RULES: dict[str, list[Patch]] = {
     "a pass over buckets ends when every slice is in the log": [],
     "what comes while buckets are copied counts behind the copies": [(_RECOVERY + "take", _take_as_it_comes)],
     "no log begins inside of a pass over buckets": [(_LOG + "_keep_whole", LogHead.rewritten)],
+    "the ledger's log is trimmed when every slice is in it": [],
+    "what is settled while the ledger is copied counts over the copy": [
+        ("stream_lsh.pipeline.ledger_log.LedgerRecovery._complete", _complete_without_the_rest)
+    ],
+    "slices of the ledger count only where the log begins with their pass": [
+        ("stream_lsh.wire.ledger_record.LedgerAssembler.take", _take_of_any_pass)
+    ],
 }
 """Every rule with what replaces the functions that keep it; none where the agents ask for the rule by name."""
 

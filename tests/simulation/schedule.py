@@ -26,7 +26,7 @@ class Regime:
         expires: event time is told, so documents expire.
         mark_idle: partitions that were read to their end no longer hold event time back.
         final_watermark: the run ends with everything told.
-        weights of what happens next: produce, step, commit, tick, crash, rebalance, pause, trim, snapshot.
+        weights of what happens next: produce, step, commit, tick, crash, rebalance, pause, trim, copy.
     """
 
     workers: int
@@ -49,7 +49,7 @@ class Regime:
     rebalance: float
     pause: float
     trim: float
-    snapshot: float
+    copy: float
     starve: float
 
 
@@ -94,7 +94,7 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
         rebalance=rng.choice((0.0, 0.003, 0.02)),
         pause=rare,
         trim=rng.choice((0.0, 0.01)),
-        snapshot=rng.choice((0.0, 0.01)),
+        copy=rng.choice((0.0, 0.01)),
         starve=rng.choice((0.0, 0.0, 0.01)),
     )
     if setup.cap_postings:
@@ -192,7 +192,7 @@ class Run:
             (regime.rebalance, self._assign),
             (regime.pause, self._pause),
             (regime.trim, self._trim),
-            (regime.snapshot, self._snapshot),
+            (regime.copy, self._copy),
             (regime.starve, self._starve),
         )
         drawn = rng.random()
@@ -298,9 +298,10 @@ class Run:
         partition = 0 if agent == "settle" else self.rng.randrange(self.setup.partitions)
         self.starved = ((agent, partition), 300)
 
-    def _snapshot(self) -> None:
+    def _copy(self) -> None:
+        """The changelog of the ledger is to be rewritten."""
         for worker in self.workers:
-            worker.start_snapshot()
+            worker.start_pass()
 
     def _trim(self) -> None:
         """Delete from the changelogs what the live state does not need."""

@@ -43,6 +43,9 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
     "a pass over buckets ends when every slice is in the log": (3, 10, 19, 25),
     "what comes while buckets are copied counts behind the copies": (4, 6, 8, 10),
     "no log begins inside of a pass over buckets": (0, 3, 4, 6),
+    "the ledger's log is trimmed when every slice is in it": (0, 3, 8, 10),
+    "what is settled while the ledger is copied counts over the copy": (2, 3, 4, 8),
+    "slices of the ledger count only where the log begins with their pass": (0, 3),
 }
 """For every rule, seeds that notice when it is taken out; `python -m tests.simulation --rule NAME` finds others."""
 

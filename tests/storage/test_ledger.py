@@ -9,11 +9,12 @@ import pytest
 from stream_lsh.errors import DoubtError
 from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.model import Retirement, make_ref
+from stream_lsh.pipeline.ledger_log import LogSizes
 from stream_lsh.pipeline.records import LedgerRecord
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.retention import Horizon
 from stream_lsh.worker.storage.folder import Identity
-from stream_lsh.worker.storage.ledger import LedgerStore, LogSizes
+from stream_lsh.worker.storage.ledger import LedgerStore
 
 FINGERPRINT = 1
 IDENTITY = Identity("app", "news", "ledger", 0, 4, f"{FINGERPRINT:016x}", "an id")

@@ -12,12 +12,17 @@ from faust.types import TP
 
 from stream_lsh.config import parse
 from stream_lsh.errors import DamagedBytes, DoubtError, InvariantError
-from stream_lsh.pipeline.batches import BEGINS, BandsFrame, Pass, Postings
+from stream_lsh.ledger.changes import LedgerChanges
+from stream_lsh.model import Retirement
+from stream_lsh.pipeline.batches import BEGINS, BandsFrame, EdgesFrame, Pass, Postings
+from stream_lsh.pipeline.ledger_log import LogSizes
+from stream_lsh.pipeline.records import LedgerRecord, LedgerSlice
 from stream_lsh.pipeline.trimming import Extent
 from stream_lsh.retention import BEGINNING_MS
 from stream_lsh.wire.frames import encode_buckets
+from stream_lsh.wire.ledger_record import encode_ledger
 from stream_lsh.worker.changelogged import Changelogged, Taken
-from stream_lsh.worker.state import LedgerLog, PipelineState, Traffic
+from stream_lsh.worker.state import PipelineState, Traffic
 from stream_lsh.worker.storage.folder import DataFolder, Storage
 from stream_lsh.worker.topology import topics
 
@@ -190,15 +195,64 @@ def test_bytes_under_way_follow_from_the_mean_size_of_what_was_read() -> None:
     assert traffic.bytes_before(TP("bands", 0), 14) == 0
 
 
-def test_a_snapshot_is_due_when_the_log_is_long_for_what_is_in_it() -> None:
-    log = LedgerLog(least=100)
-    log.record([(0, 60), (1, 41)])
-    assert (log.snapshot_is_due, log.start) == (True, None)
-    log.snapshot([(2, 50), (3, 20)])
-    log.record([(4, 140)])
-    assert (log.snapshot_is_due, log.start) == (False, 2)
-    log.record([(5, 1)])
-    assert log.snapshot_is_due
+def copied_ledger(state: PipelineState) -> list[LedgerRecord | LedgerSlice]:
+    """A log that begins with a pass at offset 7, and has a record among its slices."""
+    settler = state.ledger[0].settler
+    settler.settle(EdgesFrame(retirements=(Retirement("a", 1, 0, 1, False, 9),)), 3)
+    slices = [*settler.slices(10)]
+    record = settler.settle(EdgesFrame(retirements=(Retirement("b", 2, 0, 1, False, 9),)), 4)
+    assert record is not None
+    log: list[LedgerRecord | LedgerSlice] = [
+        LedgerSlice(BEGINS, 0, LedgerRecord(3, LedgerChanges(), ())),
+        record.record,
+    ]
+    return log + [LedgerSlice(Pass(7, one is slices[-1]), at, one) for at, one in enumerate(slices)]
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_ledger_whose_log_begins_with_half_a_copy_is_neither_saved_nor_settled_on(
+    tmp_path: Path, ended: bool
+) -> None:
+    folder = DataFolder(tmp_path)
+    writing, state = PipelineState(PIPELINE, 1), PipelineState(PIPELINE, 1)
+    state.storage = Storage(folder, "app", {})
+    for one in (writing, state):
+        one.ledger.own(0)
+    log = [part for one in copied_ledger(writing) for part in encode_ledger(one, state.fingerprint)]
+    for offset, value in enumerate(log if ended else log[:-1], 7):
+        state.ledger.recover(0, value, offset)
+    ledger = state.ledger[0]
+    state.save_all()
+    store = ledger.store
+    assert store is not None
+    if ended:
+        ledger.expect_all()
+        assert ledger.settler.snapshot() == writing.ledger[0].settler.snapshot()
+        assert ledger.passes.sizes == LogSizes(7, len(log[1]), sum(map(len, log)) - len(log[1]))
+        assert store.offset == 6 + len(log)
+    else:
+        assert store.offset is None
+        with pytest.raises(DoubtError, match="begins at offset 7 with a copy of the ledger that is not complete"):
+            ledger.expect_all()
+    folder.close()
+
+
+def test_a_ledger_that_was_on_disk_needs_no_copy_whatever_its_log_begins_with(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path)
+    writing, first, again = (PipelineState(PIPELINE, 1) for _ in range(3))
+    for one in (first, again):
+        one.storage = Storage(folder, "app", {})
+    for one in (writing, first):
+        one.ledger.own(0)
+    log = [part for one in copied_ledger(writing) for part in encode_ledger(one, writing.fingerprint)]
+    for offset, value in enumerate(log, 7):
+        first.ledger.recover(0, value, offset)
+    first.save_all()
+    again.ledger.own(0)
+    again.ledger.recover(0, log[0], 6 + len(log))  # a pass begins: the engine reads the last record again
+    assert again.ledger[0].is_whole
+    assert again.ledger[0].settler.snapshot() == writing.ledger[0].settler.snapshot()
+    folder.close()
 
 
 def test_the_largest_document_fits_among_the_dead_letters() -> None:

@@ -6,8 +6,8 @@ the changelog, as long as that has not been cut behind it.
 """
 
 from pathlib import Path
-from typing import NamedTuple
 
+from stream_lsh.pipeline.ledger_log import LogSizes
 from stream_lsh.pipeline.records import LedgerRecord
 from stream_lsh.pipeline.trimming import LogHead
 from stream_lsh.retention import Horizon
@@ -17,14 +17,6 @@ from stream_lsh.worker.storage.folder import Identity, writing
 from stream_lsh.worker.storage.partition import PartitionStore
 
 _SNAPSHOT = "snapshot"
-
-
-class LogSizes(NamedTuple):
-    """What the changelog of the ledger holds: where its last snapshot begins, bytes behind it, bytes of it."""
-
-    start: int | None = None
-    written: int = 0
-    of_snapshot: int = 0
 
 
 class LedgerStore(PartitionStore):
