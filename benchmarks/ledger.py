@@ -28,7 +28,10 @@ from stream_lsh.ledger.changes import Settled
 from stream_lsh.ledger.edges import Edge, Edges, End, edges_of
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import Retirement, make_ref
+from stream_lsh.pipeline.batches import EdgesFrame
+from stream_lsh.pipeline.ledger_log import LedgerPasses
 from stream_lsh.pipeline.records import LedgerRecord
+from stream_lsh.pipeline.settle import Settler
 from stream_lsh.wire.ledger_record import LedgerAssembler, encode_ledger
 from stream_lsh.wire.public import cluster_messages, match_messages, member_messages
 from tests.slow_ledger.ledger import Ledger as SlowLedger
@@ -68,6 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             _snapshot("ledger", MEMBERS // scale),
             *(_snapshot(name, 10 * SLOW_MEMBERS // scale) for name in KINDS),
         ],
+        "copied in slices": [_copied(MEMBERS // scale)],
     }
     for title, rows in tables.items():
         _print_table(title, rows)
@@ -323,6 +327,45 @@ def _snapshot(name: str, members: int) -> Row:
         "encode, s": round(encoded - taken, 3),
         "decode, s": round(decoded - before, 3),
         "load, s": round(applied - decoded, 3),
+    }
+
+
+def _copied(members: int) -> Row:
+    """The ledger copied in slices as a worker does, between frames that go on."""
+    settler = Settler(THRESHOLD)
+    stream = enumerate(_frames("of 4", 2 * members))
+    for offset, edges in stream:
+        settler.settle(EdgesFrame(edges=edges), offset)
+        if 200 * offset >= members:
+            break
+    passes, pauses, settled, began = LedgerPasses(least=0), list[float](), 0, time.perf_counter()
+    for offset, edges in stream:
+        settlement = settler.settle(EdgesFrame(edges=edges), offset)
+        if settlement is None:
+            continue
+        settled += len(edges)
+        written = sum(map(len, encode_ledger(settlement.record, 0)))
+        passes.wrote(written)
+        if passes.take_over() is not None:
+            break
+        slices, start = passes.slices(settler, written), time.perf_counter()
+        for copied in slices:
+            parts = encode_ledger(copied, 0)
+            pauses.append(time.perf_counter() - start)
+            passes.sent(len(parts), sum(map(len, parts)))
+            for _ in parts:
+                passes.delivered(0)
+            start = time.perf_counter()
+    took = time.perf_counter() - began
+    return {
+        "members": members,
+        "slices": len(pauses),
+        "MB": round(passes.sizes.copied / 1e6, 1),
+        "longest pause, ms": round(max(pauses) * 1e3, 1),
+        "of a hundred, ms": round(sorted(pauses)[len(pauses) * 99 // 100] * 1e3, 1),
+        "slices together, s": round(sum(pauses), 3),
+        "edges settled meanwhile": settled,
+        "edges a second": round(settled / took),
     }
 
 

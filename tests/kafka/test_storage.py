@@ -106,7 +106,9 @@ def test_what_is_older_than_its_changelog_is_not_used(
             app = often(await worker_of(config))
             async with running(app):
                 app.pipelines[config.pipelines[0].name].ledger[0].passes.least = 2_000
-                await send(config.kafka.brokers[0], config.pipelines[0].source, told[first : first + 90])
+                for at in range(first, first + 90, 6):  # the ledger's log is rewritten between batches
+                    await send(config.kafka.brokers[0], config.pipelines[0].source, told[at : at + 6])
+                    await asyncio.sleep(0.1)
                 ledger = app.pipelines[config.pipelines[0].name].ledger[0].settler.ledger
                 horizon_ms = told[first + 89].time_ms - 4 * HOUR_MS
                 await until(lambda: ledger.horizon.time_ms >= horizon_ms, 30)  # noqa: B023 - awaited here

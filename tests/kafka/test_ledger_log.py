@@ -1,0 +1,71 @@
+"""The changelog of the ledger is rewritten all the time, by workers that are killed all the time."""
+
+import asyncio
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from faust.types import TP
+
+from stream_lsh.worker.brokers import Broker
+from stream_lsh.worker.reading import bounds
+from tests.kafka.test_worker import articles, configured, send, written
+from tests.kafka.test_worker_faults import edits, survivors
+from tests.kafka.truth import settled
+
+_WORKER = """
+import sys
+from stream_lsh.cli.main import main
+from stream_lsh.pipeline.ledger_log import LedgerPasses
+LedgerPasses.__init__.__defaults__ = (2_000, 20)
+sys.exit(main(["worker", "--config", sys.argv[1]]))
+"""
+
+
+def start(file: Path) -> "subprocess.Popen[bytes]":
+    """A worker that begins to copy its ledger as soon as it has one, 20 rows at a time."""
+    log = file.with_name(f"worker-{time.time_ns()}.log").open("wb")
+    command = [sys.executable, "-c", _WORKER, str(file)]
+    return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)  # noqa: S603 - ourselves
+
+
+@pytest.mark.timeout(300)
+def test_a_worker_that_is_killed_while_it_copies_its_ledger_loses_nothing(
+    broker: Broker, name: str, data_dir: Path, tmp_path: Path
+) -> None:
+    config = configured(broker, name, 2)
+    stream = edits(articles(data_dir, 1_500), 6)
+    file = written(config, tmp_path, session_timeout="2s")
+    size, log = len(stream) // 40 + 1, TP(config.pipelines[0].changelog_topic("ledger"), 0)
+
+    async def run() -> tuple[list[str], int]:
+        worker = start(file)
+        try:
+            await asyncio.sleep(4.0)
+            for number, first in enumerate(range(0, len(stream), size)):
+                await send(broker.address, config.pipelines[0].source, stream[first : first + size])
+                await asyncio.sleep(0.25)
+                if number % 13 == 12:
+                    worker.kill()
+                    worker.wait()
+                    worker = start(file)
+            wrong = await settled(config, survivors(stream), 120.0)
+            for _ in range(30):  # topics are trimmed every ten seconds
+                starts, _ = await bounds(config.kafka, [log])
+                if starts[log]:
+                    break
+                await asyncio.sleep(1.0)
+            worker.kill()
+            worker.wait()
+            worker = start(file)
+            await send(broker.address, config.pipelines[0].source, stream[-1:])
+            return wrong + await settled(config, survivors(stream), 120.0), starts[log]
+        finally:
+            worker.kill()
+            worker.wait()
+
+    wrong, begins = asyncio.run(run())
+    assert wrong == []
+    assert begins > 0, "what is before a copy is gone"
