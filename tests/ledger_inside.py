@@ -112,7 +112,7 @@ def check_slots(ledger: Ledger, numbers: set[int]) -> None:
     assert sorted([*used, *nodes._free]) == list(range(len(nodes.ids)))
     assert not nodes._gone
     assert all(nodes.clusters[slot] is NOWHERE for slot in nodes._free)
-    assert sorted([*numbers, *pairs.free()]) == list(range(len(pairs.similarity)))
+    assert sorted([*numbers, *pairs._free]) == list(range(len(pairs.similarity)))
     assert len(pairs) == len(numbers)
     assert pairs.versions.keys() <= numbers
     assert pairs._hubs.keys() <= used

@@ -98,8 +98,8 @@ def member_changes(news: NodeNews, frame: Frame, graph: Graph) -> Sequence[Membe
 class PairNews(NamedTuple):
     """What became of the pairs that a frame touched.
 
-    `there` are those that are in the ledger now; `rows`, in ascending order, those of them that are new or others, and
-    `gone` the ids of those that are no more.
+    `there` are those that are in the ledger now; `rows`, in ascending order, those of them that are new or others, or
+    were taken out and put in again; `gone` the ids of those that are no more.
     """
 
     rows: Sequence[PairState]
@@ -111,7 +111,8 @@ def pair_news(frame: Frame, graph: Graph) -> PairNews:
     """Compare the pairs that a frame touched with what they were."""
     ids = graph.nodes.ids
     there = {key: graph.pairs.state(pair) for key, pair in frame.put.items()}
-    rows = [state for key, state in there.items() if state != frame.pairs[key]]
+    again = frame.pair_reasons  # they may have moved (see `copying`)
+    rows = [state for key, state in there.items() if key in again or state != frame.pairs[key]]
     gone = [key for key, before in frame.pairs.items() if before is not None and key not in there]
     return PairNews(sorted(rows, key=_ends), sorted((ids[left], ids[right]) for left, right in gone), there)
 

@@ -6,9 +6,7 @@ dict from partner to pair instead, so that finding a pair costs a few steps at i
 
 A pair names the versions of its ends; where they are not those of the nodes any more, they stand in `versions`.
 
-Numbers are used again; one that is free has the same slot twice.  While the pairs are copied a number is used again by
-its own pair only: one that is withdrawn and confirmed again, as it was, is not in the record of the frame, and must not
-move from where the copy has yet to come to where it has been.
+Numbers are used again; one that is free has the same slot twice.
 """
 
 from array import array
@@ -37,9 +35,6 @@ class Pairs:
         self.shared = array("I")
         self.union = array("I")
         self.versions: dict[int, tuple[int, int, int, int]] = {}
-        self._copied = False
-        self._places: dict[tuple[int, int], int] = {}
-        self._left: list[int] = []
         self._after = array("I")
         self._first = array("I")
         self._degrees = array("I")
@@ -47,7 +42,7 @@ class Pairs:
         self._free: list[int] = []
 
     def __len__(self) -> int:
-        return len(self.similarity) - len(self._free) - len(self._places) - len(self._left)
+        return len(self.similarity) - len(self._free)
 
     def grow(self) -> None:
         """There are more nodes than there were."""
@@ -61,19 +56,6 @@ class Pairs:
         ends = view_u32(self.ends).reshape(-1, 2)[start:stop]
         numbers: I64 = (ends[:, 0] != ends[:, 1]).nonzero()[0] + start
         return numbers
-
-    def free(self) -> list[int]:
-        """The numbers that are not used."""
-        return [*self._free, *self._places.values(), *self._left] if self._copied else self._free
-
-    def begin_copy(self) -> None:
-        """From now on pairs that stay as they are keep their numbers."""
-        self._copied = True
-
-    def end_copy(self) -> None:
-        """All numbers may be used again."""
-        self._free, self._copied = self.free(), False
-        self._places, self._left = {}, []
 
     # -- asking
 
@@ -150,12 +132,8 @@ class Pairs:
 
     def add(self, left: int, right: int, similarity: float, shared: int, union: int) -> int:
         """Put a pair in that is not in, the end with the smaller id first; returns its number."""
-        pair = -1
-        if self._copied:
-            pair = self._places.pop((left, right), -1)
-        elif self._free:
+        if self._free:
             pair = self._free.pop()
-        if pair >= 0:
             self.ends[2 * pair], self.ends[2 * pair + 1] = left, right
             self.similarity[pair], self.shared[pair], self.union[pair] = similarity, shared, union
         else:
@@ -178,7 +156,7 @@ class Pairs:
         """Put pairs in that are not in, each once, the ends with the smaller ids in `left`."""
         if not left.size:
             return
-        again = 0 if self._copied else min(left.size, len(self._free))
+        again = min(left.size, len(self._free))
         ends = np.empty((left.size, 2), np.uint32)
         ends[:, 0], ends[:, 1] = left, right
         numbers = np.empty(left.size, np.int64)
@@ -253,12 +231,8 @@ class Pairs:
             self._detach(end, half)
             if before == best[end]:
                 self._find_best(end)
-        key = self.ends[2 * pair], self.ends[2 * pair + 1]
-        self.ends[2 * pair] = key[1]
-        if not self._copied:
-            self._free.append(pair)
-        elif self._places.setdefault(key, pair) != pair:
-            self._left.append(pair)
+        self.ends[2 * pair] = self.ends[2 * pair + 1]
+        self._free.append(pair)
 
     def keep_versions(self, slot: int) -> None:
         """The node is about to name another version: its pairs go on naming the one that they do.

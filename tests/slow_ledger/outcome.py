@@ -58,7 +58,11 @@ def changes_of(
     return LedgerChanges(
         nodes=[node for id, node in nodes_now.items() if node is not None and node != frame.nodes[id]],
         nodes_gone=[id for id, node in nodes_now.items() if node is None and frame.nodes[id] is not None],
-        pairs=[pair for key, pair in sorted(pairs_now.items()) if pair is not None and pair != frame.pairs[key]],
+        pairs=[
+            pair
+            for key, pair in sorted(pairs_now.items())
+            if pair is not None and (key in frame.reasons or pair != frame.pairs[key])
+        ],
         pairs_gone=sorted(key for key, pair in pairs_now.items() if pair is None and frame.pairs[key] is not None),
         clusters=[live[id].state() for id in sorted(clusters) if clusters[id] is None and id in live],
         clusters_gone=sorted(id for id, before in clusters.items() if before is not None and id not in live),
