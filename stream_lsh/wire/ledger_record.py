@@ -139,25 +139,25 @@ class LedgerAssembler:
 
     Args:
         fingerprint: the scheme.
-        begun: something is known already of what the log holds, so it does not begin with a pass.
 
     Attributes:
+        begun: something is known of what the log holds, so what comes next is not the record with which it begins.
         began: where the pass lies with which the log begins; None if it begins with none.
         copied: the bytes of that pass that have come.
     """
 
     fingerprint: int
+    begun: bool
     began: int | None
     copied: int
-    _begun: bool
     _open: "dict[_Set, dict[int, bytes]]"
     _slices: "dict[_Set, dict[int, bytes] | None]"
     _done: "set[_Set]"
     _last: int | None
 
-    def __init__(self, fingerprint: int, begun: bool = False) -> None:
-        self.fingerprint, self._begun = fingerprint, begun
-        self.began, self.copied = None, 0
+    def __init__(self, fingerprint: int) -> None:
+        self.fingerprint = fingerprint
+        self.begun, self.began, self.copied = False, None, 0
         self._open, self._slices, self._done, self._last = {}, {}, set(), None
 
     @property
@@ -180,7 +180,7 @@ class LedgerAssembler:
         Raises: as `add`.
         """
         whole, index, piece = _decode_part(data, self.fingerprint)
-        is_first, self._begun = not self._begun, True
+        is_first, self.begun = not self.begun, True
         if whole.copied is None:
             return self._record(whole, index, piece)
         if is_first and whole.copied == BEGINS:

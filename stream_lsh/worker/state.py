@@ -12,7 +12,7 @@ from faust.types import TP
 
 from stream_lsh.arrays import Bools
 from stream_lsh.config.model import PipelineConfig
-from stream_lsh.errors import DoubtError
+from stream_lsh.errors import StateError
 from stream_lsh.index.table import BandTable
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
@@ -124,13 +124,13 @@ class Ledger:
         """Nothing may be settled on half a ledger.
 
         Raises:
-            DoubtError: its changelog begins with a copy of it that has no end.
+            StateError: its changelog begins with a copy of it that has no end.
         """
         if not self.recovery.is_whole:
-            raise DoubtError(
+            raise StateError(
                 f"the changelog of the ledger begins at offset {self.assembler.began} with a copy of the ledger that "
-                "is not complete, expected all of it: the brokers have lost records, or others were deleted; restore "
-                "them, or start under a new application id"
+                "is not complete, expected all of it: records were lost or deleted; restore the topic, or rebuild the "
+                "state from the source"
             )
 
 
@@ -332,12 +332,12 @@ class PipelineState:
             ledger.passes.sizes = store.sizes
             if store.record is not None:
                 settler.apply(store.record)
-                ledger.assembler = LedgerAssembler(self.fingerprint, begun=True)
                 store.record = None
         return ledger
 
     def _apply_ledger(self, state: Ledger, value: bytes, offset: int) -> Taken:
         copied = state.assembler.copied
+        state.assembler.begun |= self.ledger.offset(0) is not None  # read from disk, or written here
         found = state.assembler.take(value, offset)
         if found is not None:
             state.recovery.take(found)

@@ -105,12 +105,12 @@ class Changelogs:
     async def copied_ledger(self, ledger: Ledger, written: int) -> Deliveries:
         """What is due of a pass behind the records of a batch with so many bytes, which are delivered."""
         passes, states, deliveries = ledger.passes, self._state.ledger, Deliveries()
-        if states.held().get(0) is not ledger:
-            return deliveries
         began = passes.take_over()
-        if began is not None:
+        if began is not None and states.held().get(0) is ledger:
             states.rewritten(0, began)
         for copied in passes.slices(ledger.settler, written):
+            if states.held().get(0) is not ledger:
+                break  # it was taken away meanwhile, and the pass ends with the state
             parts = encode_ledger(copied, self._state.fingerprint)
             passes.sent(len(parts), sum(map(len, parts)))
             for part in parts:

@@ -123,7 +123,7 @@ _take_part = LedgerAssembler.take
 
 
 def _take_of_any_pass(assembler: LedgerAssembler, data: bytes | None, at: int) -> LedgerRecord | LedgerSlice | None:
-    assembler._begun = False
+    assembler.begun = False
     return _take_part(assembler, data, at)
 
 

@@ -88,7 +88,9 @@ def test_who_knows_what_came_before_passes_slices_over() -> None:
         assert recovery.settler.snapshot() == owner.settler.snapshot(), "at any time"
     assert owner.start > 0
     assert (assembler.began, assembler.copied, assembler.waits) == (None, 0, False)
-    read(log, owner.start, recovery, LedgerAssembler(1, begun=True))
+    on_disk = LedgerAssembler(1)
+    on_disk.begun = True
+    read(log, owner.start, recovery, on_disk)
     assert recovery.is_whole
     assert recovery.settler.snapshot() == owner.settler.snapshot()
 

@@ -11,7 +11,7 @@ import pytest
 from faust.types import TP
 
 from stream_lsh.config import parse
-from stream_lsh.errors import DamagedBytes, DoubtError, InvariantError
+from stream_lsh.errors import DamagedBytes, DoubtError, InvariantError, StateError
 from stream_lsh.ledger.changes import LedgerChanges
 from stream_lsh.model import Retirement
 from stream_lsh.pipeline.batches import BEGINS, BandsFrame, EdgesFrame, Pass, Postings
@@ -232,7 +232,7 @@ def test_a_ledger_whose_log_begins_with_half_a_copy_is_neither_saved_nor_settled
         assert store.offset == 6 + len(log)
     else:
         assert store.offset is None
-        with pytest.raises(DoubtError, match="begins at offset 7 with a copy of the ledger that is not complete"):
+        with pytest.raises(StateError, match="begins at offset 7 with a copy of the ledger that is not complete"):
             ledger.expect_all()
     folder.close()
 
@@ -253,6 +253,17 @@ def test_a_ledger_that_was_on_disk_needs_no_copy_whatever_its_log_begins_with(tm
     assert again.ledger[0].is_whole
     assert again.ledger[0].settler.snapshot() == writing.ledger[0].settler.snapshot()
     folder.close()
+
+
+def test_a_pass_that_is_read_by_who_has_written_the_log_counts_nowhere() -> None:
+    state = PipelineState(PIPELINE, 1)
+    state.ledger.own(0)
+    log = [part for one in copied_ledger(state) for part in encode_ledger(one, state.fingerprint)]
+    state.ledger.appended(0, Taken(Extent()))(Delivered(6))
+    for offset, value in enumerate(log, 7):  # a rebalance came before they were confirmed
+        state.ledger.recover(0, value, offset)
+        state.ledger[0].expect_all()
+    assert state.ledger[0].passes.sizes == LogSizes(None, sum(map(len, log)), 0)
 
 
 def test_the_largest_document_fits_among_the_dead_letters() -> None:
