@@ -1,4 +1,4 @@
-"""The ledger: edges a second, memory, merges, splits, hubs, a large cluster, snapshots.
+"""The ledger: edges a second, memory, merges, splits, hubs, a large cluster, snapshots, copies in slices.
 
     python -m benchmarks.ledger --out ledger.json
 
