@@ -167,8 +167,8 @@ async def taken_over(config: Config, feed: Feed, then: list[Document], **setting
         await first.aclose()
         await until(lambda: has(other, 2, 0))
         taken.read = {log: count - before[log] for log, count in applied(other).items()}
-        await send(config.kafka.brokers[0], config.pipelines[0].source, then)
         signed = state_of(other).counts.documents + len(then)
+        await send(config.kafka.brokers[0], config.pipelines[0].source, then)
         await until(lambda: state_of(other).counts.documents >= signed)
         await until(lambda: other.upkeep.bytes_under_way() == 0)
         await asyncio.sleep(2.0)
