@@ -69,7 +69,7 @@ def read_page(html: str | bytes, mode: Mode = "main") -> Page:
         a function of its arguments, whatever they are: no clock, no network, and no exception for any page.  It can run
         in several threads.
     Cost:
-        linear in the length of the page, for hostile ones too; some 5 ms for an ordinary page of 30 KB.
+        linear in the length of the page, for hostile ones too; some 8 ms for an ordinary page of 30 KB.
 
     Raises:
         ConfigError: Resiliparse is not installed -> install the extra `html`; an unknown mode.

@@ -1,6 +1,7 @@
 """HTML to text: the article, all that is seen, what a page says about itself; and pages that were made to break it."""
 
 import sys
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, repeat
 
@@ -109,7 +110,8 @@ def test_the_address_is_absolute_and_of_the_web(html: str, url: str) -> None:
 def test_hidden_parts_are_not_read() -> None:
     html = (
         "<p hidden>one</p><p style='color:red;DISPLAY:none'>two</p><p style='display: none'>three</p>"
-        "<dialog>four</dialog><noscript>five</noscript><template>six</template><style>seven</style><!-- eight -->"
+        "<dialog>four</dialog><img src=x alt=ten>"
+        "<noscript>five</noscript><template>six</template><style>seven</style><!-- eight -->"
         "<p>seen &lt;<b>b</b>&gt; &amp; <![CDATA[nine]]>x&nbsp;y</p>"
     )
     html = "<body><p>first</p>" + html
@@ -236,6 +238,17 @@ def test_hostile_pages_are_read(name: str, mode: page_module.Mode) -> None:
     assert read == read_page(html.encode(), mode)
     assert len(read.text) <= len(html) * 3  # a NUL or a broken reference can become more than it was
     read.text.encode()
+
+
+def test_lists_in_lists_take_no_more_memory_than_a_page_of_their_length() -> None:
+    html = "<ul><li>x" * 5000
+    tracemalloc.start()
+    try:
+        read_page(html, "page")
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 50 * len(html)
 
 
 PARTS = [
