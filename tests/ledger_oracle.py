@@ -101,7 +101,7 @@ class Oracle:
         for end in ends:
             self.live[end.id] = Version(end.ref, end.time_ms, end.digest)
         self.pairs[left.id, right.id] = PairState(
-            left.id, right.id, left.ref, right.ref, left.time_ms, right.time_ms, *edge[2:]
+            left.id, right.id, left.ref, right.ref, left.time_ms, right.time_ms, *edge[2:5], _shingles(edge, left)
         )
 
     def _expire(self, horizon: Horizon) -> None:
@@ -243,9 +243,15 @@ class Topics:
         self.clusters[cluster.id] = bare
 
 
+def _shingles(edge: Edge, end: End) -> int:
+    """Of one of the ends; 0 where they are not told."""
+    return edge.shingles if end == edge.one or not edge.shingles else edge.shared + edge.union - edge.shingles
+
+
 def seen(pair: PairState) -> MatchChange:
     """A pair as it is published."""
-    return MatchChange(*pair[:2], pair.similarity, pair.shared, pair.union, pair.left_time_ms, pair.right_time_ms)
+    times = (pair.left_time_ms, pair.right_time_ms)
+    return MatchChange(*pair[:2], pair.similarity, pair.shared, pair.union, *times, left_shingles=pair.left_shingles)
 
 
 class Bench:

@@ -12,7 +12,10 @@ from stream_lsh.retention import Horizon
 
 
 class MatchChange(NamedTuple):
-    """A pair that is true now, or (`similarity` is None) one that is withdrawn for a `reason`: updated or deleted."""
+    """A pair that is true now, or (`similarity` is None) one that is withdrawn for a `reason`: updated or deleted.
+
+    `left_shingles` is 0 where the measure does not tell; `right_shingles` follows from it.
+    """
 
     left: str
     right: str
@@ -22,6 +25,12 @@ class MatchChange(NamedTuple):
     left_time_ms: int = 0
     right_time_ms: int = 0
     reason: str | None = None
+    left_shingles: int = 0
+
+    @property
+    def right_shingles(self) -> int:
+        """Of the right one; 0 where the measure does not tell."""
+        return self.left_shingles and self.shared + self.union - self.left_shingles
 
 
 class MemberChange(NamedTuple):
@@ -67,7 +76,10 @@ class NodeState(NamedTuple):
 
 
 class PairState(NamedTuple):
-    """A live pair with the versions that it was confirmed for; `left` < `right` by UTF-8 bytes."""
+    """A live pair with the versions that it was confirmed for; `left` < `right` by UTF-8 bytes.
+
+    `left_shingles` is 0 where the measure does not tell; those of the right one are `shared + union - left_shingles`.
+    """
 
     left: str
     right: str
@@ -78,6 +90,7 @@ class PairState(NamedTuple):
     similarity: float
     shared: int
     union: int
+    left_shingles: int = 0
 
 
 class NewestState(NamedTuple):

@@ -85,7 +85,7 @@ class Components(LedgerState):
         left, right = np.array(lefts, np.int64), np.array(rights, np.int64)
         known = ends.slots[ends.slots >= 0]
         best = view_f64(nodes.best)[known]
-        graph.pairs.add_many(left, right, found.similarity, found.shared, found.union)
+        graph.pairs.add_many(left, right, found.counts)
         better = known[view_f64(nodes.best)[known] > best].tolist()
         self._join_rows(lefts, rights, twins)
         moved = moved_slots(self._frame, graph)

@@ -19,13 +19,22 @@ class End(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """Two versions with their exact similarity: a confirmed pair, or the answer to a recheck."""
+    """Two versions with their exact similarity: a confirmed pair, or the answer to a recheck.
+
+    `shingles` are those of `one`, 0 where the measure does not tell: those of `other` are `shared + union - shingles`.
+    """
 
     one: End
     other: End
     similarity: float
     shared: int
     union: int
+    shingles: int = 0
+
+    def turned(self) -> "Edge":
+        """The same with its ends the other way round."""
+        shingles = self.shingles and self.shared + self.union - self.shingles
+        return self._replace(one=self.other, other=self.one, shingles=shingles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,8 @@ class Ends:
 class Edges:
     """Pairs with their exact similarity: float64[n], and the counts behind it, uint32[n] each.
 
+    `shingles` are those of the left ends, None where the measure does not tell.
+
     A pair that the index found is here only if it reaches the threshold; the answer to a recheck is here whatever
     it is.
     """
@@ -55,25 +66,30 @@ class Edges:
     similarity: F64
     shared: U32
     union: U32
+    shingles: U32 | None = None
 
     def __len__(self) -> int:
         return self.similarity.size
 
     def rows(self) -> Iterator[Edge]:
         """The edges in plain values."""
-        counts = (self.similarity.tolist(), self.shared.tolist(), self.union.tolist())
+        counts = [self.similarity.tolist(), self.shared.tolist(), self.union.tolist()]
+        if self.shingles is not None:
+            counts.append(self.shingles.tolist())
         return map(Edge, self.left.rows(), self.right.rows(), *counts)
 
 
 def edges_of(rows: Iterable[Edge]) -> Edges:
     """Edges as columns."""
     edges = [*rows]
+    shingles = np.array([edge.shingles for edge in edges], np.uint32)
     return Edges(
         _ends([edge.one for edge in edges]),
         _ends([edge.other for edge in edges]),
         np.array([edge.similarity for edge in edges], np.float64),
         np.array([edge.shared for edge in edges], np.uint32),
         np.array([edge.union for edge in edges], np.uint32),
+        shingles if shingles.any() else None,
     )
 
 

@@ -29,6 +29,7 @@ from stream_lsh.ledger.outcome import (
     node_news,
     pair_news,
 )
+from stream_lsh.ledger.pairs import Counts
 from stream_lsh.ledger.plain import LEAST_ROWS, PlainPairs, pair_tables, plain_pairs
 from stream_lsh.model import Retirement
 from stream_lsh.retention import Horizon
@@ -165,7 +166,7 @@ class Ledger(Groups):
     # -- edges
 
     def _link(self, edge: Edge) -> None:
-        one, other, similarity, shared, union = edge
+        one, other = edge[:2]
         if one.id == other.id:
             return
         if self._is_stale(one) or self._is_stale(other) or self._has_expired(one) or self._has_expired(other):
@@ -175,9 +176,10 @@ class Ledger(Groups):
             slot = slots.get(end.id)
             if slot is not None and end.ref > refs[slot]:
                 self._replace_version(slot, end.ref, end.time_ms, end.digest)
-        left, right = (one, other) if one.id < other.id else (other, one)
-        if similarity >= self._threshold:
-            self._confirm(left, right, similarity, shared, union)
+        edge = edge if one.id < other.id else edge.turned()
+        left, right = edge[:2]
+        if edge.similarity >= self._threshold:
+            self._confirm(left, right, edge[2:])
         elif left.id in slots and right.id in slots:
             pair = self.graph.pairs.find(slots[left.id], slots[right.id])
             if pair >= 0:
@@ -189,23 +191,22 @@ class Ledger(Groups):
     def _has_expired(self, end: End) -> bool:
         return self.horizon.passed(end.time_ms, end.ref)
 
-    def _confirm(self, left: End, right: End, similarity: float, shared: int, union: int) -> None:
+    def _confirm(self, left: End, right: End, counts: Counts) -> None:
         one, other = self._node(left), self._node(right)
         frame, pairs, times = self._frame, self.graph.pairs, self.graph.nodes.times
         pair, key = pairs.find(one, other), (one, other)
         named = (left.ref, right.ref, left.time_ms, right.time_ms)
         if pair >= 0:
-            counts = (pairs.similarity[pair], pairs.shared[pair], pairs.union[pair])
-            if counts == (similarity, shared, union) and pairs.versions_of(pair) == named:
+            if pairs.counts_of(pair) == counts and pairs.versions_of(pair) == named:
                 return
         frame.touch_node(one)
         frame.touch_node(other)
         if pair >= 0:
             frame.touch_pair(key, pairs.state(pair))
-            pairs.replace(pair, similarity, shared, union)
+            pairs.replace(pair, counts)
         else:
             frame.touch_pair(key, None)
-            pair = pairs.add(one, other, similarity, shared, union)
+            pair = pairs.add(one, other, counts)
         frame.put[key] = pair
         if times[one] != left.time_ms or times[other] != right.time_ms:
             pairs.versions[pair] = named

@@ -133,8 +133,8 @@ def match_changes(news: PairNews, frame: Frame, graph: Graph) -> Sequence[MatchC
 
 def _seen(pair: PairState) -> MatchChange:
     """What the public sees of a pair."""
-    left, right, _, _, left_time_ms, right_time_ms, similarity, shared, union = pair
-    return MatchChange(left, right, similarity, shared, union, left_time_ms, right_time_ms)
+    left, right, _, _, left_ms, right_ms, similarity, shared, union, left_shingles = pair
+    return MatchChange(left, right, similarity, shared, union, left_ms, right_ms, left_shingles=left_shingles)
 
 
 def _ends(row: tuple[object, ...]) -> tuple[object, ...]:

@@ -21,6 +21,11 @@ from stream_lsh.ledger.nodes import NO_PAIR, Nodes, view_f64, view_u32
 HUB_FROM = 16
 """Pairs that make a hub."""
 
+Counts = tuple[float, int, int, int]
+"""Of a pair: similarity, shared, union, and the shingles of its left end, 0 where the measure does not tell."""
+Columns = tuple[F64, U32, U32, U32]
+"""The same of many pairs."""
+
 _HUB = 0xFFFFFFFF
 _SIDES = np.array([0, 1])
 
@@ -34,6 +39,7 @@ class Pairs:
         self.similarity = array("d")
         self.shared = array("I")
         self.union = array("I")
+        self.left_shingles = array("I")
         self.versions: dict[int, tuple[int, int, int, int]] = {}
         self._after = array("I")
         self._first = array("I")
@@ -125,37 +131,42 @@ class Pairs:
     def state(self, pair: int) -> PairState:
         """The pair as a row of the changelog."""
         ids, ends = self._nodes.ids, self.ends
-        counts = (self.similarity[pair], self.shared[pair], self.union[pair])
-        return PairState(ids[ends[2 * pair]], ids[ends[2 * pair + 1]], *self.versions_of(pair), *counts)
+        return PairState(ids[ends[2 * pair]], ids[ends[2 * pair + 1]], *self.versions_of(pair), *self.counts_of(pair))
+
+    def counts_of(self, pair: int) -> Counts:
+        """The similarity of a pair, and what is behind it."""
+        return self.similarity[pair], self.shared[pair], self.union[pair], self.left_shingles[pair]
 
     # -- changing
 
-    def add(self, left: int, right: int, similarity: float, shared: int, union: int) -> int:
+    def add(self, left: int, right: int, counts: Counts) -> int:
         """Put a pair in that is not in, the end with the smaller id first; returns its number."""
         if self._free:
             pair = self._free.pop()
             self.ends[2 * pair], self.ends[2 * pair + 1] = left, right
-            self.similarity[pair], self.shared[pair], self.union[pair] = similarity, shared, union
+            self._count(pair, counts)
         else:
             pair = len(self.similarity)
             self.ends.append(left)
             self.ends.append(right)
             self._after.append(0)
             self._after.append(0)
-            self.similarity.append(similarity)
-            self.shared.append(shared)
-            self.union.append(union)
+            self.similarity.append(counts[0])
+            self.shared.append(counts[1])
+            self.union.append(counts[2])
+            self.left_shingles.append(counts[3])
         self._attach(left, 2 * pair)
         self._attach(right, 2 * pair + 1)
         best = self._nodes.best
-        best[left] = max(best[left], similarity)
-        best[right] = max(best[right], similarity)
+        best[left] = max(best[left], counts[0])
+        best[right] = max(best[right], counts[0])
         return pair
 
-    def add_many(self, left: I64, right: I64, similarity: F64, shared: U32, union: U32) -> None:
+    def add_many(self, left: I64, right: I64, counts: Columns) -> None:
         """Put pairs in that are not in, each once, the ends with the smaller ids in `left`."""
         if not left.size:
             return
+        similarity, shared, union, left_shingles = counts
         again = min(left.size, len(self._free))
         ends = np.empty((left.size, 2), np.uint32)
         ends[:, 0], ends[:, 1] = left, right
@@ -168,6 +179,7 @@ class Pairs:
             view_f64(self.similarity)[at] = similarity[:again]
             view_u32(self.shared)[at] = shared[:again]
             view_u32(self.union)[at] = union[:again]
+            view_u32(self.left_shingles)[at] = left_shingles[:again]
         if again < left.size:
             numbers[again:] = np.arange(len(self.similarity), len(self.similarity) + left.size - again)
             self.ends.frombytes(ends[again:].tobytes())
@@ -175,6 +187,7 @@ class Pairs:
             self.similarity.frombytes(similarity[again:].tobytes())
             self.shared.frombytes(shared[again:].tobytes())
             self.union.frombytes(union[again:].tobytes())
+            self.left_shingles.frombytes(left_shingles[again:].tobytes())
         self._attach_many(ends.reshape(-1), (numbers[:, None] * 2 + _SIDES).reshape(-1))
         best = view_f64(self._nodes.best)
         np.maximum.at(best, left, similarity)
@@ -210,10 +223,13 @@ class Pairs:
         for slot in own[(grown >= HUB_FROM) & ~hubs].tolist():
             self._make_hub(slot)
 
-    def replace(self, pair: int, similarity: float, shared: int, union: int) -> None:
+    def _count(self, pair: int, counts: Counts) -> None:
+        self.similarity[pair], self.shared[pair], self.union[pair], self.left_shingles[pair] = counts
+
+    def replace(self, pair: int, counts: Counts) -> None:
         """Give a pair that is in another similarity, for the versions of its ends as they are now."""
-        before = self.similarity[pair]
-        self.similarity[pair], self.shared[pair], self.union[pair] = similarity, shared, union
+        before, similarity = self.similarity[pair], counts[0]
+        self._count(pair, counts)
         self.versions.pop(pair, None)
         best = self._nodes.best
         for end in (self.ends[2 * pair], self.ends[2 * pair + 1]):

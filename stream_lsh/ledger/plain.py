@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from stream_lsh.arrays import F64, I64, U32, U64
+from stream_lsh.arrays import I64, U32, U64
 from stream_lsh.ledger.changes import MatchChange, PairState
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.ledger.graph import Graph
 from stream_lsh.ledger.nodes import view_i64, view_u64
+from stream_lsh.ledger.pairs import Columns
 from stream_lsh.ledger.state import LedgerState
 from stream_lsh.ledger.table import Table
 from stream_lsh.model import ref_offset, ref_partition
@@ -58,14 +59,12 @@ class PlainPairs:
     Attributes:
         ends: of all edges of the frame.
         rows: int64[m], the edge of each pair; its ends are at 2 x row and 2 x row + 1.
-        similarity, shared, union: of each pair.
+        counts: of each pair.
     """
 
     ends: Ends
     rows: I64
-    similarity: F64
-    shared: U32
-    union: U32
+    counts: Columns
 
     def slots(self, new: list[int]) -> tuple[list[int], list[int]]:
         """Both ends of each pair, given the slots of the documents that were new.
@@ -95,12 +94,21 @@ def plain_pairs(edges: Edges, state: LedgerState, threshold: float) -> PlainPair
     ends = _ends(edges, state.graph.nodes.slots)
     if _expired(ends, state.horizon) or not _newest(ends, state):
         return None
-    rows = _new_rows(ends, edges, state.graph)
+    counts = similarity, shared, union, left_shingles = edges.similarity, edges.shared, edges.union, _shingles(edges)
+    rows = _new_rows(ends, counts, state.graph)
     if rows is None:
         return None
-    if rows.size == len(edges):
-        return PlainPairs(ends, rows, edges.similarity, edges.shared, edges.union)
-    return PlainPairs(ends, rows, edges.similarity[rows], edges.shared[rows], edges.union[rows])
+    if rows.size < len(edges):
+        counts = similarity[rows], shared[rows], union[rows], left_shingles[rows]
+    return PlainPairs(ends, rows, counts)
+
+
+def _shingles(edges: Edges) -> U32:
+    """Of the ends with the smaller ids; 0 where the measure does not tell."""
+    if edges.shingles is None:
+        return np.zeros(len(edges), np.uint32)
+    turned = np.fromiter(map(gt, edges.left.ids, edges.right.ids), np.bool_, len(edges))
+    return np.where(turned, edges.shared + edges.union - edges.shingles, edges.shingles)
 
 
 def _ends(edges: Edges, slots: dict[str, int]) -> Ends:
@@ -173,7 +181,7 @@ def _newest(ends: Ends, state: LedgerState) -> bool:
     return not any(id in newest and newest[id].ref > ref for id, ref in zip(ends.ids, ends.refs.tolist(), strict=True))
 
 
-def _new_rows(ends: Ends, edges: Edges, graph: Graph) -> I64 | None:
+def _new_rows(ends: Ends, counts: Columns, graph: Graph) -> I64 | None:
     """The edges with a pair that is not in the ledger, one for each; None if there is a pair that becomes another."""
     names = ends.slots.copy()
     names[ends.missing] = -1 - ends.numbers
@@ -189,9 +197,7 @@ def _new_rows(ends: Ends, edges: Edges, graph: Graph) -> I64 | None:
         pair = pairs.find(int(left[row]), int(right[row]))
         if pair < 0:
             continue
-        if pair in pairs.versions or edges.similarity[row] != pairs.similarity[pair]:
-            return None
-        if edges.shared[row] != pairs.shared[pair] or edges.union[row] != pairs.union[pair]:
+        if pair in pairs.versions or pairs.counts_of(pair) != tuple(column[row] for column in counts):
             return None
         there.append(at)
     return np.delete(rows, there)
@@ -209,6 +215,6 @@ def pair_tables(found: PlainPairs) -> tuple[Sequence[MatchChange], Sequence[Pair
     left, right = [left[row] for row in order], [right[row] for row in order]
     places = 2 * found.rows[at]
     times = ends.times[places], ends.times[places + 1]
-    counts = found.similarity[at], found.shared[at], found.union[at]
-    matches = Table(MatchChange, (left, right, *counts, *times, [None] * len(rows)))
-    return matches, Table(PairState, (left, right, ends.refs[places], ends.refs[places + 1], *times, *counts))
+    *counts, sizes = (column[at] for column in found.counts)
+    matches = Table(MatchChange, (left, right, *counts, *times, [None] * len(rows), sizes))
+    return matches, Table(PairState, (left, right, ends.refs[places], ends.refs[places + 1], *times, *counts, sizes))

@@ -123,9 +123,9 @@ class LedgerState:
         left, right = nodes.slots[state.left], nodes.slots[state.right]
         pair = pairs.find(left, right)
         if pair < 0:
-            pair = pairs.add(left, right, *state[6:])
+            pair = pairs.add(left, right, state[6:])
         else:
-            pairs.replace(pair, *state[6:])
+            pairs.replace(pair, state[6:])
         named = state[2:6]
         if named != pairs.versions_of(pair):
             pairs.versions[pair] = named

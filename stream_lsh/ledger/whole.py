@@ -11,7 +11,7 @@ from stream_lsh.ledger.graph import Graph
 from stream_lsh.ledger.nodes import view_f64, view_i64, view_u32, view_u64
 from stream_lsh.ledger.table import Table, columns_of
 
-_NUMBERS = (np.uint64, np.uint64, np.int64, np.int64, np.float64, np.uint32, np.uint32)
+_NUMBERS = (np.uint64, np.uint64, np.int64, np.int64, np.float64, np.uint32, np.uint32, np.uint32)
 """The columns of pairs behind their ids."""
 
 
@@ -44,7 +44,8 @@ def rows_of_pairs(numbers: I64, graph: Graph) -> Table[PairState]:
         for at, number in enumerate(numbers.tolist()):
             for column, value in zip(named, pairs.versions.get(number, ()), strict=False):
                 column[at] = value
-    counts = view_f64(pairs.similarity)[numbers], view_u32(pairs.shared)[numbers], view_u32(pairs.union)[numbers]
+    whole = (view_u32(column)[numbers] for column in (pairs.shared, pairs.union, pairs.left_shingles))
+    counts = view_f64(pairs.similarity)[numbers], *whole
     ids = nodes.ids
     return Table(
         PairState, ([ids[slot] for slot in left.tolist()], [ids[slot] for slot in right.tolist()], *named, *counts)
@@ -87,10 +88,10 @@ def fill_pairs(rows: Sequence[PairState], graph: Graph) -> None:
     nodes = graph.nodes
     left_ids, right_ids, *numbers = columns_of(rows)
     left, right = _slots(left_ids, graph), _slots(right_ids, graph)
-    *named, similarity, shared, union = (
+    *named, similarity, shared, union, left_shingles = (
         np.asarray(column, dtype) for column, dtype in zip(numbers, _NUMBERS, strict=True)
     )
-    graph.pairs.add_many(left, right, similarity, shared, union)
+    graph.pairs.add_many(left, right, (similarity, shared, union, left_shingles))
     refs, times = view_u64(nodes.refs), view_i64(nodes.times)
     other = (refs[left] != named[0]) | (refs[right] != named[1])
     other |= (times[left] != named[2]) | (times[right] != named[3])

@@ -1,13 +1,13 @@
-"""Cheap conditions that a pair must meet before its sets are compared exactly."""
+"""Cheap conditions that a pair must meet before its sets are compared exactly: here in terms of Jaccard similarity."""
 
 import math
 
 import numpy as np
 
-from stream_lsh.arrays import I64, Bools
+from stream_lsh.arrays import I64, U32, Bools
 
 
-def sizes_allow(left: I64, right: I64, threshold: float) -> Bools:
+def sizes_allow(left: U32 | I64, right: U32 | I64, threshold: float) -> Bools:
     """Whether pairs of sets of these sizes can reach the threshold, as J <= min / max: bool[n].
 
     Guarantees:

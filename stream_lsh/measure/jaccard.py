@@ -13,10 +13,13 @@ Reference: Broder, On the resemblance and containment of documents, 1997.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from stream_lsh.arrays import I64, U64, Bools
+from stream_lsh.arrays import F64, I64, U32, U64, Bools
+from stream_lsh.measure.filters import sizes_allow
 from stream_lsh.measure.probe import Probe
 
 _TINY = 20  # hashes of both sets together: Python sets
@@ -78,6 +81,37 @@ def jaccard(left: U64, right: U64) -> float:
         return 0.0
     shared = shared_count(left, right)
     return shared / (left.size + right.size - shared)
+
+
+@dataclass(frozen=True, slots=True)
+class Jaccard:
+    """The measure `jaccard`: for pairs by their counts, what `jaccard` is for two sets.
+
+    Example:
+        >>> Jaccard().similarity(np.array([3, 0]), np.array([4, 0]), np.array([3, 0])).tolist()
+        [0.75, 0.0]
+    """
+
+    name: ClassVar[str] = "jaccard"
+    tells_sizes: ClassVar[bool] = False
+
+    @property
+    def settings(self) -> dict[str, str | float]:
+        """What stored pairs depend on."""
+        return {"measure": self.name}
+
+    def similarity(self, shared: U32 | I64, sizes: U32 | I64, others: U32 | I64) -> F64:
+        """Of pairs with so many shared shingles, so many in the one and in the other set: float64[n]."""
+        similarity: F64 = shared / np.maximum(sizes + others - shared, 1)
+        return similarity
+
+    def sizes_allow(self, sizes: U32 | I64, others: U32 | I64, threshold: float) -> Bools:
+        """Whether pairs of sets of these sizes can reach the threshold: bool[n]; never False for one that does."""
+        return sizes_allow(sizes, others, threshold)
+
+    def least_jaccard(self, threshold: float) -> float:
+        """The threshold itself."""
+        return threshold
 
 
 def shared_counts(one: U64, many: Sequence[U64]) -> I64:

@@ -135,7 +135,8 @@ class LocalPipeline:
             most_documents=limits.segment_documents,
         )
         self.settler = Settler(threshold, 1, limits.retention_ms, limits.lateness_ms, limits.guards)
-        self._criteria = Criteria(threshold, scheme.least_matching(threshold), limits.retention_ms)
+        least = scheme.least_matching(threshold)
+        self._criteria = Criteria(threshold, least, limits.retention_ms, scheme.measure)
         self._sets = ShingleSets(scheme)
         self._forwarded = Forwarded()
         self._next_offset = 0

@@ -11,8 +11,10 @@ from typing import Protocol
 import numpy as np
 
 from stream_lsh.arrays import U32, U64
+from stream_lsh.errors import ConfigError
 from stream_lsh.lsh.banding import Bands, digest_buckets
 from stream_lsh.lsh.solver import Banding, choose_banding
+from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.filters import least_matching_slots
 from stream_lsh.measure.jaccard import sorted_unique
 from stream_lsh.sketch.catalog import scheme as signature_scheme
@@ -42,6 +44,10 @@ class Scheme(Protocol):
         """The length of a signature."""
 
     @property
+    def measure(self) -> Measure:
+        """How the similarity of two shingle sets is told; the bands and the estimate are chosen for it."""
+
+    @property
     def settings(self) -> dict[str, str | int | float]:
         """Everything that signatures, buckets and shingle sets depend on."""
 
@@ -69,6 +75,7 @@ class TextScheme:
         normalise: the forms that a text is brought into first.
         sketch: the signature scheme.
         seed: chooses all hash functions.
+        measure: what the threshold is about.
     """
 
     def __init__(
@@ -81,8 +88,10 @@ class TextScheme:
         normalise: Sequence[str] = ("nfc",),
         sketch: str = "fast",
         seed: int = 1,
+        measure: Measure = JACCARD,
     ) -> None:
-        self.banding: Banding = choose_banding(threshold, recall, slots)
+        self.measure = measure
+        self.banding: Banding = banding_for(threshold, recall, slots, measure)
         self._normaliser = Normaliser(normalise)
         self._shingler = shingler(shingles, seed)
         self._sketch = signature_scheme(sketch, slots, seed)
@@ -142,4 +151,20 @@ class TextScheme:
 
     def least_matching(self, threshold: float) -> int:
         """Slots that the signatures of a match agree in, but for one match at the threshold in 10,000."""
-        return least_matching_slots(threshold, self.slots)
+        return least_matching_slots(self.measure.least_jaccard(threshold), self.slots)
+
+
+def banding_for(threshold: float, recall: float, slots: int, measure: Measure) -> Banding:
+    """The bands that find a pair at the threshold of a measure, be its Jaccard similarity as small as it may.
+
+    Raises:
+        ConfigError: nothing is feasible -> what the message says.
+    """
+    least = measure.least_jaccard(threshold) if 0 < threshold < 1 else threshold
+    try:
+        return choose_banding(least, recall, slots)
+    except ConfigError as error:
+        if least == threshold:
+            raise
+        told = f"this is Jaccard similarity, and what {measure.name} {threshold} can be at so great a `size_ratio`"
+        raise ConfigError([f"{problem}; {told}" for problem in error.problems]) from None

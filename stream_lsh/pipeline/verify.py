@@ -10,12 +10,13 @@ made it stale asks again.
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from stream_lsh.arrays import I64, U32, U64, Bools
+from stream_lsh.arrays import F64, I64, U32, U64, Bools
 from stream_lsh.ledger.edges import Edges, Ends
-from stream_lsh.measure.filters import sizes_allow
+from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.jaccard import shared_counts
 from stream_lsh.pipeline.batches import RECHECK, Verifications
 from stream_lsh.pipeline.documents import DocumentTable
@@ -35,14 +36,16 @@ class Criteria:
     """What makes a pair a match.
 
     Attributes:
-        threshold: least Jaccard similarity.
+        threshold: least similarity.
         least_matching: slots that must agree before the texts are looked at (`measure.filters`); 0: look at all.
         retention_ms: greatest distance in event time; None: any.
+        measure: of similarity.
     """
 
     threshold: float
     least_matching: int = 0
     retention_ms: int | None = None
+    measure: Measure = JACCARD
 
 
 class ShingleSets:
@@ -85,32 +88,40 @@ def verify(asked: Verifications, documents: DocumentTable, criteria: Criteria, s
     """The pairs that are matches, and the answers to rechecks; None if there are none.
 
     Guarantees:
-        exact: similarity = shared / union of the two sets of shingle hashes.
+        exact: the similarity is that of the two sets of shingle hashes, by the measure.
     """
     old_rows = documents.rows(asked.old)
     at = np.flatnonzero((old_rows >= 0) & (asked.refs[asked.rows] != asked.old))
     if not at.size:
         return None
-    pairs = _Pairs(asked, documents, at, old_rows[at], criteria.threshold)
+    pairs = _Pairs(asked, documents, at, old_rows[at], criteria)
     near = pairs.near(criteria.retention_ms)
     same = pairs.identical()
     wanted = near & (
         same | pairs.recheck | pairs.estimate_reaches(criteria.least_matching, near & ~same & ~pairs.recheck)
     )
-    shared, union = pairs.counts(wanted, same, sets)
-    similarity = shared / np.maximum(union, 1)
+    counts = pairs.counts(wanted, same, sets)
+    similarity = criteria.measure.similarity(counts.shared, counts.sizes, counts.others)
     sent = np.flatnonzero(pairs.recheck | (wanted & (similarity >= criteria.threshold)))
-    return pairs.edges(sent, shared, union) if sent.size else None
+    return pairs.edges(sent, similarity, counts) if sent.size else None
+
+
+class _Counts(NamedTuple):
+    """Of each pair: the shingles that both have, those of the new end, those of the old one; 0 if not compared."""
+
+    shared: U32
+    sizes: U32
+    others: U32
 
 
 class _Pairs:
     """The pairs of a batch whose old end is live, side by side."""
 
     def __init__(
-        self, asked: Verifications, documents: DocumentTable, at: I64, old_rows: I64, threshold: float
+        self, asked: Verifications, documents: DocumentTable, at: I64, old_rows: I64, criteria: Criteria
     ) -> None:
         self._asked = asked
-        self._threshold = threshold
+        self._criteria = criteria
         self._documents = documents
         self._new = asked.rows[at]
         self._old = old_rows
@@ -146,16 +157,16 @@ class _Pairs:
             reaches[at] = matching >= least_matching
         return reaches
 
-    def counts(self, wanted: Bools, same: Bools, sets: ShingleSets) -> tuple[U32, U32]:
-        """Shared and united shingles of the pairs that are wanted; none shared where the sizes rule a match out."""
-        shared, union = np.zeros(self._old.size, np.uint32), np.zeros(self._old.size, np.uint32)
+    def counts(self, wanted: Bools, same: Bools, sets: ShingleSets) -> _Counts:
+        """The shingles of the pairs that are wanted; none shared where the sizes rule a match out."""
+        counts = _Counts(*np.zeros((3, self._old.size), np.uint32))
         at = np.flatnonzero(wanted)
         order = at[np.argsort(self._new[at], kind="stable")]
         for start in range(0, order.size, _PAIRS):
-            self._count(order[start : start + _PAIRS], same, sets, shared, union)
-        return shared, union
+            self._count(order[start : start + _PAIRS], same, sets, counts)
+        return counts
 
-    def _count(self, pairs: I64, same: Bools, sets: ShingleSets, shared: U32, union: U32) -> None:
+    def _count(self, pairs: I64, same: Bools, sets: ShingleSets, counts: _Counts) -> None:
         """Fill in the counts of some pairs, which are in the order of their new documents."""
         asked, new, old = self._asked, self._new, self._old
         texts = {int(asked.refs[row]): asked.texts[row] for row in dict.fromkeys(new[pairs].tolist())}
@@ -168,15 +179,18 @@ class _Pairs:
         others = [one if twin else made[ref] for one, ref, twin in zip(ones, old_refs, alike.tolist(), strict=True)]
         sizes, other_sizes = np.array([one.size for one in ones]), np.array([other.size for other in others])
         common = np.where(alike, sizes, 0)
-        allowed = self.recheck[pairs] | sizes_allow(sizes, other_sizes, self._threshold)
+        criteria = self._criteria
+        allowed = self.recheck[pairs] | criteria.measure.sizes_allow(sizes, other_sizes, criteria.threshold)
         at = np.flatnonzero(~alike & allowed)
         for run in np.split(at, np.flatnonzero(np.diff(new[pairs[at]])) + 1) if at.size else ():
             common[run] = shared_counts(ones[run[0]], [others[row] for row in run.tolist()])
-        shared[pairs], union[pairs] = common, sizes + other_sizes - common
+        counts.shared[pairs], counts.sizes[pairs], counts.others[pairs] = common, sizes, other_sizes
 
-    def edges(self, at: I64, shared: U32, union: U32) -> Edges:
+    def edges(self, at: I64, similarity: F64, counts: _Counts) -> Edges:
         new, asked = self._new[at], self._asked
         left = Ends([asked.ids[row] for row in new.tolist()], asked.refs[new], asked.times[new], asked.digests[new])
         ids = self._documents.ids(self._old[at])
         right = Ends(ids, self._old_refs[at], self._old_times[at], self._old_signatures.digests[at])
-        return Edges(left, right, shared[at] / np.maximum(union[at], 1), shared[at], union[at])
+        shared, sizes, others = counts.shared[at], counts.sizes[at], counts.others[at]
+        told = sizes if self._criteria.measure.tells_sizes else None
+        return Edges(left, right, similarity[at], shared, sizes + others - shared, told)

@@ -7,11 +7,12 @@
     BUCKETS         as BANDS, and PASS: the changelog of the band-bucket table
     CANDIDATES      CANDIDATES  WATERMARKS  HORIZON
     VERIFICATIONS   VERIFICATIONS  WATERMARKS
-    EDGES           RETIREMENTS  EDGES  WATERMARKS
+    EDGES           RETIREMENTS  EDGES  WATERMARKS, and SIZES of the edges where the measure tells them
     DOCUMENTS       DOCUMENTS!  HORIZON!
 
 """
 
+from dataclasses import replace
 from typing import assert_never
 
 from stream_lsh.pipeline.batches import (
@@ -50,6 +51,7 @@ from stream_lsh.wire.sections import (
     put_progress,
     put_retirements,
     put_verifications,
+    take_sizes,
 )
 
 Frame = BandsFrame | CandidatesFrame | VerificationsFrame | EdgesFrame | DocumentsRecord
@@ -155,9 +157,12 @@ def decode_verifications(
 def decode_edges(data: bytes | None, fingerprint: int) -> EdgesFrame:
     """The frame in a message of the topic `edges`; raises as `decode_bands`."""
     found = open_message(data, Message.EDGES, fingerprint)
+    edges = take(found, Section.EDGES, get_edges)
+    if edges is not None and Section.SIZES in found:
+        edges = replace(edges, shingles=take_sizes(found, len(edges)))
     frame = EdgesFrame(
         take(found, Section.RETIREMENTS, get_retirements) or (),
-        take(found, Section.EDGES, get_edges),
+        edges,
         take(found, Section.WATERMARKS, get_watermarks),
     )
     expect_no_more(found)

@@ -18,6 +18,7 @@ is a record too, whose parts have its number in place of the offset.
     NODES_GONE       u32 n, u32 0 | ids strings[n]
     PAIRS            u32 n, u32 0 | left strings[n] | right strings[n] | left refs u64[n] | right refs u64[n] |
                      left times i64[n] | right times i64[n] | similarity f64[n] | shared u32[n] | union u32[n]
+    SIZES            as in `sections`, of the pairs
     PAIRS_GONE       u32 n, u32 0 | left strings[n] | right strings[n]
     CLUSTERS         u32 n, u32 0 | ids strings[n] | created i64[n]
     CLUSTERS_GONE    u32 n, u32 0 | ids strings[n]
@@ -54,7 +55,16 @@ from stream_lsh.wire.layout import (
     open_sections,
     take,
 )
-from stream_lsh.wire.sections import get_horizon, get_pass, get_watermarks, put_horizon, put_marks, put_pass
+from stream_lsh.wire.sections import (
+    get_horizon,
+    get_pass,
+    get_watermarks,
+    put_horizon,
+    put_marks,
+    put_pass,
+    put_sizes,
+    take_sizes,
+)
 
 _PART = Struct("<qIIQII")
 _OVERHEAD = HEADER_BYTES + 8 + _PART.size + 7 + 24
@@ -261,7 +271,7 @@ def _encode_body(record: LedgerRecord) -> bytes:
     if changes.nodes:
         _put_nodes(writer, changes.nodes)
     _put_table(writer, Section.NODES_GONE, _NODES_GONE, [(gone,) for gone in changes.nodes_gone])
-    _put_table(writer, Section.PAIRS, _PAIRS, changes.pairs)
+    _put_pairs(writer, changes.pairs)
     _put_table(writer, Section.PAIRS_GONE, _PAIRS_GONE, changes.pairs_gone)
     _put_table(writer, Section.CLUSTERS, _CLUSTERS, changes.clusters)
     _put_table(writer, Section.CLUSTERS_GONE, _CLUSTERS_GONE, [(gone,) for gone in changes.clusters_gone])
@@ -281,7 +291,7 @@ def _decode_body(body: bytes) -> LedgerRecord:
         complete=complete != 0,
         nodes=take(found, Section.NODES, _get_nodes) or (),
         nodes_gone=_names(found, Section.NODES_GONE),
-        pairs=_table(found, Section.PAIRS, _PAIRS, PairState),
+        pairs=_take_pairs(found),
         pairs_gone=_table(found, Section.PAIRS_GONE, _PAIRS_GONE, _pair),
         clusters=_table(found, Section.CLUSTERS, _CLUSTERS, ClusterState),
         clusters_gone=_names(found, Section.CLUSTERS_GONE),
@@ -325,6 +335,30 @@ def _table(found: dict[int, Reader], kind: Section, columns: _Columns, row: Call
         return Table(row, [reader.strings(n) if dtype is None else reader.numbers(dtype, n) for dtype in columns])
 
     return take(found, kind, get) or ()
+
+
+def _put_pairs(writer: Writer, pairs: Sequence[PairState]) -> None:
+    """The shingles of left ends are in a section of their own, where the measure tells them."""
+    if not pairs:
+        return
+    *columns, left_shingles = columns_of(pairs)
+    _put_table(writer, Section.PAIRS, _PAIRS, Table(_plain, columns))
+    if np.any(left_shingles):
+        put_sizes(writer, left_shingles, len(pairs))
+
+
+def _take_pairs(found: dict[int, Reader]) -> Sequence[PairState]:
+    pairs = _table(found, Section.PAIRS, _PAIRS, _plain)
+    if not pairs:
+        return ()
+    left_shingles = take_sizes(found, len(pairs))
+    if left_shingles is None:
+        left_shingles = np.zeros(len(pairs), U32)
+    return Table(PairState, [*columns_of(pairs), left_shingles])
+
+
+def _plain(*row: Any) -> tuple[Any, ...]:
+    return row
 
 
 def _names(found: dict[int, Reader], kind: Section) -> list[str]:

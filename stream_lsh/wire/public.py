@@ -2,7 +2,8 @@
 
     topic      key                     value (compact JSON, in this order)                             null value
     matches    ["left","right"]        pipeline left right similarity measure shared union             withdrawn: header
-               as compact JSON         left_time right_time confirmed_at                               `reason`
+               as compact JSON         left_shingles? right_shingles? left_time right_time             `reason`
+                                       confirmed_at
     members    the document's id       cluster similarity? time                                        in none: header
                                                                                                        `reason`
     clusters   the cluster's id        cluster event size members representative merged_from?          no more: header
@@ -38,6 +39,8 @@ class _Match(msgspec.Struct, gc=False):
     measure: str
     shared: int
     union: int
+    left_shingles: int | msgspec.UnsetType
+    right_shingles: int | msgspec.UnsetType
     left_time: int
     right_time: int
     confirmed_at: int
@@ -75,15 +78,15 @@ def match_messages(
         [(b'["a","b"]', None, [('reason', b'deleted')])]
     """
     messages: list[PublicMessage] = []
-    encode = _json if _has_surrogates(changes, 2) else _encode
-    for left, right, similarity, shared, union, left_ms, right_ms, reason in _rows(changes):
+    encode, unset = _json if _has_surrogates(changes, 2) else _encode, msgspec.UNSET
+    for left, right, similarity, shared, union, left_ms, right_ms, reason, left_shingles in _rows(changes):
         key = encode((left, right))
         if similarity is None:
             messages.append((key, None, _reason(reason)))
         else:
-            value = _Match(
-                pipeline, left, right, similarity, measure, shared, union, left_ms, right_ms, confirmed_at_ms
-            )
+            mine, other = (left_shingles, shared + union - left_shingles) if left_shingles else (unset, unset)
+            times = (left_ms, right_ms, confirmed_at_ms)
+            value = _Match(pipeline, left, right, similarity, measure, shared, union, mine, other, *times)
             messages.append((key, encode(value), []))
     return messages
 

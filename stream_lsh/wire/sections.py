@@ -7,6 +7,7 @@
                     signatures u32[n*slots] | rows u32[m] | old u64[m] | kinds u8[m] | ids strings[n] | texts texts[n]
     EDGES           u32 n, u32 0 | left: refs u64[n], times i64[n], digests u64[n], ids strings[n] | right: the same |
                     similarity f64[n] | shared u32[n] | union u32[n]
+    SIZES           u32 n, u32 0 | shingles u32[n] of the left ends of edges or pairs, where the measure tells them
     RETIREMENTS     u32 n, u32 0 | refs u64[n] | times i64[n] | digests u64[n] | keep_until i64[n] | deleted u8[n] |
                     ids strings[n]
     WATERMARKS      i32 origin, u32 n | n times (i64 time, i64 floor, i32 source, u8 idle, 3 zeros)
@@ -22,6 +23,7 @@ Row numbers are below the n of their section.  A single posting costs 12 bytes, 
 from struct import Struct
 
 import numpy as np
+import numpy.typing as npt
 
 from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.model import Retirement
@@ -34,9 +36,11 @@ from stream_lsh.wire.layout import (
     U8,
     U32,
     U64,
+    Column,
     Reader,
     Section,
     Writer,
+    take,
 )
 
 _COUNTS = Struct("<II")
@@ -131,6 +135,8 @@ def put_edges(writer: Writer, edges: Edges) -> None:
     writer.numbers(edges.shared, U32, n)
     writer.numbers(edges.union, U32, n)
     writer.end()
+    if edges.shingles is not None:
+        put_sizes(writer, edges.shingles, n)
 
 
 def get_edges(reader: Reader) -> Edges:
@@ -138,6 +144,26 @@ def get_edges(reader: Reader) -> Edges:
     n, _ = reader.fields(_COUNTS)
     left, right = _get_ends(reader, n), _get_ends(reader, n)
     return Edges(left, right, reader.numbers(F64, n), reader.numbers(U32, n), reader.numbers(U32, n))
+
+
+def put_sizes(writer: Writer, sizes: npt.ArrayLike, n: int) -> None:
+    """The section SIZES."""
+    writer.begin(Section.SIZES)
+    writer.raw(_COUNTS.pack(n, 0))
+    writer.numbers(sizes, U32, n)
+    writer.end()
+
+
+def take_sizes(found: dict[int, Reader], n: int) -> Column | None:
+    """The section SIZES of n edges or pairs, if it is there."""
+
+    def get(reader: Reader) -> Column:
+        count, _ = reader.fields(_COUNTS)
+        if count != n:
+            reader.fail(f"got sizes for {count} pairs, expected {n}")
+        return reader.numbers(U32, n)
+
+    return take(found, Section.SIZES, get)
 
 
 def _get_ends(reader: Reader, n: int) -> Ends:

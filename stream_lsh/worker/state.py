@@ -159,7 +159,7 @@ class Traffic:
 
 def stored_settings(scheme: TextScheme) -> dict[str, Setting]:
     """Everything that stored bytes depend on: what the fingerprint is of."""
-    return {**scheme.settings, "measure": "jaccard"}
+    return {**scheme.settings, **scheme.measure.settings}
 
 
 class PipelineState:
@@ -181,7 +181,8 @@ class PipelineState:
         self.limits = config.limits()
         self.fingerprint = fingerprint(stored_settings(self.scheme))
         threshold = config.threshold
-        self.criteria = Criteria(threshold, self.scheme.least_matching(threshold), self.limits.retention_ms)
+        least = self.scheme.least_matching(threshold)
+        self.criteria = Criteria(threshold, least, self.limits.retention_ms, self.scheme.measure)
         self.sets = ShingleSets(self.scheme)
         self.counts = Counts()
         self.traffic = Traffic()

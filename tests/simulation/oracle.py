@@ -5,6 +5,7 @@ from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
+from stream_lsh.measure.containment import Containment
 from stream_lsh.model import Document, make_ref
 from stream_lsh.retention import Horizon
 from tests.simulation.broker import Broker
@@ -55,10 +56,14 @@ class Truth:
         return self.horizon.passed(version.time_ms, version.ref)
 
     def similarity(self, one: Version, other: Version) -> Fraction:
-        """Exact Jaccard, 0 if the two are too far apart or one has no shingles."""
+        """By the measure; 0 if the two are too far apart or one has no shingles."""
         if abs(one.time_ms - other.time_ms) > self.setup.retention_ms or not one.shingles or not other.shingles:
             return Fraction(0)
-        return Fraction(len(one.shingles & other.shingles), len(one.shingles | other.shingles))
+        shared, measure = len(one.shingles & other.shingles), self.setup.scheme.measure
+        if not isinstance(measure, Containment):
+            return Fraction(shared, len(one.shingles | other.shingles))
+        small, large = sorted((len(one.shingles), len(other.shingles)))
+        return Fraction(shared, small) if large <= measure.size_ratio * small else Fraction(0)
 
     def match(self, one: Version, other: Version) -> bool:
         """Whether two versions are a pair."""

@@ -7,11 +7,15 @@ event time goes, all is drawn anew for each seed.
 import random
 from dataclasses import dataclass, replace
 
+from stream_lsh.measure.catalog import JACCARD
+from stream_lsh.measure.containment import Containment
 from stream_lsh.model import Document
 from tests.simulation.broker import Broker
+from tests.simulation.scheme import NamedShingles
 from tests.simulation.workers import PUBLIC, Pending, Setup, Task, Worker
 
 _MOST_EVENTS = 60_000
+MEASURES = (JACCARD, JACCARD, Containment(1.5), Containment(3.0))
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,7 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
         limit=rng.choice((150, 600, 256 * 1024)),
         together=random.Random(f"{seed} together").choice((1, 1, 2, 5)),
         passes=random.Random(f"{seed} passes").choice((None, None, 0, 3)),
+        scheme=NamedShingles(random.Random(f"{seed} measure").choice(MEASURES)),
         rules_out=rules_out,
     )
     if not expires and rng.random() < 0.25:

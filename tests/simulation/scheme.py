@@ -6,6 +6,7 @@ import numpy as np
 
 from stream_lsh.arrays import U64
 from stream_lsh.hashing import fmix64
+from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.pipeline.scheme import Signatures
 from stream_lsh.sketch.scheme import EMPTY_SLOT
 
@@ -19,6 +20,9 @@ class NamedShingles:
     """
 
     slots = MOST_SHINGLES
+
+    def __init__(self, measure: Measure = JACCARD) -> None:
+        self.measure = measure
 
     @property
     def settings(self) -> dict[str, str | int | float]:

@@ -61,7 +61,7 @@ class Setup:
     @property
     def criteria(self) -> Criteria:
         """What makes a pair a match."""
-        return Criteria(self.threshold, 0, self.retention_ms)
+        return Criteria(self.threshold, 0, self.retention_ms, self.scheme.measure)
 
     def new_table(self) -> BandTable:
         """An empty index partition: small, so that it overflows into further segments."""

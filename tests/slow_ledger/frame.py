@@ -118,4 +118,5 @@ def _seen(pair: PairState) -> MatchChange:
         pair.union,
         pair.left_time_ms,
         pair.right_time_ms,
+        left_shingles=pair.left_shingles,
     )

@@ -141,7 +141,7 @@ class Ledger(LedgerState):
     # -- edges
 
     def _link(self, edge: Edge) -> None:
-        one, other, similarity, shared, union = edge
+        one, other, similarity, *counts = edge
         if one.id == other.id:
             return
         if any(self._is_stale(end) or self._has_expired(end) for end in (one, other)):
@@ -152,10 +152,10 @@ class Ledger(LedgerState):
                 self._replace_version(node, end.ref, end.time_ms, end.digest)
         left, right = (one, other) if one.id < other.id else (other, one)
         if similarity >= self._threshold:
-            times = (left.time_ms, right.time_ms)
-            self._confirm(
-                left, right, PairState(left.id, right.id, left.ref, right.ref, *times, similarity, shared, union)
-            )
+            if left is not one and edge.shingles:
+                counts[-1] = edge.shared + edge.union - edge.shingles
+            ends = (left.id, right.id, left.ref, right.ref, left.time_ms, right.time_ms)
+            self._confirm(left, right, PairState(*ends, similarity, *counts))
         else:
             node = self.graph.nodes.get(left.id)
             pair = None if node is None else node.pairs.get(right.id)

@@ -31,6 +31,7 @@ class History:
         self._versions: dict[str, list[End]] = {id: [] for id in self._ids}
         self._flying: list[Edge] = []
         self._horizon = Horizon()
+        self._sized = rng.random() < 0.5
 
     def frames(self) -> Iterator[tuple[list[Retirement], list[Edge], Horizon | None]]:
         """LEAST_FRAMES to MOST_FRAMES of them."""
@@ -59,7 +60,8 @@ class History:
         rng = self._rng
         one, other = (self._known(id, calm) for id in rng.sample(self._ids, 2))
         similarity = 0.9 if calm else rng.choice((0.5, 0.8, 0.9, 0.9, 1.0))
-        return Edge(one, other, similarity, rng.randint(1, 2 if calm else 3), 10)
+        shared = rng.randint(1, 2 if calm else 3)
+        return Edge(one, other, similarity, shared, 10, 1 + one.ref % 9 if self._sized else 0)
 
     def _known(self, id: str, calm: bool) -> End:
         known = self._versions[id] or [self._version(id)]

@@ -46,6 +46,7 @@ class World:
         self._flying: list[Edge | Retirement] = []
         self._by_ref: dict[int, End] = {}
         self.left_out: set[tuple[int, int]] = set()
+        self._sized = rng.random() < 0.5
 
     def similarity(self, one: End, other: End) -> float:
         """How alike two versions are; contents are told apart by their digest."""
@@ -61,7 +62,11 @@ class World:
         similarity = self.similarity(one, other)
         if self.rng.random() < 0.5:
             one, other = other, one
-        return Edge(one, other, similarity, int(similarity * 100), 100)
+        shared = int(similarity * 100)
+        if self._sized:
+            left = 1 + one.digest * other.digest % 99
+            return Edge(one, other, similarity, shared, 100, left if one.id < other.id else shared + 100 - left)
+        return Edge(one, other, similarity, shared, 100)
 
     def _send(self, entry: Edge | Retirement) -> None:
         self._flying.extend([entry] * self.rng.randint(1, self.rng.choice((1, 2, 5))))

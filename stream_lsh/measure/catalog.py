@@ -1,0 +1,87 @@
+"""Measures by name, and what the steps ask of one."""
+
+from typing import Protocol
+
+import numpy as np
+
+from stream_lsh.arrays import F64, I64, U32, U64, Bools
+from stream_lsh.errors import ConfigError
+from stream_lsh.measure.containment import SIZE_RATIO, Containment
+from stream_lsh.measure.jaccard import Jaccard, shared_count
+from stream_lsh.text.spelling import nearest
+
+MEASURES = (Jaccard.name, Containment.name)
+"""All names."""
+
+JACCARD = Jaccard()
+"""The measure, unless another one is asked for."""
+
+
+class Measure(Protocol):
+    """How similar two sets of shingles are, and what follows for those who look for similar ones."""
+
+    @property
+    def name(self) -> str:
+        """What matches and settings call it."""
+
+    @property
+    def tells_sizes(self) -> bool:
+        """Whether a match is told with the sizes of both sets: shared and union do not say all."""
+
+    @property
+    def settings(self) -> dict[str, str | float]:
+        """What stored pairs depend on: the name, and settings of its own."""
+
+    def similarity(self, shared: U32 | I64, sizes: U32 | I64, others: U32 | I64) -> F64:
+        """Of pairs with so many shared shingles, so many in the one and in the other set: float64[n]."""
+
+    def sizes_allow(self, sizes: U32 | I64, others: U32 | I64, threshold: float) -> Bools:
+        """Whether pairs of sets of these sizes can reach the threshold: bool[n]; never False for one that does."""
+
+    def least_jaccard(self, threshold: float) -> float:
+        """The least Jaccard similarity of a pair that reaches the threshold: what signatures have to find."""
+
+
+def measure_of(name: str = Jaccard.name, size_ratio: float | None = None) -> Measure:
+    """The measure of a name.
+
+    Args:
+        name: `jaccard` or `containment`.
+        size_ratio: only with `containment`: how many times as many shingles the larger set has at most; None: 2.
+
+    Raises:
+        ConfigError: an unknown name, or a ratio that is out of range or that the measure does not have.
+
+    Example:
+        >>> measure_of("containment", 3)
+        Containment(size_ratio=3)
+        >>> measure_of("contained")
+        Traceback (most recent call last):
+        stream_lsh.errors.ConfigError: measure: got 'contained', expected jaccard or containment; did you mean \
+'containment'?
+    """
+    if name == Containment.name:
+        return Containment(SIZE_RATIO if size_ratio is None else size_ratio)
+    if name != Jaccard.name:
+        expected = " or ".join(MEASURES)
+        raise ConfigError(f"measure: got {name!r}, expected {expected}; did you mean {nearest(name, MEASURES)!r}?")
+    if size_ratio is not None:
+        raise ConfigError(f"size_ratio: {no_size_ratio(size_ratio)}")
+    return JACCARD
+
+
+def no_size_ratio(size_ratio: float) -> str:
+    """What to tell whoever gives a measure a ratio of sizes that has none."""
+    return f"got {size_ratio:g}, expected none, as the measure is {Jaccard.name}: only {Containment.name} uses it"
+
+
+def similarity_of(measure: Measure, one: U64, other: U64) -> float:
+    """The exact similarity of two sets, each ascending and without repetitions; 0.0 if one of them is empty.
+
+    Example:
+        >>> one, other = np.array([1, 4], np.uint64), np.array([1, 3, 4, 5], np.uint64)
+        >>> similarity_of(JACCARD, one, other), similarity_of(Containment(), one, other)
+        (0.5, 1.0)
+    """
+    counts = np.array([[shared_count(one, other)], [one.size], [other.size]])
+    return float(measure.similarity(*counts)[0])

@@ -1,0 +1,84 @@
+"""Containment of sets of hashes: which share of one of them is in the other one.
+
+An excerpt, a mirror inside of another frame or a quoted letter shares all that it has with the longer text, and little
+of all that both have.  So a pair is held against its smaller set, which is the greater of both directions, containment
+of A in B and of B in A; elsewhere it is the overlap coefficient.
+
+    |A ∩ B| / min(|A|, |B|)     0 where the larger set has more than `size_ratio` times as many shingles
+
+The bound on the sizes makes the measure one that signatures can find: what they tell is the Jaccard similarity J, and
+with c shared of the smaller set, s shingles in it and l <= size_ratio * s in the larger one,
+
+    J = c s / (s + l - c s) >= c / (1 + size_ratio - c)
+
+Without a bound every text would have to be compared with every short one.
+
+Reference: Broder, On the resemblance and containment of documents, 1997.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from stream_lsh.arrays import F64, I64, U32, Bools
+from stream_lsh.errors import ConfigError
+
+SIZE_RATIO = 2.0
+"""An excerpt of half of a text is found, a shorter one is not."""
+
+MOST_SIZE_RATIO = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class Containment:
+    """The measure `containment`.
+
+    Args:
+        size_ratio: how many times as many shingles the larger set has at most, 1 to 100.
+
+    Guarantees:
+        exact, with quotients rounded once: a threshold of 0.8 is met by 4 of 5 shingles, a ratio of 1.15 by 23 to 20.
+
+    Raises:
+        ConfigError: a ratio out of range.
+
+    Example:
+        >>> measure = Containment(2.0)
+        >>> shared, sizes, others = np.array([4, 4, 4]), np.array([5, 10, 5]), np.array([10, 5, 11])
+        >>> measure.similarity(shared, sizes, others).tolist()
+        [0.8, 0.8, 0.0]
+        >>> round(measure.least_jaccard(0.8), 4), 4 / (5 + 10 - 4)
+        (0.3636, 0.36363636363636365)
+    """
+
+    size_ratio: float = SIZE_RATIO
+
+    name: ClassVar[str] = "containment"
+    tells_sizes: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.size_ratio <= MOST_SIZE_RATIO:
+            raise ConfigError(f"size_ratio: got {self.size_ratio}, expected a number from 1 to {MOST_SIZE_RATIO:g}")
+
+    @property
+    def settings(self) -> dict[str, str | float]:
+        """What stored pairs depend on."""
+        return {"measure": self.name, "size_ratio": float(self.size_ratio)}
+
+    def similarity(self, shared: U32 | I64, sizes: U32 | I64, others: U32 | I64) -> F64:
+        """Of pairs with so many shared shingles, so many in the one and in the other set: float64[n]."""
+        similarity: F64 = shared / np.maximum(np.minimum(sizes, others), 1)
+        return np.where(self._near(sizes, others), similarity, 0.0)
+
+    def sizes_allow(self, sizes: U32 | I64, others: U32 | I64, threshold: float) -> Bools:
+        """Whether sets of these sizes can be a pair at all: bool[n]; whatever the threshold."""
+        return self._near(sizes, others)
+
+    def _near(self, sizes: U32 | I64, others: U32 | I64) -> Bools:
+        least, greatest = np.minimum(sizes, others), np.maximum(sizes, others)
+        return np.asarray((least > 0) & (greatest / np.maximum(least, 1) <= self.size_ratio))
+
+    def least_jaccard(self, threshold: float) -> float:
+        """The least Jaccard similarity of a pair that reaches the threshold."""
+        return threshold / (1 + self.size_ratio - threshold)
