@@ -74,7 +74,10 @@ class Retirement:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A verified pair: `left` < `right` by UTF-8 bytes, `similarity` = `shared` / `union`, exactly."""
+    """A verified pair: `left` < `right` by UTF-8 bytes; `similarity` is exact, by Jaccard `shared` / `union`.
+
+    With the measure containment `left_shingles` and `right_shingles` tell who is contained in whom; else they are 0.
+    """
 
     left: str
     right: str
@@ -83,6 +86,8 @@ class Match:
     union: int
     left_time_ms: int = 0
     right_time_ms: int = 0
+    left_shingles: int = field(default=0, repr=False)
+    right_shingles: int = field(default=0, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

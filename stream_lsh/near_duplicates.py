@@ -19,6 +19,7 @@ from stream_lsh.errors import (
 )
 from stream_lsh.ledger.changes import MatchChange, PairState
 from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
+from stream_lsh.measure.catalog import JACCARD, measure_of
 from stream_lsh.model import Cluster, Document, Match
 from stream_lsh.pipeline.local import BATCH, Limits, LocalPipeline, LocalState
 from stream_lsh.pipeline.records import DocumentsRecord
@@ -38,7 +39,7 @@ _FIRST_MS, _LAST_MS = -(1 << 53), 1 << 53
 
 
 class Similar(NamedTuple):
-    """A document that a queried text would match: similarity = shared / union, exactly."""
+    """A document that a queried text would match, with its exact similarity."""
 
     id: str
     similarity: float
@@ -50,7 +51,7 @@ class NearDuplicates:
     """Documents in memory, and which of them are near-duplicates.
 
     Args:
-        threshold: least Jaccard similarity of a match, above 0 and below 1.
+        threshold: least similarity of a match, above 0 and below 1.
         shingles: what is compared: runs of k words (`word:3`) or characters (`char:5`), or stop words (`stopword:en`).
         recall: probability that a pair at the threshold is found, but for 0.001; more similar pairs have a greater one.
         retention_ms: match only documents whose times are within this span, and forget older ones; None: never.
@@ -58,6 +59,9 @@ class NearDuplicates:
         normalise: forms that texts are brought into first, such as `nfkc`, `casefold`, `space`, `accents`.
         seed: chooses the hash functions.
         guards: what holds a cluster together besides its matches; without, whatever matches connect is one cluster.
+        measure: `jaccard`, shared shingles over those of both texts together, or `containment`, over those of the
+            shorter one: excerpts, and pages within pages.
+        size_ratio: only with `containment`: how many times as many shingles the longer text has at most; None: 2.
 
     Guarantees:
         every match is exact: no pair below the threshold is one.  A pair at or above it is found with the probability
@@ -82,6 +86,13 @@ class NearDuplicates:
         [Cluster(id='a', members=('b', 'a'))]
         >>> near.remove("a"), near.matches(), "a" in near, len(near)
         (True, [], False, 1)
+
+        >>> near = NearDuplicates(measure="containment")
+        >>> near.add("a", "The quick brown fox jumps over the lazy dog")
+        []
+        >>> for match in near.add("b", "The quick brown fox jumps over"):
+        ...     print(match.similarity, match.shared, match.left_shingles, match.right_shingles)
+        1.0 4 7 4
     """
 
     def __init__(
@@ -95,6 +106,8 @@ class NearDuplicates:
         normalise: Iterable[str] = ("nfc",),
         seed: int = 1,
         guards: Guards = NO_GUARDS,
+        measure: str = JACCARD.name,
+        size_ratio: float | None = None,
     ) -> None:
         problems = [f"guards.{name}: {problem}" for name, problem in guards.problems(threshold)]
         if retention_ms is not None and retention_ms <= 0:
@@ -113,7 +126,11 @@ class NearDuplicates:
             "seed": seed,
             "guards": guards.settings(),
         }
-        scheme = TextScheme(threshold, shingles, recall=recall, normalise=self._settings["normalise"], seed=seed)
+        chosen = measure_of(measure, size_ratio)
+        if chosen != JACCARD:  # archives of the usual measure do not name it
+            self._settings |= chosen.settings
+        forms: list[str] = self._settings["normalise"]
+        scheme = TextScheme(threshold, shingles, recall=recall, normalise=forms, seed=seed, measure=chosen)
         self._scheme, self._limits = scheme, Limits.of(max_candidates, retention_ms, guards)
         self._pipeline = self._new_pipeline()
         self._removed = 0
@@ -356,7 +373,9 @@ def _records(state: LocalState, scheme: int) -> Iterator[bytes]:
 def _match(pair: PairState | MatchChange) -> Match:
     if pair.similarity is None:
         raise InvariantError("a pair that was withdrawn is no match")
-    return Match(pair.left, pair.right, pair.similarity, pair.shared, pair.union, pair.left_time_ms, pair.right_time_ms)
+    times = (pair.left_time_ms, pair.right_time_ms)
+    sizes = (pair.left_shingles, pair.right_shingles)
+    return Match(pair.left, pair.right, pair.similarity, pair.shared, pair.union, *times, *sizes)
 
 
 def _checked(document: Document) -> Document:

@@ -16,6 +16,8 @@ import pytest
 from stream_lsh import __version__
 from stream_lsh.config import parse
 from stream_lsh.errors import InputError
+from stream_lsh.measure.catalog import JACCARD
+from stream_lsh.measure.containment import Containment
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits, LocalPipeline
 from stream_lsh.pipeline.scheme import TextScheme
@@ -50,16 +52,14 @@ def documents(count: int) -> list[list[Document]]:
 def seen() -> Seen:
     """What a pipeline publishes while many things happen; every message is held against the document."""
     found = Seen()
-    scheme = TextScheme(0.5, "word:1")
-    pipeline = LocalPipeline(scheme, 0.5, Limits(RETENTION_MS, lateness_ms=1_000))
-    version = 0
-    for batch in documents(120):
-        for settled in pipeline.process(batch):
-            version += 1
+    for measure in (JACCARD, Containment()):
+        scheme = TextScheme(0.5, "word:1", measure=measure)
+        pipeline = LocalPipeline(scheme, 0.5, Limits(RETENTION_MS, lateness_ms=1_000))
+        for version, settled in enumerate(one for batch in documents(120) for one in pipeline.process(batch)):
             messages = [
-                *(("matches", message) for message in match_messages("news", settled.matches, NOW_MS)),
-                *(("members", message) for message in member_messages(settled.members)),
-                *(("clusters", message) for message in cluster_messages(settled.clusters, version)),
+                *(("matches", one) for one in match_messages("news", settled.matches, NOW_MS, measure.name)),
+                *(("members", one) for one in member_messages(settled.members)),
+                *(("clusters", one) for one in cluster_messages(settled.clusters, version)),
             ]
             for channel, (key, value, headers) in messages:
                 found.take(channel, key, value, [*headers, ("app_id", b"newsroom")])  # as the worker has it

@@ -117,6 +117,7 @@ def said(explanation: Explanation) -> str:
         ),
         Reason.UNSETTLED: lambda: "messages are still under way, ask again when nothing waits",
         Reason.APART: lambda: f"their times are {_apart(explanation)} apart, which is more than the retention",
+        Reason.SIZES: lambda: "one of them has more shingles than the other one by more than the measure allows",
         Reason.BELOW: lambda: f"they are less similar than the threshold, {explanation.threshold:g}",
         Reason.NO_BAND: lambda: (
             "they have no band in common, and were never compared; a higher recall asks for more bands"

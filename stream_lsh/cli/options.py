@@ -1,14 +1,29 @@
 """Options that several commands have: what counts as a match, what holds a group together, what is read."""
 
 from stream_lsh.cli.inputs import FORMATS
-from stream_lsh.cli.parsing import Parser, share, span_ms, whole
+from stream_lsh.cli.parsing import Parser, ratio, share, span_ms, whole
+
+MEASURES = ("jaccard", "containment")
+"""Those of `measure.catalog`, which takes long to load."""
 
 
 def add_matching(parser: Parser) -> None:
     """What counts as a match."""
     group = parser.add_argument_group("what counts as a match")
     add = group.add_argument
-    add("--threshold", type=share, default=0.8, metavar="T", help="least Jaccard similarity of a match (default 0.8)")
+    add("--threshold", type=share, default=0.8, metavar="T", help="least similarity of a match (default 0.8)")
+    add(
+        "--measure",
+        choices=MEASURES,
+        default="jaccard",
+        help="shared shingles over those of both texts, or over those of the shorter one (default jaccard)",
+    )
+    add(
+        "--size-ratio",
+        type=ratio,
+        metavar="R",
+        help="with containment: the longer text has at most R times as many shingles, 1 to 100 (default 2)",
+    )
     add(
         "--shingles",
         default="word:3",

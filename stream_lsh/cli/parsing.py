@@ -71,6 +71,17 @@ def share(value: str) -> float:
     return number
 
 
+def ratio(value: str) -> float:
+    """A converter for how many times as large the larger one of two may be."""
+    try:
+        times = float(value)
+    except ValueError:
+        times = 0.0
+    if not times >= 1:
+        raise argparse.ArgumentTypeError(f"got {value!r}, expected a number of 1 or more, such as 2")
+    return times
+
+
 _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
 

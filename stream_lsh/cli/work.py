@@ -18,6 +18,7 @@ from stream_lsh.cli.progress import Progress
 from stream_lsh.cli.signers import Signers
 from stream_lsh.errors import ConfigError
 from stream_lsh.ledger.guards.choice import Guards
+from stream_lsh.measure.catalog import measure_of
 from stream_lsh.model import Cluster, Document
 from stream_lsh.pipeline.local import Limits, LocalPipeline
 from stream_lsh.pipeline.scheme import TextScheme
@@ -30,8 +31,12 @@ _PENDING = 32
 
 
 def scheme_of(options: Namespace) -> TextScheme:
-    """The scheme that the options ask for."""
-    return TextScheme(options.threshold, options.shingles, recall=options.recall)
+    """The scheme that the options ask for; raises ConfigError where they do not fit each other."""
+    try:
+        measure = measure_of(options.measure, options.size_ratio)
+    except ConfigError as error:
+        raise ConfigError([f"--{problem.replace('_', '-', 1)}" for problem in error.problems]) from None
+    return TextScheme(options.threshold, options.shingles, recall=options.recall, measure=measure)
 
 
 def limits_of(options: Namespace) -> Limits:
@@ -121,10 +126,10 @@ class Work:
 
     def write(self) -> None:
         """Write the answers; the files get their names when all of them are complete."""
-        outputs = self._outputs
+        outputs, measure = self._outputs, self._pipeline.scheme.measure.name
         # A pair is known once its later document is.
         messages = (
-            match_messages(PIPELINE, [match], max(match.left_time_ms, match.right_time_ms))[0]
+            match_messages(PIPELINE, [match], max(match.left_time_ms, match.right_time_ms), measure)[0]
             for match in self._answers.matches()
         )
         outputs.matches.write(value for _, value, _ in messages if value is not None)

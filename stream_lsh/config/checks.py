@@ -16,7 +16,9 @@ from stream_lsh.config.notes import Notes
 from stream_lsh.config.places import Path
 from stream_lsh.config.variables import folded
 from stream_lsh.errors import ConfigError
-from stream_lsh.lsh.solver import choose_banding
+from stream_lsh.measure.catalog import no_size_ratio
+from stream_lsh.measure.containment import SIZE_RATIO, Containment
+from stream_lsh.pipeline.scheme import banding_for
 
 _SECURITY: Path = ("kafka", "security")
 
@@ -27,6 +29,7 @@ def check(config: Config, notes: Notes) -> None:
     if config.kafka.security is not None:
         _check_security(config.kafka.security, notes)
     for at, pipeline in enumerate(config.pipelines):
+        _check_measure(pipeline, ("pipeline", at), notes)
         _check_banding(pipeline, ("pipeline", at), notes)
         _check_guards(pipeline, ("pipeline", at, "guards"), notes)
     _check_names(config.pipelines, notes)
@@ -90,16 +93,25 @@ def _unused(security: SecurityConfig, users: str) -> str:
     return f"got one, expected none, as the protocol is {security.protocol}: only {users} use it"
 
 
+def _check_measure(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:
+    place = (*path, "size_ratio")
+    unused = pipeline.measure != Containment.name and pipeline.size_ratio != SIZE_RATIO  # a default is always right
+    if unused and notes.sound(place, (*path, "measure")):
+        notes.problem(place, no_size_ratio(pipeline.size_ratio))
+
+
 def _check_banding(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:
-    names = ("slots", "recall", "threshold")
-    if not notes.sound(*((*path, name) for name in names)):
+    names = ["slots", "recall", "threshold"]
+    if pipeline.measure == Containment.name:
+        names.insert(0, "size_ratio")
+    if not notes.sound(*((*path, name) for name in (*names, "measure"))):
         return
     try:
-        choose_banding(pipeline.threshold, pipeline.recall, pipeline.slots)
+        banding_for(pipeline.threshold, pipeline.recall, pipeline.slots, pipeline.similarity)
     except ConfigError as error:
         name = next(name for name in names if notes.has((*path, name)))  # the defaults go together
-        others = [f"`{other}`" for other in sorted(names, reverse=True) if other != name]
-        notes.problem((*path, name), f"with {' and '.join(others)}: {error}")
+        *others, last = [f"`{other}`" for other in sorted(names, reverse=True) if other != name]
+        notes.problem((*path, name), f"with {', '.join(others)} and {last}: {error}")
 
 
 def _check_guards(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:

@@ -13,6 +13,8 @@ from stream_lsh.config.keys import key, table
 from stream_lsh.config.kinds import Secret, choice, size, span, whole
 from stream_lsh.errors import InvariantError
 from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
+from stream_lsh.measure.catalog import JACCARD, MEASURES, Measure
+from stream_lsh.measure.containment import SIZE_RATIO, Containment
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits
 from stream_lsh.pipeline.scheme import TextScheme
@@ -187,7 +189,20 @@ class PipelineConfig:
             "what is compared of a text: runs of k characters or words; or stop words, with the two words after each",
         ),
     )
-    threshold: float = field(default=0.8, metadata=key(kinds.SHARE, "the least Jaccard similarity of a match"))
+    threshold: float = field(default=0.8, metadata=key(kinds.SHARE, "the least similarity of a match"))
+    measure: str = field(
+        default=JACCARD.name,
+        metadata=key(
+            choice(MEASURES),
+            "of similarity: shared shingles over those of both texts, or over those of the shorter one",
+        ),
+    )
+    size_ratio: float = field(
+        default=SIZE_RATIO,
+        metadata=key(
+            kinds.SIZE_RATIO, "only with `containment`: how many times as many shingles the longer text has at most"
+        ),
+    )
     recall: float = field(
         default=0.99,
         metadata=key(kinds.SHARE, "the probability that a pair at the threshold is found; above it, it is greater"),
@@ -262,7 +277,13 @@ class PipelineConfig:
             slots=self.slots,
             normalise=self.normalise,
             seed=self.seed,
+            measure=self.similarity,
         )
+
+    @property
+    def similarity(self) -> Measure:
+        """The measure as the steps take it."""
+        return Containment(self.size_ratio) if self.measure == Containment.name else JACCARD
 
     def document(self, value: bytes | None, key: bytes | None, timestamp_ms: int, *, keyed: bool = True) -> Document:
         """The document in a message of the source, as this pipeline reads it; see `parse_document`.

@@ -78,7 +78,7 @@ class NodeState(NamedTuple):
 class PairState(NamedTuple):
     """A live pair with the versions that it was confirmed for; `left` < `right` by UTF-8 bytes.
 
-    `left_shingles` is 0 where the measure does not tell; those of the right one are `shared + union - left_shingles`.
+    `left_shingles` is 0 where the measure does not tell; `right_shingles` follows from it.
     """
 
     left: str
@@ -91,6 +91,11 @@ class PairState(NamedTuple):
     shared: int
     union: int
     left_shingles: int = 0
+
+    @property
+    def right_shingles(self) -> int:
+        """Of the right one; 0 where the measure does not tell."""
+        return self.left_shingles and self.shared + self.union - self.left_shingles
 
 
 class NewestState(NamedTuple):

@@ -41,6 +41,8 @@ class Reason(StrEnum):
     """They should be, so what makes them so is still under way."""
     APART = "apart"
     """Their times are further apart than the retention."""
+    SIZES = "sizes"
+    """One has more shingles than the other one by more than the measure allows."""
     BELOW = "below"
     """They are less similar than the threshold, and nothing connects them."""
     ESTIMATE = "estimate"
@@ -101,29 +103,28 @@ class Comparison:
     """Two texts held against each other.
 
     Attributes:
+        similarity: exact, by the measure; 0 where one of them has no shingles.
         shared: distinct shingles that both have.
         union: distinct shingles that they have together.
+        near_in_size: whether the measure compares sets whose sizes are so unlike.
         matching: slots in which the signatures agree.
         slots: all of these.
         met: bands in which they share a bucket.
         bands: all of these.
-        probability: that two documents so similar meet in a band.
+        probability: that two documents of their Jaccard similarity meet in a band.
         identical: whether they have the same shingles in the same numbers, and so meet whatever their bands.
     """
 
+    similarity: float
     shared: int
     union: int
+    near_in_size: bool
     matching: int
     slots: int
     met: int
     bands: int
     probability: float
     identical: bool
-
-    @property
-    def similarity(self) -> float:
-        """The exact Jaccard similarity; 0 where one of them has no shingles."""
-        return self.shared / self.union if self.shared else 0.0
 
     @property
     def estimate(self) -> float:
@@ -222,12 +223,15 @@ def _compare(one: str, other: str, shingles: _Shingles, scheme: TextScheme) -> C
     signatures = scheme.sign([one, other])
     shared = shingles.shared.size
     union = shingles.one.size + shingles.other.size - shared
+    counts = np.array([[shared], [shingles.one.size], [shingles.other.size]])
     buckets = scheme.buckets(signatures)[:, :-1]
     empty = bool((signatures.digests == 0).any())
     matching = int(matching_slots(signatures.values[:1], signatures.values[1:])[0])
     return Comparison(
+        similarity=float(scheme.measure.similarity(*counts)[0]),
         shared=shared,
         union=union,
+        near_in_size=bool(scheme.measure.sizes_allow(counts[1], counts[2], 0.0)[0]),
         matching=matching,
         slots=scheme.slots,
         met=0 if empty else int(np.count_nonzero(buckets[0] == buckets[1])),
@@ -286,7 +290,7 @@ def _reasons(
     if not _near(sides, settings.limits.retention_ms):
         yield Reason.APART
     if comparison.similarity < settings.threshold:
-        yield Reason.BELOW
+        yield Reason.BELOW if comparison.near_in_size else Reason.SIZES
     if gone:
         yield Reason.EXPIRED
     if evidence.waiting:

@@ -287,7 +287,7 @@ class PipelineAgents:
         config, settled, deliveries = self._config, settlement.settled, Deliveries()
         self._state.counts.matches += sum(match.similarity is not None for match in settled.matches)
         messages = [
-            (config.matches_topic, match_messages(config.name, settled.matches, timestamp_ms)),
+            (config.matches_topic, match_messages(config.name, settled.matches, timestamp_ms, config.measure)),
             (config.members_topic, member_messages(settled.members)),
             (config.clusters_topic, cluster_messages(settled.clusters, settlement.record.offset)),
         ]

@@ -15,7 +15,7 @@ from faust.types import TP
 
 from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.errors import InputError
-from stream_lsh.measure.jaccard import jaccard
+from stream_lsh.measure.catalog import similarity_of
 from stream_lsh.model import Document, make_ref, ref_partition
 from stream_lsh.pipeline.local import BATCH, LocalPipeline
 from stream_lsh.retention import BEGINNING_MS
@@ -311,7 +311,7 @@ def _holds(
     if pipeline.retention_ms is not None and apart > pipeline.retention_ms:
         return False
     one, other = chain.scheme.shingle_sets([left.text or "", right.text or ""])
-    return jaccard(one, other) == similarity >= pipeline.threshold
+    return similarity_of(chain.scheme.measure, one, other) == similarity >= pipeline.threshold
 
 
 def _joined(groups: Iterable[set[str]]) -> dict[str, frozenset[str]]:
