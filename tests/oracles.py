@@ -30,6 +30,12 @@ def jaccard(left: Iterable[Hashable], right: Iterable[Hashable]) -> float:
     return len(a & b) / len(a | b) if a and b else 0.0
 
 
+def containment(left: Iterable[Hashable], right: Iterable[Hashable], size_ratio: float) -> float:
+    """The share of the smaller set that is shared; 0 if the larger one has more than `size_ratio` times as many."""
+    small, large = sorted((set(left), set(right)), key=len)
+    return len(small & large) / len(small) if small and len(large) / len(small) <= size_ratio else 0.0
+
+
 def bag_jaccard(left: Iterable[Hashable], right: Iterable[Hashable]) -> float:
     """The sum of the lesser counts over the sum of the greater ones."""
     a, b = Counter(left), Counter(right)

@@ -5,6 +5,7 @@ what zstd makes of longer ones depends on its version; `COMPRESSED` is therefore
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -135,6 +136,10 @@ _COPIED = BandsFrame(postings=POSTINGS, copied=Pass(1 << 33, True))
 _CANDIDATES = CandidatesFrame(Candidates(u64(1, 2), u64(3, 4), np.array([0, 1], np.uint8)), WATERMARKS, HORIZON)
 _VERIFICATIONS = VerificationsFrame(VERIFICATIONS, WATERMARKS)
 _EDGES = EdgesFrame(RETIREMENTS, EDGES, WATERMARKS)
+_SIZED = EdgesFrame(edges=replace(EDGES, shingles=np.array([8, 13], np.uint32)))
+_SIZED_PAIRS = LedgerRecord(
+    78, LedgerChanges(pairs=[PairState("a", "b", REF | 1, 6, 2, -7, 0.9, 9, 10, 9)], horizon=HORIZON), ()
+)
 
 SAMPLES: dict[str, tuple[object, bytes, Decode]] = {
     "bands": (_BANDS, encode(_BANDS, FINGERPRINT), decode_bands),
@@ -143,8 +148,10 @@ SAMPLES: dict[str, tuple[object, bytes, Decode]] = {
     "candidates": (_CANDIDATES, encode(_CANDIDATES, FINGERPRINT), decode_candidates),
     "verifications": (_VERIFICATIONS, encode(_VERIFICATIONS, FINGERPRINT), decode_verifications),
     "edges": (_EDGES, encode(_EDGES, FINGERPRINT), decode_edges),
+    "edges_sized": (_SIZED, encode(_SIZED, FINGERPRINT), decode_edges),
     "documents": (DOCUMENTS, encode(DOCUMENTS, FINGERPRINT), decode_documents),
     "ledger": (LEDGER, encode_ledger(LEDGER, FINGERPRINT)[0], decode_ledger),
     "ledger_slice": (_SLICE, encode_ledger(_SLICE, FINGERPRINT)[0], decode_slice),
+    "ledger_sized": (_SIZED_PAIRS, encode_ledger(_SIZED_PAIRS, FINGERPRINT)[0], decode_ledger),
 }
 """Value, its bytes as this version writes them, and how they are read; by the name of the file."""

@@ -100,6 +100,10 @@ async def other_threshold(broker: Broker, config: Config) -> Config:
     return other
 
 
+async def other_measure(broker: Broker, config: Config) -> Config:
+    return altered(config, measure="containment")
+
+
 async def other_source(broker: Broker, config: Config) -> Config:
     return altered(config, sources=(f"{config.worker.app_id}-elsewhere",))
 
@@ -123,6 +127,11 @@ CHANGES: dict[str, tuple[Callable[[Broker, Config], Awaitable[Config]], type[Str
     ),
     "other settings": (other_settings, ConfigError, ["shingles: ours 'char:5', theirs 'word:3'", "ours 0.7, theirs"]),
     "other threshold": (other_threshold, ConfigError, ["(threshold: ours 0.501, theirs 0.5)", "set them back"]),
+    "other measure": (
+        other_measure,
+        ConfigError,
+        ["measure: ours 'containment', theirs 'jaccard'", "size_ratio: ours 2.0, theirs not set"],
+    ),
     "other source": (other_source, ConfigError, ["was built from {}-source, not from {}-elsewhere"]),
     "other results": (other_results, ConfigError, ["matches: ours '{}-pairs', theirs '{}-p-matches'"]),
 }

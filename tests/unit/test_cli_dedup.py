@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from tests.oracles import word_windows
 from tests.unit.cli_runs import (
     DOCUMENTS,
     EDITED,
@@ -145,6 +146,38 @@ def test_an_id_that_comes_again_replaces_and_a_delete_deletes() -> None:
         (["--representative-similarity", "0.6"], [["b", "a"], ["d", "c"]]),
     ],
 )
+def test_containment_finds_an_excerpt_and_says_who_is_contained_in_whom() -> None:
+    words = STORY.split()
+    lines = lines_of([{"id": "all", "text": STORY}, {"id": "part", "text": " ".join(words[: len(words) // 2 + 2])}])
+    assert dedup("-", stdin=lines).out == []
+    (one,) = dedup("-", "--measure", "containment", stdin=lines).out
+    assert list(one) == (
+        "pipeline left right similarity measure shared union left_shingles right_shingles "
+        "left_time right_time confirmed_at".split()
+    )
+    assert (one["measure"], one["similarity"], one["right_shingles"]) == ("containment", 1.0, one["shared"])
+    assert one["left_shingles"] == len(set(word_windows(STORY, 3))) == one["union"]
+    assert dedup("-", "--measure", "containment", "--size-ratio", "1.5", stdin=lines).out == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--size-ratio", "3"], "--size-ratio: got 3, expected none, as the measure is jaccard: only containment uses"),
+        (
+            ["--measure", "containment", "--size-ratio", "500"],
+            "--size-ratio: got 500.0, expected a number from 1 to 100",
+        ),
+        (["--measure", "containment", "--size-ratio", "half"], "got 'half', expected a number of 1 or more, such as 2"),
+        (["--measure", "cosine"], "'cosine'"),
+    ],
+)
+def test_a_measure_that_cannot_be_is_refused(options: list[str], said: str) -> None:
+    run = dedup("-", *options, stdin=LINES)
+    assert run.code == 2
+    assert said in run.err
+
+
 def test_guards_part_a_chain(option: list[str], groups: list[list[str]], tmp_path: Path) -> None:
     words = "one two three four five six seven eight nine".split()
     chain = [{"id": id, "text": " ".join(words[at : at + 5]), "time": at} for at, id in enumerate("abcd")]

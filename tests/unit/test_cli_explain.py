@@ -118,6 +118,12 @@ def test_long_paths_are_shortened() -> None:
     [
         (DOCUMENTS, [], "below", "they are less similar than the threshold, 0.8"),
         (
+            [{"id": "a", "text": STORY}, {"id": "b", "text": STORY[:40]}],
+            ["--measure", "containment"],
+            "sizes",
+            "one of them has more shingles than the other one by more than the measure allows",
+        ),
+        (
             [{"id": "a", "text": STORY, "time": 0}, {"id": "b", "text": STORY, "time": 3 * DAY}],
             ["--retention", "1d"],
             "apart",

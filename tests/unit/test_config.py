@@ -72,6 +72,22 @@ def pipeline(lines: str) -> str:
         ("shingles = 3", "3: pipeline.shingles: got 3, expected char:<k>, word:<k> or stopword:<language>"),
         ("threshold = 1", "3: pipeline.threshold: got 1, expected a number above 0 and below 1"),
         ("threshold = '0.8'", "3: pipeline.threshold: got '0.8', expected a number above 0 and below 1"),
+        (
+            "measure = 'contained'",
+            "3: pipeline.measure: got 'contained', expected jaccard or containment; did you mean",
+        ),
+        (
+            "measure = 'containment'\nsize_ratio = 0.5",
+            "4: pipeline.size_ratio: got 0.5, expected a number from 1 to 100",
+        ),
+        (
+            "size_ratio = 3",
+            "3: pipeline.size_ratio: got 3, expected none, as the measure is jaccard: only containment uses it",
+        ),
+        (
+            "size_ratio = 60\nmeasure = 'containment'",
+            "3: pipeline.size_ratio: with `threshold`, `slots` and `recall`: no banding of 128 slots finds a pair of",
+        ),
         ("recall = nan", "3: pipeline.recall: got nan, expected a number above 0 and below 1"),
         ("recall = 0", "3: pipeline.recall: got 0, expected a number above 0 and below 1"),
         (

@@ -148,6 +148,9 @@ PIPELINES = st.builds(
 )
 
 
+PIPELINES |= st.builds(
+    lambda pipeline, ratio: replace(pipeline, measure="containment", size_ratio=ratio), PIPELINES, st.floats(1, 3)
+)
 REKEYED = st.builds(
     lambda pipeline, sources: replace(pipeline, rekey=True, sources=tuple(sources)),
     PIPELINES,

@@ -1,5 +1,6 @@
 """The library: any history ends like a fresh start with what survived it, and a file brings it back."""
 
+import itertools
 import json
 import os
 import struct
@@ -22,7 +23,8 @@ from stream_lsh import (
     StateError,
     UnusableDocument,
 )
-from tests.oracles import jaccard, tokens, word_windows
+from stream_lsh.measure.catalog import MEASURES
+from tests.oracles import containment, jaccard, tokens, word_windows
 
 WORDS = st.lists(st.sampled_from("abcdef"), max_size=9).map(" ".join)
 IDS = st.sampled_from([f"doc{number}" for number in range(12)])
@@ -104,9 +106,26 @@ def test_all_pairs_are_exact_and_at_a_low_threshold_none_is_missed(texts: dict[s
     assert groups_of(near) == components(expected)
 
 
-@given(ACTIONS, WORDS)
-def test_a_query_finds_what_adding_would_and_changes_nothing(actions: list[tuple[str, str | None]], text: str) -> None:
-    near = NearDuplicates(threshold=0.5, max_candidates=0)
+@given(st.dictionaries(IDS, WORDS), st.sampled_from([1.0, 1.5, 2.0]))
+def test_by_containment_all_pairs_are_exact_and_none_is_missed(texts: dict[str, str], ratio: float) -> None:
+    near = NearDuplicates(0.5, "word:2", 0.99999, max_candidates=0, measure="containment", size_ratio=ratio)
+    near.add_many(texts.items())
+    sets = {id: set(word_windows(text, 2)) for id, text in texts.items()}
+    expected = {
+        (left, right): (found, len(sets[left]), len(sets[right]))
+        for left, right in itertools.combinations(sorted(texts), 2)
+        if (found := containment(sets[left], sets[right], ratio)) >= 0.5
+    }
+    matches = near.matches()
+    assert {(m.left, m.right): (m.similarity, m.left_shingles, m.right_shingles) for m in matches} == expected
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@given(actions=ACTIONS, text=WORDS)
+def test_a_query_finds_what_adding_would_and_changes_nothing(
+    measure: str, actions: list[tuple[str, str | None]], text: str
+) -> None:
+    near = NearDuplicates(threshold=0.5, max_candidates=0, measure=measure)
     near.add_many(Document(*action) for action in actions)
     before = near.matches(), near.clusters(), len(near)
     found = near.query(text)
@@ -120,15 +139,17 @@ def test_a_query_finds_what_adding_would_and_changes_nothing(actions: list[tuple
     }
 
 
-@settings(max_examples=40)
-@given(ACTIONS, ACTIONS)
+@settings(max_examples=30)
+@pytest.mark.parametrize("measure", MEASURES)
+@given(before=ACTIONS, after=ACTIONS)
 def test_what_was_saved_goes_on_as_if_it_had_not_been(
     tmp_path_factory: pytest.TempPathFactory,
+    measure: str,
     before: list[tuple[str, str | None]],
     after: list[tuple[str, str | None]],
 ) -> None:
     path = tmp_path_factory.mktemp("save") / "near.slsh"
-    near = NearDuplicates(threshold=0.5, retention_ms=20_000)
+    near = NearDuplicates(threshold=0.5, retention_ms=20_000, measure=measure)
     documents = [Document(id, text, number * 1000) for number, (id, text) in enumerate(before + after)]
     near.add_many(documents[: len(before)])
     near.save(path)
@@ -217,6 +238,10 @@ def test_what_cannot_be_used_is_refused_and_changes_nothing(document: tuple[obje
         {"recall": 1},
         {"retention_ms": 0},
         {"max_candidates": -1},
+        {"measure": "cosine"},
+        {"size_ratio": 2.0},
+        {"measure": "containment", "size_ratio": 0.5},
+        {"measure": "containment", "threshold": 1.5},
     ],
 )
 def test_settings_that_cannot_be_are_refused(wrong: dict[str, object]) -> None:
@@ -285,6 +310,16 @@ def test_a_file_of_another_scheme_is_refused_and_the_difference_named(saved: Pat
     with_head(saved, older_unicode)
     with pytest.raises(FingerprintMismatch, match=r"unicode: ours .*, theirs '1.0'"):
         NearDuplicates.load(saved)
+
+
+def test_a_file_says_the_measure_only_where_it_is_not_the_usual_one(saved: Path, tmp_path: Path) -> None:
+    def head(path: Path) -> bytes:
+        return path.read_bytes().partition(b'"settings"')[2].partition(b"}")[0]
+
+    assert b"measure" not in head(saved)
+    NearDuplicates(measure="containment", size_ratio=3).save(tmp_path / "contained")
+    assert b'"measure": "containment"' in head(tmp_path / "contained")
+    assert b'"size_ratio": 3.0' in head(tmp_path / "contained")
 
 
 @pytest.mark.parametrize("change", [{"kind": "other"}, {"settings": {"a": 1}}, {"next_offset": "x"}, {"scheme": 5}])

@@ -8,6 +8,7 @@ import pytest
 from stream_lsh.ledger.guards.choice import Guards
 from stream_lsh.ledger.paths import Link
 from stream_lsh.lsh.scurve import candidate_probability
+from stream_lsh.measure.containment import Containment
 from stream_lsh.model import Document
 from stream_lsh.pipeline.explain import Evidence, Explanation, Reason, Settings, compare, explain
 from stream_lsh.pipeline.local import Limits
@@ -121,6 +122,20 @@ def test_what_keeps_two_documents_apart(case: dict[str, Any], reason: Reason) ->
     found = told(settings=settings, **case)
     assert (found.reason, found.together) == (reason, False)
     assert found.waiting == case.get("waiting", 0)
+
+
+def test_sets_too_unlike_in_size_for_containment_are_a_reason_of_their_own() -> None:
+    measure = Containment(2.0)
+    scheme = TextScheme(0.5, "word:2", measure=measure)
+    settings = replace(FREE, scheme=scheme)
+    words = [f"w{number}" for number in range(40)]
+    part, twice, more = (" ".join(words[:count]) for count in (11, 21, 22))
+    assert compare(part, twice, scheme).similarity == 1.0
+    assert compare(part, twice, SCHEME).similarity == 0.5
+    found = told(one=part, other=more, settings=settings)
+    assert (found.reason, found.comparison and found.comparison.similarity) == (Reason.SIZES, 0.0)
+    assert told(one=part, other=twice, settings=settings).reason == Reason.CAPPED
+    assert told(one=part, other=UNLIKE, settings=settings).reason == Reason.BELOW
 
 
 def test_a_text_that_is_not_known_is_not_compared() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from stream_lsh.arrays import U64
 from stream_lsh.ledger.edges import Edges
+from stream_lsh.measure.containment import Containment
 from stream_lsh.model import Document, make_ref
 from stream_lsh.pipeline.batches import CANDIDATE, RECHECK
 from stream_lsh.pipeline.documents import DocumentTable
@@ -194,6 +195,44 @@ def test_an_empty_document_is_similar_to_nothing(new: str, old: str) -> None:
     union = 0 if new == old else 1
     assert compare(new, old, Criteria(0.0001)) is None
     assert compare(new, old, Criteria(0.0001), RECHECK) == (0.0, 0, union)
+
+
+# -- containment
+
+
+@pytest.mark.parametrize("union", [1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 30])
+def test_a_contained_document_is_a_match_up_to_the_ratio_of_sizes(union: int) -> None:
+    whole = " ".join(map(str, range(union)))
+    for shared in range(1, union + 1):
+        part, ratio = " ".join(map(str, range(shared))), union / shared
+        for new, old in ((part, whole), (whole, part)):
+            assert compare(new, old, Criteria(0.99, measure=Containment(ratio))) == (1.0, shared, union)
+            if shared < union:
+                less = Criteria(0.01, measure=Containment(math.nextafter(ratio, 1)))
+                assert compare(new, old, less) is None
+                assert compare(new, old, less, RECHECK) == (0.0, shared, union), "answered: it is no match any more"
+
+
+def test_a_pair_exactly_at_the_threshold_of_containment_is_a_match() -> None:
+    for size in range(1, 12):
+        for shared in range(1, size + 1):
+            one, other = (" ".join(map(str, numbers)) for numbers in (range(size), range(size - shared, 2 * size)))
+            threshold, measure = shared / size, Containment(3.0)
+            answer = (threshold, shared, 2 * size)
+            assert compare(one, other, Criteria(threshold, measure=measure)) == answer
+            assert compare(one, other, Criteria(math.nextafter(threshold, 2), measure=measure)) is None
+
+
+def test_containment_tells_how_many_shingles_the_new_document_has() -> None:
+    table = table_of(SCHEME, [Document("old", "1 2 3 4 5"), Document("same", "1 2 3"), Document("far", "7")])
+    batch = asked(SCHEME, [(NEW, Document("new", "1 2 3"))], [(0, n, RECHECK) for n in range(3)])
+    edges = verify(batch, table, Criteria(0.5, measure=Containment()), ShingleSets(SCHEME))
+    assert edges is not None
+    assert edges.shingles is not None
+    assert edges.shingles.tolist() == [3, 3, 3]
+    plain = verify(batch, table, Criteria(0.5), ShingleSets(SCHEME))
+    assert plain is not None
+    assert plain.shingles is None
 
 
 # -- event time

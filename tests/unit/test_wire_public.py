@@ -34,9 +34,16 @@ def test_a_match() -> None:
         ).encode(),
         [],
     )
-    value = match_message("news", change, 0, measure="cosine")[1]
-    assert value is not None
-    assert json.loads(value)["measure"] == "cosine"
+
+
+def test_a_match_by_containment_tells_how_many_shingles_each_has() -> None:
+    change = MatchChange("a", "b", 1.0, 8, 13, 1, 2, left_shingles=13)
+    assert match_message("news", change, 3, "containment")[1] == (
+        b'{"pipeline":"news","left":"a","right":"b","similarity":1.0,"measure":"containment","shared":8,"union":13,'
+        b'"left_shingles":13,"right_shingles":8,"left_time":1,"right_time":2,"confirmed_at":3}'
+    )
+    half = change._replace(left="\ud800")
+    assert json.loads(match_message("news", half, 3, "containment")[1] or b"")["right_shingles"] == 8
 
 
 def test_a_withdrawn_match_has_the_key_of_the_match_and_a_reason() -> None:

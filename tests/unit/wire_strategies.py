@@ -82,7 +82,8 @@ def ends(n: int) -> st.SearchStrategy[Ends]:
 @st.composite
 def edges(draw: st.DrawFn) -> Edges:
     n = draw(COUNTS)
-    return Edges(draw(ends(n)), draw(ends(n)), draw(column("f8", n)), draw(column("u4", n)), draw(column("u4", n)))
+    counts = draw(column("f8", n)), draw(column("u4", n)), draw(column("u4", n))
+    return Edges(draw(ends(n)), draw(ends(n)), *counts, draw(st.none() | column("u4", n)))
 
 
 retirements = st.lists(st.builds(Retirement, STRINGS, U64S, I64S, U64S, st.booleans(), I64S), max_size=5).map(tuple)
@@ -112,7 +113,7 @@ def documents(draw: st.DrawFn) -> DocumentsRecord:
 
 
 _similarities = st.floats(0, 1)
-_pairs = st.builds(PairState, STRINGS, STRINGS, U64S, U64S, I64S, I64S, _similarities, U32S, U32S)
+_pairs = st.builds(PairState, STRINGS, STRINGS, U64S, U64S, I64S, I64S, _similarities, U32S, U32S, st.just(0) | U32S)
 _nodes = st.builds(NodeState, STRINGS, U64S, I64S, U64S, STRINGS, st.lists(I64S, max_size=3).map(tuple))
 _changes = st.builds(
     LedgerChanges,
