@@ -151,7 +151,7 @@ def _infeasible(threshold: float, recall: float, slots: int) -> str:
     reached = candidate_probability(threshold, slots, 1)
     lowest = 1 - (1 - recall) ** (1 / slots)
     return (
-        f"no banding of {slots} slots finds a pair of similarity {threshold} with probability {recall}: raise slots to "
-        f"{_bands_needed(threshold, 1, recall)}, lower recall to {math.floor(reached * 1000) / 1000}, "
+        f"no banding of {slots} slots finds a pair of similarity {threshold:.4g} with probability {recall}: raise "
+        f"slots to {_bands_needed(threshold, 1, recall)}, lower recall to {math.floor(reached * 1000) / 1000}, "
         f"or raise the threshold to {math.ceil(lowest * 1000) / 1000}"
     )

@@ -166,5 +166,5 @@ def banding_for(threshold: float, recall: float, slots: int, measure: Measure) -
     except ConfigError as error:
         if least == threshold:
             raise
-        told = f"this is Jaccard similarity, and what {measure.name} {threshold} can be at so great a `size_ratio`"
+        told = f"these are Jaccard similarities, of a {measure.name} of {threshold} at this `size_ratio`: or lower that"
         raise ConfigError([f"{problem}; {told}" for problem in error.problems]) from None

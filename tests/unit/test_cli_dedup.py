@@ -136,16 +136,6 @@ def test_an_id_that_comes_again_replaces_and_a_delete_deletes() -> None:
     assert "1 deletes" in run.err
 
 
-@pytest.mark.parametrize(
-    ("option", "groups"),
-    [
-        ([], [["d", "c", "b", "a"]]),
-        (["--max-size", "2"], [["b", "a"], ["d", "c"]]),
-        (["--max-diameter", "2"], [["c", "b", "a"], ["d"]]),
-        (["--strong-links"], [["b", "a"], ["d", "c"]]),
-        (["--representative-similarity", "0.6"], [["b", "a"], ["d", "c"]]),
-    ],
-)
 def test_containment_finds_an_excerpt_and_says_who_is_contained_in_whom() -> None:
     words = STORY.split()
     lines = lines_of([{"id": "all", "text": STORY}, {"id": "part", "text": " ".join(words[: len(words) // 2 + 2])}])
@@ -178,6 +168,16 @@ def test_a_measure_that_cannot_be_is_refused(options: list[str], said: str) -> N
     assert said in run.err
 
 
+@pytest.mark.parametrize(
+    ("option", "groups"),
+    [
+        ([], [["d", "c", "b", "a"]]),
+        (["--max-size", "2"], [["b", "a"], ["d", "c"]]),
+        (["--max-diameter", "2"], [["c", "b", "a"], ["d"]]),
+        (["--strong-links"], [["b", "a"], ["d", "c"]]),
+        (["--representative-similarity", "0.6"], [["b", "a"], ["d", "c"]]),
+    ],
+)
 def test_guards_part_a_chain(option: list[str], groups: list[list[str]], tmp_path: Path) -> None:
     words = "one two three four five six seven eight nine".split()
     chain = [{"id": id, "text": " ".join(words[at : at + 5]), "time": at} for at, id in enumerate("abcd")]

@@ -74,7 +74,7 @@ def pipeline(lines: str) -> str:
         ("threshold = '0.8'", "3: pipeline.threshold: got '0.8', expected a number above 0 and below 1"),
         (
             "measure = 'contained'",
-            "3: pipeline.measure: got 'contained', expected jaccard or containment; did you mean",
+            "3: pipeline.measure: got 'contained', expected jaccard or containment; did you mean 'containment'?",
         ),
         (
             "measure = 'containment'\nsize_ratio = 0.5",
@@ -86,7 +86,10 @@ def pipeline(lines: str) -> str:
         ),
         (
             "size_ratio = 60\nmeasure = 'containment'",
-            "3: pipeline.size_ratio: with `threshold`, `slots` and `recall`: no banding of 128 slots finds a pair of",
+            "3: pipeline.size_ratio: with `threshold`, `slots` and `recall`: no banding of 128 slots finds a pair of "
+            "similarity 0.01329 with probability 0.99: raise slots to 345, lower recall to 0.819, or raise the "
+            "threshold to 0.036; these are Jaccard similarities, of a containment of 0.8 at this `size_ratio`: or lower "
+            "that",
         ),
         ("recall = nan", "3: pipeline.recall: got nan, expected a number above 0 and below 1"),
         ("recall = 0", "3: pipeline.recall: got 0, expected a number above 0 and below 1"),

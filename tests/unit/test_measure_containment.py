@@ -110,8 +110,10 @@ def test_measures_that_cannot_be_are_refused(name: str, ratio: float | None, sai
 def test_a_ratio_that_no_signature_reaches_is_refused_with_what_is_feasible() -> None:
     with pytest.raises(ConfigError) as caught:
         banding_for(0.8, 0.99, 128, Containment(40))
-    assert "raise slots to" in str(caught.value)
-    assert str(caught.value).endswith("what containment 0.8 can be at so great a `size_ratio`")
+    assert "finds a pair of similarity 0.0199 with probability 0.99: raise slots to" in str(caught.value)
+    assert str(caught.value).endswith(
+        "Jaccard similarities, of a containment of 0.8 at this `size_ratio`: or lower that"
+    )
     assert banding_for(0.8, 0.99, 256, Containment(40)).rows == 1
     for threshold in (0.0, 1.0, 1.5):
         with pytest.raises(ConfigError, match=f"threshold: got {threshold}, expected a number above 0 and below 1"):
