@@ -20,6 +20,7 @@ from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.checking import WRONG
 from stream_lsh.worker.topology import build_app, source_partitions
 from tests.kafka.harness import quiet, read, running, until
+from tests.oracles import word_windows
 
 
 def written(config: Config, folder: Path, **worker: Any) -> Path:
@@ -135,6 +136,32 @@ def test_clusters_with_guards_are_those_of_the_chain_in_memory(broker: Broker, n
     findings = asyncio.run(audit(config, config.pipelines[0]))
     assert [(finding.state, finding.said) for finding in findings if finding.state == WRONG] == []
     assert any(" are true" in finding.said for finding in findings)
+
+
+def test_pairs_by_containment_are_those_of_the_chain_in_memory_and_tell_both_sizes(
+    broker: Broker, name: str, data_dir: Path
+) -> None:
+    config = configured(broker, name, 4, measure="containment", threshold=0.8)
+    whole = articles(data_dir, 400)
+    parts = [one._replace(id=f"{one.id} part", text=_part(one.text or "")) for one in whole[::5]]
+    documents = [*whole, *parts]
+    pairs, groups = expected(config, documents)
+    assert len(pairs) > len(expected(configured(broker, name, 4, threshold=0.8), documents)[0]) + 40
+    found, _ = asyncio.run(streamed(config, documents, len(pairs), 1))
+    assert found == (pairs, groups)
+    records = asyncio.run(read(broker.address, config.pipelines[0].matches_topic))
+    sizes = {one.id: len(set(word_windows(one.text or "", 3))) for one in documents}
+    for said in (json.loads(record.value) for record in records):
+        assert said["measure"] == "containment"
+        assert (said["left_shingles"], said["right_shingles"]) == (sizes[said["left"]], sizes[said["right"]])
+    findings = asyncio.run(audit(config, config.pipelines[0]))
+    assert [finding.said for finding in findings if finding.state == WRONG] == []
+    assert any(" are true" in finding.said for finding in findings)
+
+
+def _part(text: str) -> str:
+    words = text.split()
+    return " ".join(words[: round(0.6 * len(words))])
 
 
 async def streamed(config: Config, documents: list[Document], pairs: int, workers: int) -> Any:

@@ -88,8 +88,8 @@ def pipeline(lines: str) -> str:
             "size_ratio = 60\nmeasure = 'containment'",
             "3: pipeline.size_ratio: with `threshold`, `slots` and `recall`: no banding of 128 slots finds a pair of "
             "similarity 0.01329 with probability 0.99: raise slots to 345, lower recall to 0.819, or raise the "
-            "threshold to 0.036; these are Jaccard similarities, of a containment of 0.8 at this `size_ratio`: or lower "
-            "that",
+            "threshold to 0.036; these are Jaccard similarities, of a containment of 0.8 at this `size_ratio`: or "
+            "lower that",
         ),
         ("recall = nan", "3: pipeline.recall: got nan, expected a number above 0 and below 1"),
         ("recall = 0", "3: pipeline.recall: got 0, expected a number above 0 and below 1"),
