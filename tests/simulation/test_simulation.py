@@ -32,7 +32,7 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
     "an in-doubt pair leaves no link when an end expires": (303, 305, 371),
     "the check of distance in time": (15, 22, 38, 44),
     "a delete withdraws at once": (5, 9, 16, 23),
-    "tombstones are kept": (5, 66, 90, 132),
+    "tombstones are kept": (350, 365, 378, 395),
     "a frame is one message": (70, 198, 218, 338),
     "a flight has no key twice": (12, 14, 16, 17),
     "only settle decides what is forgotten": (85, 89, 96, 118),
