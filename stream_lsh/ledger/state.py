@@ -1,5 +1,6 @@
 """What the ledger remembers, and how it is written down and read back."""
 
+from stream_lsh.errors import InvariantError
 from stream_lsh.ledger.changes import LedgerChanges, NewestState, NodeState, PairState
 from stream_lsh.ledger.clusters import Cluster, ClusterIds
 from stream_lsh.ledger.graph import Graph
@@ -74,10 +75,18 @@ class LedgerState:
         """Recovery: what one frame changed, in the order of the frames; or everything, into an empty ledger.
 
         After the last record the ledger equals the one that wrote them.
+
+        Raises:
+            InvariantError: a record of another ledger: what it takes out is not in this one.
         """
         graph, slots = self.graph, self.graph.nodes.slots
         for left, right in changes.pairs_gone:
-            graph.pairs.drop(graph.pairs.find(slots[left], slots[right]))
+            gone = graph.pairs.find(slots[left], slots[right])
+            if gone < 0:
+                raise InvariantError(
+                    f"got a record without the pair {left!r}, {right!r}, expected a ledger that has it"
+                )
+            graph.pairs.drop(gone)
         for id in changes.nodes_gone:
             slot = slots[id]
             graph.past.link(slot, ())

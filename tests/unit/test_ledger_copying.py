@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from stream_lsh.errors import InvariantError
 from stream_lsh.ledger.changes import LedgerChanges
 from stream_lsh.ledger.copying import joined, slices
 from stream_lsh.ledger.edges import Edge, Edges, End, edges_of
@@ -111,6 +112,13 @@ def test_a_pair_that_is_withdrawn_and_confirmed_again_in_one_frame_is_neither_lo
     back.apply(joined([*taken, *rest], [changes]))
     check_graph(back)
     assert back.snapshot() == ledger.snapshot()
+
+
+def test_a_record_that_takes_out_what_is_not_there_ends_a_recovery() -> None:
+    ledger = Ledger(0.5)
+    ledger.settle(1, edges=edges_of([confirmed("a", "b"), confirmed("b", "c")]))
+    with pytest.raises(InvariantError, match="without the pair 'a', 'c'"):
+        ledger.apply(LedgerChanges(pairs_gone=[("a", "c")]))
 
 
 def test_a_large_ledger_is_cut_into_slices_of_so_many_rows() -> None:
