@@ -3,6 +3,7 @@
     NearDuplicates      the same core in memory: add, update, remove, query
     Document            one text with an id and an event time
     Match, Cluster      what is found
+    Story               what a cluster tells
     Guards              against clusters that chain unlike documents together
     StreamLSHError      the root of the errors, see `stream_lsh.errors`
 
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
         UnusableDocument,
     )
     from stream_lsh.ledger.guards.choice import Guards
-    from stream_lsh.model import Cluster, Document, Match
+    from stream_lsh.model import About, Cluster, Document, Match, Story
     from stream_lsh.near_duplicates import NearDuplicates, Similar
 
 __all__ = [
+    "About",
     "Cluster",
     "ConfigError",
     "DamagedBytes",
@@ -46,6 +48,7 @@ __all__ = [
     "NearDuplicates",
     "Similar",
     "StateError",
+    "Story",
     "StreamLSHError",
     "UnusableDocument",
 ]
@@ -53,12 +56,14 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOME = {
+    "About": "model",
     "Cluster": "model",
     "Document": "model",
     "Guards": "ledger.guards.choice",
     "Match": "model",
     "NearDuplicates": "near_duplicates",
     "Similar": "near_duplicates",
+    "Story": "model",
 }
 
 

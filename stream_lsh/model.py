@@ -36,6 +36,24 @@ def ref_offset(ref: int) -> int:
     return ref & _OFFSET_MASK
 
 
+class About(NamedTuple):
+    """What stories tell of a version of a document.
+
+    Attributes:
+        title: its headline.
+        source: the outlet that published it.
+        length: characters of its text.
+    """
+
+    title: str = ""
+    source: str = ""
+    length: int = 0
+
+
+NO_ABOUT = About()
+"""Of a document of which nothing is told."""
+
+
 class Document(NamedTuple):
     """One text to be matched, or (`text` is None) the word that a document is deleted.
 
@@ -43,11 +61,13 @@ class Document(NamedTuple):
         id: what the user calls it; a later document of the same id replaces this one.
         text: what is compared; an empty text is valid and matches nothing.
         time_ms: event time, milliseconds since the epoch.
+        about: what stories tell of it; a document of another one is another version, be the text the same.
     """
 
     id: str
     text: str | None
     time_ms: int = 0
+    about: About = NO_ABOUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +82,7 @@ class Retirement:
         deleted: the document is gone; otherwise there is a newer version.
         keep_until_ms: the newest event time among the retired versions: until that has expired, an edge that was
             under way may still name one of them.
+        about: that of the newest version.
     """
 
     id: str
@@ -70,6 +91,7 @@ class Retirement:
     digest: int
     deleted: bool
     keep_until_ms: int
+    about: About = NO_ABOUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +123,44 @@ class Cluster:
 
     id: str
     members: tuple[str, ...] = field(default=())
+
+
+class Outlet(NamedTuple):
+    """One outlet of a story: when the first of its documents is from, and how many there are."""
+
+    source: str
+    first_time_ms: int
+    documents: int
+
+
+class First(NamedTuple):
+    """The oldest document of a story, and its outlet."""
+
+    id: str
+    source: str
+    time_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A cluster, and what it tells.
+
+    Attributes:
+        id: of the cluster.
+        headline: the title of the representative.
+        representative: the fullest early version: the longest of the ten oldest documents.
+        sources: the outlets in the order in which they published first, at most 100; documents without one count not.
+        source_count: how many outlets there are.
+        first: who was first.
+        last_time_ms: of the newest document.
+        members: ids, newest first by event time.
+    """
+
+    id: str
+    headline: str
+    representative: str
+    sources: tuple[Outlet, ...]
+    source_count: int
+    first: First
+    last_time_ms: int
+    members: tuple[str, ...]

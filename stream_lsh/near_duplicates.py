@@ -14,13 +14,12 @@ from stream_lsh.errors import (
     DamagedBytes,
     FingerprintMismatch,
     InvariantError,
-    MalformedMessage,
-    UnusableDocument,
 )
 from stream_lsh.ledger.changes import MatchChange, PairState
 from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
+from stream_lsh.ledger.stories import representative_of, telling
 from stream_lsh.measure.catalog import JACCARD, measure_of
-from stream_lsh.model import Cluster, Document, Match
+from stream_lsh.model import About, Cluster, Document, Match, Story
 from stream_lsh.pipeline.local import BATCH, Limits, LocalPipeline, LocalState
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.scheme import TextScheme
@@ -28,14 +27,13 @@ from stream_lsh.wire.archive import Archive, read_archive, write_archive
 from stream_lsh.wire.cut import cut_documents
 from stream_lsh.wire.fingerprint import differences, fingerprint
 from stream_lsh.wire.frames import decode_documents, encode
+from stream_lsh.wire.given import given
 from stream_lsh.wire.ledger_record import LedgerAssembler, encode_ledger
-from stream_lsh.wire.source import MAX_ID_BYTES
 
 _RECORD_BYTES = 1 << 20
 _KIND = "near-duplicates"
 _REMOVED = 1024
 """Removals that are worth compacting for."""
-_FIRST_MS, _LAST_MS = -(1 << 53), 1 << 53
 
 
 class Similar(NamedTuple):
@@ -62,6 +60,7 @@ class NearDuplicates:
         measure: `jaccard`, shared shingles over those of both texts together, or `containment`, over those of the
             shorter one: excerpts, and pages within pages.
         size_ratio: only with `containment`: how many times as many shingles the longer text has at most; None: 2.
+        stories: keep of each document its title and its outlet, too, for `stories`.
 
     Guarantees:
         every match is exact: no pair below the threshold is one.  A pair at or above it is found with the probability
@@ -108,6 +107,7 @@ class NearDuplicates:
         guards: Guards = NO_GUARDS,
         measure: str = JACCARD.name,
         size_ratio: float | None = None,
+        stories: bool = False,
     ) -> None:
         problems = [f"guards.{name}: {problem}" for name, problem in guards.problems(threshold)]
         if retention_ms is not None and retention_ms <= 0:
@@ -125,28 +125,33 @@ class NearDuplicates:
             "normalise": list(normalise),
             "seed": seed,
             "guards": guards.settings(),
+            **({"stories": True} if stories else {}),
         }
         chosen = measure_of(measure, size_ratio)
         if chosen != JACCARD:  # archives of the usual measure do not name it
             self._settings |= chosen.settings
         forms: list[str] = self._settings["normalise"]
         scheme = TextScheme(threshold, shingles, recall=recall, normalise=forms, seed=seed, measure=chosen)
-        self._scheme, self._limits = scheme, Limits.of(max_candidates, retention_ms, guards)
+        self._scheme, self._limits = scheme, Limits.of(max_candidates, retention_ms, guards, stories=stories)
         self._pipeline = self._new_pipeline()
         self._removed = 0
 
     # -- changing
 
-    def add(self, id: str, text: str, time_ms: int = 0) -> list[Match]:
+    def add(self, id: str, text: str, time_ms: int = 0, *, title: str = "", source: str = "") -> list[Match]:
         """Add a document, or replace the one of this id; returns all its matches, the most similar first.
 
         Args:
             id: 1 to 1,024 bytes of UTF-8.
             text: any; an empty one matches nothing.
             time_ms: event time, milliseconds since the epoch; it orders a cluster and is what the retention is about.
+            title: what stories call it; without, the first line of the text.
+            source: the outlet that published it.
 
         Raises:
-            MalformedMessage, UnusableDocument: an id, a text or a time that cannot be used; nothing was changed.
+            MalformedMessage, UnusableDocument: an id, a text, a time, a title or an outlet that cannot be used; nothing
+                was changed.
+            ConfigError: a title or an outlet, without stories.
 
         Example:
             >>> near = NearDuplicates()
@@ -155,7 +160,7 @@ class NearDuplicates:
             >>> [match.similarity for match in near.add("b", "one two three four")]
             [1.0]
         """
-        self._process([_checked(Document(id, text, time_ms))])
+        self._process([given(Document(id, text, time_ms, About(title, source)), self._limits.stories)])
         pairs = self._pipeline.settler.ledger.pairs_of(id)
         return sorted(map(_match, pairs), key=lambda match: (-match.similarity, match.left, match.right))
 
@@ -165,7 +170,8 @@ class NearDuplicates:
         """Add many documents at once, which is several times as fast; returns the matches that are new or changed.
 
         Args:
-            documents: ids with texts and, if there are any, times; a `Document` without a text is removed.
+            documents: ids with texts and, if there are any, times; a `Document` without a text is removed.  Of its
+                `about`, title and source are taken.
 
         Guarantees:
             the same as adding them one by one, in their order.
@@ -178,7 +184,7 @@ class NearDuplicates:
             >>> near.add_many([("a", "to be or not to be"), ("b", "To be, or not to be"), ("c", "that is all")])
             [Match(left='a', right='b', similarity=1.0, shared=4, union=4, left_time_ms=0, right_time_ms=0)]
         """
-        checked = [_checked(Document(*document)) for document in documents]
+        checked = [given(Document(*document), self._limits.stories) for document in documents]
         found: dict[tuple[str, str], Match] = {}
         for start in range(0, len(checked), BATCH):
             for change in self._process(checked[start : start + BATCH]):
@@ -260,6 +266,31 @@ class NearDuplicates:
         cluster = self._pipeline.settler.ledger.cluster_of(id)
         return None if cluster is None else self._cluster(cluster)
 
+    def stories(self) -> list[Story]:
+        """What the clusters tell, ascending by their ids.
+
+        Raises:
+            ConfigError: nothing was kept for stories.
+
+        Example:
+            >>> near = NearDuplicates(stories=True)
+            >>> near.add("b", "To be, or not to be: that is all", 7, title="Dane in doubt", source="Globe")
+            []
+            >>> found = near.add("a", "To be, or not to be: that is all", 5, source="Rose")
+            >>> (story,) = near.stories()
+            >>> story.headline, story.first.source, [outlet.source for outlet in story.sources]
+            ('To be, or not to be: that is all', 'Rose', ['Rose', 'Globe'])
+        """
+        if not self._limits.stories:
+            raise ConfigError("got no titles and outlets, expected NearDuplicates(stories=True)")
+        return [self._story(id) for id in sorted(self._pipeline.settler.ledger.ids.live)]
+
+    def _story(self, id: str) -> Story:
+        ledger = self._pipeline.settler.ledger
+        cluster, nodes = ledger.ids.live[id], ledger.graph.nodes
+        told, last_ms, members = telling(cluster, nodes), nodes.times[cluster[-1]], self._cluster(id).members
+        return Story(id, told.headline, nodes.ids[representative_of(cluster, nodes)], *told[1:], last_ms, members)
+
     def _cluster(self, id: str) -> Cluster:
         return Cluster(id, tuple(reversed(self._pipeline.settler.ledger.members(id))))
 
@@ -303,7 +334,7 @@ class NearDuplicates:
         head = {
             "kind": _KIND,
             "settings": self._settings,
-            "limits": asdict(self._limits),
+            "limits": {name: value for name, value in asdict(self._limits).items() if name != "stories"},
             "scheme": settings,
             "next_offset": state.next_offset,
             "newest_ms": state.newest_ms,
@@ -376,18 +407,3 @@ def _match(pair: PairState | MatchChange) -> Match:
     times = (pair.left_time_ms, pair.right_time_ms)
     sizes = (pair.left_shingles, pair.right_shingles)
     return Match(pair.left, pair.right, pair.similarity, pair.shared, pair.union, *times, *sizes)
-
-
-def _checked(document: Document) -> Document:
-    id, text, time_ms = document
-    if not isinstance(id, str):
-        raise MalformedMessage("id", f"got the id {id!r:.60}, expected a string")
-    if not 0 < len(id.encode("utf-8", "surrogatepass")) <= MAX_ID_BYTES:
-        raise UnusableDocument("id", f"got an id of {len(id)} characters, expected 1 to {MAX_ID_BYTES} bytes of UTF-8")
-    if text is not None and not isinstance(text, str):
-        raise MalformedMessage("text", f"got {type(text).__name__} as the text of {id!r:.60}, expected a string")
-    if not isinstance(time_ms, int) or isinstance(time_ms, bool) or not _FIRST_MS < time_ms < _LAST_MS:
-        raise MalformedMessage(
-            "time", f"got {time_ms!r:.60} as the time of {id!r:.60}, expected milliseconds since 1970, a whole number"
-        )
-    return document

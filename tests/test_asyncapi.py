@@ -18,7 +18,7 @@ from stream_lsh.config import parse
 from stream_lsh.errors import InputError
 from stream_lsh.measure.catalog import JACCARD
 from stream_lsh.measure.containment import Containment
-from stream_lsh.model import Document
+from stream_lsh.model import NO_ABOUT, About, Document
 from stream_lsh.pipeline.local import Limits, LocalPipeline
 from stream_lsh.pipeline.scheme import TextScheme
 from stream_lsh.wire.public import cluster_messages, match_messages, member_messages
@@ -43,7 +43,9 @@ def documents(count: int) -> list[list[Document]]:
         for _ in range(chance.choice((1, 1, 2, 5))):
             start, length = chance.randrange(0, 40, 2), chance.choice((10, 12))
             text = None if chance.random() < 0.2 else " ".join(WORDS[start : start + length])
-            batch.append(Document(f"doc{chance.randrange(30)}", text, time_ms - chance.randrange(3_000)))
+            number = chance.randrange(30)
+            about = NO_ABOUT if text is None else About(f"Title {start}", ("", "wire")[number % 2], len(text))
+            batch.append(Document(f"doc{number}", text, time_ms - chance.randrange(3_000), about))
         batches.append(batch)
     return batches
 
@@ -54,7 +56,7 @@ def seen() -> Seen:
     found = Seen()
     for measure in (JACCARD, Containment()):
         scheme = TextScheme(0.5, "word:1", measure=measure)
-        pipeline = LocalPipeline(scheme, 0.5, Limits(RETENTION_MS, lateness_ms=1_000))
+        pipeline = LocalPipeline(scheme, 0.5, Limits(RETENTION_MS, lateness_ms=1_000, stories=True))
         for version, settled in enumerate(one for batch in documents(120) for one in pipeline.process(batch)):
             messages = [
                 *(("matches", one) for one in match_messages("news", settled.matches, NOW_MS, measure.name)),
@@ -163,6 +165,10 @@ def test_topics_are_named_and_made_as_described() -> None:
         {"text": "words", "deleted": None},
         {"text": "words", "deleted": 1},
         {"text": "words", "more": {"of": ["anything"]}},
+        {"text": "words", "title": "Words", "source": None, "url": "https://example.org/"},
+        {"text": "words", "title": 5},
+        {"text": "words", "source": ["wire"]},
+        {"text": "words", "url": True},
         {"deleted": True},
         {"deleted": True, "text": None},
         {"deleted": True, "text": 5},
@@ -183,7 +189,7 @@ def reads(value: Any) -> bool:
     named = value.get("id") if isinstance(value, dict) else None
     key = b"a" if named is None else str(named).encode()  # both have to be equal, which no schema can say
     try:
-        parse_document(json.dumps(value).encode(), key, fallback_time_ms=NOW_MS, max_ahead_ms=None)
+        parse_document(json.dumps(value).encode(), key, fallback_time_ms=NOW_MS, max_ahead_ms=None, stories=True)
     except InputError:
         return False
     return True

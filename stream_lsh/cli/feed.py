@@ -8,11 +8,12 @@ import os
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from stream_lsh.cli.inputs import FORMATS, Input, find_inputs
 from stream_lsh.cli.parsing import Parser, whole
+from stream_lsh.cli.parts import Part
 from stream_lsh.cli.pipelines import one_of
 from stream_lsh.cli.progress import Progress
 from stream_lsh.cli.reading import read
@@ -40,7 +41,8 @@ def run(arguments: Sequence[str]) -> int:
 
     feeder = Feeder(config.kafka, pipeline)
     started = time.monotonic()
-    refused = asyncio.run(_feed(feeder, inputs, options))
+    parts = read(inputs, options, fallback_time_ms=int(time.time() * 1000), stories=pipeline.stories)
+    refused = asyncio.run(_feed(feeder, inputs, parts, options))
     seconds = time.monotonic() - started
     if not options.quiet:
         aside = f", {refused:,} put aside" if refused else ""
@@ -65,11 +67,11 @@ def _parser() -> Parser:
     return parser
 
 
-async def _feed(feeder: "Feeder", inputs: Sequence[Input], options: Namespace) -> int:
+async def _feed(feeder: "Feeder", inputs: Sequence[Input], parts: Iterable[Part], options: Namespace) -> int:
     progress = Progress(sum(one.size for one in inputs), shown=not options.quiet)
     refused = 0
     async with feeder:
-        for documents, wrong, position in read(inputs, options, fallback_time_ms=int(time.time() * 1000)):
+        for documents, wrong, position in parts:
             refused += len(wrong)
             for one in wrong if refused <= _SHOWN and not options.quiet else ():
                 progress.clear()

@@ -13,13 +13,16 @@ from stream_lsh.wire.source import FieldNames, parse_lines
 _MAX_AHEAD_MS = 3_600_000
 
 
-def read(inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0) -> Iterator[Part]:
+def read(
+    inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0, *, stories: bool = False
+) -> Iterator[Part]:
     """The documents of all inputs, in order.
 
     Args:
         inputs: what to read.
         options: those of the command.
         fallback_time_ms: event time of a document without one.
+        stories: read title, outlet and URL as well, where the lines are JSON.
 
     Raises:
         ConfigError, InputError, OSError: an input cannot be read as a whole.
@@ -31,7 +34,12 @@ def read(inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0)
     for block in blocks(inputs, names, options.max_document_bytes):
         limit = 1 << 62 if block.checked else options.max_document_bytes
         documents, errors = parse_lines(
-            block.lines, fallback_time_ms=fallback_time_ms, max_bytes=limit, max_ahead_ms=ahead_ms, names=fields
+            block.lines,
+            fallback_time_ms=fallback_time_ms,
+            max_bytes=limit,
+            max_ahead_ms=ahead_ms,
+            names=fields,
+            stories=stories,
         )
         yield Part(documents, _refused(block, errors), block.position)
 

@@ -70,6 +70,9 @@ _PLAIN: Mapping[type, Sequence[tuple[Kind, str]]] = {
         (FIELD_NAME, "the field with the text that is compared"),
         (FIELD_NAME, "the field with the event time: ISO 8601 or milliseconds since 1970"),
         (FIELD_NAME, "the field that is `true` in a message that deletes its document"),
+        (FIELD_NAME, "with `stories`, the field with the title; without one the first line of the text is"),
+        (FIELD_NAME, "with `stories`, the field with the outlet; without one the host of the URL is"),
+        (FIELD_NAME, "with `stories`, the field with the URL"),
     ),
     Guards: (
         (FLAG, "a single pair does not hold two groups of two documents or more together"),

@@ -259,6 +259,12 @@ class PipelineConfig:
             kinds.FLAG, "copy the sources to one topic keyed by id first: they are several, or not keyed by it"
         ),
     )
+    stories: bool = field(
+        default=False,
+        metadata=key(
+            kinds.FLAG, "clusters tell headline, outlets and who was first: `title`, `source`, `url` are read"
+        ),
+    )
     fields: FieldNames = field(
         default=FieldNames(), metadata=table(FieldNames, "what the source calls the fields of a document")
     )
@@ -305,6 +311,7 @@ class PipelineConfig:
             max_ahead_ms=self.max_ahead_ms,
             names=self.fields,
             keyed=keyed,
+            stories=self.stories,
         )
 
     def limits(self) -> Limits:
@@ -313,6 +320,7 @@ class PipelineConfig:
             self.max_candidates,
             self.retention_ms,
             self.guards,
+            stories=self.stories,
             lateness_ms=self.lateness_ms,
             max_documents=self.max_documents,
         )

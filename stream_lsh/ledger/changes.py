@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from stream_lsh.model import NO_ABOUT, About, First, Outlet
 from stream_lsh.retention import Horizon
 
 
@@ -46,10 +47,22 @@ class MemberChange(NamedTuple):
     reason: str | None = None
 
 
+class Telling(NamedTuple):
+    """What a cluster tells: its headline, its outlets in the order in which they published, at most 100, who was first.
+
+    `source_count` is that of all outlets.
+    """
+
+    headline: str
+    sources: tuple[Outlet, ...]
+    source_count: int
+    first: First
+
+
 class ClusterChange(NamedTuple):
     """A cluster as it is now, or (`event` is None) that it is no more: merged into another, or closed.
 
-    `members` are the newest first by event time, at most 100; `size` counts them all.
+    `members` are the newest first by event time, at most 100; `size` counts them all.  `told` is there with stories.
     """
 
     id: str
@@ -62,10 +75,14 @@ class ClusterChange(NamedTuple):
     first_time_ms: int = 0
     last_time_ms: int = 0
     merged_into: str | None = None
+    told: Telling | None = None
 
 
 class NodeState(NamedTuple):
-    """A live document that the ledger knows: its newest version, its cluster, its past nodes in ascending order."""
+    """A live document that the ledger knows: its newest version, its cluster, its past nodes in ascending order.
+
+    `about` is that of the newest version.
+    """
 
     id: str
     ref: int
@@ -73,6 +90,7 @@ class NodeState(NamedTuple):
     digest: int
     cluster: str
     pasts: tuple[int, ...]
+    about: About = NO_ABOUT
 
 
 class PairState(NamedTuple):

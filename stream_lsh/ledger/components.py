@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from stream_lsh.abouts import at_rows
 from stream_lsh.ledger.clusters import NOWHERE, Cluster, older
 from stream_lsh.ledger.frame import GROWING, Frame
 from stream_lsh.ledger.nodes import view_f64
@@ -61,7 +62,7 @@ class Components(LedgerState):
             for slot in goes:
                 self.graph.nodes.put_in(stays, slot)
         else:
-            stays[:] = nodes.by_age(stays + goes)
+            stays.become(nodes.by_age(stays + goes))
 
     def _carry(self, slots: Iterable[int], from_: Cluster, to: Cluster) -> None:
         """Nodes go from one cluster to another."""
@@ -76,7 +77,8 @@ class Components(LedgerState):
         """Put the new documents and pairs of a plain frame in."""
         ends, graph, nodes = found.ends, self.graph, self.graph.nodes
         digests = ends.digests[ends.first]
-        fresh = nodes.add_many(ends.new_ids, ends.refs[ends.first], ends.times[ends.first], digests)
+        abouts = at_rows(ends.abouts, ends.first.tolist())
+        fresh = nodes.add_many(ends.new_ids, ends.refs[ends.first], ends.times[ends.first], digests, abouts)
         self._frame.nodes = dict.fromkeys(fresh)
         graph.pairs.grow()
         graph.expiry.watch(fresh)
@@ -120,7 +122,7 @@ class Components(LedgerState):
                     frame.events.setdefault(there.id, set()).add("joined")
                 elif note is not None:
                     frame.touch_cluster(there, "joined")
-                if times[new] > times[there[-1]]:
+                if times[new] > times[there[-1]] and there.outlets is None:
                     there.append(new)
                 else:
                     nodes.put_in(there, new)
@@ -158,7 +160,7 @@ class Components(LedgerState):
         pieces = self._pieces(cluster, parts)
         of_size = Counter(map(len, pieces))
         pieces.sort(key=lambda piece: (-len(piece), nodes.first_id(piece) if of_size[len(piece)] > 1 else ""))
-        cluster[:] = pieces[0]
+        cluster.become(pieces[0])
         for piece in pieces[1:]:
             new = self.ids.open(nodes.ids[piece[0]], piece, frame.offset)
             frame.touch_new_cluster(new)
@@ -204,7 +206,7 @@ class Components(LedgerState):
                     nodes.take_out(cluster, slot)
             else:
                 gone = set(leaving)
-                cluster[:] = [slot for slot in cluster if slot not in gone]
+                cluster.become([slot for slot in cluster if slot not in gone])
             if not cluster:
                 last = leaving[-1]
                 self._close(cluster, nodes.times[last], nodes.refs[last])

@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stream_lsh.abouts import Abouts, in_full, told
 from stream_lsh.arrays import F64, I64, U32, U64
+from stream_lsh.model import NO_ABOUT, About
 
 
 class End(NamedTuple):
@@ -16,6 +18,7 @@ class End(NamedTuple):
     ref: int
     time_ms: int
     digest: int
+    about: About = NO_ABOUT
 
 
 class Edge(NamedTuple):
@@ -39,16 +42,18 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """One end of each edge: n `ids`, uint64[n] `refs`, int64[n] `times`, uint64[n] `digests`."""
+    """One end of each edge: n `ids`, uint64[n] `refs`, int64[n] `times`, uint64[n] `digests`; what stories tell."""
 
     ids: Sequence[str]
     refs: U64
     times: I64
     digests: U64
+    abouts: Abouts = ()
 
     def rows(self) -> Iterator[End]:
         """The ends in plain values."""
-        return map(End, self.ids, self.refs.tolist(), self.times.tolist(), self.digests.tolist())
+        numbers = (self.refs.tolist(), self.times.tolist(), self.digests.tolist())
+        return map(End, self.ids, *numbers, in_full(self.abouts, len(self.ids)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,4 +104,5 @@ def _ends(ends: Sequence[End]) -> Ends:
         np.array([end.ref for end in ends], np.uint64),
         np.array([end.time_ms for end in ends], np.int64),
         np.array([end.digest for end in ends], np.uint64),
+        told([end.about for end in ends]),
     )

@@ -5,9 +5,10 @@ So a frame publishes a value once, however often it changed on the way, and noth
 
 from typing import NamedTuple
 
-from stream_lsh.ledger.changes import ClosedState, NewestState, PairState
+from stream_lsh.ledger.changes import ClosedState, NewestState, PairState, Telling
 from stream_lsh.ledger.clusters import NEWEST_LISTED, Cluster
 from stream_lsh.ledger.graph import Graph
+from stream_lsh.ledger.stories import representative_of, telling
 
 UPDATED, DELETED, EXPIRED = "updated", "deleted", "expired"
 """Reasons for a withdrawal."""
@@ -27,11 +28,12 @@ class NodeNote(NamedTuple):
     best: float
 
 
-Seen = tuple[int, tuple[str, ...], str, int, int]
-"""What the public sees of a cluster, apart from what happened to it: size, newest members, representative, times."""
+Seen = tuple[int, tuple[str, ...], str, int, int, Telling | None]
+"""What the public sees of a cluster, apart from what happened to it: size, newest members, representative, times,
+and what it tells."""
 
 
-GROWING: Seen = (0, (), "", 0, 0)
+GROWING: Seen = (0, (), "", 0, 0, None)
 """Stands for a cluster as it was that nothing leaves in the frame: whatever it was, it has become another."""
 
 
@@ -44,9 +46,10 @@ class Frame:
     along.
     """
 
-    def __init__(self, offset: int, graph: Graph) -> None:
+    def __init__(self, offset: int, graph: Graph, stories: bool = False) -> None:
         self.offset = offset
         self.graph = graph
+        self._stories = stories
         self.nodes: dict[int, NodeNote | None] = {}
         self.moved: dict[int, str] = {}
         self.pairs: dict[PairKey, PairState | None] = {}
@@ -104,10 +107,14 @@ class Frame:
 
     def seen(self, cluster: Cluster) -> Seen:
         """What the public sees of a cluster that is there."""
-        ids, times = self.graph.nodes.ids, self.graph.nodes.times
+        nodes = self.graph.nodes
+        ids, times = nodes.ids, nodes.times
         oldest, newest = cluster[0], cluster[-1]
         members = tuple(map(ids.__getitem__, cluster[: -NEWEST_LISTED - 1 : -1]))
-        return len(cluster), members, ids[oldest], times[oldest], times[newest]
+        if not self._stories:
+            return len(cluster), members, ids[oldest], times[oldest], times[newest], None
+        representative = ids[representative_of(cluster, nodes)]
+        return len(cluster), members, representative, times[oldest], times[newest], telling(cluster, nodes)
 
     def heir(self, id: str) -> str:
         """The cluster that a cluster ended up in, itself if it was not merged away."""

@@ -19,6 +19,7 @@ from stream_lsh.ledger.nodes import Nodes
 from stream_lsh.ledger.pairs import Pairs
 from stream_lsh.ledger.past import Past
 from stream_lsh.ledger.twins import Twins
+from stream_lsh.model import NO_ABOUT, About
 
 _STEPS = 32
 """Steps that a search takes at a time."""
@@ -37,9 +38,9 @@ class Graph:
         self.past = Past()
         self.expiry = Expiry(self.nodes, retention_ms)
 
-    def add(self, id: str, ref: int, time_ms: int, digest: int) -> int:
+    def add(self, id: str, ref: int, time_ms: int, digest: int, about: About = NO_ABOUT) -> int:
         """Put a node in, beside its twins; returns its slot."""
-        slot = self.nodes.add(id, ref, time_ms, digest)
+        slot = self.nodes.add(id, ref, time_ms, digest, about)
         self.pairs.grow()
         self.twins.add(slot)
         self.expiry.watch((slot,))
@@ -51,13 +52,14 @@ class Graph:
         self.expiry.forget(slot)
         self.nodes.remove(slot)
 
-    def replace(self, slot: int, ref: int, time_ms: int, digest: int) -> None:
+    def replace(self, slot: int, ref: int, time_ms: int, digest: int, about: About) -> None:
         """Give a node another version: its pairs stay, its twins are those of the new digest."""
         self.pairs.keep_versions(slot)
         self.twins.remove(slot)
         self.expiry.forget(slot)
         nodes = self.nodes
         nodes.refs[slot], nodes.times[slot], nodes.digests[slot] = ref, time_ms, digest
+        nodes.abouts[slot] = about
         self.twins.add(slot)
         self.expiry.watch((slot,))
 

@@ -122,7 +122,7 @@ class Groups(Components):
                 frame.merged_into[goes.id] = cluster.id
                 frame.merged_from.setdefault(cluster.id, set()).update(frame.merged_from.pop(goes.id, ()), {goes.id})
                 self._close(goes, nodes.times[goes[-1]], nodes.refs[goes[-1]])
-            cluster[:] = group
+            cluster.become(group)
         else:
             cluster = self.ids.open(nodes.ids[group[0]], group, frame.offset)
             frame.touch_new_cluster(cluster)

@@ -31,7 +31,7 @@ from stream_lsh.ledger.outcome import (
 )
 from stream_lsh.ledger.pairs import Counts
 from stream_lsh.ledger.plain import LEAST_ROWS, PlainPairs, pair_tables, plain_pairs
-from stream_lsh.model import Retirement
+from stream_lsh.model import About, Retirement
 from stream_lsh.retention import Horizon
 
 
@@ -42,6 +42,7 @@ class Ledger(Groups):
         threshold: pairs below it are not true.
         retention_ms: how far apart in event time two documents may be; None: any distance.
         guards: what holds a cluster together besides pairs; without, clusters are the connected components.
+        stories: clusters tell headline, outlets and who was first.
 
     Guarantees:
         Edges may come again, late, and in any order between documents; the end is the same.
@@ -51,9 +52,16 @@ class Ledger(Groups):
         the retention.
     """
 
-    def __init__(self, threshold: float, retention_ms: int | None = None, guards: Guards = NO_GUARDS) -> None:
+    def __init__(
+        self,
+        threshold: float,
+        retention_ms: int | None = None,
+        guards: Guards = NO_GUARDS,
+        stories: bool = False,
+    ) -> None:
         super().__init__(retention_ms, guards)
         self._threshold = threshold
+        self._stories = stories
 
     # -- one frame
 
@@ -73,7 +81,7 @@ class Ledger(Groups):
             edges: confirmed pairs and answers to rechecks.
             horizon: what has expired now, if it has moved.
         """
-        self._frame = Frame(offset, self.graph)
+        self._frame = Frame(offset, self.graph, self._stories)
         if horizon is None and not retirements and isinstance(edges, Edges) and len(edges) >= LEAST_ROWS:
             found = None if self.guards else plain_pairs(edges, self, self._threshold)
             if found is not None:
@@ -106,7 +114,7 @@ class Ledger(Groups):
             if retired.deleted or self.horizon.passed(retired.time_ms, retired.ref):
                 self._remove(slot, DELETED if retired.deleted else UPDATED)
             else:
-                self._replace_version(slot, retired.ref, retired.time_ms, retired.digest)
+                self._replace_version(slot, retired.ref, retired.time_ms, retired.digest, retired.about)
         elif retired.deleted:
             self._withdraw_below(slot, retired.ref)
 
@@ -131,7 +139,7 @@ class Ledger(Groups):
         self._drop_nodes([slot], reason)
         self._repair(suspects, reason)
 
-    def _replace_version(self, slot: int, ref: int, time_ms: int, digest: int) -> None:
+    def _replace_version(self, slot: int, ref: int, time_ms: int, digest: int, about: About) -> None:
         """A node names a newer version: its pairs stay, in doubt; its twins are others, and it has no past.
 
         What its old company has lost is settled before the new twins are joined, or an update would merge two clusters
@@ -147,7 +155,7 @@ class Ledger(Groups):
         if cluster is not NOWHERE:
             self._frame.touch_cluster(cluster, "changed")
             nodes.take_out(cluster, slot)
-        graph.replace(slot, ref, time_ms, digest)
+        graph.replace(slot, ref, time_ms, digest, about)
         if cluster is not NOWHERE:
             nodes.put_in(cluster, slot)
         self._repair(suspects, UPDATED)
@@ -175,7 +183,7 @@ class Ledger(Groups):
         for end in (one, other):
             slot = slots.get(end.id)
             if slot is not None and end.ref > refs[slot]:
-                self._replace_version(slot, end.ref, end.time_ms, end.digest)
+                self._replace_version(slot, *end[1:])
         edge = edge if one.id < other.id else edge.turned()
         left, right = edge[:2]
         if edge.similarity >= self._threshold:

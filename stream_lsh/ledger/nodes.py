@@ -8,6 +8,7 @@ numbers are arrays, which grow without being copied (the allocator moves pages),
     times       i64, event time of that
     digests     u64, digest of that
     best        f64, similarity of its best live pair, -1 without one
+    abouts      what stories tell of its newest version
     clusters    the cluster that it is in; `NOWHERE` before it is in one, and when it is gone
 """
 
@@ -17,8 +18,10 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from stream_lsh.abouts import Abouts
 from stream_lsh.arrays import F64, I64, U32, U64
 from stream_lsh.ledger.clusters import NOWHERE, Cluster
+from stream_lsh.model import NO_ABOUT, About
 
 _FEW = 32
 """So many are sorted faster one by one."""
@@ -59,6 +62,7 @@ class Nodes:
         self.times = array("q")
         self.digests = array("Q")
         self.best = array("d")
+        self.abouts: list[About] = []
         self.clusters: list[Cluster] = []
         self._free: list[int] = []
         self._gone: dict[str, int] = {}
@@ -66,7 +70,7 @@ class Nodes:
     def __len__(self) -> int:
         return len(self.slots)
 
-    def add(self, id: str, ref: int, time_ms: int, digest: int) -> int:
+    def add(self, id: str, ref: int, time_ms: int, digest: int, about: About) -> int:
         """Put a document in that is not in; returns its slot."""
         slot = self._gone.pop(id, -1) if self._gone else -1
         if slot < 0 and self._free:
@@ -78,15 +82,16 @@ class Nodes:
             self.times.append(time_ms)
             self.digests.append(digest)
             self.best.append(NO_PAIR)
+            self.abouts.append(about)
             self.clusters.append(NOWHERE)
         else:
-            self.ids[slot] = id
+            self.ids[slot], self.abouts[slot] = id, about
             self.refs[slot], self.times[slot], self.digests[slot] = ref, time_ms, digest
             self.best[slot] = NO_PAIR
         self.slots[id] = slot
         return slot
 
-    def add_many(self, ids: list[str], refs: U64, times: I64, digests: U64) -> list[int]:
+    def add_many(self, ids: list[str], refs: U64, times: I64, digests: U64, abouts: Abouts) -> list[int]:
         """Put documents in that are not in, each once; returns their slots."""
         again = min(len(ids), len(self._free))
         slots = self._free[len(self._free) - again :]
@@ -106,8 +111,11 @@ class Nodes:
             self.times.frombytes(times[again:].tobytes())
             self.digests.frombytes(digests[again:].tobytes())
             self.best.extend([NO_PAIR] * new)
+            self.abouts += [NO_ABOUT] * new
             self.clusters += [NOWHERE] * new
         self.slots.update(zip(ids, slots, strict=True))
+        for slot, about in zip(slots, abouts, strict=True) if abouts else ():
+            self.abouts[slot] = about
         return slots
 
     def remove(self, slot: int) -> None:
@@ -120,7 +128,7 @@ class Nodes:
     def release(self) -> None:
         """The slots of those who are gone may be used for others."""
         for slot in self._gone.values():
-            self.ids[slot] = ""
+            self.ids[slot], self.abouts[slot] = "", NO_ABOUT
             self._free.append(slot)
         self._gone.clear()
 
@@ -130,14 +138,26 @@ class Nodes:
 
     def put_in(self, cluster: Cluster, slot: int) -> None:
         """A member more, in its place; most are the newest."""
-        if not cluster or self.times[slot] > self.times[cluster[-1]]:
-            cluster.append(slot)
-        else:
-            insort(cluster, slot, key=self.age)
+        self.insert(cluster, slot)
+        if cluster.outlets is not None:
+            cluster.outlets.put_in(slot)
 
     def take_out(self, cluster: Cluster, slot: int) -> None:
-        """Take a member out that is in, before its time changes."""
-        del cluster[bisect_left(cluster, self.age(slot), key=self.age)]
+        """Take a member out that is in, before its version changes."""
+        self.delete(cluster, slot)
+        if cluster.outlets is not None:
+            cluster.outlets.take_out(slot)
+
+    def insert(self, ordered: list[int], slot: int) -> None:
+        """Put a slot into a list of them that is in ascending order of age."""
+        if not ordered or self.times[slot] > self.times[ordered[-1]]:
+            ordered.append(slot)
+        else:
+            insort(ordered, slot, key=self.age)
+
+    def delete(self, ordered: list[int], slot: int) -> None:
+        """Take a slot that is there out of such a list."""
+        del ordered[bisect_left(ordered, self.age(slot), key=self.age)]
 
     def by_id(self, slots: Iterable[int]) -> list[int]:
         """Slots in ascending order of their ids."""

@@ -149,11 +149,11 @@ def cluster_changes(frame: Frame, live: dict[str, Cluster]) -> Sequence[ClusterC
         if cluster is not None:
             now = frame.seen(cluster)
             if now != before:
-                size, members, representative, first_ms, last_ms = now
+                size, members, representative, first_ms, last_ms, told = now
                 happened = ("created", (), None) if before is None and not rooted else _happened(id, frame, live)
                 event, merged_from, split_from = happened
-                times = (first_ms, last_ms, None)
-                changes.append((id, event, size, members, representative, merged_from, split_from, *times))
+                rest = (first_ms, last_ms, None, told)
+                changes.append((id, event, size, members, representative, merged_from, split_from, *rest))
         elif before is not None:
             heir = frame.heir(id)
             changes.append(ClusterChange(id, merged_into=heir if heir != id and heir in live else None))

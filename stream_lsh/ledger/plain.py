@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from stream_lsh.abouts import Abouts, in_full
 from stream_lsh.arrays import I64, U32, U64
 from stream_lsh.ledger.changes import MatchChange, PairState
 from stream_lsh.ledger.edges import Edges
@@ -21,7 +22,7 @@ from stream_lsh.ledger.nodes import view_i64, view_u64
 from stream_lsh.ledger.pairs import Columns
 from stream_lsh.ledger.state import LedgerState
 from stream_lsh.ledger.table import Table
-from stream_lsh.model import ref_offset, ref_partition
+from stream_lsh.model import NO_ABOUT, ref_offset, ref_partition
 from stream_lsh.retention import Horizon
 
 LEAST_ROWS = 6
@@ -33,7 +34,7 @@ class Ends:
     """Both ends of some edges, one behind the other, that with the smaller id first; by position.
 
     Attributes:
-        ids, refs, times, digests: of the version that was compared.
+        ids, refs, times, digests, abouts: of the version that was compared.
         slots: of those that are in the ledger, else -1.
         missing: int64[m], the positions of those that are not in the ledger.
         new_ids: the ids that are not in the ledger, in the order in which they come.
@@ -45,6 +46,7 @@ class Ends:
     refs: U64
     times: I64
     digests: U64
+    abouts: Abouts
     slots: I64
     missing: I64
     new_ids: list[str]
@@ -131,6 +133,7 @@ def _ends(edges: Edges, slots: dict[str, int]) -> Ends:
         _beside(left.refs, right.refs, swapped),
         _beside(left.times, right.times, swapped),
         _beside(left.digests, right.digests, swapped),
+        _abouts(edges, swapped),
         known,
         missing,
         new_ids,
@@ -145,6 +148,17 @@ def _beside(left: Any, right: Any, swapped: list[int]) -> Any:
     both[::2], both[1::2] = left, right
     if swapped:
         both[::2][swapped], both[1::2][swapped] = right[swapped], left[swapped]
+    return both
+
+
+def _abouts(edges: Edges, swapped: list[int]) -> Abouts:
+    left, right, rows = edges.left.abouts, edges.right.abouts, len(edges)
+    if not left and not right:
+        return ()
+    both = [NO_ABOUT] * (2 * rows)
+    both[::2], both[1::2] = in_full(left, rows), in_full(right, rows)
+    for row in swapped:
+        both[2 * row], both[2 * row + 1] = both[2 * row + 1], both[2 * row]
     return both
 
 

@@ -115,14 +115,14 @@ class LedgerState:
 
     def _apply_node(self, state: NodeState) -> None:
         graph, nodes = self.graph, self.graph.nodes
-        id, ref, time_ms, digest, cluster_id, pasts = state
+        id, ref, time_ms, digest, cluster_id, pasts, about = state
         slot = nodes.slots.get(id)
         if slot is None:
-            slot = graph.add(id, ref, time_ms, digest)
+            slot = graph.add(id, ref, time_ms, digest, about)
         else:
             self._leave_cluster(slot)
             if (nodes.refs[slot], nodes.times[slot], nodes.digests[slot]) != (ref, time_ms, digest):
-                graph.replace(slot, ref, time_ms, digest)
+                graph.replace(slot, ref, time_ms, digest, about)
         cluster = nodes.clusters[slot] = self.ids.live[cluster_id]
         nodes.put_in(cluster, slot)
         graph.past.link(slot, pasts)

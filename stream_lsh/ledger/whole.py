@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from stream_lsh.abouts import told
 from stream_lsh.arrays import I64
 from stream_lsh.ledger.changes import NodeState, PairState
 from stream_lsh.ledger.clusters import Cluster
@@ -22,7 +23,7 @@ def node_rows(slots: list[int], graph: Graph) -> Table[NodeState]:
     numbers = view_u64(nodes.refs)[at], view_i64(nodes.times)[at], view_u64(nodes.digests)[at]
     ids, clusters = [nodes.ids[slot] for slot in slots], [nodes.clusters[slot].id for slot in slots]
     pasts = [past.of(slot) for slot in slots] if past.links else [()] * len(slots)
-    return Table(NodeState, (ids, *numbers, clusters, pasts))
+    return Table(NodeState, (ids, *numbers, clusters, pasts, [nodes.abouts[slot] for slot in slots]))
 
 
 def pair_rows(slots: list[int], graph: Graph) -> Sequence[PairState]:
@@ -60,10 +61,10 @@ def fill_nodes(rows: Sequence[NodeState], graph: Graph, live: dict[str, Cluster]
     if not rows:
         return
     nodes = graph.nodes
-    ids, refs, times, digests, clusters, pasts = columns_of(rows)
+    ids, refs, times, digests, clusters, pasts, abouts = columns_of(rows)
     times = np.asarray(times, np.int64)
     digests = np.asarray(digests, np.uint64)
-    slots = nodes.add_many([*ids], np.asarray(refs, np.uint64), times, digests)
+    slots = nodes.add_many([*ids], np.asarray(refs, np.uint64), times, digests, told(abouts))
     graph.pairs.grow()
     nodes.clusters = [live[cluster] for cluster in clusters]
     order = times.argsort(kind="stable")

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stream_lsh.abouts import Abouts
 from stream_lsh.arrays import I64, U8, U32, U64, Bools
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.model import Retirement
@@ -83,6 +84,7 @@ class Verifications:
         signatures: uint32[n, slots].
         rows: int64[m], the new version of each pair, as a row number.
         old: uint64[m]; kinds: uint8[m].
+        abouts: what stories tell of each new version.
     """
 
     refs: U64
@@ -94,6 +96,7 @@ class Verifications:
     rows: I64
     old: U64
     kinds: U8
+    abouts: Abouts = ()
 
     def __len__(self) -> int:
         return self.old.size

@@ -1,4 +1,4 @@
-"""Where a table of documents keeps what is large: the texts and the signatures of versions.
+"""Where a table of documents keeps what is large: the texts and the signatures of versions, and what stories tell.
 
 A table knows every version by its row, which is used again, and by its ref, which is not.  `MemoryContents` goes by the
 row; what keeps contents on disk goes by the ref.
@@ -9,7 +9,9 @@ from typing import Protocol
 
 import numpy as np
 
+from stream_lsh.abouts import Abouts, at_rows, in_full
 from stream_lsh.arrays import I64, U32, U64
+from stream_lsh.model import NO_ABOUT, About
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.retention import Horizon
 
@@ -18,7 +20,7 @@ CHUNK = 1 << CHUNK_BITS
 
 
 class Contents(Protocol):
-    """Texts and signatures of live versions."""
+    """Texts and signatures of live versions, and what stories tell of them."""
 
     def put(self, rows: I64, record: DocumentsRecord) -> None:
         """Keep the contents of a record, or where a version of it is not live, forget what was in its row.
@@ -30,6 +32,9 @@ class Contents(Protocol):
 
     def texts(self, rows: I64, refs: U64) -> list[str]:
         """The text of each live version."""
+
+    def abouts(self, rows: I64, refs: U64) -> Abouts:
+        """What stories tell of each live version."""
 
     def signatures(self, rows: I64, refs: U64) -> U32:
         """uint32[n, slots]: the signature of each live version."""
@@ -58,6 +63,7 @@ class MemoryContents:
         self._slots = slots
         self._signatures: list[U32] = []
         self._texts: list[str] = []
+        self._abouts: list[About] = []  # only where there are stories
 
     def put(self, rows: I64, record: DocumentsRecord) -> None:
         """Keep the contents of a record."""
@@ -70,6 +76,11 @@ class MemoryContents:
             self._signatures.append(np.empty((CHUNK, self._slots), np.uint32))
         for row, position in zip(rows[kept].tolist(), kept.tolist(), strict=True):
             self._texts[row] = record.texts[position]
+        if record.abouts or self._abouts:
+            self._abouts += [NO_ABOUT] * (len(self._texts) - len(self._abouts))
+            abouts = in_full(record.abouts, len(record))
+            for row, position in zip(rows[kept].tolist(), kept.tolist(), strict=True):
+                self._abouts[row] = abouts[position]
         chunk_of = rows >> CHUNK_BITS
         for chunk in sorted(set(chunk_of[kept].tolist())):  # np.unique takes several times as long
             at = np.flatnonzero(chunk_of == chunk)
@@ -79,6 +90,10 @@ class MemoryContents:
         """The text of each row."""
         return [self._texts[row] for row in rows.tolist()]
 
+    def abouts(self, rows: I64, refs: U64) -> Abouts:
+        """What stories tell of each row."""
+        return at_rows(self._abouts, rows.tolist())
+
     def signatures(self, rows: I64, refs: U64) -> U32:
         """The signature of each row, copied."""
         return gather(self._signatures, np.empty((rows.size, self._slots), np.uint32), rows)
@@ -87,6 +102,8 @@ class MemoryContents:
         """Let go of the texts; signatures stay until their rows are used again."""
         for row in rows.tolist():
             self._texts[row] = ""
+        for row in rows.tolist() if self._abouts else ():
+            self._abouts[row] = NO_ABOUT
 
 
 def gather(chunks: Sequence[np.ndarray], out: np.ndarray, rows: I64) -> np.ndarray:

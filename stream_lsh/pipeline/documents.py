@@ -8,58 +8,22 @@ until no replay can bring back a version that they replaced.
 """
 
 import heapq
-from typing import NamedTuple
 
 import numpy as np
 
+from stream_lsh.abouts import Abouts, in_full, told
 from stream_lsh.arrays import I64, U64, Bools
-from stream_lsh.model import make_ref, ref_offset, ref_partition
+from stream_lsh.model import NO_ABOUT, About, make_ref, ref_offset, ref_partition
 from stream_lsh.pipeline.contents import CHUNK, CHUNK_BITS, Contents, MemoryContents, gather
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.scheme import Signatures
 from stream_lsh.pipeline.shards import ShardedDict, by_ref_shard, ref_shard, text_shard
+from stream_lsh.pipeline.versions import FREE, LIVE, MARKER, META, Retired, Version, Versions
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from stream_lsh.sketch.scheme import EMPTY_SLOT
 
-_FREE, MARKER, LIVE = 0, 1, 2
-META = np.dtype([("ref", "<u8"), ("time", "<i8"), ("keep", "<i8"), ("digest", "<u8"), ("state", "u1")])
 _OFFSET_MASK = np.uint64((1 << 48) - 1)
 _NEVER_MS, _NO_REF = (1 << 63) - 1, (1 << 64) - 1
-
-
-class Version(NamedTuple):
-    """The newest version of an id: where it stands, and what sign needs of it."""
-
-    row: int
-    ref: int
-    time_ms: int
-    keep_until_ms: int
-    live: bool
-
-
-class Retired(NamedTuple):
-    """What a version retired: uint64[m] refs and uint64[m, bands + 1] buckets."""
-
-    refs: U64
-    buckets: U64
-
-
-class Versions(NamedTuple):
-    """Everything that a table holds, but the contents.
-
-    Attributes:
-        ids: n of them, all different.
-        meta: META[n], no row free.
-        retired: by position.
-        horizon: what has been dropped.
-        shards: where the ids lie shard by shard, how many each has.
-    """
-
-    ids: list[str]
-    meta: np.ndarray
-    retired: dict[int, Retired]
-    horizon: Horizon
-    shards: tuple[int, ...] | None = None
 
 
 class DocumentTable:
@@ -116,9 +80,14 @@ class DocumentTable:
         """The text of each row."""
         return self._contents.texts(rows, self._refs(rows))
 
-    def text(self, row: int) -> str:
-        """The text of one row."""
-        return self.texts(np.array([row], np.int64))[0]
+    def abouts(self, rows: I64) -> Abouts:
+        """What stories tell of each row."""
+        return self._contents.abouts(rows, self._refs(rows))
+
+    def said(self, row: int) -> tuple[str, About]:
+        """The text of one row, and what stories tell of it."""
+        rows = np.array([row], np.int64)
+        return self.texts(rows)[0], in_full(self.abouts(rows), 1)[0]
 
     def refs_times(self, rows: I64) -> tuple[U64, I64]:
         """The ref and the event time of each row: uint64[n], int64[n]."""
@@ -221,7 +190,6 @@ class DocumentTable:
             self._ids.append(id)
             if row >> CHUNK_BITS == len(self._meta):
                 self._meta.append(np.zeros(CHUNK, META))
-
                 self._least.append((_NEVER_MS, _NO_REF))
         self._row_by_id[id] = row
         return row
@@ -275,7 +243,7 @@ class DocumentTable:
         """The rows of a chunk that are not live any more; `ids` gets those that are not known any more."""
         meta, start = self._meta[chunk], chunk << CHUNK_BITS
         time_ms = self.horizon.time_ms
-        used, live = meta["state"] != _FREE, meta["state"] == LIVE
+        used, live = meta["state"] != FREE, meta["state"] == LIVE
         gone = used & ((meta["keep"] < time_ms) | (meta["ref"] < self._floor_ref(self._least[chunk][1])))
         fading = live & ~gone & (meta["time"] < time_ms)
         at = np.flatnonzero((gone & live) | fading)
@@ -287,7 +255,7 @@ class DocumentTable:
             self._ids[row] = ""
             self._retired.pop(row, None)
             self._free.append(row)
-        meta["state"][gone] = _FREE
+        meta["state"][gone] = FREE
         meta["state"][fading] = MARKER
         used &= ~gone
         due = np.where(live & ~fading, meta["time"], meta["keep"])
@@ -335,7 +303,7 @@ class DocumentTable:
         """
         if not self.entries:
             return np.empty(0, np.uint64), np.empty(0, np.int64)
-        rows = np.flatnonzero(np.concatenate([meta["state"] for meta in self._meta]) != _FREE)
+        rows = np.flatnonzero(np.concatenate([meta["state"] for meta in self._meta]) != FREE)
         refs = np.concatenate([meta["ref"] for meta in self._meta])[rows]
         # One sort of plain integers takes a seventh of an argsort; a million rows leave room for 2^44 offsets.
         first, bits = refs.min(), np.uint64(int(rows[-1]).bit_length())
@@ -369,14 +337,16 @@ class DocumentTable:
                 they are replayed.
         """
         meta = self._meta_of(rows)
-        same = (meta["ref"] == refs) & (meta["state"] != _FREE)
+        same = (meta["ref"] == refs) & (meta["state"] != FREE)
         rows, meta = rows[same], meta[same]
         live: Bools = meta["state"] == LIVE
         texts, signatures = [""] * rows.size, np.full((rows.size, self._slots), EMPTY_SLOT, np.uint32)
+        abouts = [NO_ABOUT] * rows.size
         if live.any():
             signatures[live] = self._contents.signatures(rows[live], meta["ref"][live])
-            for position, text in zip(np.flatnonzero(live).tolist(), self.texts(rows[live]), strict=True):
-                texts[position] = text
+            at, found = np.flatnonzero(live).tolist(), in_full(self.abouts(rows[live]), int(live.sum()))
+            for position, text, about in zip(at, self.texts(rows[live]), found, strict=True):
+                texts[position], abouts[position] = text, about
         replayed = np.flatnonzero((meta["ref"] & _OFFSET_MASK) >= acknowledged).tolist()
         retired = [(i, r) for i in replayed if (r := self._retired.get(int(rows[i]))) is not None]
         return DocumentsRecord(
@@ -392,6 +362,7 @@ class DocumentTable:
             retired_refs=np.concatenate([r.refs for _, r in retired] or [np.empty(0, np.uint64)]),
             retired_buckets=np.concatenate([r.buckets for _, r in retired] or [np.empty((0, bands), np.uint64)]),
             horizon=self.horizon,
+            abouts=told(abouts),
         )
 
     def _meta_of(self, rows: I64) -> np.ndarray:

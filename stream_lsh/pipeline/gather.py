@@ -60,6 +60,7 @@ def gather(candidates: Candidates, documents: DocumentTable, forwarded: Forwarde
         rows=numbers.astype(np.int64),
         old=candidates.old[keep],
         kinds=candidates.kinds[keep],
+        abouts=documents.abouts(unique),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from stream_lsh.abouts import at_rows
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.changes import Settled
 from stream_lsh.ledger.edges import Edges
@@ -43,6 +44,7 @@ class Limits:
         cap_postings: how far a bucket is followed; 0: to its end.
         cap_candidates: candidates a document; 0: all.
         guards: what holds a cluster together besides pairs.
+        stories: clusters tell headline, outlets and who was first.
     """
 
     retention_ms: int | None = None
@@ -51,6 +53,7 @@ class Limits:
     cap_postings: int = 32
     cap_candidates: int = 200
     guards: Guards = NO_GUARDS
+    stories: bool = False
 
     @classmethod
     def of(
@@ -61,6 +64,7 @@ class Limits:
         *,
         lateness_ms: int = _LATENESS_MS,
         max_documents: int = 0,
+        stories: bool = False,
     ) -> "Limits":
         """The limits of settings that have one number for both caps.
 
@@ -71,7 +75,9 @@ class Limits:
             >>> limits.cap_candidates, limits.cap_postings
             (0, 0)
         """
-        limits = cls(retention_ms, lateness_ms, max_documents, cap_candidates=max_candidates, guards=guards)
+        limits = cls(
+            retention_ms, lateness_ms, max_documents, cap_candidates=max_candidates, guards=guards, stories=stories
+        )
         return limits if max_candidates else replace(limits, cap_postings=0)
 
     @property
@@ -134,7 +140,8 @@ class LocalPipeline:
             segment_span_ms=limits.segment_span_ms,
             most_documents=limits.segment_documents,
         )
-        self.settler = Settler(threshold, 1, limits.retention_ms, limits.lateness_ms, limits.guards)
+        kept = limits.retention_ms, limits.lateness_ms
+        self.settler = Settler(threshold, 1, *kept, limits.guards, stories=limits.stories)
         least = scheme.least_matching(threshold)
         self._criteria = Criteria(threshold, least, limits.retention_ms, scheme.measure)
         self._sets = ShingleSets(scheme)
@@ -282,4 +289,5 @@ def _live_only(record: DocumentsRecord) -> DocumentsRecord:
         retired_refs=np.empty(0, np.uint64),
         retired_buckets=np.empty((0, 1), np.uint64),
         horizon=record.horizon,
+        abouts=at_rows(record.abouts, at.tolist()),
     )

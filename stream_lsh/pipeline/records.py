@@ -6,6 +6,7 @@ A record carries the horizon that its writer knew, so that recovery forgets what
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from stream_lsh.abouts import Abouts
 from stream_lsh.arrays import I64, U32, U64, Bools
 from stream_lsh.ledger.changes import LedgerChanges
 from stream_lsh.pipeline.batches import Pass, Watermarks
@@ -29,6 +30,7 @@ class DocumentsRecord:
         retired_refs: uint64[m], the version that was retired.
         retired_buckets: uint64[m, bands + 1], the buckets it stood in; all 0 for one without shingles.
         horizon: what sign knew to be forgotten.
+        abouts: what stories tell of each.
     """
 
     ids: Sequence[str]
@@ -43,6 +45,7 @@ class DocumentsRecord:
     retired_refs: U64
     retired_buckets: U64
     horizon: Horizon
+    abouts: Abouts = ()
 
     def __len__(self) -> int:
         return self.refs.size

@@ -86,6 +86,7 @@ class Settler:
         retention_ms: how long a document can match, of event time; None: for ever.
         lateness_ms: how much longer its state is kept for documents that come late.
         guards: what holds a cluster together besides pairs.
+        stories: clusters tell headline, outlets and who was first.
     """
 
     def __init__(
@@ -95,8 +96,10 @@ class Settler:
         retention_ms: int | None = None,
         lateness_ms: int = 3_600_000,
         guards: Guards = NO_GUARDS,
+        *,
+        stories: bool = False,
     ) -> None:
-        self._new_ledger = partial(Ledger, threshold, retention_ms, guards)
+        self._new_ledger = partial(Ledger, threshold, retention_ms, guards, stories)
         self.ledger = self._new_ledger()
         self.applied_offset = -1
         self._partitions = partitions

@@ -3,7 +3,7 @@
 What a message at offset o means depends on the newest ref c that is known of its id:
 
     no c    a first version: its bands are sent
-    o > c   a new version: its bands, the retirement of c; a byte-equal text within one segment of time is no news
+    o > c   a new version: its bands, the retirement of c; what says the same within one segment of time is no news
     o = c   a replay: what was sent is sent again - the crash may have come before it was
     o < c   superseded: the bands that may have been sent for it are retired again
 
@@ -18,12 +18,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stream_lsh.abouts import in_full, told
 from stream_lsh.errors import InvariantError
-from stream_lsh.model import Document, Retirement, make_ref
+from stream_lsh.model import NO_ABOUT, About, Document, Retirement, make_ref
 from stream_lsh.pipeline.batches import Postings
-from stream_lsh.pipeline.documents import DocumentTable, Retired, Version
+from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.scheme import Scheme, Signatures
+from stream_lsh.pipeline.versions import Retired, Version
 from stream_lsh.retention import Horizon
 from stream_lsh.sketch.scheme import EMPTY_SLOT
 
@@ -166,18 +168,21 @@ class _Plan:
             )
 
     def _repeats(self, document: Document, pending: _Newest | None, stored: Version | None) -> bool:
-        """Whether a version says what the one before said: the same bytes, in the same segment of time."""
+        """Whether a version says what the one before said: the same bytes, in the same segment of time, told alike."""
+        text: str | None
         if pending is not None:
-            live, text, time_ms = pending.live, pending.document.text, pending.document.time_ms
+            live, (_, text, time_ms, about) = pending.live, pending.document
         elif stored is not None:
             live, time_ms = stored.live, stored.time_ms
-            text = self._documents.text(stored.row) if live else None  # a marker has none
+            text, about = self._documents.said(stored.row) if live else (None, NO_ABOUT)  # a marker has none
         else:
             return False
         if not live:
             return document.text is None
         span = self._span_ms
-        return document.text == text and (span is None or document.time_ms // span == time_ms // span)
+        if document.text != text or document.about != about:
+            return False
+        return span is None or document.time_ms // span == time_ms // span
 
     def _text(self, text: str) -> int:
         self.texts.append(text)
@@ -296,6 +301,7 @@ def _record(
         retired_refs=np.concatenate([part.refs for part in retired]),
         retired_buckets=np.concatenate([part.buckets for part in retired]),
         horizon=horizon,
+        abouts=told([new.document.about if new.live else NO_ABOUT for new in versions]),
     )
 
 
@@ -332,13 +338,16 @@ def _retirements(plan: _Plan, buckets: _Buckets, documents: DocumentTable, horiz
     versions = [version for id in ids if (version := documents.version(id)) is not None]
     if len(versions) < len(ids):
         raise InvariantError(f"{len(ids)} documents were stored a moment ago, and only {len(versions)} are there")
-    digests = documents.digests(np.array([version.row for version in versions], np.int64)).tolist()
+    rows = np.array([version.row for version in versions], np.int64)
+    digests, abouts = documents.digests(rows).tolist(), in_full(documents.abouts(rows), len(ids))
     return tuple(
-        _retirement(id, version, digest, horizon) for id, version, digest in zip(ids, versions, digests, strict=True)
+        _retirement(id, version, digest, about, horizon)
+        for id, version, digest, about in zip(ids, versions, digests, abouts, strict=True)
     )
 
 
-def _retirement(id: str, version: Version, digest: int, horizon: Horizon) -> Retirement:
+def _retirement(id: str, version: Version, digest: int, about: About, horizon: Horizon) -> Retirement:
     # A marker is a tombstone, or a version that had expired; settle tells the latter by its time.
     deleted = not version.live and not horizon.passed(version.time_ms, version.ref)
-    return Retirement(id, version.ref, version.time_ms, digest if version.live else 0, deleted, version.keep_until_ms)
+    digest, about = (digest, about) if version.live else (0, NO_ABOUT)
+    return Retirement(id, version.ref, version.time_ms, digest, deleted, version.keep_until_ms, about)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stream_lsh.abouts import at_rows
 from stream_lsh.arrays import F64, I64, U32, U64, Bools
 from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.measure.catalog import JACCARD, Measure
@@ -188,9 +189,11 @@ class _Pairs:
 
     def edges(self, at: I64, similarity: F64, counts: _Counts) -> Edges:
         new, asked = self._new[at], self._asked
-        left = Ends([asked.ids[row] for row in new.tolist()], asked.refs[new], asked.times[new], asked.digests[new])
-        ids = self._documents.ids(self._old[at])
-        right = Ends(ids, self._old_refs[at], self._old_times[at], self._old_signatures.digests[at])
+        rows, old = new.tolist(), self._old[at]
+        abouts = at_rows(asked.abouts, rows)
+        left = Ends([asked.ids[row] for row in rows], asked.refs[new], asked.times[new], asked.digests[new], abouts)
+        ids, abouts = self._documents.ids(old), self._documents.abouts(old)
+        right = Ends(ids, self._old_refs[at], self._old_times[at], self._old_signatures.digests[at], abouts)
         shared, sizes, others = counts.shared[at], counts.sizes[at], counts.others[at]
         told = sizes if self._criteria.measure.tells_sizes else None
         return Edges(left, right, similarity[at], shared, sizes + others - shared, told)

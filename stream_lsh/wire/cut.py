@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from stream_lsh.abouts import Abouts, in_full, told
 from stream_lsh.arrays import I64
 from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.model import Retirement
@@ -30,6 +31,7 @@ _NEW_BYTES = 32  # ref, time, digest, two lengths
 _EDGE_BYTES = 72  # two ends of 28 without their ids, similarity and counts
 _DOCUMENT_BYTES = 41  # ref, two times, digest, flag, two lengths
 _RETIREMENT_BYTES = 37
+_ABOUT_BYTES = 12  # three lengths
 _LEAST_ROOM = 16  # the part of a limit that pairs may fill beside a document that takes all of it
 
 
@@ -91,6 +93,8 @@ def cut_verifications(batch: Verifications, limit: int = FRAME_BYTES) -> list[Ve
         rows, old, kinds = rows[order], old[order], kinds[order]
     fixed = _NEW_BYTES + 4 * batch.signatures.shape[1]
     sizes = [fixed + _utf8(key) + _utf8(text) for key, text in zip(batch.ids, batch.texts, strict=True)]
+    if batch.abouts:
+        sizes = (np.array(sizes) + _abouts(batch.abouts)).tolist()
     entries = np.searchsorted(rows, np.arange(batch.refs.size + 1)).tolist()
     out = []
     for docs, pairs in _runs_of_pairs(sizes, entries, limit):
@@ -106,6 +110,7 @@ def cut_verifications(batch: Verifications, limit: int = FRAME_BYTES) -> list[Ve
                 rows[of_start : pairs.stop] - start,
                 old[pairs],
                 kinds[pairs],
+                batch.abouts[docs],
             )
         )
     return out
@@ -139,6 +144,8 @@ def cut_edges(edges: Edges, limit: int = FRAME_BYTES) -> list[Edges]:
     """
     names, fixed = zip(edges.left.ids, edges.right.ids, strict=True), _EDGE_BYTES + 4 * (edges.shingles is not None)
     sizes = _column(fixed + _utf8(left) + _utf8(right) for left, right in names)
+    if edges.left.abouts or edges.right.abouts:
+        sizes += sum(_abouts(in_full(ends.abouts, len(edges))) for ends in (edges.left, edges.right))
     if int(sizes.sum()) <= limit:
         return [edges] if len(edges) else []
     return [
@@ -157,6 +164,8 @@ def cut_edges(edges: Edges, limit: int = FRAME_BYTES) -> list[Edges]:
 def cut_retirements(retirements: Sequence[Retirement], limit: int = FRAME_BYTES) -> list[tuple[Retirement, ...]]:
     """Retirements in groups of at most `limit` bytes, at least one in each."""
     sizes = _column(_RETIREMENT_BYTES + _utf8(retirement.id) for retirement in retirements)
+    if abouts := told([retirement.about for retirement in retirements]):
+        sizes += _abouts(abouts)
     return [tuple(retirements[start:stop]) for start, stop in _spans(sizes, limit)]
 
 
@@ -170,6 +179,8 @@ def cut_documents(record: DocumentsRecord, limit: int = FRAME_BYTES) -> list[Doc
     """
     fixed = _DOCUMENT_BYTES + 4 * record.signatures.shape[1]
     sizes = _column(fixed + _utf8(key) + _utf8(text) for key, text in zip(record.ids, record.texts, strict=True))
+    if record.abouts:
+        sizes += _abouts(record.abouts)
     entries = np.searchsorted(record.retired_rows, np.arange(len(record) + 1))
     sizes += (12 + 8 * record.retired_buckets.shape[1]) * np.diff(entries)
     if int(sizes.sum()) <= limit:
@@ -191,13 +202,19 @@ def cut_documents(record: DocumentsRecord, limit: int = FRAME_BYTES) -> list[Doc
                 retired_refs=record.retired_refs[of_start:of_stop],
                 retired_buckets=record.retired_buckets[of_start:of_stop],
                 horizon=record.horizon,
+                abouts=record.abouts[start:stop],
             )
         )
     return out
 
 
 def _ends(ends: Ends, start: int, stop: int) -> Ends:
-    return Ends(ends.ids[start:stop], ends.refs[start:stop], ends.times[start:stop], ends.digests[start:stop])
+    rows = slice(start, stop)
+    return Ends(ends.ids[rows], ends.refs[rows], ends.times[rows], ends.digests[rows], ends.abouts[rows])
+
+
+def _abouts(abouts: Abouts) -> I64:
+    return _column(_ABOUT_BYTES + _utf8(about.title) + _utf8(about.source) for about in abouts)
 
 
 def _utf8(text: str) -> int:

@@ -6,15 +6,19 @@
     BANDS           POSTINGS  WATERMARKS  HORIZON
     BUCKETS         as BANDS, and PASS: the changelog of the band-bucket table
     CANDIDATES      CANDIDATES  WATERMARKS  HORIZON
-    VERIFICATIONS   VERIFICATIONS  WATERMARKS
-    EDGES           RETIREMENTS  EDGES  WATERMARKS, and SIZES of the edges where the measure tells them
-    DOCUMENTS       DOCUMENTS!  HORIZON!
+    VERIFICATIONS   VERIFICATIONS  WATERMARKS  ABOUTS
+    EDGES           RETIREMENTS  EDGES  WATERMARKS  ABOUTS, and SIZES of the edges where the measure tells them
+    DOCUMENTS       DOCUMENTS!  HORIZON!  ABOUTS
 
 """
 
 from dataclasses import replace
 from typing import assert_never
 
+from stream_lsh import abouts
+from stream_lsh.abouts import Abouts, told
+from stream_lsh.ledger.edges import Edges
+from stream_lsh.model import Retirement
 from stream_lsh.pipeline.batches import (
     BandsFrame,
     CandidatesFrame,
@@ -42,6 +46,7 @@ from stream_lsh.wire.sections import (
     get_retirements,
     get_verifications,
     get_watermarks,
+    put_abouts,
     put_candidates,
     put_documents,
     put_edges,
@@ -51,6 +56,7 @@ from stream_lsh.wire.sections import (
     put_progress,
     put_retirements,
     put_verifications,
+    take_abouts,
     take_sizes,
 )
 
@@ -81,6 +87,8 @@ def encode(frame: Frame, fingerprint: int) -> bytes:
             if frame.verifications is not None:
                 put_verifications(writer, frame.verifications)
             put_progress(writer, frame.watermarks, None)
+            if frame.verifications is not None:
+                put_abouts(writer, frame.verifications.abouts)
             return writer.message(Message.VERIFICATIONS, fingerprint)
         case EdgesFrame():
             if frame.retirements:
@@ -88,10 +96,12 @@ def encode(frame: Frame, fingerprint: int) -> bytes:
             if frame.edges is not None:
                 put_edges(writer, frame.edges)
             put_progress(writer, frame.watermarks, None)
+            put_abouts(writer, _abouts_of(frame))
             return writer.message(Message.EDGES, fingerprint)
         case DocumentsRecord():
             put_documents(writer, frame)
             put_horizon(writer, frame.horizon)
+            put_abouts(writer, frame.abouts)
             return writer.message(Message.DOCUMENTS, fingerprint)
         case _:  # pragma: no cover - mypy proves it
             assert_never(frame)
@@ -146,10 +156,11 @@ def decode_verifications(
     Raises as `decode_bands`.
     """
     found = open_message(data, Message.VERIFICATIONS, fingerprint)
-    frame = VerificationsFrame(
-        take(found, Section.VERIFICATIONS, lambda reader: get_verifications(reader, inflate_limit)),
-        take(found, Section.WATERMARKS, get_watermarks),
-    )
+    verifications = take(found, Section.VERIFICATIONS, lambda reader: get_verifications(reader, inflate_limit))
+    said = take_abouts(found, 0 if verifications is None else verifications.refs.size)
+    if verifications is not None and said:
+        verifications = replace(verifications, abouts=said)
+    frame = VerificationsFrame(verifications, take(found, Section.WATERMARKS, get_watermarks))
     expect_no_more(found)
     return frame
 
@@ -157,14 +168,14 @@ def decode_verifications(
 def decode_edges(data: bytes | None, fingerprint: int) -> EdgesFrame:
     """The frame in a message of the topic `edges`; raises as `decode_bands`."""
     found = open_message(data, Message.EDGES, fingerprint)
+    retirements = take(found, Section.RETIREMENTS, get_retirements) or ()
     edges = take(found, Section.EDGES, get_edges)
     if edges is not None and Section.SIZES in found:
         edges = replace(edges, shingles=take_sizes(found, len(edges)))
-    frame = EdgesFrame(
-        take(found, Section.RETIREMENTS, get_retirements) or (),
-        edges,
-        take(found, Section.WATERMARKS, get_watermarks),
-    )
+    said = take_abouts(found, len(retirements) + (0 if edges is None else 2 * len(edges)))
+    if said:
+        retirements, edges = _with_abouts(retirements, edges, said)
+    frame = EdgesFrame(retirements, edges, take(found, Section.WATERMARKS, get_watermarks))
     expect_no_more(found)
     return frame
 
@@ -181,8 +192,30 @@ def decode_documents(data: bytes | None, fingerprint: int, inflate_limit: int = 
     reader = found.pop(Section.DOCUMENTS)
     record = get_documents(reader, horizon, inflate_limit)
     reader.finish()
+    said = take_abouts(found, len(record))
     expect_no_more(found)
-    return record
+    return replace(record, abouts=said) if said else record
+
+
+def _abouts_of(frame: EdgesFrame) -> Abouts:
+    """What stories tell of the rows of a frame: retirements, left ends, right ends."""
+    columns = [(told([retired.about for retired in frame.retirements]), len(frame.retirements))]
+    if frame.edges is not None:
+        columns += [(ends.abouts, len(frame.edges)) for ends in (frame.edges.left, frame.edges.right)]
+    return abouts.joined(columns)
+
+
+def _with_abouts(
+    retirements: tuple[Retirement, ...], edges: Edges | None, found: Abouts
+) -> tuple[tuple[Retirement, ...], Edges | None]:
+    """The same with what stories tell of the rows."""
+    first = len(retirements)
+    retirements = tuple(replace(retired, about=about) for retired, about in zip(retirements, found, strict=False))
+    if edges is not None:
+        middle = first + len(edges)
+        left = replace(edges.left, abouts=told(found[first:middle]))
+        edges = replace(edges, left=left, right=replace(edges.right, abouts=told(found[middle:])))
+    return retirements, edges
 
 
 def _bands(writer: Writer, frame: BandsFrame) -> Writer:

@@ -88,6 +88,7 @@ class Section(IntEnum):
     CLOSED = 18
     WATERMARK_TABLE = 19
     PASS = 20
+    ABOUTS = 21
     SIZES = 22
 
 

@@ -24,6 +24,7 @@ is a record too, whose parts have its number in place of the offset.
     CLUSTERS_GONE    u32 n, u32 0 | ids strings[n]
     NEWEST           u32 n, u32 0 | ids strings[n] | refs u64[n] | keep_until i64[n]
     CLOSED           u32 n, u32 0 | ids strings[n] | times i64[n] | refs u64[n]
+    ABOUTS           as in `sections`, of NODES
 """
 
 from collections.abc import Callable, Sequence
@@ -35,6 +36,7 @@ from zlib import crc32
 
 import numpy as np
 
+from stream_lsh.abouts import in_full
 from stream_lsh.ledger.changes import ClosedState, ClusterState, LedgerChanges, NewestState, NodeState, PairState
 from stream_lsh.ledger.table import Table, columns_of
 from stream_lsh.pipeline.batches import BEGINS, Pass
@@ -59,10 +61,12 @@ from stream_lsh.wire.sections import (
     get_horizon,
     get_pass,
     get_watermarks,
+    put_abouts,
     put_horizon,
     put_marks,
     put_pass,
     put_sizes,
+    take_abouts,
     take_sizes,
 )
 
@@ -270,6 +274,7 @@ def _encode_body(record: LedgerRecord) -> bytes:
         writer.end()
     if changes.nodes:
         _put_nodes(writer, changes.nodes)
+        put_abouts(writer, columns_of(changes.nodes)[-1])
     _put_table(writer, Section.NODES_GONE, _NODES_GONE, [(gone,) for gone in changes.nodes_gone])
     _put_pairs(writer, changes.pairs)
     _put_table(writer, Section.PAIRS_GONE, _PAIRS_GONE, changes.pairs_gone)
@@ -287,9 +292,11 @@ def _decode_body(body: bytes) -> LedgerRecord:
     if fixed is None or horizon is None:
         raise damaged("got a record without offset or horizon", "a faulty program wrote it")
     offset, next_past, complete, _ = fixed
+    nodes = take(found, Section.NODES, _get_nodes)
+    abouts = take_abouts(found, 0 if nodes is None else len(nodes[0]))
     changes = LedgerChanges(
         complete=complete != 0,
-        nodes=take(found, Section.NODES, _get_nodes) or (),
+        nodes=() if nodes is None else Table(NodeState, (*nodes, in_full(abouts, len(nodes[0])))),
         nodes_gone=_names(found, Section.NODES_GONE),
         pairs=_take_pairs(found),
         pairs_gone=_table(found, Section.PAIRS_GONE, _PAIRS_GONE, _pair),
@@ -373,7 +380,7 @@ def _names(found: dict[int, Reader], kind: Section) -> list[str]:
 
 def _put_nodes(writer: Writer, nodes: Sequence[NodeState]) -> None:
     n = len(nodes)
-    ids, refs, times, digests, clusters, pasts = columns_of(nodes)
+    ids, refs, times, digests, clusters, pasts, _ = columns_of(nodes)
     m = sum(map(len, pasts))
     writer.begin(Section.NODES)
     writer.raw(_COUNTS.pack(n, m))
@@ -387,7 +394,8 @@ def _put_nodes(writer: Writer, nodes: Sequence[NodeState]) -> None:
     writer.end()
 
 
-def _get_nodes(reader: Reader) -> Table[NodeState]:
+def _get_nodes(reader: Reader) -> tuple[Any, ...]:
+    """The columns of nodes, but for what stories tell of them."""
     n, m = reader.fields(_COUNTS)
     ids, refs, times = reader.strings(n), reader.numbers(U64, n), reader.numbers(I64, n)
     digests, clusters = reader.numbers(U64, n), reader.strings(n)
@@ -396,4 +404,4 @@ def _get_nodes(reader: Reader) -> Table[NodeState]:
         reader.fail(f"got {m} past nodes where {bounds[-1]} are announced")
     flat = reader.numbers(I64, m).tolist()
     pasts = [tuple(flat[start:stop]) for start, stop in pairwise(bounds)]
-    return Table(NodeState, (ids, refs, times, digests, clusters, pasts))
+    return ids, refs, times, digests, clusters, pasts

@@ -9,6 +9,7 @@
     threshold    of the pairs in the ledger
     settings     of the scheme, by name
     guards       of the clusters, those that are set, by name; older ones lack it, and had none
+    stories      true where clusters tell them; only there
     fingerprint  of the settings, as frames and records of changelogs carry it: sixteen hexadecimal digits
 
 The value is one JSON object.  A later version may add fields; what changes their meaning is another format.
@@ -39,11 +40,14 @@ class Manifest:
     threshold: float
     settings: Mapping[str, Setting]
     guards: Mapping[str, Setting] = field(default_factory=dict)
+    stories: bool = False
 
 
 def encode_manifest(manifest: Manifest) -> bytes:
     """The value of the record."""
     said = {"format": FORMAT, **asdict(manifest), "fingerprint": f"{fingerprint(manifest.settings):016x}"}
+    if not manifest.stories:
+        del said["stories"]
     return json.dumps(said, ensure_ascii=False).encode()
 
 
@@ -55,7 +59,7 @@ def decode_manifest(value: bytes | None, topic: str) -> Manifest:
         DamagedBytes: it is no manifest, or was altered -> start over.
     """
     try:
-        said: dict[str, Any] = {"guards": {}, **json.loads(value or b"")}
+        said: dict[str, Any] = {"guards": {}, "stories": False, **json.loads(value or b"")}
         if said["format"] != FORMAT:
             raise FutureFormat(
                 f"{topic}: got format {said['format']!r:.20}, expected {FORMAT}: another version of stream_lsh wrote "
@@ -65,6 +69,8 @@ def decode_manifest(value: bytes | None, topic: str) -> Manifest:
         for name in ("settings", "guards"):
             if not isinstance(said[name], dict):
                 raise TypeError(f"{name} is no object")
+        if not isinstance(found.stories, bool):
+            raise TypeError("stories is neither true nor false")
         if said["fingerprint"] != f"{fingerprint(found.settings):016x}":
             raise ValueError("its fingerprint is not that of its settings")
     except (KeyError, TypeError, ValueError) as error:
@@ -113,7 +119,8 @@ under another `app_id`
 
 def _all_settings(manifest: Manifest) -> dict[str, Setting]:
     guards = {f"guards.{name}": value for name, value in manifest.guards.items()}
-    return {**manifest.settings, "threshold": manifest.threshold, **guards}
+    stories = {"stories": True} if manifest.stories else {}
+    return {**manifest.settings, "threshold": manifest.threshold, **guards, **stories}
 
 
 def _made_anew(ours: Manifest, theirs: Manifest) -> list[StreamLSHError]:

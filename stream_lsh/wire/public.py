@@ -8,7 +8,10 @@
                                                                                                        `reason`
     clusters   the cluster's id        cluster event size members representative merged_from?          no more: header
                                        split_from? first_time last_time version                        `merged_into`, or
-                                                                                                       closed: none
+                                       headline? sources? source_count? first?                         closed: none
+
+The last four of `clusters` are there with stories: `sources` are objects of source, first_time and documents, `first`
+is one of id, source and time.
 
 Times are milliseconds since the epoch.  A key depends on the ids alone, so that a withdrawal meets what it withdraws.
 An id that holds a lone surrogate (a file can have one, a Kafka key cannot) is escaped in JSON, and three bytes in a key
@@ -52,6 +55,18 @@ class _Member(msgspec.Struct, gc=False):
     time: int
 
 
+class _Outlet(msgspec.Struct, gc=False):
+    source: str
+    first_time: int
+    documents: int
+
+
+class _First(msgspec.Struct, gc=False):
+    id: str
+    source: str
+    time: int
+
+
 class _Cluster(msgspec.Struct, gc=False):
     cluster: str
     event: str
@@ -63,6 +78,10 @@ class _Cluster(msgspec.Struct, gc=False):
     first_time: int
     last_time: int
     version: int
+    headline: str | msgspec.UnsetType = msgspec.UNSET
+    sources: list[_Outlet] | msgspec.UnsetType = msgspec.UNSET
+    source_count: int | msgspec.UnsetType = msgspec.UNSET
+    first: _First | msgspec.UnsetType = msgspec.UNSET
 
 
 def match_messages(
@@ -118,13 +137,16 @@ def cluster_messages(changes: Sequence[ClusterChange], version: int) -> list[Pub
         [(b'a', None, [('merged_into', b'z')])]
     """
     messages: list[PublicMessage] = []
-    for id, event, size, members, representative, merged, split, first_ms, last_ms, into in _rows(changes):
+    for id, event, size, members, representative, merged, split, first_ms, last_ms, into, told in _rows(changes):
         if event is None:
             messages.append((_utf8(id), None, [] if into is None else [("merged_into", _utf8(into))]))
         else:
             merged_from, split_from = merged or msgspec.UNSET, msgspec.UNSET if split is None else split
             times = (first_ms, last_ms, version)
             value = _Cluster(id, event, size, members, representative, merged_from, split_from, *times)
+            if told is not None:
+                value.headline, value.source_count = told.headline, told.source_count
+                value.sources, value.first = [_Outlet(*outlet) for outlet in told.sources], _First(*told.first)
             messages.append((_utf8(id), _json(value), []))
     return messages
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from stream_lsh.abouts import at_rows
 from stream_lsh.arrays import I64, U64
 from stream_lsh.errors import InvariantError
 from stream_lsh.pipeline.batches import Candidates, Postings, Verifications
@@ -102,6 +103,7 @@ def verifications_by_partition(batch: Verifications, partitions: int) -> list[Ve
             rows=rows,
             old=old[entries],
             kinds=kinds[entries],
+            abouts=at_rows(batch.abouts, listed),
         )
         out.append(share)
     return out

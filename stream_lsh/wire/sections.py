@@ -16,6 +16,10 @@
     DOCUMENTS       u32 n, u32 m, u32 slots, u32 width | refs u64[n] | times i64[n] | keep_until i64[n] |
                     digests u64[n] | live u8[n] | signatures u32[n*slots] | retired_rows u32[m], ascending |
                     retired_refs u64[m] | retired_buckets u64[m*width] | ids strings[n] | texts texts[n]
+    ABOUTS          u32 n, u32 0 | lengths u32[n] | titles strings[n] | sources strings[n]
+
+ABOUTS goes with the rows of VERIFICATIONS, DOCUMENTS or NODES; with those of RETIREMENTS, then the left and then the
+right ends of EDGES.  It is there only where a row has something to say.
 
 Row numbers are below the n of their section.  A single posting costs 12 bytes, a candidate 17, an edge some 90.
 """
@@ -25,8 +29,9 @@ from struct import Struct
 import numpy as np
 import numpy.typing as npt
 
+from stream_lsh.abouts import Abouts, told
 from stream_lsh.ledger.edges import Edges, Ends
-from stream_lsh.model import Retirement
+from stream_lsh.model import About, Retirement
 from stream_lsh.pipeline.batches import Candidates, Mark, Pass, Postings, Verifications, Watermarks
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.retention import Horizon
@@ -40,6 +45,7 @@ from stream_lsh.wire.layout import (
     Reader,
     Section,
     Writer,
+    damaged,
     take,
 )
 
@@ -192,6 +198,36 @@ def get_retirements(reader: Reader) -> tuple[Retirement, ...]:
     digests, keep_until = reader.numbers(U64, n).tolist(), reader.numbers(I64, n).tolist()
     deleted, ids = reader.flags(n).tolist(), reader.strings(n)
     return tuple(map(Retirement, ids, refs, times, digests, deleted, keep_until))
+
+
+def put_abouts(writer: Writer, abouts: Abouts) -> None:
+    """The section ABOUTS, where there is something to say."""
+    if not told(abouts):
+        return
+    n = len(abouts)
+    titles, sources, lengths = zip(*abouts, strict=True)
+    writer.begin(Section.ABOUTS)
+    writer.raw(_COUNTS.pack(n, 0))
+    writer.numbers(lengths, U32, n)
+    writer.strings(titles, n)
+    writer.strings(sources, n)
+    writer.end()
+
+
+def take_abouts(found: dict[int, Reader], rows: int) -> Abouts:
+    """What the section ABOUTS says of so many rows; none at all where there is none."""
+    abouts = take(found, Section.ABOUTS, _get_abouts)
+    if abouts is not None and len(abouts) != rows:
+        raise damaged(f"got {len(abouts)} abouts of {rows} rows", "it was written by a faulty program")
+    return abouts or ()
+
+
+def _get_abouts(reader: Reader) -> list[About]:
+    n, _ = reader.fields(_COUNTS)
+    lengths = reader.numbers(U32, n).tolist()
+    titles, sources = reader.strings(n), reader.strings(n)
+    outlets = dict(zip(sources, sources, strict=True))  # one string for each, not for each row
+    return [*map(About, titles, map(outlets.__getitem__, sources), lengths)]
 
 
 def put_progress(writer: Writer, watermarks: Watermarks | None, horizon: Horizon | None) -> None:

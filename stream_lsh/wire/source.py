@@ -6,6 +6,8 @@
     {"id"?, "text", "time"?}    has this text; `id` a string or an integer, `time` ISO 8601 (without a zone: UTC) or
                                 epoch milliseconds; every other field is ignored
 
+A pipeline with stories reads `title`, `source` and `url` as well, strings (see `about`).
+
 In a keyed source the key is the id, and an `id` in the value must equal it.  In one that is not, the key counts only
 where the value has no id.  Names of fields can be mapped.  A field that is null counts as absent.  An empty text is a
 text.
@@ -15,9 +17,9 @@ What cannot be used is an `InputError` whose `reason` is one of
     json    not JSON, or not one object             key     not UTF-8, too long, empty, missing, or not the id
     utf8    not UTF-8                               id      missing, empty, too long, of a wrong type
     text    missing, of a wrong type                time    cannot be read, or lies in the future
-    size    larger than allowed
+    size    larger than allowed                     title, source, url    of a wrong type
 
-Two ways lead through this file.  The fast one is a msgspec decoder with the types of the three fields.  Whatever it
+Two ways lead through this file.  The fast one is a msgspec decoder with the types of the fields.  Whatever it
 does not take goes the slow way, through the standard library: there an escaped lone surrogate and a byte order mark are
 fine, and everything else is told apart, so that the message says what is wrong.
 """
@@ -33,7 +35,8 @@ from typing import Any, NoReturn, Protocol, cast
 import msgspec
 
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage, UnusableDocument
-from stream_lsh.model import Document
+from stream_lsh.model import NO_ABOUT, About, Document
+from stream_lsh.wire.about import about_of
 
 MAX_ID_BYTES = 1024
 """The longest id: a key is compared, stored and sent with every pair of its document."""
@@ -46,12 +49,18 @@ _FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999  # the years 1 to
 
 @dataclass(frozen=True, slots=True)
 class FieldNames:
-    """What the source calls the fields of a document; each must be another one."""
+    """What the source calls the fields of a document; each of the first four must be another one.
+
+    What stories read besides may be one of them: the URL is the id of many a page.
+    """
 
     id: str = "id"
     text: str = "text"
     time: str = "time"
     deleted: str = "deleted"
+    title: str = "title"
+    source: str = "source"
+    url: str = "url"
 
     def __post_init__(self) -> None:
         names = [self.id, self.text, self.time, self.deleted]
@@ -60,6 +69,8 @@ class FieldNames:
 
 
 DEFAULT_NAMES = FieldNames()
+_TOLD = ("title", "source", "url")
+_FIELDS = ("id", "text", "time", "deleted", *_TOLD)
 
 
 class _Fields(Protocol):
@@ -69,6 +80,9 @@ class _Fields(Protocol):
     text: str | None
     time: str | int | float | None
     deleted: bool | None
+    title: str | None
+    source: str | None
+    url: str | None
 
 
 def parse_document(
@@ -80,6 +94,7 @@ def parse_document(
     max_ahead_ms: int | None = MAX_AHEAD_MS,
     names: FieldNames = DEFAULT_NAMES,
     keyed: bool = True,
+    stories: bool = False,
 ) -> Document:
     """The document in a message.
 
@@ -91,6 +106,7 @@ def parse_document(
         max_ahead_ms: how far beyond `fallback_time_ms` a time may lie; None where there is nothing to compare it with.
         names: what the source calls its fields.
         keyed: whether the key is the id: then a message without one is an error, and so is another `id`.
+        stories: read what these tell of the document, too.
     Guarantees:
         pure; returns or raises `InputError`, whatever the bytes are.
     Cost:
@@ -101,10 +117,12 @@ def parse_document(
         UnusableDocument: it can be read and not be used (key, id, size, or a time in the future).
 
     Example:
-        >>> parse_document(b'{"text": "Hello", "time": "1970-01-01T00:00:01Z"}', b"a", fallback_time_ms=5)
-        Document(id='a', text='Hello', time_ms=1000)
-        >>> parse_document(None, b"a", fallback_time_ms=5)
-        Document(id='a', text=None, time_ms=5)
+        >>> parse_document(b'{"text": "Hello", "time": "1970-01-01T00:00:01Z"}', b"a", fallback_time_ms=5)[:3]
+        ('a', 'Hello', 1000)
+        >>> parse_document(b'{"text": "Hello", "url": "http://x.org/"}', b"a", fallback_time_ms=5, stories=True).about
+        About(title='Hello', source='x.org', length=5)
+        >>> parse_document(None, b"a", fallback_time_ms=5)[:3]
+        ('a', None, 5)
     """
     if value is not None and len(value) > max_bytes:
         raise UnusableDocument("size", f"got a value of {len(value)} bytes, expected at most {max_bytes}")
@@ -117,10 +135,13 @@ def parse_document(
         if key_id is None:
             raise UnusableDocument("id", "got neither key nor value, expected at least a key")
         return Document(key_id, None, fallback_time_ms)
-    fields = _read(value, names)
+    fields = _read(value, names, stories)
     if key is not None and not keyed and fields.id is None:
         key_id = _key_id(key)
-    return _document(fields, key_id, fallback_time_ms, max_ahead_ms, names)
+    document = _document(fields, key_id, fallback_time_ms, max_ahead_ms, names)
+    if not stories or document.text is None:
+        return document
+    return document._replace(about=_about(fields, document.text, names))
 
 
 def parse_lines(
@@ -130,6 +151,7 @@ def parse_lines(
     max_bytes: int = MAX_DOCUMENT_BYTES,
     max_ahead_ms: int | None = None,
     names: FieldNames = DEFAULT_NAMES,
+    stories: bool = False,
 ) -> tuple[list[Document], list[tuple[int, InputError]]]:
     """The documents of a file of JSON lines, and the lines that have none, each with its index (from 0) and the error.
 
@@ -140,7 +162,7 @@ def parse_lines(
     """
     documents: list[Document] = []
     errors: list[tuple[int, InputError]] = []
-    decode = _decoder(names)
+    decode = _decoder(names, stories)
     for index, line in enumerate(lines):
         try:
             if len(line) <= max_bytes:
@@ -148,7 +170,8 @@ def parse_lines(
                 text = fields.text
                 # The line as nearly all are: anything else about it is settled by the general way below.
                 if type(fields.id) is str and text is not None and fields.time is None and not fields.deleted:
-                    documents.append(Document(_checked_id(fields.id), text, fallback_time_ms))
+                    about = _about(fields, text, names) if stories else NO_ABOUT
+                    documents.append(Document(_checked_id(fields.id), text, fallback_time_ms, about))
                     continue
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             if not line.strip():
@@ -165,6 +188,7 @@ def parse_lines(
                 max_ahead_ms=max_ahead_ms,
                 names=names,
                 keyed=False,
+                stories=stories,
             )
             documents.append(document)
         except InputError as error:
@@ -185,23 +209,43 @@ def key_of(id: str) -> bytes:
 
 
 @lru_cache(maxsize=64)
-def _decoder(names: FieldNames) -> Callable[[bytes], _Fields]:
+def _decoder(names: FieldNames, stories: bool) -> Callable[[bytes], _Fields]:
     fields: list[tuple[str, Any, Any]] = [
         ("id", str | int | None, None),
         ("text", str | None, None),
         ("time", str | int | float | None, None),
         ("deleted", bool | None, None),
     ]
-    rename = {"id": names.id, "text": names.text, "time": names.time, "deleted": names.deleted}
+    if stories:
+        fields += [(field, str | None, None) for field in _TOLD if _holder(field, names) == field]
+    rename = {field: getattr(names, field) for field, _, _ in fields}
     shape = msgspec.defstruct("Fields", fields, rename=rename, gc=False)
     return cast("Callable[[bytes], _Fields]", msgspec.json.Decoder(shape).decode)
 
 
-def _read(value: bytes, names: FieldNames) -> _Fields:
+@lru_cache(maxsize=64)
+def _holder(field: str, names: FieldNames) -> str:
+    """The first field that is called as this one: it holds its value."""
+    name = getattr(names, field)
+    return next(other for other in _FIELDS if getattr(names, other) == name)
+
+
+def _about(fields: _Fields, text: str, names: FieldNames) -> About:
+    """What stories tell of a document."""
+    held = {getattr(names, field): getattr(fields, _holder(field, names)) for field in _TOLD}
+    return about_of(
+        text,
+        _typed(held, names.title, (str,), "title", "a string") or "",
+        _typed(held, names.source, (str,), "source", "a string") or "",
+        _typed(held, names.url, (str,), "url", "a string") or "",
+    )
+
+
+def _read(value: bytes, names: FieldNames, stories: bool) -> _Fields:
     try:
-        return _decoder(names)(value)
+        return _decoder(names, stories)(value)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return _read_slowly(value, names)
+        return _read_slowly(value, names, stories)
 
 
 @dataclass(slots=True)
@@ -210,9 +254,12 @@ class _SlowFields:
     text: str | None
     time: str | int | float | None
     deleted: bool | None
+    title: Any = None
+    source: Any = None
+    url: Any = None
 
 
-def _read_slowly(value: bytes, names: FieldNames) -> _Fields:
+def _read_slowly(value: bytes, names: FieldNames, stories: bool) -> _Fields:
     try:
         content = value.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -232,6 +279,7 @@ def _read_slowly(value: bytes, names: FieldNames) -> _Fields:
         _typed(found, names.text, (str,), "text", "a string"),
         _typed(found, names.time, (str, int, float), "time", "ISO 8601 or epoch milliseconds"),
         _typed(found, names.deleted, (bool,), "json", "true or false"),
+        *((found.get(getattr(names, field)) for field in _TOLD) if stories else ()),
     )
 
 

@@ -74,7 +74,7 @@ class Source:
         before = self.live.get(known)
         if ref < known or (
             before is not None
-            and before.text == document.text
+            and (before.text, before.about) == (document.text, document.about)
             and (span_ms is None or before.time_ms // span_ms == document.time_ms // span_ms)
         ):
             return

@@ -29,7 +29,9 @@ def message(document: Document, names: FieldNames) -> tuple[bytes, bytes | None]
     key = key_of(document.id)
     if document.text is None:
         return key, None
-    fields = {names.id: document.id, names.text: document.text, names.time: document.time_ms}
+    told = {names.title: document.about.title, names.source: document.about.source}
+    fields: dict[str, Any] = {name: value for name, value in told.items() if value}
+    fields |= {names.id: document.id, names.text: document.text, names.time: document.time_ms}
     try:
         return key, encode(fields)
     except UnicodeEncodeError:  # half of a surrogate pair, which JSON can escape

@@ -77,6 +77,7 @@ def manifest_of(pipeline: PipelineConfig, partitions: int, ids: Mapping[str, str
         pipeline.threshold,
         stored_settings(pipeline.scheme()),
         pipeline.guards.settings(),
+        pipeline.stories,
     )
 
 

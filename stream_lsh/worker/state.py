@@ -224,7 +224,8 @@ class PipelineState:
         if self.storage is None:
             return Documents(DocumentTable(self.scheme.slots), Forwarded(), *relays)
         place, identity = self._copy(self.storage, "documents", partition)
-        store = DocumentStore(place, identity, self.scheme.slots, self.scheme.banding.bands)
+        bands = self.scheme.banding.bands
+        store = DocumentStore(place, identity, self.scheme.slots, bands, self.limits.stories)
         return Documents(store.table(), Forwarded(), *relays, store=store)
 
     def _apply_documents(self, state: Documents, value: bytes, offset: int) -> Taken:
@@ -324,9 +325,8 @@ class PipelineState:
 
     def _new_ledger(self, partition: int) -> Ledger:
         limits = self.limits
-        settler = Settler(
-            self.config.threshold, self.partitions, limits.retention_ms, limits.lateness_ms, limits.guards
-        )
+        kept = limits.retention_ms, limits.lateness_ms
+        settler = Settler(self.config.threshold, self.partitions, *kept, limits.guards, stories=limits.stories)
         ledger = Ledger(LedgerRecovery(settler), LedgerAssembler(self.fingerprint))
         if self.storage is not None:
             store = ledger.store = LedgerStore(*self._copy(self.storage, "ledger", partition), self.fingerprint)

@@ -11,7 +11,7 @@ import numpy as np
 
 from stream_lsh.ledger.changes import ClosedState, ClusterState, LedgerChanges, NewestState, NodeState, PairState
 from stream_lsh.ledger.edges import Edges, Ends
-from stream_lsh.model import Retirement
+from stream_lsh.model import NO_ABOUT, About, Retirement
 from stream_lsh.pipeline.batches import (
     BEGINS,
     BandsFrame,
@@ -131,6 +131,16 @@ def decode_slice(data: bytes, fingerprint: int) -> LedgerRecord | LedgerSlice | 
 
 Decode = Callable[[bytes, int], object]
 RETIREMENTS = (Retirement("a", 9, 8, 7, True, 6), Retirement("é", 5, -4, 3, False, 2))
+ABOUT, OTHER = About("Größe \ud800", "example.org", 1 << 20), About("", "日本", 7)
+_TOLD_VERIFICATIONS = VerificationsFrame(replace(VERIFICATIONS, abouts=[ABOUT]))
+_TOLD_EDGES = EdgesFrame(
+    (replace(RETIREMENTS[0], about=OTHER), RETIREMENTS[1]),
+    replace(EDGES, left=replace(EDGES.left, abouts=[ABOUT, OTHER]), right=replace(EDGES.right, abouts=[OTHER, ABOUT])),
+)
+_TOLD_DOCUMENTS = replace(DOCUMENTS, abouts=[ABOUT, NO_ABOUT])
+_TOLD_LEDGER = replace(
+    LEDGER, changes=replace(LEDGER.changes, nodes=[node._replace(about=OTHER) for node in LEDGER.changes.nodes])
+)
 _BANDS = BandsFrame(POSTINGS, WATERMARKS, HORIZON)
 _COPIED = BandsFrame(postings=POSTINGS, copied=Pass(1 << 33, True))
 _CANDIDATES = CandidatesFrame(Candidates(u64(1, 2), u64(3, 4), np.array([0, 1], np.uint8)), WATERMARKS, HORIZON)
@@ -149,6 +159,10 @@ SAMPLES: dict[str, tuple[object, bytes, Decode]] = {
     "verifications": (_VERIFICATIONS, encode(_VERIFICATIONS, FINGERPRINT), decode_verifications),
     "edges": (_EDGES, encode(_EDGES, FINGERPRINT), decode_edges),
     "edges_sized": (_SIZED, encode(_SIZED, FINGERPRINT), decode_edges),
+    "told_verifications": (_TOLD_VERIFICATIONS, encode(_TOLD_VERIFICATIONS, FINGERPRINT), decode_verifications),
+    "told_edges": (_TOLD_EDGES, encode(_TOLD_EDGES, FINGERPRINT), decode_edges),
+    "told_documents": (_TOLD_DOCUMENTS, encode(_TOLD_DOCUMENTS, FINGERPRINT), decode_documents),
+    "told_ledger": (_TOLD_LEDGER, encode_ledger(_TOLD_LEDGER, FINGERPRINT)[0], decode_ledger),
     "documents": (DOCUMENTS, encode(DOCUMENTS, FINGERPRINT), decode_documents),
     "ledger": (LEDGER, encode_ledger(LEDGER, FINGERPRINT)[0], decode_ledger),
     "ledger_slice": (_SLICE, encode_ledger(_SLICE, FINGERPRINT)[0], decode_slice),

@@ -25,6 +25,7 @@ STEPS = [
     [Message(b"b", document("words of its own now that no other has"))],
     [Message(b"a", None)],
     [Message(b"late", document(BUG)), *(message for _, _, message in REFUSED.values())],
+    [Message(b"untold", document(OTHER, **{field: 5})) for field in ("title", "source", "url")],
     # Event time goes on, so that everything before expires.
     [Message(b"f", document("much later", time=NOW_MS + 20 * HOUR_MS), NOW_MS + 20 * HOUR_MS)],
 ]
@@ -32,7 +33,7 @@ STEPS = [
 
 
 def test_a_worker_publishes_what_is_described(broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = configured(broker, name, 1, max_document_bytes=LIMIT, on_bug="dead-letter")
+    config = configured(broker, name, 1, max_document_bytes=LIMIT, on_bug="dead-letter", stories=True)
     pipeline = replace(config.pipelines[0], retention_ms=HOUR_MS, lateness_ms=0)
     config, address = replace(config, pipelines=(pipeline,)), config.kafka.brokers[0]
     sign = TextScheme.sign

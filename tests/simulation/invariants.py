@@ -9,11 +9,11 @@ import numpy as np
 
 from stream_lsh.index.sealed import DEAD
 from stream_lsh.index.table import BandTable
-from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange
-from stream_lsh.model import Document
+from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange, Telling
+from stream_lsh.model import Document, First, Outlet
 from stream_lsh.pipeline.local import Limits, LocalPipeline
 from stream_lsh.retention import Horizon
-from tests.simulation.oracle import Truth, components
+from tests.simulation.oracle import Truth, Version, components
 from tests.simulation.schedule import Run
 from tests.simulation.workers import PUBLIC, PartitionState, recovered_buckets, recovered_settler
 
@@ -25,6 +25,7 @@ def violations(run: Run) -> list[str]:
         matches_are_true,
         members_are_true,
         clusters_agree,
+        stories_are_true,
         versions_never_fall,
         nothing_flickers,
         everything_was_published,
@@ -120,6 +121,30 @@ def clusters_agree(view: View) -> Iterator[str]:
             yield f"cluster {id} is published as {change}, its members are {newest_first}"
 
 
+def stories_are_true(view: View) -> Iterator[str]:
+    """Every cluster tells what the newest versions of its members make of it."""
+    live = view.truth.live
+    for id, change in sorted(view.clusters.items()):
+        if not all(member in live and member not in view.truth.ambiguous for member in change.members):
+            continue
+        versions = sorted(
+            (live[member] for member in change.members), key=lambda version: (version.time_ms, version.id)
+        )
+        true = _story(versions) if view.setup.stories else (versions[0].id, None)
+        if (change.representative, change.told) != true:
+            yield f"cluster {id} is published as {change}, true are {true}"
+
+
+def _story(versions: list[Version]) -> tuple[str, Telling]:
+    """The representative, and what is told; at most some forty members."""
+    fullest = max(versions[:10], key=lambda version: version.about.length)
+    outlets = list(dict.fromkeys(version.about.source for version in versions if version.about.source))
+    of = {outlet: [version.time_ms for version in versions if version.about.source == outlet] for outlet in outlets}
+    sources = tuple(Outlet(outlet, times[0], len(times)) for outlet, times in of.items())
+    first = First(versions[0].id, versions[0].about.source, versions[0].time_ms)
+    return fullest.id, Telling(fullest.about.title, sources, len(sources), first)
+
+
 def versions_never_fall(view: View) -> Iterator[str]:
     """For no key does an older state follow a newer one."""
     for topic, history in view.history.items():
@@ -195,7 +220,12 @@ def _rows(state: PartitionState, acknowledged: int) -> list[tuple[Any, ...]]:
     record = state.documents.snapshot(bands=7, acknowledged=acknowledged)
     columns = (record.refs, record.times, record.keep_until, record.digests, record.live, record.retired_refs)
     assert isinstance(record.refs, np.ndarray)
-    return [tuple(record.ids), tuple(record.texts), *(tuple(column.tolist()) for column in columns)]
+    return [
+        tuple(record.ids),
+        tuple(record.texts),
+        tuple(record.abouts),
+        *(tuple(column.tolist()) for column in columns),
+    ]
 
 
 def postings_of(table: BandTable, refs: set[int]) -> list[tuple[int, int]]:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from stream_lsh.measure.containment import Containment
-from stream_lsh.model import Document, make_ref
+from stream_lsh.model import About, Document, make_ref
 from stream_lsh.retention import Horizon
 from tests.simulation.broker import Broker
 from tests.simulation.workers import Setup
@@ -19,6 +19,7 @@ class Version(NamedTuple):
     ref: int
     time_ms: int
     shingles: frozenset[int]
+    about: About
 
 
 class Truth:
@@ -41,9 +42,10 @@ class Truth:
             self.newest.pop(document.id, None)
             self.deletes[document.id] += 1
             return
-        version = Version(document.id, ref, document.time_ms, frozenset(map(int, document.text.split())))
+        shingles = frozenset(map(int, document.text.split()))
+        version = Version(document.id, ref, document.time_ms, shingles, document.about)
         before = self.newest.get(document.id)
-        if before is not None and before.shingles == version.shingles and before.time_ms == version.time_ms:
+        if before is not None and before[2:] == version[2:]:
             if self.expired(before):
                 # Whether the first had been forgotten when the second came depends on the schedule.
                 self.ambiguous.add(document.id)

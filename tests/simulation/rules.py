@@ -15,7 +15,7 @@ import numpy as np
 
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.outcome import changes_of
-from stream_lsh.model import Document, Retirement
+from stream_lsh.model import NO_ABOUT, Document, Retirement
 from stream_lsh.pipeline.batches import BandsFrame, Candidates
 from stream_lsh.pipeline.ledger_log import LedgerRecovery
 from stream_lsh.pipeline.records import LedgerRecord, LedgerSlice
@@ -41,6 +41,11 @@ def _record_without(**fields: Any) -> Callable[..., Any]:
 def _without_pasts(*arguments: Any) -> Any:
     changes = changes_of(*arguments)
     return replace(changes, nodes=[node._replace(pasts=()) for node in changes.nodes])
+
+
+def _without_abouts(*arguments: Any) -> Any:
+    changes = changes_of(*arguments)
+    return replace(changes, nodes=[node._replace(about=NO_ABOUT) for node in changes.nodes])
 
 
 def _record_without_watermarks(offset: int, changes: Any, watermarks: Any) -> LedgerRecord:
@@ -71,6 +76,10 @@ def _ask_only_for_news(ledger: Ledger, retired: Retirement) -> None:
         ledger._frame.asked.discard(retired.id)
 
 
+def _retire_untold(ledger: Ledger, retired: Retirement) -> None:
+    _retire(ledger, replace(retired, about=NO_ABOUT))
+
+
 def _delete_later(ledger: Ledger, retired: Retirement) -> None:
     _retire(ledger, replace(retired, deleted=False))
 
@@ -79,6 +88,18 @@ def _drop_known_of_all_kinds(candidates: Candidates, keep: Any, forwarded: Any) 
     positions = np.flatnonzero(keep)
     pairs = zip(candidates.new[positions].tolist(), candidates.old[positions].tolist(), strict=True)
     keep[positions] = [forwarded.add(pair) for pair in pairs]
+
+
+_repeats = _Plan._repeats
+
+
+def _repeats_the_text(plan: _Plan, document: Document, pending: Any, stored: Any) -> bool:
+    """What is told of a version is taken to be what was told of the one before."""
+    if pending is not None:
+        document = document._replace(about=pending.document.about)
+    elif stored is not None and stored.live:
+        document = document._replace(about=plan._documents.said(stored.row)[1])
+    return _repeats(plan, document, pending, stored)
 
 
 _take = _Plan.take
@@ -139,6 +160,9 @@ RULES: dict[str, list[Patch]] = {
     "newest refs in the ledger record": [("stream_lsh.ledger.ledger.changes_of", _record_without(newest=[]))],
     "the watermark in the ledger record": [("stream_lsh.pipeline.settle.LedgerRecord", _record_without_watermarks)],
     "past links in the ledger record": [("stream_lsh.ledger.ledger.changes_of", _without_pasts)],
+    "titles in the ledger record": [("stream_lsh.ledger.ledger.changes_of", _without_abouts)],
+    "another title is another version": [("stream_lsh.pipeline.sign._Plan._repeats", _repeats_the_text)],
+    "a retirement has the title": [(_LEDGER + "_retire", _retire_untold)],
     "recheck on update": [(_LEDGER + "_rechecks", lambda *_: [])],
     "a recheck names the partner's newest ref": [(_LEDGER + "_rechecks", _rechecks_in_stored_refs)],
     "rechecks pass gather's duplicate filter": [("stream_lsh.pipeline.gather._drop_known", _drop_known_of_all_kinds)],

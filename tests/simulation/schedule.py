@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from stream_lsh.measure.catalog import JACCARD
 from stream_lsh.measure.containment import Containment
-from stream_lsh.model import Document
+from stream_lsh.model import About, Document
 from tests.simulation.broker import Broker
 from tests.simulation.scheme import NamedShingles
 from tests.simulation.workers import PUBLIC, Pending, Setup, Task, Worker
@@ -73,6 +73,7 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
         together=random.Random(f"{seed} together").choice((1, 1, 2, 5)),
         passes=random.Random(f"{seed} passes").choice((None, None, 0, 3)),
         scheme=NamedShingles(random.Random(f"{seed} measure").choice(MEASURES)),
+        stories=random.Random(f"{seed} titles").random() < 0.3,
         rules_out=rules_out,
     )
     if not expires and rng.random() < 0.25:
@@ -166,6 +167,8 @@ class Run:
         self.produced = 0
         self._event_ms = 1_000
         self._texts: list[str] = []
+        self._telling = random.Random(f"{seed} telling")
+        self._last: dict[int, Document] = {}
         self._assign()
 
     def go(self) -> None:
@@ -228,8 +231,19 @@ class Run:
             text = " ".join(map(str, sorted(rng.sample(range(regime.shingles), size))))
             self._texts.append(text)
         document = Document(f"d{number}", text, time_ms)
+        if self.setup.stories:
+            document = self._last[number] = self._told(document, self._last.get(number))
         self.broker.append("source", number % self.setup.partitions, document, document.id)
         self.produced += 1
+
+    def _told(self, document: Document, last: Document | None) -> Document:
+        """A document with a title and an outlet; now and then the last one of its id, under another title."""
+        rng = self._telling
+        if document.text is not None and last is not None and last.text is not None and rng.random() < 0.3:
+            document = last
+        if document.text is None:
+            return document
+        return document._replace(about=About(rng.choice("ABC"), rng.choice(("", "x", "y", "z")), len(document.text)))
 
     def _step(self) -> bool:
         ready = [(worker, task) for worker in self.workers for task in worker.ready()]

@@ -50,6 +50,7 @@ class Setup:
     together: int = 1
     limit: int = 256 * 1024
     passes: int | None = None
+    stories: bool = False
     rules_out: frozenset[str] = frozenset()
     scheme: NamedShingles = field(default_factory=NamedShingles)
 
@@ -70,7 +71,7 @@ class Setup:
 
     def new_settler(self) -> Settler:
         """An empty ledger."""
-        return Settler(self.threshold, self.partitions, self.retention_ms, self.lateness_ms)
+        return Settler(self.threshold, self.partitions, self.retention_ms, self.lateness_ms, stories=self.stories)
 
 
 class PartitionState:

@@ -101,7 +101,7 @@ class LedgerState:
     def _fill(self, states: Iterable[NodeState]) -> None:
         """Put all nodes in; what has an order is put into it once."""
         live, nodes = self.ids.live, list[Node]()
-        for id, ref, time_ms, digest, cluster, pasts in states:
+        for id, ref, time_ms, digest, cluster, pasts, _ in states:
             node = Node(id, ref, time_ms, digest)
             node.cluster = cluster
             live[cluster].members.append((time_ms, id))

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from stream_lsh.abouts import in_full
 from stream_lsh.errors import DamagedBytes, DoubtError
-from stream_lsh.model import make_ref
+from stream_lsh.model import NO_ABOUT, About, make_ref
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.trimming import LogHead, extent_of_documents
@@ -243,3 +244,42 @@ def test_a_folder_that_cannot_be_made_is_the_surroundings_fault(tmp_path: Path) 
     (tmp_path / "d").write_text("a file")
     with pytest.raises(DoubtError, match=r"cannot be written .*: make room"):
         store_of(tmp_path / "d" / "e")
+
+
+@pytest.mark.parametrize("case", range(5))
+def test_what_stories_tell_of_a_version_is_kept_and_forgotten_with_its_text(case: int, tmp_path: Path) -> None:
+    rng, log, place = random.Random(case), Log(), tmp_path / "d"
+    store = DocumentStore(place, IDENTITY, SLOTS, WIDTH - 1, stories=True)
+    table, head = store.table(), LogHead()
+    for offset in range(60):
+        id = rng.choice(AWKWARD_IDS)
+        known = table.version(id)
+        retired = (known.ref,) if known is not None and known.live else ()
+        text = rng.choice((None, "", f"text {offset}"))
+        told = (
+            NO_ABOUT
+            if text is None or rng.random() < 0.2
+            else About(f"\ud800 {offset}", rng.choice(AWKWARD_IDS), offset)
+        )
+        row = Row(id, make_ref(0, offset), offset, offset, text, retired)
+        record = replace(record_of([row], SLOTS, table.horizon), abouts=() if told == NO_ABOUT else [told])
+        stored = table.apply(record)
+        rows = table.rows(record.refs)
+        assert text is None or list(in_full(table.abouts(rows), 1)) == [told], "before it is written"
+        log.records.append(record)
+        head.note(offset, extent_of_documents(record))
+        store.write(record, stored, offset, head)
+        assert text is None or list(table.abouts(rows)) == [told]
+        if rng.random() < 0.1:
+            table.expire(Horizon(offset - 10))
+        if rng.random() < 0.1:
+            store.close()
+            store = DocumentStore(place, IDENTITY, SLOTS, WIDTH - 1, stories=True)
+            table = store.table()
+    fresh = DocumentTable(SLOTS)
+    log.recover(fresh, None)
+    fresh.expire(table.horizon)
+    assert plain(table.snapshot(WIDTH)) == plain(fresh.snapshot(WIDTH))
+    kept = {key[1:] for key in store._open_db.keys() if key[:1] == b"t"}
+    assert {key[1:] for key in store._open_db.keys() if key[:1] == b"a"} <= kept
+    store.close()

@@ -8,7 +8,7 @@ import pytest
 
 from stream_lsh.errors import DoubtError
 from stream_lsh.ledger.edges import Edge, End
-from stream_lsh.model import Retirement, make_ref
+from stream_lsh.model import About, Retirement, make_ref
 from stream_lsh.pipeline.ledger_log import LogSizes
 from stream_lsh.pipeline.records import LedgerRecord
 from stream_lsh.pipeline.settle import Settler
@@ -25,12 +25,14 @@ def store_of(place: Path, identity: Identity = IDENTITY) -> LedgerStore:
 
 
 def settler_of() -> Settler:
-    return Settler(0.5, 4, 1_000, 0)
+    return Settler(0.5, 4, 1_000, 0, stories=True)
 
 
 def settle(settler: Settler, offset: int, rng: random.Random) -> LedgerRecord:
     """Some documents find each other, some change, some expire; the record of it."""
-    ends = [End(f"{id}", make_ref(0, offset), offset, rng.randrange(5)) for id in rng.sample(range(40), 6)]
+    told = [About(f"{offset}", rng.choice("xyz"), rng.randrange(5)) for _ in range(6)]
+    drawn = zip(rng.sample(range(40), 6), told, strict=True)
+    ends = [End(f"{id}", make_ref(0, offset), offset, rng.randrange(5), about) for id, about in drawn]
     pairs = [sorted(ends[at : at + 2]) for at in (0, 2, 4)]
     edges = [Edge(one, other, 0.75, 3, 4) for one, other in pairs]
     gone = rng.random() < 0.5

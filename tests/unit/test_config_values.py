@@ -111,7 +111,7 @@ SECURITY = st.none() | st.builds(
     username=TEXTS,
     password=TEXTS.map(Secret),
 )
-FIELDS = st.lists(TEXTS, min_size=4, max_size=4, unique=True).map(lambda names: FieldNames(*names))
+FIELDS = st.lists(TEXTS, min_size=7, max_size=7, unique=True).map(lambda names: FieldNames(*names))
 BOUNDS = st.just(0) | st.integers(2, 1_000)
 GUARDS = st.builds(
     Guards,
@@ -139,6 +139,7 @@ PIPELINES = st.builds(
     max_document_bytes=st.integers(1, 2**29),
     max_ahead_ms=ENDLESS,
     on_bug=st.sampled_from(["halt", "dead-letter"]),
+    stories=st.booleans(),
     fields=FIELDS,
     guards=GUARDS,
     topics=st.builds(

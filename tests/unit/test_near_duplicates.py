@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stream_lsh import (
+    About,
     ConfigError,
     DamagedBytes,
     Document,
@@ -24,6 +25,7 @@ from stream_lsh import (
     UnusableDocument,
 )
 from stream_lsh.measure.catalog import MEASURES
+from stream_lsh.model import First, Outlet
 from tests.oracles import containment, jaccard, tokens, word_windows
 
 WORDS = st.lists(st.sampled_from("abcdef"), max_size=9).map(" ".join)
@@ -351,3 +353,58 @@ def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
 
 def test_tokens_of_the_examples_are_what_the_oracle_says() -> None:
     assert tokens("One, two!") == ["one", "two"]
+
+
+def newsroom() -> NearDuplicates:
+    near, text = NearDuplicates(0.5, stories=True), "two ships burn in the port of the town"
+    near.add("b", text, 10, title="Fire", source="wire")
+    near.add("a", f"{text} tonight", 12, title="Two ships burn", source="herald")
+    near.add_many([Document("c", text, 15, About("Ships", "wire")), ("d", f"{text}\nsays the mayor", 20)])
+    return near
+
+
+def test_stories_tell_headline_outlets_and_who_was_first() -> None:
+    (story,) = newsroom().stories()
+    outlets = (Outlet("wire", 10, 2), Outlet("herald", 12, 1))
+    assert (story.id, story.headline, story.representative) == ("b", "two ships burn in the port of the town", "d")
+    assert (story.sources, story.source_count, story.first) == (outlets, 2, First("b", "wire", 10))
+    assert (story.last_time_ms, story.members) == (20, ("d", "c", "a", "b"))
+
+
+def test_stories_go_on_after_they_were_saved_and_without_a_document_that_was_removed(tmp_path: Path) -> None:
+    near = newsroom()
+    near.save(tmp_path / "near")
+    again = NearDuplicates.load(tmp_path / "near")
+    assert again.stories() == near.stories()
+    for one in (near, again):
+        one.add("d", "two ships burn in the port of the town\nsays the mayor", 20, title="The mayor", source="post")
+        assert [story.headline for story in one.stories()] == ["The mayor"]
+        one.remove("d")
+        one._compact()
+    (story,) = again.stories()
+    assert (story.headline, story.first.source) == ("Two ships burn", "wire")
+    assert near.stories() == again.stories()
+
+
+def test_a_document_that_nobody_matched_before_it_was_saved_is_told_of_when_somebody_does(tmp_path: Path) -> None:
+    near = NearDuplicates(stories=True)
+    near.add("a", "the council met on monday", 1, title="Council", source="wire")
+    near.save(tmp_path / "near")
+    again = NearDuplicates.load(tmp_path / "near")
+    again.add("b", "the council met on monday", 2)
+    (story,) = again.stories()
+    assert (story.headline, story.sources) == ("Council", (Outlet("wire", 1, 1),))
+
+
+def test_titles_and_stories_are_refused_where_nothing_is_kept_for_them() -> None:
+    near = NearDuplicates()
+    for ask in (near.stories, lambda: near.add("a", "text", title="Title")):
+        with pytest.raises(ConfigError, match="stories=True"):
+            ask()
+    assert len(near) == 0
+
+
+def test_a_file_without_stories_says_nothing_of_them(saved: Path) -> None:
+    data = saved.read_bytes()
+    assert b"stories" not in data
+    assert b"told" not in data

@@ -1,10 +1,12 @@
 """Several messages as one: the same pairs as one after the other, and never a retirement before its insertion."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from stream_lsh.model import NO_ABOUT, About
 from stream_lsh.pipeline.batches import BandsFrame, Candidates, Mark, Postings, Verifications, Watermarks
 from stream_lsh.pipeline.index import index
 from stream_lsh.pipeline.joining import furthest_horizon, joined_candidates, joined_postings, joined_verifications
@@ -61,7 +63,9 @@ def verifications(refs: list[int], rows: list[int], old: list[int]) -> Verificat
 
 
 def test_joined_verifications_keep_every_pair_with_its_document() -> None:
-    parts = [verifications([5, 6], [0, 1, 1], [1, 1, 2]), verifications([6, 7], [1, 0], [3, 4])]
+    abouts = [About("Title"), About("Other")]
+    untold = verifications([6, 7], [1, 0], [3, 4])
+    parts = [replace(verifications([5, 6], [0, 1, 1], [1, 1, 2]), abouts=abouts), untold]
     joined = joined_verifications([None, *parts])
     assert joined is not None
 
@@ -73,6 +77,10 @@ def test_joined_verifications_keep_every_pair_with_its_document() -> None:
 
     assert told(joined) == [pair for part in parts for pair in told(part)]
     assert joined.signatures.shape == (4, 4)
+    assert joined.abouts == [*abouts, NO_ABOUT, NO_ABOUT]
+    twice = joined_verifications([untold, untold])
+    assert twice is not None
+    assert not twice.abouts
 
 
 def test_joined_candidates_keep_their_order_and_a_single_batch_is_not_copied() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stream_lsh.arrays import I64, U64
-from stream_lsh.model import Document, make_ref
+from stream_lsh.model import NO_ABOUT, About, Document, make_ref
 from stream_lsh.pipeline.contents import MemoryContents
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.scheme import Signatures, TextScheme
@@ -328,3 +328,31 @@ def test_the_real_scheme_retires_the_buckets_that_it_posted() -> None:
     second = signed(table, scheme, 40, [Document(str(n), text + " end") for n, text in enumerate(texts)])
     assert posted(second, retired=True) == posted(first)
     assert set(posted(second)) == set(range(40, 80))
+
+
+def test_the_same_text_under_another_title_is_a_new_version_and_under_the_same_none() -> None:
+    table, told = new_table(), About("Title", "wire", 3)
+    document = Document("a", "1 2", 100, told)
+    first = signed(table, SCHEME, 0, [document, document])
+    assert counted(first) == {"added": 1, "unchanged": 1}
+    assert first.record is not None
+    assert first.record.abouts == [told]
+    retold = document._replace(about=told._replace(title="Another"))
+    second = signed(table, SCHEME, 2, [document, retold, retold])
+    assert counted(second) == {"unchanged": 2, "updated": 1}
+    assert [(one.ref, one.digest, one.deleted, one.about) for one in second.retirements] == [
+        (make_ref(0, 3), int(SCHEME.sign(["1 2"]).digests[0]), False, retold.about)
+    ]
+    assert table.abouts(table.rows(np.array([make_ref(0, 3)], np.uint64))) == [retold.about]
+    gone = signed(table, SCHEME, 5, [Document("a", None)])
+    assert [(one.deleted, one.about) for one in gone.retirements] == [(True, NO_ABOUT)]
+
+
+def test_a_replay_says_of_a_version_what_was_stored_of_it() -> None:
+    table, told = new_table(), About("Title", "wire", 3)
+    signed(table, SCHEME, 0, [Document("a", "1 2", 100, told)])
+    newer = Document("a", "2 3", 100, told._replace(title="Another"))
+    first = signed(table, SCHEME, 1, [newer])
+    again = signed(table, SCHEME, 1, [newer])
+    assert again.retirements == first.retirements
+    assert again.retirements[0].about.title == "Another"

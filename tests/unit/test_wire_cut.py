@@ -8,6 +8,7 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
 
+from stream_lsh.abouts import in_full
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.model import Retirement
 from stream_lsh.pipeline.batches import (
@@ -52,6 +53,7 @@ def verification_rows(batch: Verifications) -> list[tuple[Row, list[Row]]]:
                 batch.ids[row],
                 batch.texts[row],
                 tuple(batch.signatures[row].tolist()),
+                in_full(batch.abouts, batch.refs.size)[row],
             ),
             [
                 (int(batch.old[pair]), int(batch.kinds[pair]))
@@ -67,6 +69,7 @@ def edge_rows(batch: Edges) -> list[Row]:
     columns: list[Any] = [batch.similarity, batch.shared, batch.union]
     for ends in (batch.left, batch.right):
         columns += [ends.refs, ends.times, ends.digests, np.array([*ends.ids, None], object)[:-1]]
+        columns.append(np.array([*map(repr, in_full(ends.abouts, len(batch))), None], object)[:-1])
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
@@ -156,6 +159,7 @@ def test_documents_are_cut_by_version(record: DocumentsRecord, limit: int) -> No
         assert same(np.concatenate([getattr(part, name) for part in parts]), getattr(record, name))
     assert [key for part in parts for key in part.ids] == record.ids
     assert [text for part in parts for text in part.texts] == record.texts
+    assert [about for part in parts for about in part.abouts] == [*record.abouts]
     starts = np.cumsum([0, *(len(part) for part in parts)])
     retired = np.concatenate([part.retired_rows + start for part, start in zip(parts, starts[:-1], strict=True)])
     assert retired.tolist() == record.retired_rows.tolist()

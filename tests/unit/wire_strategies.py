@@ -7,9 +7,10 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from stream_lsh.abouts import Abouts, told
 from stream_lsh.ledger.changes import ClosedState, ClusterState, LedgerChanges, NewestState, NodeState, PairState
 from stream_lsh.ledger.edges import Edges, Ends
-from stream_lsh.model import Retirement
+from stream_lsh.model import NO_ABOUT, About, Retirement
 from stream_lsh.pipeline.batches import Candidates, Mark, Postings, Verifications, Watermarks
 from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord
 from stream_lsh.retention import Horizon
@@ -31,6 +32,13 @@ def column(dtype: str, shape: int | tuple[int, ...]) -> st.SearchStrategy[Any]:
 
 def strings(n: int, longest: int = 1) -> st.SearchStrategy[list[str]]:
     return st.lists(STRINGS.map(lambda text: text * longest), min_size=n, max_size=n)
+
+
+ABOUTS = st.just(NO_ABOUT) | st.builds(About, STRINGS, STRINGS, st.integers(0, 2**32 - 1))
+
+
+def abouts(n: int) -> st.SearchStrategy[Abouts]:
+    return st.just(()) | st.lists(ABOUTS, min_size=n, max_size=n).map(told)
 
 
 def row_numbers(draw: st.DrawFn, n: int, ascending: bool) -> Any:
@@ -72,11 +80,12 @@ def verifications(draw: st.DrawFn, ascending: bool = False, partitions: int = 1 
         rows,
         draw(column("u8", rows.size)) % np.uint64(min(partitions << 48, 2**64 - 1)),
         draw(column("u1", rows.size)),
+        draw(abouts(n)),
     )
 
 
 def ends(n: int) -> st.SearchStrategy[Ends]:
-    return st.builds(Ends, strings(n), column("u8", n), column("i8", n), column("u8", n))
+    return st.builds(Ends, strings(n), column("u8", n), column("i8", n), column("u8", n), abouts(n))
 
 
 @st.composite
@@ -86,7 +95,9 @@ def edges(draw: st.DrawFn) -> Edges:
     return Edges(draw(ends(n)), draw(ends(n)), *counts, draw(st.none() | column("u4", n)))
 
 
-retirements = st.lists(st.builds(Retirement, STRINGS, U64S, I64S, U64S, st.booleans(), I64S), max_size=5).map(tuple)
+retirements = st.lists(st.builds(Retirement, STRINGS, U64S, I64S, U64S, st.booleans(), I64S, ABOUTS), max_size=5).map(
+    tuple
+)
 marks = st.builds(Mark, st.integers(0, 2**31 - 1), I64S, st.booleans(), st.integers(0, 2**48))
 watermarks = st.builds(Watermarks, st.integers(-1, 2**31 - 1), st.lists(marks, max_size=4).map(tuple))
 horizons = st.builds(Horizon, I64S, st.lists(st.integers(0, 2**48), max_size=4).map(tuple))
@@ -109,12 +120,13 @@ def documents(draw: st.DrawFn) -> DocumentsRecord:
         retired_refs=draw(column("u8", rows.size)),
         retired_buckets=draw(column("u8", (rows.size, width))),
         horizon=draw(horizons),
+        abouts=draw(abouts(n)),
     )
 
 
 _similarities = st.floats(0, 1)
 _pairs = st.builds(PairState, STRINGS, STRINGS, U64S, U64S, I64S, I64S, _similarities, U32S, U32S, st.just(0) | U32S)
-_nodes = st.builds(NodeState, STRINGS, U64S, I64S, U64S, STRINGS, st.lists(I64S, max_size=3).map(tuple))
+_nodes = st.builds(NodeState, STRINGS, U64S, I64S, U64S, STRINGS, st.lists(I64S, max_size=3).map(tuple), ABOUTS)
 _changes = st.builds(
     LedgerChanges,
     complete=st.booleans(),

@@ -8,6 +8,7 @@
     h + offset u64         a run of the changelog's records, by its first offset: newest time and entries i64, refs u64
     s + ref u64            the signature of a live version: u32 each
     t + ref u64            its text
+    a + ref u64            what stories tell of it: u32 length, u32 characters of the title; title and source in UTF-8
     v + id                 its `META`, then for each version that it retired the ref and the buckets: u64 each
 
 Keys have their numbers big-endian, values little-endian.  One batch has all that a record of the changelog changes, and
@@ -23,16 +24,20 @@ import logging
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
+from struct import Struct
 from typing import Any
 
 import numpy as np
 from rocksdict import BlockBasedOptions, Cache, DBCompressionType, Options, Rdict, WriteBatch, WriteOptions
 
+from stream_lsh.abouts import Abouts, in_full
 from stream_lsh.arrays import I64, U32, U64, Bools
 from stream_lsh.errors import DamagedBytes, InvariantError, StateError
-from stream_lsh.pipeline.documents import LIVE, MARKER, META, DocumentTable, Retired, Versions
+from stream_lsh.model import NO_ABOUT, About
+from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.trimming import Extent, LogHead
+from stream_lsh.pipeline.versions import LIVE, MARKER, META, Retired, Versions
 from stream_lsh.retention import Horizon
 from stream_lsh.worker.storage.folder import Identity, writing
 from stream_lsh.worker.storage.partition import PartitionStore
@@ -40,6 +45,8 @@ from stream_lsh.worker.storage.versions import read_versions, write_versions
 
 _IDENTITY, _OFFSET, _HORIZON, _VERSIONS = b"!identity", b"!offset", b"!horizon", b"!versions"
 _FILE = "versions.arrays"
+_ABOUT = Struct("<II")
+_NOTHING = _ABOUT.pack(0, 0)
 _BUFFER_BYTES, _CACHE_BYTES = 4 << 20, 16 << 20
 _log = logging.getLogger(__name__)
 _cache = Cache(_CACHE_BYTES)  # of all partitions; the page cache of the system is behind it
@@ -52,13 +59,14 @@ class DocumentStore(PartitionStore):
         place, identity: see `PartitionStore`.
         slots: the length of a signature.
         bands: buckets of a version, that of its digest aside.
+        stories: keep what they tell of each version.
 
     Cost: some 10 us a document written, and as much for one that is looked up, which is not in a cache.
     """
 
-    def __init__(self, place: Path, identity: Identity, slots: int, bands: int) -> None:
-        self._slots, self._width = slots, bands + 1
-        self._under_way: dict[int, tuple[str, bytes]] = {}
+    def __init__(self, place: Path, identity: Identity, slots: int, bands: int, stories: bool = False) -> None:
+        self._slots, self._width, self._stories = slots, bands + 1, stories
+        self._under_way: dict[int, tuple[str, bytes, About]] = {}
         self._start: int | None = None
         self._unlogged = WriteOptions()
         self._unlogged.disable_wal = True  # type: ignore[assignment,method-assign]  # a property, whatever the stub says
@@ -165,7 +173,15 @@ class DocumentStore(PartitionStore):
         joined = b"".join(self._contents(b"s", 1, refs))
         return np.frombuffer(joined, "<u4").reshape(refs.size, self._slots)
 
-    def _contents(self, prefix: bytes, number: int, refs: U64) -> list[Any]:
+    def abouts(self, rows: I64, refs: U64) -> Abouts:
+        """What stories tell of each live version; raises as `texts`."""
+        if not self._stories:
+            return ()
+        return [
+            value if isinstance(value, About) else _about(value) for value in self._contents(b"a", 2, refs, _NOTHING)
+        ]
+
+    def _contents(self, prefix: bytes, number: int, refs: U64, default: bytes | None = None) -> list[Any]:
         found = [self._under_way.get(ref) for ref in refs.tolist()]
         missing = [position for position, contents in enumerate(found) if contents is None]
         values = [None if contents is None else contents[number] for contents in found]
@@ -175,6 +191,7 @@ class DocumentStore(PartitionStore):
                 stored = self._open_db[keys]
             except Exception as error:
                 raise self._damage(error) from error
+            stored = [default if value is None else value for value in stored]
             if None in stored:
                 raise self._damage(f"version {refs[missing[stored.index(None)]]:#x} has no contents")
             for position, value in zip(missing, stored, strict=True):
@@ -202,8 +219,9 @@ class DocumentStore(PartitionStore):
 
     def put(self, rows: I64, record: DocumentsRecord) -> None:
         """Keep the contents of a record in memory, until it is written."""
+        abouts = in_full(record.abouts, len(record))
         for position in np.flatnonzero((rows >= 0) & record.live).tolist():
-            contents = record.texts[position], record.signatures[position].tobytes()
+            contents = record.texts[position], record.signatures[position].tobytes(), abouts[position]
             self._under_way[int(record.refs[position])] = contents
 
     def write(self, record: DocumentsRecord, stored: Bools, offset: int, head: LogHead) -> None:
@@ -244,6 +262,7 @@ class DocumentStore(PartitionStore):
         metas, signatures = meta.tobytes(), record.signatures.astype("<u4", copy=False).tobytes()
         live = record.live & ~self._passed(record.times, record.refs)
         keys, retired = record.refs.astype(">u8").tobytes(), _retired_values(record)
+        abouts = in_full(record.abouts, len(record))
         for at in np.flatnonzero(stored & ~self._passed(record.keep_until, record.refs)).tolist():
             value = metas[at * size : (at + 1) * size] + retired.get(at, b"")
             put(b"v" + record.ids[at].encode("utf-8", "surrogatepass"), value)
@@ -251,6 +270,8 @@ class DocumentStore(PartitionStore):
                 key = keys[8 * at : 8 * at + 8]
                 put(b"t" + key, record.texts[at].encode("utf-8", "surrogatepass"))
                 put(b"s" + key, signatures[at * width : (at + 1) * width])
+                if abouts[at] != NO_ABOUT:
+                    put(b"a" + key, _about_value(abouts[at]))
 
     def _passed(self, times: I64, refs: U64) -> Bools:
         """Which versions the horizon has passed: bool[n]."""
@@ -277,6 +298,8 @@ class DocumentStore(PartitionStore):
         key = ref.to_bytes(8)
         batch.delete(b"t" + key)
         batch.delete(b"s" + key)
+        if self._stories:
+            batch.delete(b"a" + key)
 
     def _commit(self, batch: WriteBatch) -> None:
         with writing(self._place):
@@ -287,6 +310,16 @@ class DocumentStore(PartitionStore):
         if self._db is None:
             raise InvariantError(f"{self._place} is closed")
         return self._db
+
+
+def _about_value(about: About) -> bytes:
+    return _ABOUT.pack(about.length, len(about.title)) + (about.title + about.source).encode("utf-8", "surrogatepass")
+
+
+def _about(value: bytes) -> About:
+    length, end = _ABOUT.unpack_from(value)
+    joined = value[_ABOUT.size :].decode("utf-8", "surrogatepass")
+    return About(joined[:end], joined[end:], length)
 
 
 def _retired_values(record: DocumentsRecord) -> dict[int, bytes]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from stream_lsh.arrays import I64
 from stream_lsh.errors import DamagedBytes
-from stream_lsh.pipeline.documents import META, Retired, Versions
+from stream_lsh.pipeline.versions import META, Retired, Versions
 from stream_lsh.retention import Horizon
 from stream_lsh.wire.arrays import map_arrays, write_arrays
 

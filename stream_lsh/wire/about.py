@@ -1,0 +1,44 @@
+"""What stories tell of a document: its title, its outlet, and how long it is.
+
+    title    as given; else the first line of the text that is not blank.  At most 200 characters
+    source   as given; else the host of the URL, in lower case, without port, user and `www.`.  At most 100 characters
+    length   characters of the text
+
+Both are stripped, with white space collapsed.
+"""
+
+import re
+from urllib.parse import urlsplit
+
+from stream_lsh.model import About
+
+_MOST_TITLE, _MOST_SOURCE = 200, 100
+_LINE = re.compile(r"\S[^\r\n]*")
+
+
+def about_of(text: str, title: str = "", source: str = "", url: str = "") -> About:
+    r"""What stories tell of a text.
+
+    Guarantees:
+        whatever the strings are: no error, and what is told again of what was told is the same.
+
+    Example:
+        >>> about_of("Fire in  the port\nTwo ships burn.", url="https://www.example.org:443/a?b")
+        About(title='Fire in the port', source='example.org', length=33)
+    """
+    shown = _short(title, _MOST_TITLE)
+    if not shown and (line := _LINE.search(text)) is not None:
+        shown = _short(line.group(), _MOST_TITLE)
+    return About(shown, _short(source, _MOST_SOURCE) or _short(_host(url), _MOST_SOURCE), len(text))
+
+
+def _short(text: str, most: int) -> str:
+    # So many words are that many characters: a text of one line need not be taken apart as a whole.
+    return " ".join(text.split(None, most)[:most])[:most].rstrip()
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").removeprefix("www.")
+    except ValueError:  # what looks like a host and cannot be one
+        return ""
