@@ -34,6 +34,7 @@ def written(config: Config, folder: Path, **worker: Any) -> Path:
         "partitions": pipeline.partitions,
         "shingles": pipeline.shingles,
         "threshold": pipeline.threshold,
+        "stories": pipeline.stories,
         "retention": 0,
         **{f"guards.{name}": value for name, value in pipeline.guards.settings().items()},
     }

@@ -100,6 +100,7 @@ def test_a_damaged_changelog_ends_the_worker_before_anything_is_read(
     [
         ({"shingles": "char:5"}, "shingles: ours 'char:5', theirs 'word:3'"),
         ({"guards.max_size": 9}, "guards.max_size: ours 9, theirs not set"),
+        ({"stories": True}, "stories: ours True, theirs not set"),
     ],
 )
 def test_state_of_other_settings_is_refused(

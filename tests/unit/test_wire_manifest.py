@@ -21,6 +21,9 @@ def test_a_manifest_comes_back_with_its_fingerprint_in_it() -> None:
     assert decode_manifest(json.dumps(json.loads(value) | {"later": 1}).encode(), "topic") == ONE
     guarded = replace(ONE, guards={"max_size": 9})
     assert decode_manifest(encode_manifest(guarded), "topic") == guarded
+    telling = replace(ONE, stories=True)
+    assert decode_manifest(encode_manifest(telling), "topic") == telling
+    assert b"stories" not in encode_manifest(ONE)
 
 
 def test_a_manifest_from_before_there_were_guards_has_none() -> None:
@@ -28,7 +31,9 @@ def test_a_manifest_from_before_there_were_guards_has_none() -> None:
     assert decode_manifest(json.dumps(before).encode(), "topic") == ONE
 
 
-@pytest.mark.parametrize("altered", [{"settings": {"seed": 2}}, {"fingerprint": "0"}, {"settings": 5}, {"guards": 5}])
+@pytest.mark.parametrize(
+    "altered", [{"settings": {"seed": 2}}, {"fingerprint": "0"}, {"settings": 5}, {"guards": 5}, {"stories": 1}]
+)
 def test_an_altered_manifest_is_damaged(altered: dict[str, Any]) -> None:
     value = json.dumps(json.loads(encode_manifest(ONE)) | altered).encode()
     with pytest.raises(DamagedBytes, match=r"^topic: the first record is no manifest"):
@@ -42,6 +47,7 @@ def test_an_altered_manifest_is_damaged(altered: dict[str, Any]) -> None:
         ({"settings": SETTINGS | {"seed": 2}}, ConfigError, "(seed: ours 2, theirs 1)"),
         ({"threshold": 0.9}, ConfigError, "(threshold: ours 0.9, theirs 0.8)"),
         ({"guards": {"max_size": 9}}, ConfigError, "(guards.max_size: ours 9, theirs not set)"),
+        ({"stories": True}, ConfigError, "(stories: ours True, theirs not set)"),
         ({"topics": {"matches": "new"}}, ConfigError, "(matches: ours 'new', theirs 'pairs')"),
         ({"partitions": 5}, ConfigError, "has 5 partitions"),
         ({"sources": {"wire": "id-2"}}, StateError, "its id is id-2, and the state of news was built from id-1"),
