@@ -28,8 +28,8 @@ if TYPE_CHECKING:
         UnusableDocument,
     )
     from stream_lsh.ledger.guards.choice import Guards
-    from stream_lsh.model import About, Cluster, Document, Match, Story
-    from stream_lsh.near_duplicates import NearDuplicates, Similar
+    from stream_lsh.model import About, Cluster, Document, Match, Similar, Story
+    from stream_lsh.near_duplicates import NearDuplicates
 
 __all__ = [
     "About",
@@ -62,7 +62,7 @@ _HOME = {
     "Guards": "ledger.guards.choice",
     "Match": "model",
     "NearDuplicates": "near_duplicates",
-    "Similar": "near_duplicates",
+    "Similar": "model",
     "Story": "model",
 }
 

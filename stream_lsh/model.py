@@ -112,6 +112,15 @@ class Match:
     right_shingles: int = field(default=0, repr=False)
 
 
+class Similar(NamedTuple):
+    """A document that a queried text would match, with its exact similarity."""
+
+    id: str
+    similarity: float
+    shared: int
+    union: int
+
+
 @dataclass(frozen=True, slots=True)
 class Cluster:
     """Documents connected by matches, under an id that stays.

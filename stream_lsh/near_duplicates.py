@@ -7,7 +7,7 @@ time is what the documents say.
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any
 
 from stream_lsh.errors import (
     ConfigError,
@@ -17,9 +17,9 @@ from stream_lsh.errors import (
 )
 from stream_lsh.ledger.changes import MatchChange, PairState
 from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
-from stream_lsh.ledger.stories import representative_of, telling
+from stream_lsh.ledger.stories import story
 from stream_lsh.measure.catalog import JACCARD, measure_of
-from stream_lsh.model import About, Cluster, Document, Match, Story
+from stream_lsh.model import About, Cluster, Document, Match, Similar, Story
 from stream_lsh.pipeline.local import BATCH, Limits, LocalPipeline, LocalState
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.scheme import TextScheme
@@ -34,15 +34,6 @@ _RECORD_BYTES = 1 << 20
 _KIND = "near-duplicates"
 _REMOVED = 1024
 """Removals that are worth compacting for."""
-
-
-class Similar(NamedTuple):
-    """A document that a queried text would match, with its exact similarity."""
-
-    id: str
-    similarity: float
-    shared: int
-    union: int
 
 
 class NearDuplicates:
@@ -287,9 +278,7 @@ class NearDuplicates:
 
     def _story(self, id: str) -> Story:
         ledger = self._pipeline.settler.ledger
-        cluster, nodes = ledger.ids.live[id], ledger.graph.nodes
-        told, last_ms, members = telling(cluster, nodes), nodes.times[cluster[-1]], self._cluster(id).members
-        return Story(id, told.headline, nodes.ids[representative_of(cluster, nodes)], *told[1:], last_ms, members)
+        return story(ledger.ids.live[id], ledger.graph.nodes)
 
     def _cluster(self, id: str) -> Cluster:
         return Cluster(id, tuple(reversed(self._pipeline.settler.ledger.members(id))))

@@ -21,8 +21,9 @@ from stream_lsh.measure.containment import Containment
 from stream_lsh.model import NO_ABOUT, About, Document
 from stream_lsh.pipeline.local import Limits, LocalPipeline
 from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.wire.ids import MAX_ID_BYTES
 from stream_lsh.wire.public import cluster_messages, match_messages, member_messages
-from stream_lsh.wire.source import MAX_ID_BYTES, parse_document
+from stream_lsh.wire.source import parse_document
 from stream_lsh.worker.topology import topics
 from tests.asyncapi import CHANNELS, DOCUMENT, Seen, described, key_of, problems
 

@@ -20,16 +20,18 @@ import msgspec
 from stream_lsh.cli.inflate import file_chunks
 from stream_lsh.cli.inputs import Input, files_of
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage, UnusableDocument
+from stream_lsh.text.page import page_source
 
 _ROWS = 256
 
 
 class Names(NamedTuple):
-    """What the fields or columns of a document are called."""
+    """What the fields or columns of a document are called; `told` are those that only stories need."""
 
     id: str
     text: str
     time: str
+    told: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -42,6 +44,7 @@ class Block:
         errors: lines that need no parsing to be refused, by index.
         position: bytes of all inputs read so far.
         checked: whether the sizes of the documents were held against the limit.
+        time_ms: when the file was changed last, where that is of use.
     """
 
     lines: list[bytes]
@@ -49,6 +52,7 @@ class Block:
     position: int
     errors: list[tuple[int, InputError]] = field(default_factory=list)
     checked: bool = True
+    time_ms: int | None = None
 
 
 class Places(NamedTuple):
@@ -58,14 +62,17 @@ class Places(NamedTuple):
     at: Sequence[int] | Sequence[str]
 
 
-def blocks(inputs: Sequence[Input], names: Names, max_bytes: int) -> Iterator[Block]:
-    """The documents of all inputs, in order."""
+def blocks(inputs: Sequence[Input], names: Names, max_bytes: int, *, html: bool = False) -> Iterator[Block]:
+    """The documents of all inputs, in order.
+
+    For stories a file of a folder has the time of its last change, and its outlet is the folder within the folder.
+    """
     folders = sum(one.format == "folder" for one in inputs)
     before = 0
     for one in inputs:
         if one.format == "folder":
             # Two folders may hold files of one relative path, which are not versions of one document.
-            found = _folder_blocks(one.path, one.path if folders > 1 else "", names, max_bytes)
+            found = _folder_blocks(one.path, one.path if folders > 1 else "", names, max_bytes, html=html)
         elif one.format == "jsonl":
             found = _line_blocks(one.path, max_bytes)
         else:
@@ -138,7 +145,7 @@ def _table_blocks(one: Input, names: Names, max_bytes: int) -> Iterator[Block]:
         if row == []:
             continue
         try:
-            value = _row_value(row, header, columns, max_bytes)
+            value = _row_value(row, header, columns, names.time, max_bytes)
         except InputError as error:
             block.errors.append((len(numbers), error))
             value = b""
@@ -190,10 +197,13 @@ def _columns(one: Input, header: list[str], names: Names) -> dict[str, int]:
                 for name in missing
             ]
         )
-    return {name: header.index(name) for name in names if name in header}
+    wanted = (names.id, names.text, names.time, *names.told)
+    return {name: header.index(name) for name in wanted if name in header}
 
 
-def _row_value(row: list[str] | csv.Error, header: list[str], columns: dict[str, int], max_bytes: int) -> bytes:
+def _row_value(
+    row: list[str] | csv.Error, header: list[str], columns: dict[str, int], time_name: str, max_bytes: int
+) -> bytes:
     if isinstance(row, csv.Error):
         raise MalformedMessage("csv", f"got a row that cannot be read ({row})")
     if len(row) != len(header):
@@ -206,9 +216,9 @@ def _row_value(row: list[str] | csv.Error, header: list[str], columns: dict[str,
         raise too_large(size, max_bytes)
     if any(_undecoded(row[at]) for at in columns.values()):
         raise MalformedMessage("utf8", "got bytes that are not UTF-8: convert the file, as with iconv")
-    for name in list(found)[2:]:
-        time = row[columns[name]].strip()
-        found[name] = int(time) if time.lstrip("-").isdecimal() and len(time) < 20 else time or None
+    if time_name in list(found)[2:]:
+        time = row[columns[time_name]].strip()
+        found[time_name] = int(time) if time.lstrip("-").isdecimal() and len(time) < 20 else time or None
     return _json_line(found)
 
 
@@ -223,13 +233,16 @@ def _json_line(value: dict[str, str | int | None]) -> bytes:
         return json.dumps(value).encode()
 
 
-def _folder_blocks(folder: str, start: str, names: Names, max_bytes: int) -> Iterator[Block]:
+def _folder_blocks(folder: str, start: str, names: Names, max_bytes: int, *, html: bool) -> Iterator[Block]:
     position = 0
     for path, relative in files_of(folder):
         block = Block([b""], Places(folder, [relative]), position)
         try:
-            text = _file_text(path, max_bytes)
-            block.lines[0] = _json_line({names.id: os.path.join(start, relative), names.text: text})
+            value: dict[str, str | int | None] = {names.id: os.path.join(start, relative)}
+            if names.told:
+                block.time_ms = os.stat(path).st_mtime_ns // 1_000_000
+                value[names.told[1]] = os.path.dirname(relative).partition(os.sep)[0]
+            block.lines[0] = _json_line(value | {names.text: _file_text(path, max_bytes, html=html)})
         except InputError as error:
             block.errors.append((0, error))
         except OSError as error:
@@ -239,7 +252,7 @@ def _folder_blocks(folder: str, start: str, names: Names, max_bytes: int) -> Ite
         yield block
 
 
-def _file_text(path: str, max_bytes: int) -> str:
+def _file_text(path: str, max_bytes: int, *, html: bool) -> str:
     data, size = [], 0
     for piece, _ in file_chunks(path):
         size += len(piece)
@@ -249,6 +262,8 @@ def _file_text(path: str, max_bytes: int) -> str:
     try:
         return b"".join(data).decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        if html:
+            return page_source(b"".join(data))
         raise MalformedMessage(
             "utf8",
             f"got bytes that are not UTF-8 ({error.reason} at byte {error.start}): convert the file, as with iconv",

@@ -21,9 +21,9 @@ from importlib import import_module
 from stream_lsh.cli.elsewhere import Elsewhere
 from stream_lsh.cli.inflate import STDIN
 from stream_lsh.cli.inputs import Input, find_inputs
-from stream_lsh.cli.options import add_guards, add_input, add_matching
+from stream_lsh.cli.options import add_guards, add_input, add_matching, add_work, parse
 from stream_lsh.cli.outputs import STDOUT, Outputs
-from stream_lsh.cli.parsing import Parser, whole
+from stream_lsh.cli.parsing import Parser
 from stream_lsh.cli.parts import Part
 from stream_lsh.cli.signals import hold, release
 from stream_lsh.errors import ConfigError
@@ -57,8 +57,13 @@ examples:
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
+    options = parse(_parser(), arguments)
+    return run_with(options)
+
+
+def run_with(options: Namespace) -> int:
+    """Compare what the options name, and write what they ask for; returns the exit code."""
     started = time.monotonic()
-    options = _parser().parse(arguments)
     inputs = find_inputs(options.file, options.format)
     _check_outputs(options, inputs)
     with ExitStack() as open_things:
@@ -69,7 +74,7 @@ def run(arguments: Sequence[str]) -> int:
         if jobs > 1:
             parts = Elsewhere(partial(_read, inputs, options))
             open_things.callback(parts.close)
-        outputs = Outputs(options.matches, options.clusters, options.rejects)
+        outputs = Outputs(options.matches, options.clusters, options.stories_to, options.rejects)
         open_things.callback(outputs.close)
         make_work = import_module("stream_lsh.cli.work").Work
         gc.freeze()  # what the libraries consist of stays to the end, and need not be looked through even then
@@ -111,13 +116,14 @@ def _parser() -> Parser:
     add("--matches", default=STDOUT, metavar="OUT", help="file for the matches (default: standard output)")
     add("--clusters", metavar="OUT", help="file for the clusters")
     add("--rejects", metavar="OUT", help="file for what was put aside: file, line, reason, message")
-    add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
-    parser.add_argument("--jobs", type=whole(1), metavar="N", help="processes (default: one a core, at most 4)")
+    add_work(parser)
+    parser.set_defaults(stories_to=None)
     return parser
 
 
 def _check_outputs(options: Namespace, inputs: Sequence[Input]) -> None:
-    given = [path for path in (options.matches, options.clusters, options.rejects) if path is not None]
+    named = (options.matches, options.clusters, options.stories_to, options.rejects)
+    given = [path for path in named if path is not None]
     problems = []
     for path in given:
         if given.count(path) > 1 and path != os.devnull:

@@ -11,7 +11,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from stream_lsh.cli.inputs import find_inputs
-from stream_lsh.cli.options import add_guards, add_input, add_matching
+from stream_lsh.cli.options import add_guards, add_input, add_matching, parse
 from stream_lsh.cli.parsing import Parser
 from stream_lsh.cli.pipelines import one_of
 from stream_lsh.cli.screen import Screen
@@ -31,13 +31,13 @@ What only the first text has stands in [-...-], what only the second one has in 
 Everything is held in memory, live all texts of the source too.
 Where an id begins with a dash, first come the options, then --.
 """
-_OWN = frozenset({"one", "other", "file", "config", "pipeline", "json", "full"})
+_OWN = frozenset({"one", "other", "file", "config", "pipeline", "json", "full", "stories"})
 
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
     parser = _parser()
-    options = parser.parse(arguments)
+    options = parse(parser, arguments)
     _check(parser, options)
     explanation = _in_files(options) if options.config is None else _live(options)
     from stream_lsh.cli.explained import as_json, as_text  # noqa: PLC0415

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
+from stream_lsh.cli.moments import apart, moment
 from stream_lsh.cli.screen import CONTROLS, Screen
 from stream_lsh.ledger.paths import Link
 from stream_lsh.model import Document
@@ -18,7 +18,6 @@ _DIFFERENT = 300
 """Characters that are shown at each end of a passage that differs."""
 _MOST_PASSAGES = 60
 _MOST_STEPS = 12
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _CONTROLS = {code: shown for code, shown in CONTROLS.items() if chr(code) not in "\n\t"}
 
@@ -140,7 +139,7 @@ def _is_deleted(side: Side) -> bool:
 
 def _apart(explanation: Explanation) -> str:
     one, other = (side.document.time_ms for side in explanation.sides if side.document is not None)
-    return str(timedelta(seconds=abs(one - other) // 1000))
+    return apart(one - other)
 
 
 def _about(side: Side) -> str:
@@ -158,7 +157,7 @@ def _about(side: Side) -> str:
 def _time(document: Document) -> str:
     if not document.time_ms:
         return "no time"
-    return f"{_EPOCH + timedelta(milliseconds=document.time_ms):%Y-%m-%dT%H:%M:%SZ}"
+    return moment(document.time_ms)
 
 
 def _compared(compared: Comparison, threshold: float) -> Iterator[str]:

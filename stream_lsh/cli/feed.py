@@ -17,6 +17,7 @@ from stream_lsh.cli.parts import Part
 from stream_lsh.cli.pipelines import one_of
 from stream_lsh.cli.progress import Progress
 from stream_lsh.cli.reading import read
+from stream_lsh.wire.source import RAW
 
 if TYPE_CHECKING:
     from stream_lsh.worker.feeding import Feeder
@@ -36,12 +37,13 @@ def run(arguments: Sequence[str]) -> int:
 
     config = load(options.config, os.environ)
     pipeline = one_of(config, options.pipeline)
+    options.stories, options.html = pipeline.stories, RAW if pipeline.html != "off" else pipeline.html
     inputs = find_inputs(options.file, options.format)
     from stream_lsh.worker.feeding import Feeder  # noqa: PLC0415
 
     feeder = Feeder(config.kafka, pipeline)
     started = time.monotonic()
-    parts = read(inputs, options, fallback_time_ms=int(time.time() * 1000), stories=pipeline.stories)
+    parts = read(inputs, options, fallback_time_ms=int(time.time() * 1000))
     refused = asyncio.run(_feed(feeder, inputs, parts, options))
     seconds = time.monotonic() - started
     if not options.quiet:
@@ -64,6 +66,7 @@ def _parser() -> Parser:
     add("--strict", action="store_true", help="exit with 1 if a line was put aside")
     add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
     parser.set_defaults(max_document_bytes=1 << 40)  # how much is too much, the worker decides
+    parser.set_defaults(title_column="title", source_column="source", url_column="url")
     return parser
 
 

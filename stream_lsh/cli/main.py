@@ -26,6 +26,7 @@ COMMANDS = {
     "tail": "show what a pipeline publishes, as it comes",
     "check": "say how configuration, brokers, topics and state stand; --audit: whether the results are true",
     "dedup": "find near-duplicates in files: JSON lines, CSV, TSV, folders of text",
+    "news": "show the stories in articles, as text or HTML: headline, outlets, who was first",
     "explain": "say why two documents are in one cluster, or why not, and mark what they share",
 }
 """Every command and what it does; its module has the same name."""

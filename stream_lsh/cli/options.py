@@ -1,16 +1,40 @@
 """Options that several commands have: what counts as a match, what holds a group together, what is read."""
 
+from argparse import Namespace
+from collections.abc import Sequence
+
 from stream_lsh.cli.inputs import FORMATS
 from stream_lsh.cli.parsing import Parser, ratio, share, span_ms, whole
+from stream_lsh.presets import PRESETS
 
 MEASURES = ("jaccard", "containment")
 """Those of `measure.catalog`, which takes long to load."""
+_OPTIONS = {"retention_ms": "retention"}
+"""Fields of a preset that are called otherwise here."""
 
 
-def add_matching(parser: Parser) -> None:
-    """What counts as a match."""
+def parse(parser: Parser, arguments: Sequence[str], preset: str | None = None) -> Namespace:
+    """The options, where a preset that is asked for takes the place of the defaults; `preset` if none is."""
+    for number, argument in enumerate(arguments):
+        name, _, value = argument.partition("=")
+        if name == "--preset":
+            preset = value or "".join(arguments[number + 1 : number + 2])
+    parser.set_defaults(stories=False)
+    chosen = PRESETS.get(preset or "", {})
+    parser.set_defaults(**{_OPTIONS.get(field, field): value for field, value in chosen.items()})
+    return parser.parse(arguments)
+
+
+def add_matching(parser: Parser, *, preset: bool = True) -> None:
+    """What counts as a match; with --preset or without."""
     group = parser.add_argument_group("what counts as a match")
     add = group.add_argument
+    if preset:
+        add(
+            "--preset",
+            choices=tuple(PRESETS),
+            help="defaults that go together; what is set beside it holds all the same",
+        )
     add("--threshold", type=share, default=0.8, metavar="T", help="least similarity of a match (default 0.8)")
     add(
         "--measure",
@@ -30,6 +54,13 @@ def add_matching(parser: Parser) -> None:
         metavar="KIND:K",
         help="what is compared: runs of K words or characters: word:3, char:5; or stopword:en (default word:3)",
     )
+    add(
+        "--html",
+        choices=("off", "main", "page"),
+        default="off",
+        help="texts are HTML: compare articles, or whole pages",
+    )
+    add("--min-characters", type=whole(0), default=0, metavar="N", help="shorter texts match nothing (default 0)")
     add(
         "--recall",
         type=share,
@@ -76,6 +107,9 @@ def add_input(parser: Parser, *, strict: bool = False) -> None:
     add("--id-column", default="id", metavar="NAME", help="field or column of the id (default id)")
     add("--text-column", default="text", metavar="NAME", help="field or column of the text (default text)")
     add("--time-column", default="time", metavar="NAME", help="field or column of the time (default time)")
+    add("--title-column", default="title", metavar="NAME", help="of the title, for stories (default title)")
+    add("--source-column", default="source", metavar="NAME", help="of the outlet, for stories (default source)")
+    add("--url-column", default="url", metavar="NAME", help="of the URL, for stories (default url)")
     add(
         "--max-document-bytes",
         type=whole(1),
@@ -85,3 +119,10 @@ def add_input(parser: Parser, *, strict: bool = False) -> None:
     )
     if strict:
         add("--strict", action="store_true", help="exit with 1 if a document was put aside")
+
+
+def add_work(parser: Parser) -> None:
+    """How it is done, and what is told of that."""
+    add = parser.add_argument
+    add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
+    add("--jobs", type=whole(1), metavar="N", help="processes (default: one a core, at most 4)")

@@ -101,20 +101,23 @@ class Outputs:
     """The files that were asked for, all made before the work begins.
 
     Args:
-        matches, clusters, rejects: their paths; None for what is not wanted.
+        matches, clusters, stories, rejects: their paths; None for what is not wanted.
     """
 
-    def __init__(self, matches: str, clusters: str | None, rejects: str | None) -> None:
+    def __init__(self, matches: str | None, clusters: str | None, stories: str | None, rejects: str | None) -> None:
         self._made: list[Output] = []
         try:
             self.matches = self._make(matches)
-            self.clusters = None if clusters is None else self._make(clusters)
-            self.rejects = None if rejects is None else self._make(rejects)
+            self.clusters = self._make(clusters)
+            self.stories = self._make(stories)
+            self.rejects = self._make(rejects)
         except ConfigError:
             self.close()
             raise
 
-    def _make(self, path: str) -> Output:
+    def _make(self, path: str | None) -> Output | None:
+        if path is None:
+            return None
         made = Output(path)
         self._made.append(made)
         return made

@@ -1,7 +1,8 @@
 """What passes from the process that reads to the one that compares.
 
 A part as bytes:  u32 size of the head | head | all ids and texts, joined, as UTF-8
-The head is JSON: lengths of ids and of texts in code points (-1: no text), times, refusals, position.
+The head is JSON: lengths of ids and of texts in code points (-1: no text), times, abouts where there are any, refusals,
+position.
 """
 
 import json
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from stream_lsh.model import Document
+from stream_lsh.model import NO_ABOUT, About, Document
 
 _SIZE = 4
 
@@ -45,9 +46,10 @@ class Part(NamedTuple):
 
 def packed(part: Part) -> bytes:
     """A part as bytes."""
-    ids, texts, times = zip(*part.documents, strict=True) if part.documents else ((), (), ())
+    ids, texts, times, abouts = zip(*part.documents, strict=True) if part.documents else ((), (), (), ())
     lengths = [-1 if text is None else len(text) for text in texts]
-    head = json.dumps([list(map(len, ids)), lengths, times, part.refused, part.position]).encode()
+    told = abouts if any(about is not NO_ABOUT for about in abouts) else ()
+    head = json.dumps([list(map(len, ids)), lengths, times, told, part.refused, part.position]).encode()
     strings = "".join([*ids, *(text or "" for text in texts)]).encode("utf-8", "surrogatepass")
     return b"".join((len(head).to_bytes(_SIZE, "little"), head, strings))
 
@@ -55,13 +57,14 @@ def packed(part: Part) -> bytes:
 def unpacked(data: bytes) -> Part:
     """The part that was packed."""
     end = _SIZE + int.from_bytes(data[:_SIZE], "little")
-    id_lengths, lengths, times, refused, position = json.loads(data[_SIZE:end])
+    id_lengths, lengths, times, told, refused, position = json.loads(data[_SIZE:end])
     strings = str(memoryview(data)[end:], "utf-8", "surrogatepass")
     ids = _cut(strings, 0, id_lengths)
     texts: list[str | None] = [*_cut(strings, sum(id_lengths), [max(length, 0) for length in lengths])]
     for row in [row for row, length in enumerate(lengths) if length < 0]:
         texts[row] = None
-    documents = list(map(Document, ids, texts, times))
+    abouts = [About(*one) for one in told] if told else [NO_ABOUT] * len(times)
+    documents = list(map(Document, ids, texts, times, abouts))
     return Part(documents, [Refused(*one) for one in refused], position)
 
 

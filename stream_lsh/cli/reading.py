@@ -3,6 +3,7 @@
 import time
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from stream_lsh.cli.blocks import Block, Names, blocks
 from stream_lsh.cli.inputs import Input
@@ -13,33 +14,34 @@ from stream_lsh.wire.source import FieldNames, parse_lines
 _MAX_AHEAD_MS = 3_600_000
 
 
-def read(
-    inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0, *, stories: bool = False
-) -> Iterator[Part]:
+def read(inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0) -> Iterator[Part]:
     """The documents of all inputs, in order.
 
     Args:
         inputs: what to read.
         options: those of the command.
         fallback_time_ms: event time of a document without one.
-        stories: read title, outlet and URL as well, where the lines are JSON.
 
     Raises:
         ConfigError, InputError, OSError: an input cannot be read as a whole.
     """
-    names = Names(options.id_column, options.text_column, options.time_column)
+    told = (options.title_column, options.source_column, options.url_column) if options.stories else ()
+    names = Names(options.id_column, options.text_column, options.time_column, told)
     fields = FieldNames(id=names.id, text=names.text, time=names.time)
-    # The future begins an hour from now, whatever a document without a time falls back to.
-    ahead_ms = int(time.time() * 1000) + _MAX_AHEAD_MS - fallback_time_ms
-    for block in blocks(inputs, names, options.max_document_bytes):
-        limit = 1 << 62 if block.checked else options.max_document_bytes
+    if told:
+        fields = replace(fields, **dict(zip(("title", "source", "url"), told, strict=True)))
+    now_ms = int(time.time() * 1000)
+    for block in blocks(inputs, names, options.max_document_bytes, html=options.html != "off"):
+        time_ms = block.time_ms or fallback_time_ms
         documents, errors = parse_lines(
             block.lines,
-            fallback_time_ms=fallback_time_ms,
-            max_bytes=limit,
-            max_ahead_ms=ahead_ms,
+            fallback_time_ms=time_ms,
+            max_bytes=1 << 62 if block.checked else options.max_document_bytes,
+            # The future begins an hour from now, whatever a document without a time falls back to.
+            max_ahead_ms=now_ms + _MAX_AHEAD_MS - time_ms,
             names=fields,
-            stories=stories,
+            stories=options.stories,
+            html=options.html,
         )
         yield Part(documents, _refused(block, errors), block.position)
 

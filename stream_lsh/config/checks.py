@@ -4,14 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from stream_lsh.config.kafka import KafkaConfig, SecurityConfig
 from stream_lsh.config.kinds import LONGEST_TOPIC, Secret
-from stream_lsh.config.model import (
-    INTERNAL_TOPICS,
-    Config,
-    KafkaConfig,
-    PipelineConfig,
-    SecurityConfig,
-)
+from stream_lsh.config.model import INTERNAL_TOPICS, Config, PipelineConfig
 from stream_lsh.config.notes import Notes
 from stream_lsh.config.places import Path
 from stream_lsh.config.variables import folded

@@ -15,6 +15,7 @@ from typing import Any
 from stream_lsh.config.units import size_bytes, span_ms, span_text
 from stream_lsh.errors import ConfigError
 from stream_lsh.measure.containment import MOST_SIZE_RATIO
+from stream_lsh.presets import PRESETS
 from stream_lsh.text.catalog import SPECS, shingler
 from stream_lsh.text.normalise import FORMS
 from stream_lsh.text.spelling import nearest
@@ -295,6 +296,7 @@ def _forms(value: object) -> tuple[str, ...]:
 
 
 LEAST_SIMILARITY = Kind("a number from 0 to below 1", partial(_share, zero=True), _number)
+PRESET = choice(("none", *PRESETS))
 SHARE = Kind("a number above 0 and below 1", _share, _number)
 SIZE_RATIO = Kind(f"a number from 1 to {MOST_SIZE_RATIO:g}", _size_ratio, _number)
 FLAG = Kind("true or false", _flag, lambda text: {"true": True, "false": False}.get(text.lower(), text))

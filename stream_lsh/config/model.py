@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from stream_lsh.config import kinds
+from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.keys import key, table
-from stream_lsh.config.kinds import Secret, choice, size, span, whole
+from stream_lsh.config.kinds import choice, size, span, whole
 from stream_lsh.errors import InvariantError
 from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
 from stream_lsh.measure.catalog import JACCARD, MEASURES, Measure
@@ -18,10 +19,10 @@ from stream_lsh.measure.containment import SIZE_RATIO, Containment
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits
 from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.presets import DAY_MS
 from stream_lsh.wire.cut import FRAME_BYTES
 from stream_lsh.wire.source import MAX_AHEAD_MS, MAX_DOCUMENT_BYTES, FieldNames, parse_document
 
-DAY_MS = 86_400_000
 DEFAULT_APP_ID = "stream-lsh"
 FRAME_ROOM = 65_536
 """Bytes that a document's message may be longer than the document."""
@@ -34,70 +35,8 @@ _STEPS = ("intake", "bands", "candidates", "verifications", "edges")
 INTERNAL_TOPICS = (*_STEPS, *(f"{name}-changelog" for name in TABLES), "manifest")
 """The topics `<app_id>-<pipeline>-…` that there may be."""
 
-PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL = PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 KINDS = ("text",)
 PLANNED_KINDS = ("record", "set", "vector")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecurityConfig:
-    """How to reach brokers that ask for TLS or a password; `password` is what `password_file` says, if that is set."""
-
-    protocol: str = field(default=SASL_SSL, metadata=key(choice(PROTOCOLS), "how the brokers are spoken to"))
-    mechanism: str = field(
-        default="SCRAM-SHA-512", metadata=key(choice(MECHANISMS), "how the password is proved, with SASL")
-    )
-    username: str = field(default="", metadata=key(kinds.ANY_TEXT, "the user, with SASL"))
-    password: Secret | None = field(
-        default=None, metadata=key(kinds.SECRET, "the user's password; better kept in a file or a variable")
-    )
-    password_file: Path | None = field(
-        default=None, metadata=key(kinds.FILE, "the file with the password, instead of `password`")
-    )
-    ca_file: Path | None = field(
-        default=None, metadata=key(kinds.FILE, "certificates to trust, with SSL; default: those of the system")
-    )
-    cert_file: Path | None = field(
-        default=None, metadata=key(kinds.FILE, "the client's certificate, with SSL, where the brokers ask for one")
-    )
-    key_file: Path | None = field(
-        default=None, metadata=key(kinds.FILE, "the key of `cert_file`, if it is not in there")
-    )
-
-    @property
-    def uses_tls(self) -> bool:
-        """Whether the connection is encrypted."""
-        return self.protocol in (SSL, SASL_SSL)
-
-    @property
-    def uses_sasl(self) -> bool:
-        """Whether there are a user and a password."""
-        return self.protocol in (SASL_PLAINTEXT, SASL_SSL)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KafkaConfig:
-    """The cluster; `security` is None for brokers that ask for nothing."""
-
-    brokers: tuple[str, ...] = field(
-        default=("localhost:9092",), metadata=key(kinds.BROKERS, "the bootstrap servers: any brokers of the cluster")
-    )
-    replication: int = field(
-        default=1, metadata=key(whole(1, 32_767), "copies of every topic that is created; 3 where nothing may be lost")
-    )
-    min_insync_replicas: int = field(
-        default=0,
-        metadata=key(
-            whole(0, 32_767), "copies that must have a message before it counts; 0: `replication` less one, at least 1"
-        ),
-    )
-    security: SecurityConfig | None = field(default=None, metadata=table(SecurityConfig, "TLS and SASL"))
-
-    @property
-    def in_sync_replicas(self) -> int:
-        """`min.insync.replicas` of the topics that are created."""
-        return self.min_insync_replicas or max(1, self.replication - 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +112,10 @@ class PipelineConfig:
     """
 
     name: str = field(default="documents", metadata=key(kinds.TOPIC, "the pipeline, and the prefix of its topics"))
+    preset: str = field(
+        default="none",
+        metadata=key(kinds.PRESET, "defaults that go together: `news`; what is set beside it holds all the same"),
+    )
     kind: str = field(default="text", metadata=key(choice(KINDS, PLANNED_KINDS), "what is compared"))
     sources: tuple[str, ...] = field(metadata=key(kinds.TOPICS, "the topic with the documents", "source"))
     partitions: int = field(
@@ -214,6 +157,16 @@ class PipelineConfig:
         default=("nfc",), metadata=key(kinds.NORMAL_FORMS, "the forms that a text is brought into first, in order")
     )
     seed: int = field(default=1, metadata=key(whole(0, (1 << 32) - 1), "chooses all hash functions"))
+    html: str = field(
+        default="off",
+        metadata=key(
+            choice(("off", "main", "page")),
+            "texts are HTML: what is compared is the article (`main`), or all that a reader sees of the page (`page`)",
+        ),
+    )
+    min_characters: int = field(
+        default=0, metadata=key(whole(0), "a shorter text has no shingles, and so matches nothing")
+    )
     retention_ms: int | None = field(
         default=3 * DAY_MS,
         metadata=key(
@@ -284,6 +237,8 @@ class PipelineConfig:
             normalise=self.normalise,
             seed=self.seed,
             measure=self.similarity,
+            min_characters=self.min_characters,
+            html=self.html,
         )
 
     @property
@@ -312,6 +267,7 @@ class PipelineConfig:
             names=self.fields,
             keyed=keyed,
             stories=self.stories,
+            html=self.html,
         )
 
     def limits(self) -> Limits:
@@ -403,6 +359,6 @@ class Config:
     """
 
     pipelines: tuple[PipelineConfig, ...]
-    kafka: KafkaConfig = KafkaConfig()
+    kafka: KafkaConfig = field(default=KafkaConfig())
     worker: WorkerConfig = WorkerConfig()
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)

@@ -9,15 +9,18 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from stream_lsh.config import checks
+from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.keys import Key, keys_of
 from stream_lsh.config.kinds import Unfit, got, sort_of
-from stream_lsh.config.model import Config, KafkaConfig, PipelineConfig, WorkerConfig
+from stream_lsh.config.model import Config, PipelineConfig, WorkerConfig
 from stream_lsh.config.notes import Notes
 from stream_lsh.config.places import Path, key_lines
 from stream_lsh.config.variables import overrides
 from stream_lsh.errors import ConfigError
+from stream_lsh.presets import PRESETS
 from stream_lsh.text.spelling import nearest
 
+_PRESET = "preset"
 _TABLES = {"kafka": KafkaConfig, "worker": WorkerConfig, "pipeline": PipelineConfig}
 
 
@@ -117,6 +120,8 @@ class _Reader:
             return cls(**{key.field: self._default(key) for key in keys.values()})
         for unknown in found.keys() - keys.keys():
             self.unknown(unknown, path, keys)
+        if _PRESET in keys:
+            keys = self._with_preset(keys, found, path)
         values = {key.field: self._value(key, found, (*path, key.name)) for key in keys.values()}
         try:
             return cls(**values)
@@ -129,6 +134,16 @@ class _Reader:
         homes = [title for title, table in _titles() if name in keys_of(table)]
         hint = f"it belongs in {' or '.join(homes)}" if homes else f"did you mean {nearest(name, keys)!r}?"
         self.notes.problem((*path, name), f"got an unknown key; {hint}")
+
+    def _with_preset(self, keys: Mapping[str, Key], found: Mapping[str, object], path: Path) -> Mapping[str, Key]:
+        """The keys with the defaults of the preset that the table names, if it names one that there is."""
+        variable = self._variables.get((*path, _PRESET))
+        name = found.get(_PRESET) if variable is None else self._environ[variable]
+        preset = PRESETS.get(name, {}) if isinstance(name, str) else {}
+        for key in keys.values():
+            if key.field in preset:
+                self.origins[(*path, key.name)] = f"preset {name}"
+        return {name: replace(key, default=preset.get(key.field, key.default)) for name, key in keys.items()}
 
     def _value(self, key: Key, found: Mapping[str, object], path: Path) -> Any:
         if key.table is not None:

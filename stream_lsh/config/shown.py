@@ -10,7 +10,7 @@ from stream_lsh.config.model import Config
 class SettingShown(NamedTuple):
     """One setting: its key, its value as TOML would have it (secrets masked), and where it came from.
 
-    `origin` is `default`, `file:line`, `environment NAME`, or `program` for what was made by hand.
+    `origin` is `default`, `preset NAME`, `file:line`, `environment NAME`, or `program` for what was made by hand.
     """
 
     key: str

@@ -8,8 +8,9 @@ Case does not matter behind the prefix, and in a pipeline's name `-`, `.` and `_
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.keys import keys_of
-from stream_lsh.config.model import KafkaConfig, PipelineConfig, WorkerConfig
+from stream_lsh.config.model import PipelineConfig, WorkerConfig
 from stream_lsh.config.places import Path
 from stream_lsh.text.spelling import nearest
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from stream_lsh.ledger.changes import Telling
 from stream_lsh.ledger.clusters import Cluster
 from stream_lsh.ledger.nodes import Nodes
-from stream_lsh.model import First, Outlet
+from stream_lsh.model import First, Outlet, Story
 
 EARLY = 10
 """Members, the oldest, of which the longest represents the story."""
@@ -103,4 +103,20 @@ def telling(cluster: Cluster, nodes: Nodes) -> Telling:
         sources=tuple(listed),
         source_count=len(outlets.firsts),
         first=First(nodes.ids[oldest], abouts[oldest].source, times[oldest]),
+    )
+
+
+def story(cluster: Cluster, nodes: Nodes) -> Story:
+    """A cluster and what it tells; O(members)."""
+    told, ids = telling(cluster, nodes), nodes.ids
+    members = tuple(ids[slot] for slot in reversed(cluster))
+    return Story(
+        id=cluster.id,
+        headline=told.headline,
+        representative=ids[representative_of(cluster, nodes)],
+        sources=told.sources,
+        source_count=told.source_count,
+        first=told.first,
+        last_time_ms=nodes.times[cluster[-1]],
+        members=members,
     )

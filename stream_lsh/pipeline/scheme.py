@@ -23,6 +23,7 @@ from stream_lsh.text.digest import bag_digest
 from stream_lsh.text.groups import groups
 from stream_lsh.text.normalise import UNICODE_VERSION, Normaliser
 from stream_lsh.text.passages import Passage, passages
+from stream_lsh.text.shingles import Shingles
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,8 @@ class TextScheme:
         sketch: the signature scheme.
         seed: chooses all hash functions.
         measure: what the threshold is about.
+        min_characters: a text that has fewer has no shingles, and so matches nothing.
+        html: what texts have been read from, for `settings`: `main` or `page` (`text.page`), or nothing of that.
     """
 
     def __init__(
@@ -89,8 +92,12 @@ class TextScheme:
         sketch: str = "fast",
         seed: int = 1,
         measure: Measure = JACCARD,
+        min_characters: int = 0,
+        html: str = "off",
     ) -> None:
         self.measure = measure
+        self._html = html
+        self._min_characters = min_characters
         self.banding: Banding = banding_for(threshold, recall, slots, measure)
         self._normaliser = Normaliser(normalise)
         self._shingler = shingler(shingles, seed)
@@ -119,6 +126,8 @@ class TextScheme:
             "bands": self.banding.bands,
             "rows": self.banding.rows,
             "bands_version": self._bands.version,
+            **({"min_characters": self._min_characters} if self._min_characters else {}),
+            **({"html": self._html} if self._html != "off" else {}),
         }
 
     def sign(self, texts: Sequence[str]) -> Signatures:
@@ -126,10 +135,14 @@ class TextScheme:
         values = np.empty((len(texts), self.slots), np.uint32)
         digests = np.empty(len(texts), np.uint64)
         for group in groups(texts):
-            shingles = self._shingler([self._normaliser(text) for text in texts[group]])
+            shingles = self._shingles(texts[group])
             values[group] = self._sketch(shingles)
             digests[group] = bag_digest(shingles)
         return Signatures(values, digests)
+
+    def _shingles(self, texts: Sequence[str]) -> Shingles:
+        least = self._min_characters
+        return self._shingler([self._normaliser(text) if len(text) >= least else "" for text in texts])
 
     def buckets(self, signatures: Signatures) -> U64:
         """The buckets of each text, that of the digest last: uint64[n, bands + 1]; all 0 for one without shingles."""
@@ -141,7 +154,7 @@ class TextScheme:
         """The distinct shingles of each text, ascending: uint64[m] each."""
         sets: list[U64] = []
         for group in groups(texts):
-            shingles = self._shingler([self._normaliser(text) for text in texts[group]])
+            shingles = self._shingles(texts[group])
             sets += [sorted_unique(shingles.document(row)) for row in range(len(shingles))]
         return sets
 

@@ -8,6 +8,7 @@ SIGIR 2023.
 """
 
 import functools
+import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -24,6 +25,7 @@ DEEPEST = 256
 """Elements within each other.  Deeper pages have no main text: to look for it takes time in the square of the depth."""
 _DEEP = " > ".join("*" * DEEPEST)
 _UNSEEN = ["[hidden]", '[style*="display:none" i]', '[style*="display: none" i]', "dialog:not([open])"]
+_TAG = re.compile(r"<(?:!--|!doctype|/?[a-z])", re.IGNORECASE)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -101,6 +103,26 @@ def read_page(html: str | bytes, mode: Mode = "main") -> Page:
         _published(document),
         _url(document),
     )
+
+
+def has_tags(text: str) -> bool:
+    """Whether a text could be HTML: it has something that begins like a tag or a comment.
+
+    Example:
+        >>> has_tags("1 < 2, and all is well <3"), has_tags("<p>All is well"), has_tags("All is <em>well</em>")
+        (False, True, True)
+    """
+    return _TAG.search(text) is not None
+
+
+def page_source(source: bytes) -> str:
+    """The characters of a page that was sent as bytes; raises as `read_page` does.
+
+    Example:
+        >>> page_source('<meta charset="latin1"><p>caf\u00e9'.encode("latin1"))[-4:]
+        'caf\u00e9'
+    """
+    return decoded(source, _library().codec_of)
 
 
 @functools.cache

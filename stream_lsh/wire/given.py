@@ -3,7 +3,7 @@
 from stream_lsh.errors import ConfigError, MalformedMessage, UnusableDocument
 from stream_lsh.model import NO_ABOUT, Document
 from stream_lsh.wire.about import about_of
-from stream_lsh.wire.source import MAX_ID_BYTES
+from stream_lsh.wire.ids import MAX_ID_BYTES
 
 _FIRST_MS, _LAST_MS = -(1 << 53), 1 << 53
 

@@ -36,11 +36,12 @@ import msgspec
 
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage, UnusableDocument
 from stream_lsh.model import NO_ABOUT, About, Document
+from stream_lsh.text.page import Mode, has_tags, read_page
 from stream_lsh.wire.about import about_of
+from stream_lsh.wire.ids import checked_id, key_id_of
 
-MAX_ID_BYTES = 1024
-"""The longest id: a key is compared, stored and sent with every pair of its document."""
 MAX_DOCUMENT_BYTES = 524_288
+RAW = "raw"
 MAX_AHEAD_MS = 3_600_000
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -95,6 +96,7 @@ def parse_document(
     names: FieldNames = DEFAULT_NAMES,
     keyed: bool = True,
     stories: bool = False,
+    html: str = "off",
 ) -> Document:
     """The document in a message.
 
@@ -107,6 +109,9 @@ def parse_document(
         names: what the source calls its fields.
         keyed: whether the key is the id: then a message without one is an error, and so is another `id`.
         stories: read what these tell of the document, too.
+        html: the text is a page, and this is what is read of it: `main` or `page` (`text.page`); `off`: it is none.
+            A text without tags stays as it is.  RAW: it is one, and somebody else will read it.
+            With stories the page tells what the message does not: its title, its address, when it was published.
     Guarantees:
         pure; returns or raises `InputError`, whatever the bytes are.
     Cost:
@@ -130,18 +135,21 @@ def parse_document(
         raise UnusableDocument(
             "key", "got a null key, expected the document's id: key the source by it, or set `rekey`"
         )
-    key_id = _key_id(key) if key is not None and (keyed or value is None) else None
+    key_id = key_id_of(key) if key is not None and (keyed or value is None) else None
     if value is None:
         if key_id is None:
             raise UnusableDocument("id", "got neither key nor value, expected at least a key")
         return Document(key_id, None, fallback_time_ms)
     fields = _read(value, names, stories)
     if key is not None and not keyed and fields.id is None:
-        key_id = _key_id(key)
+        key_id = key_id_of(key)
+    if html not in ("off", RAW):
+        latest_ms = _LAST_MS if max_ahead_ms is None else fallback_time_ms + max_ahead_ms
+        _read_page(fields, html, latest_ms, names if stories else None)
     document = _document(fields, key_id, fallback_time_ms, max_ahead_ms, names)
     if not stories or document.text is None:
         return document
-    return document._replace(about=_about(fields, document.text, names))
+    return document._replace(about=_about(fields, "" if html == RAW else document.text, names))
 
 
 def parse_lines(
@@ -152,6 +160,7 @@ def parse_lines(
     max_ahead_ms: int | None = None,
     names: FieldNames = DEFAULT_NAMES,
     stories: bool = False,
+    html: str = "off",
 ) -> tuple[list[Document], list[tuple[int, InputError]]]:
     """The documents of a file of JSON lines, and the lines that have none, each with its index (from 0) and the error.
 
@@ -169,9 +178,10 @@ def parse_lines(
                 fields = decode(line)
                 text = fields.text
                 # The line as nearly all are: anything else about it is settled by the general way below.
-                if type(fields.id) is str and text is not None and fields.time is None and not fields.deleted:
+                as_most = type(fields.id) is str and fields.time is None and not fields.deleted and html == "off"
+                if as_most and text is not None:
                     about = _about(fields, text, names) if stories else NO_ABOUT
-                    documents.append(Document(_checked_id(fields.id), text, fallback_time_ms, about))
+                    documents.append(Document(checked_id(str(fields.id)), text, fallback_time_ms, about))
                     continue
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             if not line.strip():
@@ -189,23 +199,12 @@ def parse_lines(
                 names=names,
                 keyed=False,
                 stories=stories,
+                html=html,
             )
             documents.append(document)
         except InputError as error:
             errors.append((index, error))
     return documents, errors
-
-
-def key_of(id: str) -> bytes:
-    """The key of a document's message.
-
-    Raises:
-        UnusableDocument: half of a surrogate pair, which JSON can escape and a key cannot have -> dead-letter.
-    """
-    try:
-        return id.encode()
-    except UnicodeEncodeError:
-        raise UnusableDocument("id", f"got the id {ascii(id)[:60]}, expected UTF-8") from None
 
 
 @lru_cache(maxsize=64)
@@ -239,6 +238,25 @@ def _about(fields: _Fields, text: str, names: FieldNames) -> About:
         _typed(held, names.source, (str,), "source", "a string") or "",
         _typed(held, names.url, (str,), "url", "a string") or "",
     )
+
+
+def _read_page(fields: _Fields, mode: str, latest_ms: int, names: FieldNames | None) -> None:
+    """Put what is read of a page in place of its source; with names, for stories, what it says of itself too."""
+    if fields.text is None or not has_tags(fields.text):
+        return
+    page = read_page(fields.text, cast("Mode", mode))
+    fields.text = page.text
+    if names is None:
+        return
+    told = {"title": page.title, "url": page.url}
+    if not getattr(fields, _holder("url", names)):  # then the host is no worse a name of the outlet
+        told["source"] = page.site
+    for field, value in told.items():
+        if _holder(field, names) == field and not getattr(fields, field):
+            setattr(fields, field, value)
+    # What a page says of itself is no reason to put it aside.
+    if fields.time is None and page.published_ms is not None and _FIRST_MS <= page.published_ms <= latest_ms:
+        fields.time = page.published_ms
 
 
 def _read(value: bytes, names: FieldNames, stories: bool) -> _Fields:
@@ -310,7 +328,7 @@ def _document(
             raise UnusableDocument("id", f"got neither a key nor the field `{names.id}`, expected one of them")
         document_id = key_id
     else:
-        document_id = _checked_id(str(value_id))
+        document_id = checked_id(str(value_id))
         if key_id is not None and document_id != key_id:
             raise UnusableDocument(
                 "key",
@@ -328,27 +346,6 @@ def _document(
             f"`{names.deleted}`: true",
         )
     return Document(document_id, fields.text, time_ms)
-
-
-def _key_id(key: bytes) -> str:
-    if not 0 < len(key) <= MAX_ID_BYTES:
-        raise UnusableDocument("key", f"got a key of {len(key)} bytes, expected 1 to {MAX_ID_BYTES}")
-    try:
-        return key.decode()
-    except UnicodeDecodeError as error:
-        raise MalformedMessage(
-            "key", f"got a key that is not UTF-8 ({error.reason} at byte {error.start}), expected the document's id"
-        ) from None
-
-
-def _checked_id(value_id: str) -> str:
-    # 256 characters cannot exceed the limit, and almost every id is shorter.
-    if 0 < len(value_id) <= MAX_ID_BYTES // 4:
-        return value_id
-    size = len(value_id.encode("utf-8", "surrogatepass"))
-    if not 0 < size <= MAX_ID_BYTES:
-        raise UnusableDocument("id", f"got an id of {size} bytes, expected 1 to {MAX_ID_BYTES}")
-    return value_id
 
 
 def _time_ms(time: str | int | float, fallback_time_ms: int, max_ahead_ms: int | None) -> int:

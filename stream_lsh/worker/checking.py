@@ -10,7 +10,8 @@ from typing import Any
 from aiokafka.errors import KafkaError, for_code  # type: ignore[import-untyped]
 from faust.types import TP
 
-from stream_lsh.config.model import Config, KafkaConfig, PipelineConfig
+from stream_lsh.config.kafka import KafkaConfig
+from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.errors import ConfigError, DoubtError, StateError
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.manifest import Manifest

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from stream_lsh.config.model import Config, KafkaConfig
+from stream_lsh.config.kafka import KafkaConfig
+from stream_lsh.config.model import Config
 from stream_lsh.worker.brokers import EmbeddedBroker
 from stream_lsh.worker.topology import topics
 

@@ -11,9 +11,11 @@ from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 from msgspec.json import encode
 
-from stream_lsh.config.model import KafkaConfig, PipelineConfig
+from stream_lsh.config.kafka import KafkaConfig
+from stream_lsh.config.model import PipelineConfig
 from stream_lsh.model import Document
-from stream_lsh.wire.source import FieldNames, key_of
+from stream_lsh.wire.ids import key_of
+from stream_lsh.wire.source import FieldNames
 from stream_lsh.worker.security import client_security, unreachable
 
 _LINGER_MS = 5

@@ -8,7 +8,8 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer  # type: ignore[import-untyped]
 from aiokafka.errors import KafkaConnectionError  # type: ignore[import-untyped]
 
-from stream_lsh.config.model import KafkaConfig, PipelineConfig
+from stream_lsh.config.kafka import KafkaConfig
+from stream_lsh.config.model import PipelineConfig
 from stream_lsh.errors import ConfigError
 from stream_lsh.model import ref_offset, ref_partition
 from stream_lsh.pipeline.batches import RECHECK

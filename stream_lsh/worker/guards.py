@@ -11,7 +11,8 @@ from typing import Any
 from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 from faust.types import TP
 
-from stream_lsh.config.model import Config, KafkaConfig, PipelineConfig
+from stream_lsh.config.kafka import KafkaConfig
+from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.errors import ConfigError, DoubtError, StateError, StreamLSHError
 from stream_lsh.wire.manifest import Manifest, decode_manifest, disagreements, encode_manifest
 from stream_lsh.worker.engine.topic_ids import topic_ids

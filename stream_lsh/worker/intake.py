@@ -15,8 +15,8 @@ be the newest once more.  A zombie's late copies are another matter, see `is_lat
 from typing import Any
 
 from stream_lsh.errors import InputError
+from stream_lsh.wire.ids import key_of
 from stream_lsh.wire.origin import Origin, origin_header
-from stream_lsh.wire.source import key_of
 from stream_lsh.worker.engine import ContiguityGuard, EngineApp, OrderedAcker
 from stream_lsh.worker.letters import dead_letter
 from stream_lsh.worker.state import Documents, PipelineState

@@ -13,7 +13,7 @@ from aiokafka.admin import AIOKafkaAdminClient  # type: ignore[import-untyped]
 from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 from faust.types import TP
 
-from stream_lsh.config.model import KafkaConfig
+from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.errors import DoubtError
 from stream_lsh.worker.engine.admin import ANSWER_MS
 from stream_lsh.worker.security import client_security, unreachable

@@ -5,7 +5,7 @@ from typing import Any
 
 import faust
 
-from stream_lsh.config.model import KafkaConfig
+from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.errors import ConfigError, DoubtError
 
 

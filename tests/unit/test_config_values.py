@@ -24,8 +24,9 @@ from stream_lsh.config import (
     settings_shown,
     settings_text,
 )
+from stream_lsh.config.kafka import MECHANISMS
 from stream_lsh.config.keys import keys_of
-from stream_lsh.config.model import INTERNAL_TOPICS, MECHANISMS, PUBLIC_TOPICS, TABLES
+from stream_lsh.config.model import INTERNAL_TOPICS, PUBLIC_TOPICS, TABLES
 from stream_lsh.config.variables import folded
 from stream_lsh.errors import ConfigError, InvariantError
 from stream_lsh.ledger.guards.choice import Guards

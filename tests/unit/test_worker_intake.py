@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from stream_lsh.config import PipelineConfig
 from stream_lsh.errors import DamagedBytes, UnusableDocument
+from stream_lsh.wire.ids import key_of
 from stream_lsh.wire.origin import Origin, origin_header, origin_of
-from stream_lsh.wire.source import key_of
 from stream_lsh.worker.intake import is_late
 from stream_lsh.worker.state import Documents, PipelineState
 

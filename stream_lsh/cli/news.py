@@ -1,0 +1,49 @@
+"""`stream-lsh news`: the stories in articles: which documents report the same, under which headline, who was first.
+
+It is `dedup` with the preset `news`, and tells of the groups what a newsroom wants to know.
+"""
+
+from collections.abc import Sequence
+
+from stream_lsh.cli.dedup import run_with
+from stream_lsh.cli.options import add_guards, add_input, add_matching, add_work, parse
+from stream_lsh.cli.outputs import STDOUT
+from stream_lsh.cli.parsing import Parser
+
+_EPILOG = """\
+inputs:
+  folder       every file below it is an article, as text or HTML; the folder within the folder is the outlet, and
+               where the page does not say when it was published, the file's last change is the time
+  JSON lines   {"id", "text", "time"?, "title"?, "source"?, "url"?}; the text may be HTML
+  CSV, TSV     a header with such columns
+  Each may be gzip or zstd; - is standard input.
+
+A story has the title of its fullest early version as its headline, and its outlets in the order in which they
+published; an outlet is the `source`, or the host of the `url`.
+
+examples:
+  stream-lsh news articles/
+  stream-lsh news articles.jsonl.gz --retention 1d --json > stories.jsonl
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The command; returns its exit code."""
+    return run_with(parse(_parser(), arguments, "news"))
+
+
+def _parser() -> Parser:
+    parser = Parser("news", "Show the stories in articles, the largest first.", _EPILOG)
+    add = parser.add_argument
+    add("file", nargs="+", metavar="FILE", help="file or folder; - for standard input")
+    add_matching(parser, preset=False)
+    add_guards(parser)
+    add_input(parser, strict=True)
+    group = parser.add_argument_group("output")
+    add = group.add_argument
+    add("--json", action="store_true", help="a line of JSON for each story")
+    add("--matches", metavar="OUT", help="file for the pairs")
+    add("--rejects", metavar="OUT", help="file for what was put aside: file, line, reason, message")
+    add_work(parser)
+    parser.set_defaults(clusters=None, stories_to=STDOUT)
+    return parser

@@ -1,0 +1,71 @@
+"""The configuration of the cluster: `[kafka]`, and `[kafka.security]` for TLS and SASL."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stream_lsh.config import kinds
+from stream_lsh.config.keys import key, table
+from stream_lsh.config.kinds import Secret, choice, whole
+
+PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL = PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecurityConfig:
+    """How to reach brokers that ask for TLS or a password; `password` is what `password_file` says, if that is set."""
+
+    protocol: str = field(default=SASL_SSL, metadata=key(choice(PROTOCOLS), "how the brokers are spoken to"))
+    mechanism: str = field(
+        default="SCRAM-SHA-512", metadata=key(choice(MECHANISMS), "how the password is proved, with SASL")
+    )
+    username: str = field(default="", metadata=key(kinds.ANY_TEXT, "the user, with SASL"))
+    password: Secret | None = field(
+        default=None, metadata=key(kinds.SECRET, "the user's password; better kept in a file or a variable")
+    )
+    password_file: Path | None = field(
+        default=None, metadata=key(kinds.FILE, "the file with the password, instead of `password`")
+    )
+    ca_file: Path | None = field(
+        default=None, metadata=key(kinds.FILE, "certificates to trust, with SSL; default: those of the system")
+    )
+    cert_file: Path | None = field(
+        default=None, metadata=key(kinds.FILE, "the client's certificate, with SSL, where the brokers ask for one")
+    )
+    key_file: Path | None = field(
+        default=None, metadata=key(kinds.FILE, "the key of `cert_file`, if it is not in there")
+    )
+
+    @property
+    def uses_tls(self) -> bool:
+        """Whether the connection is encrypted."""
+        return self.protocol in (SSL, SASL_SSL)
+
+    @property
+    def uses_sasl(self) -> bool:
+        """Whether there are a user and a password."""
+        return self.protocol in (SASL_PLAINTEXT, SASL_SSL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaConfig:
+    """The cluster; `security` is None for brokers that ask for nothing."""
+
+    brokers: tuple[str, ...] = field(
+        default=("localhost:9092",), metadata=key(kinds.BROKERS, "the bootstrap servers: any brokers of the cluster")
+    )
+    replication: int = field(
+        default=1, metadata=key(whole(1, 32_767), "copies of every topic that is created; 3 where nothing may be lost")
+    )
+    min_insync_replicas: int = field(
+        default=0,
+        metadata=key(
+            whole(0, 32_767), "copies that must have a message before it counts; 0: `replication` less one, at least 1"
+        ),
+    )
+    security: SecurityConfig | None = field(default=None, metadata=table(SecurityConfig, "TLS and SASL"))
+
+    @property
+    def in_sync_replicas(self) -> int:
+        """`min.insync.replicas` of the topics that are created."""
+        return self.min_insync_replicas or max(1, self.replication - 1)

@@ -1,0 +1,25 @@
+"""Settings that go together, under a name: what a kind of user needs, in place of the defaults.
+
+Whoever names a preset can still set each of them otherwise.
+"""
+
+from collections.abc import Mapping
+
+DAY_MS = 86_400_000
+
+Setting = str | int | float | bool | None
+
+PRESETS: Mapping[str, Mapping[str, Setting]] = {
+    "news": {
+        "threshold": 0.5,
+        "retention_ms": 3 * DAY_MS,
+        "min_characters": 200,
+        "html": "main",
+        "stories": True,
+    },
+}
+"""By name: fields of `PipelineConfig`, and their values.
+
+news: articles, as text or as pages, that report the same.  Agencies' copy is cut and rewritten, so half of the shingles
+are enough; flashes and captions, which have few, are left alone.
+"""
