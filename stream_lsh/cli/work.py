@@ -1,6 +1,7 @@
 """What `dedup` does once its libraries are loaded: documents in, answers out."""
 
 import json
+import os
 import shutil
 import sys
 from argparse import Namespace
@@ -157,7 +158,7 @@ class Work:
         if self._as_json:
             yield from map(as_json, stories)
             return
-        width = shutil.get_terminal_size((100, 0)).columns
+        width = shutil.get_terminal_size().columns if os.isatty(1) else sys.maxsize
         for number, one in enumerate(stories):
             lines = as_text(one, width)
             yield from (line.encode("utf-8", "replace") for line in (("", *lines) if number else lines))

@@ -14,6 +14,7 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.measure.catalog import no_size_ratio
 from stream_lsh.measure.containment import SIZE_RATIO, Containment
 from stream_lsh.pipeline.scheme import banding_for
+from stream_lsh.text.page import require
 
 _SECURITY: Path = ("kafka", "security")
 
@@ -24,6 +25,7 @@ def check(config: Config, notes: Notes) -> None:
     if config.kafka.security is not None:
         _check_security(config.kafka.security, notes)
     for at, pipeline in enumerate(config.pipelines):
+        _check_html(pipeline, ("pipeline", at), notes)
         _check_measure(pipeline, ("pipeline", at), notes)
         _check_banding(pipeline, ("pipeline", at), notes)
         _check_guards(pipeline, ("pipeline", at, "guards"), notes)
@@ -86,6 +88,14 @@ def _check_security(security: SecurityConfig, notes: Notes) -> None:
 
 def _unused(security: SecurityConfig, users: str) -> str:
     return f"got one, expected none, as the protocol is {security.protocol}: only {users} use it"
+
+
+def _check_html(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:
+    if pipeline.html != "off":
+        try:
+            require()
+        except ConfigError as error:
+            notes.problem((*path, "html"), str(error))
 
 
 def _check_measure(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:

@@ -105,6 +105,11 @@ def read_page(html: str | bytes, mode: Mode = "main") -> Page:
     )
 
 
+def require() -> None:
+    """Nothing, if pages can be read; raises ConfigError if the library is missing."""
+    _library()
+
+
 def has_tags(text: str) -> bool:
     """Whether a text could be HTML: it has something that begins like a tag or a comment.
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage, UnusableDocument
-from stream_lsh.model import Document
+from stream_lsh.model import NO_ABOUT, About, Document
 from stream_lsh.wire.ids import MAX_ID_BYTES
-from stream_lsh.wire.source import FieldNames, parse_document, parse_lines
+from stream_lsh.wire.source import RAW, FieldNames, parse_document, parse_lines
 from tests.unit.wire_strategies import STRINGS
 
 NOW = 1_714_564_800_000  # 2024-05-01T12:00:00Z
@@ -316,3 +316,49 @@ def test_lines_together_are_as_each_alone(lines: list[bytes]) -> None:
     got = parse_lines(lines)
     assert got[0] == documents
     assert [(index, str(error)) for index, error in got[1]] == errors
+
+
+PAGE = (
+    '<html><head><title>Fire in the port</title><link rel="canonical" href="https://www.wire.example/1">'
+    '<meta property="article:published_time" content="2026-03-01T08:00:00Z"></head>'
+    "<body><nav>Home</nav><article><p>Two ships burn.</p></article></body></html>"
+)
+EIGHT_MS = 1_772_352_000_000
+
+
+def read_page(html: str = "main", *, now_ms: int = EIGHT_MS, **fields: object) -> Document:
+    value = json.dumps({"text": PAGE, **fields}).encode()
+    return parse_document(value, b"a", fallback_time_ms=now_ms, stories=True, html=html)
+
+
+def test_a_page_is_read_and_says_what_the_message_does_not() -> None:
+    assert read_page() == Document(
+        "a", "Two ships burn.", EIGHT_MS, About("Fire in the port", "wire.example", len("Two ships burn."))
+    )
+    told = read_page(title="Ships on fire", source="Herald", time=5)
+    assert (told.time_ms, told.about[:2]) == (5, ("Ships on fire", "Herald"))
+    assert read_page(url="http://post.example/").about.source == "post.example"
+    assert read_page("page").text == "Home Two ships burn."
+
+
+def test_a_page_that_says_it_comes_from_the_future_is_taken_as_of_now() -> None:
+    assert read_page(now_ms=EIGHT_MS - 7_200_000).time_ms == EIGHT_MS - 7_200_000
+    assert read_page(now_ms=EIGHT_MS - 1_800_000).time_ms == EIGHT_MS
+
+
+def test_a_text_without_tags_stays_as_it_is_and_a_page_that_another_reads_too() -> None:
+    value = json.dumps({"text": "1 < 2\n  and  so on"}).encode()
+    assert parse_document(value, b"a", fallback_time_ms=0, html="main").text == "1 < 2\n  and  so on"
+    raw = read_page(RAW)
+    assert (raw.text, raw.about) == (PAGE, NO_ABOUT)
+
+
+def test_a_page_whose_url_is_its_id_has_its_host_as_outlet() -> None:
+    names = FieldNames(id="url")
+    value = json.dumps({"url": "https://post.example/x", "text": PAGE}).encode()
+    found = parse_document(value, None, fallback_time_ms=0, names=names, keyed=False, stories=True, html="main")
+    assert (found.id, found.about.source, found.about.title) == (
+        "https://post.example/x",
+        "post.example",
+        "Fire in the port",
+    )
