@@ -73,7 +73,7 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
         together=random.Random(f"{seed} together").choice((1, 1, 2, 5)),
         passes=random.Random(f"{seed} passes").choice((None, None, 0, 3)),
         scheme=NamedShingles(random.Random(f"{seed} measure").choice(MEASURES)),
-        stories=random.Random(f"{seed} titles").random() < 0.3,
+        stories=random.Random(f"{seed} front").random() < 0.25,
         rules_out=rules_out,
     )
     if not expires and rng.random() < 0.25:
