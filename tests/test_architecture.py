@@ -13,7 +13,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "stream_lsh"
 
-FOUNDATION = ("arrays", "hashing", "errors", "model", "abouts", "retention")
+FOUNDATION = ("arrays", "hashing", "errors", "model", "abouts", "retention", "presets")
 STEPS = ("text", "sketch", "lsh", "index", "measure", "records", "ledger", "pipeline")
 SURFACES = ("near_duplicates", "stream_lsh", "demo", "cli", "__main__")
 ORDER = (*FOUNDATION, *STEPS, "wire", "config", "worker", *SURFACES)
