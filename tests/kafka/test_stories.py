@@ -67,3 +67,33 @@ def test_stories_outlive_the_worker_and_follow_what_changes_their_titles(
         assert {event["cluster"] for event in events} == {events[0]["cluster"]}
 
     asyncio.run(run())
+
+
+FACTS = (
+    "The council met on Monday and voted to repair the old bridge before winter comes, after a debate in which nine of "
+    "the eleven members spoke. Engineers had warned in spring that two of the four piers were not safe for lorries."
+)
+
+
+def test_the_preset_for_news_reads_pages_and_leaves_flashes_alone(broker: Broker, name: str) -> None:
+    config = configured(broker, name, 2, preset="news")
+    page = (
+        "<html><head><title>Bridge repair agreed</title><link rel=canonical href='https://www.herald.example/17'></head>"
+        f"<body><nav>Home News Sport Weather Culture</nav><article><p>{FACTS}</p></article></body></html>"
+    )
+    messages = [
+        Message(b"text", document(f"{FACTS} Work begins soon.", time=NOW_MS, source="Agency", title="Old bridge")),
+        Message(b"page", document(page, time=NOW_MS + 5)),
+        Message(b"flash", document(FACTS[:150], time=NOW_MS + 9, source="Radio")),
+    ]
+    expected = {
+        "size": 2,
+        "members": ["page", "text"],
+        "representative": "text",
+        "headline": "Old bridge",
+        "sources": [
+            {"source": "Agency", "first_time": NOW_MS, "documents": 1},
+            {"source": "herald.example", "first_time": NOW_MS + 5, "documents": 1},
+        ],
+    }
+    asyncio.run(tell(broker, config, messages, expected))
