@@ -17,9 +17,19 @@ PRESETS: Mapping[str, Mapping[str, Setting]] = {
         "html": "main",
         "stories": True,
     },
+    "mirrors": {
+        "threshold": 0.8,
+        "measure": "containment",
+        "size_ratio": 2.0,
+        "retention_ms": 30 * DAY_MS,
+        "html": "page",
+        "stories": True,
+    },
 }
 """By name: fields of `PipelineConfig`, and their values.
 
 news: articles, as text or as pages, that report the same.  Agencies' copy is cut and rewritten, so half of the shingles
 are enough; flashes and captions, which have few, are left alone.
+
+mirrors: pages of sites that copy each other, whole or in part, or in a frame of their own.
 """

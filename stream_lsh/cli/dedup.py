@@ -74,7 +74,7 @@ def run_with(options: Namespace) -> int:
         if jobs > 1:
             parts = Elsewhere(partial(_read, inputs, options))
             open_things.callback(parts.close)
-        outputs = Outputs(options.matches, options.clusters, options.stories_to, options.rejects)
+        outputs = Outputs(options.matches, options.clusters, options.told, options.rejects)
         open_things.callback(outputs.close)
         make_work = import_module("stream_lsh.cli.work").Work
         gc.freeze()  # what the libraries consist of stays to the end, and need not be looked through even then
@@ -117,12 +117,12 @@ def _parser() -> Parser:
     add("--clusters", metavar="OUT", help="file for the clusters")
     add("--rejects", metavar="OUT", help="file for what was put aside: file, line, reason, message")
     add_work(parser)
-    parser.set_defaults(stories_to=None)
+    parser.set_defaults(told=None)
     return parser
 
 
 def _check_outputs(options: Namespace, inputs: Sequence[Input]) -> None:
-    named = (options.matches, options.clusters, options.stories_to, options.rejects)
+    named = (options.matches, options.clusters, options.told, options.rejects)
     given = [path for path in named if path is not None]
     problems = []
     for path in given:

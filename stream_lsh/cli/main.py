@@ -27,6 +27,7 @@ COMMANDS = {
     "check": "say how configuration, brokers, topics and state stand; --audit: whether the results are true",
     "dedup": "find near-duplicates in files: JSON lines, CSV, TSV, folders of text",
     "news": "show the stories in articles, as text or HTML: headline, outlets, who was first",
+    "mirrors": "show the sites that mirror each other, from their pages: shares, and who is contained in whom",
     "explain": "say why two documents are in one cluster, or why not, and mark what they share",
 }
 """Every command and what it does; its module has the same name."""

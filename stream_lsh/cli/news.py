@@ -6,8 +6,7 @@ It is `dedup` with the preset `news`, and tells of the groups what a newsroom wa
 from collections.abc import Sequence
 
 from stream_lsh.cli.dedup import run_with
-from stream_lsh.cli.options import add_guards, add_input, add_matching, add_work, parse
-from stream_lsh.cli.outputs import STDOUT
+from stream_lsh.cli.options import parse, telling
 from stream_lsh.cli.parsing import Parser
 
 _EPILOG = """\
@@ -33,17 +32,4 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> Parser:
-    parser = Parser("news", "Show the stories in articles, the largest first.", _EPILOG)
-    add = parser.add_argument
-    add("file", nargs="+", metavar="FILE", help="file or folder; - for standard input")
-    add_matching(parser, preset=False)
-    add_guards(parser)
-    add_input(parser, strict=True)
-    group = parser.add_argument_group("output")
-    add = group.add_argument
-    add("--json", action="store_true", help="a line of JSON for each story")
-    add("--matches", metavar="OUT", help="file for the pairs")
-    add("--rejects", metavar="OUT", help="file for what was put aside: file, line, reason, message")
-    add_work(parser)
-    parser.set_defaults(clusters=None, stories_to=STDOUT)
-    return parser
+    return telling(Parser("news", "Show the stories in articles, the largest first.", _EPILOG), "stories")

@@ -4,6 +4,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 
 from stream_lsh.cli.inputs import FORMATS
+from stream_lsh.cli.outputs import STDOUT
 from stream_lsh.cli.parsing import Parser, ratio, share, span_ms, whole
 from stream_lsh.presets import PRESETS
 
@@ -119,6 +120,28 @@ def add_input(parser: Parser, *, strict: bool = False) -> None:
     )
     if strict:
         add("--strict", action="store_true", help="exit with 1 if a document was put aside")
+
+
+def telling(parser: Parser, what: str) -> Parser:
+    """The parser of a command that tells of matches and groups what its users want to know.
+
+    Args:
+        parser: without options.
+        what: the module that makes `lines` of it.
+    """
+    add = parser.add_argument
+    add("file", nargs="+", metavar="FILE", help="file or folder; - for standard input")
+    add_matching(parser, preset=False)
+    add_guards(parser)
+    add_input(parser, strict=True)
+    group = parser.add_argument_group("output")
+    add = group.add_argument
+    add("--json", action="store_true", help="JSON lines")
+    add("--matches", metavar="OUT", help="file for the pairs")
+    add("--rejects", metavar="OUT", help="file for what was put aside: file, line, reason, message")
+    add_work(parser)
+    parser.set_defaults(clusters=None, told=STDOUT, tell=what)
+    return parser
 
 
 def add_work(parser: Parser) -> None:

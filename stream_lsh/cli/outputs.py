@@ -101,15 +101,15 @@ class Outputs:
     """The files that were asked for, all made before the work begins.
 
     Args:
-        matches, clusters, stories, rejects: their paths; None for what is not wanted.
+        matches, clusters, told, rejects: their paths; None for what is not wanted.
     """
 
-    def __init__(self, matches: str | None, clusters: str | None, stories: str | None, rejects: str | None) -> None:
+    def __init__(self, matches: str | None, clusters: str | None, told: str | None, rejects: str | None) -> None:
         self._made: list[Output] = []
         try:
             self.matches = self._make(matches)
             self.clusters = self._make(clusters)
-            self.stories = self._make(stories)
+            self.told = self._make(told)
             self.rejects = self._make(rejects)
         except ConfigError:
             self.close()

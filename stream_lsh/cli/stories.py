@@ -1,10 +1,15 @@
 """Stories of files: put together when all documents have been read, and shown to people or to programs."""
 
 import json
+import os
+import shutil
+import sys
+from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
+from stream_lsh.cli.answers import Answers
 from stream_lsh.cli.moments import apart, moment
 from stream_lsh.cli.screen import clipped, plain
 from stream_lsh.ledger.clusters import Cluster as Slots
@@ -14,6 +19,18 @@ from stream_lsh.model import About, Cluster, Story
 
 _NAMED = 5
 """Documents and outlets that people are told of one by one."""
+
+
+def lines(answers: Answers, known: Mapping[str, tuple[int, About]], options: Namespace) -> Iterator[bytes]:
+    """For programs a line each, for people some, and one between two."""
+    stories = stories_of(answers.clusters(), known)
+    if options.json:
+        yield from map(as_json, stories)
+        return
+    width = shutil.get_terminal_size().columns if os.isatty(1) else sys.maxsize
+    for number, one in enumerate(stories):
+        text = as_text(one, width)
+        yield from (line.encode("utf-8", "replace") for line in (("", *text) if number else text))
 
 
 def stories_of(clusters: Iterable[Cluster], known: Mapping[str, tuple[int, About]]) -> list[Story]:

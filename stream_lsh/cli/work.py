@@ -1,12 +1,11 @@
 """What `dedup` does once its libraries are loaded: documents in, answers out."""
 
 import json
-import os
-import shutil
 import sys
 from argparse import Namespace
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import NamedTuple
 
 from msgspec.json import encode
@@ -18,11 +17,10 @@ from stream_lsh.cli.outputs import Outputs
 from stream_lsh.cli.parts import Part
 from stream_lsh.cli.progress import Progress
 from stream_lsh.cli.signers import Signers
-from stream_lsh.cli.stories import as_json, as_text, stories_of
 from stream_lsh.errors import ConfigError
 from stream_lsh.ledger.guards.choice import Guards
 from stream_lsh.measure.catalog import measure_of
-from stream_lsh.model import About, Cluster, Document, Story
+from stream_lsh.model import About, Cluster, Document
 from stream_lsh.pipeline.local import Limits, LocalPipeline
 from stream_lsh.pipeline.scheme import TextScheme
 from stream_lsh.wire.public import match_messages
@@ -93,8 +91,8 @@ class Work:
         self._signers = Signers(jobs - 1, scheme)
         self._pipeline = LocalPipeline(scheme, options.threshold, limits)
         self._answers = Answers()
-        self._stories: dict[str, tuple[int, About]] | None = {} if outputs.stories is not None else None
-        self._as_json: bool = options.json if outputs.stories is not None else True
+        self._options = options
+        self._known: dict[str, tuple[int, About]] = {}  # time and what is told of it, by id; where it is asked for
         self._progress = Progress(sum(one.size for one in inputs), shown=not options.quiet)
         self._reasons: Counter[str] = Counter()
         self._batches = batches(parts, self._progress, self._reasons, quiet=options.quiet, rejects=outputs.rejects)
@@ -134,8 +132,11 @@ class Work:
     def _settle(self, batch: _Pending, signers: Signers) -> None:
         signatures = None if batch.slot is None else signers.collect(batch.slot)
         self._answers.settled(self._pipeline.process(batch.documents, signatures))
-        if self._stories is not None:
-            self._stories.update((one.id, (one.time_ms, one.about)) for one in batch.documents if one.text is not None)
+        for one in () if self._outputs.told is None else batch.documents:
+            if one.text is None:
+                self._known.pop(one.id, None)
+            else:
+                self._known[one.id] = one.time_ms, one.about
 
     def write(self) -> None:
         """Write the answers; the files get their names when all of them are complete."""
@@ -149,19 +150,10 @@ class Work:
             outputs.matches.write(value for _, value, _ in messages if value is not None)
         if outputs.clusters is not None:
             outputs.clusters.write(_cluster_line(cluster) for cluster in self._answers.clusters())
-        if outputs.stories is not None and self._stories is not None:
-            outputs.stories.write(self._story_lines(stories_of(self._answers.clusters(), self._stories)))
+        if outputs.told is not None:
+            lines = import_module(f"stream_lsh.cli.{self._options.tell}").lines
+            outputs.told.write(lines(self._answers, self._known, self._options))
         outputs.finish()
-
-    def _story_lines(self, stories: Iterable[Story]) -> Iterator[bytes]:
-        """For programs a line each, for people some, and one between two."""
-        if self._as_json:
-            yield from map(as_json, stories)
-            return
-        width = shutil.get_terminal_size().columns if os.isatty(1) else sys.maxsize
-        for number, one in enumerate(stories):
-            lines = as_text(one, width)
-            yield from (line.encode("utf-8", "replace") for line in (("", *lines) if number else lines))
 
     # -- telling
 

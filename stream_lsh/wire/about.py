@@ -39,6 +39,6 @@ def _short(text: str, most: int) -> str:
 
 def _host(url: str) -> str:
     try:
-        return (urlsplit(url).hostname or "").removeprefix("www.")
+        return (urlsplit(url if "//" in url else f"//{url}").hostname or "").removeprefix("www.")
     except ValueError:  # what looks like a host and cannot be one
         return ""

@@ -1,0 +1,98 @@
+"""Sites that mirror each other, of the matches of files: put together at the end, for people or for programs."""
+
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from stream_lsh.cli.answers import Answers
+from stream_lsh.cli.moments import moment
+from stream_lsh.cli.screen import plain
+from stream_lsh.ledger.changes import MatchChange
+from stream_lsh.ledger.sites import PagePair, SitePair, Sites
+from stream_lsh.model import About
+
+
+class SiteMirrors(NamedTuple):
+    """Two sites, and the event time at which the first pair of pages was there."""
+
+    sites: SitePair
+    first_ms: int
+
+
+def lines(answers: Answers, known: Mapping[str, tuple[int, About]], options: Namespace) -> Iterator[bytes]:
+    """For programs a line of JSON for each pair of sites, for people some lines, and one between two."""
+    found = mirrors_of(answers.matches(), known, options.threshold, options.min_share)
+    for number, one in enumerate(found):
+        if options.json:
+            yield as_json(one, options.min_share)
+        else:
+            yield from (line.encode("utf-8", "replace") for line in (("", *as_text(one)) if number else as_text(one)))
+
+
+def mirrors_of(
+    matches: Iterable[MatchChange], known: Mapping[str, tuple[int, About]], threshold: float, min_share: float
+) -> list[SiteMirrors]:
+    """Pairs of sites of which one has at least this share of its pages in the other one, the most alike first.
+
+    Args:
+        matches: pairs of pages that are known.
+        known: time and site, by id.
+        threshold: share of a page's shingles that must be in the other page.
+        min_share: of a site's pages.
+    """
+    sites, first = Sites(), dict[tuple[str, str], int]()
+    for _, about in known.values():
+        sites.add_page(about.source)
+    for match in matches:
+        pair = page_pair(match, known[match.left][1].source, known[match.right][1].source, threshold)
+        sites.add(pair)
+        both = min(pair.left_site, pair.right_site), max(pair.left_site, pair.right_site)
+        seen = max(match.left_time_ms, match.right_time_ms)
+        first[both] = min(first.get(both, seen), seen)
+    kept = [one for one in sites if max(one.left_share, one.right_share) >= min_share]
+    kept.sort(key=lambda one: (-max(one.left_share, one.right_share), -one.left_mirrored - one.right_mirrored, one))
+    return [SiteMirrors(one, first[one.left, one.right]) for one in kept]
+
+
+def page_pair(match: MatchChange, left_site: str, right_site: str, threshold: float) -> PagePair:
+    """Which page of a match is found in the other one: both, where the measure is the same for both."""
+    if not match.left_shingles:
+        return PagePair(match.left, match.right, left_site, right_site)
+    left = match.shared / match.left_shingles >= threshold
+    right = match.shared / match.right_shingles >= threshold
+    return PagePair(match.left, match.right, left_site, right_site, left, right)
+
+
+def direction(sites: SitePair, min_share: float) -> str:
+    """Who is in whom: `both`, `left_in_right` or `right_in_left`."""
+    left, right = sites.left_share >= min_share, sites.right_share >= min_share
+    return "both" if left and right else "left_in_right" if left else "right_in_left"
+
+
+def as_json(mirrors: SiteMirrors, min_share: float) -> bytes:
+    """One line."""
+    one = mirrors.sites
+    value = one._asdict() | {
+        "left_share": one.left_share,
+        "right_share": one.right_share,
+        "direction": direction(one, min_share),
+        "first_time": mirrors.first_ms,
+    }
+    return msgspec.json.encode(value)
+
+
+def as_text(mirrors: SiteMirrors) -> Iterator[str]:
+    """Some lines for people."""
+    one = mirrors.sites
+    left, right = plain(one.left), plain(one.right)
+    yield f"{left} ~ {right}"
+    yield f"  {_share(one.left_mirrored, one.left_pages)} pages of {left} are in {right}"
+    yield f"  {_share(one.right_mirrored, one.right_pages)} pages of {right} are in {left}"
+    if mirrors.first_ms:
+        yield f"  since {moment(mirrors.first_ms)}"
+
+
+def _share(mirrored: int, pages: int) -> str:
+    return f"{mirrored / max(pages, 1):6.1%}: {mirrored:,} of {pages:,}"
