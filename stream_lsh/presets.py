@@ -20,7 +20,6 @@ PRESETS: Mapping[str, Mapping[str, Setting]] = {
     "mirrors": {
         "threshold": 0.8,
         "measure": "containment",
-        "size_ratio": 2.0,
         "retention_ms": 30 * DAY_MS,
         "html": "page",
         "stories": True,

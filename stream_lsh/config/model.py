@@ -114,7 +114,7 @@ class PipelineConfig:
     name: str = field(default="documents", metadata=key(kinds.TOPIC, "the pipeline, and the prefix of its topics"))
     preset: str = field(
         default="none",
-        metadata=key(kinds.PRESET, "defaults that go together: `news`; what is set beside it holds all the same"),
+        metadata=key(kinds.PRESET, "defaults that go together, for articles or for pages; what is set beside it holds"),
     )
     kind: str = field(default="text", metadata=key(choice(KINDS, PLANNED_KINDS), "what is compared"))
     sources: tuple[str, ...] = field(metadata=key(kinds.TOPICS, "the topic with the documents", "source"))

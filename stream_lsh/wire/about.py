@@ -1,7 +1,8 @@
 """What stories tell of a document: its title, its outlet, and how long it is.
 
     title    as given; else the first line of the text that is not blank.  At most 200 characters
-    source   as given; else the host of the URL, in lower case, without port, user and `www.`.  At most 100 characters
+    source   as given; else the host of the URL, in lower case, without port, user and `www.`; where that has no
+             scheme, what comes before the first slash.  At most 100 characters
     length   characters of the text
 
 Both are stripped, with white space collapsed.
@@ -39,6 +40,9 @@ def _short(text: str, most: int) -> str:
 
 def _host(url: str) -> str:
     try:
-        return (urlsplit(url if "//" in url else f"//{url}").hostname or "").removeprefix("www.")
+        parts = urlsplit(url)
+        if not parts.scheme and not parts.netloc:
+            parts = urlsplit(f"//{url}")
+        return (parts.hostname or "").removeprefix("www.")
     except ValueError:  # what looks like a host and cannot be one
         return ""
