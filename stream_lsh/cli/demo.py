@@ -49,6 +49,7 @@ def _parser() -> Parser:
 def _own(paths: Sequence[str]) -> list[Event]:
     """The documents of the user's files, in their order."""
     named = Namespace(id_column="id", text_column="text", time_column="time", max_document_bytes=524_288)
+    named.stories, named.html = False, "off"
     events, ids, refused = list[Event](), set[str](), 0
     for documents, wrong, _ in read(find_inputs(paths, None), named, fallback_time_ms=int(time.time() * 1000)):
         for document in documents:

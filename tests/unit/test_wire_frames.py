@@ -146,11 +146,12 @@ def test_another_fingerprint_is_named_with_what_to_do(kind: str) -> None:
 
 @samples
 def test_every_other_kind_of_message_is_rejected(kind: str) -> None:
-    _, _, decode = SAMPLES[kind]
-    for data, decode_other in ((data, own) for _, data, own in SAMPLES.values()):
-        if decode_other is not decode:
-            with pytest.raises(DamagedBytes, match="got a message of kind"):
-                decode(data, SAMPLE_FINGERPRINT)
+    _, own, decode = SAMPLES[kind]
+    others = [data for _, data, _ in SAMPLES.values() if data[5] != own[5]]  # the byte that says the kind
+    assert len(others) > len(SAMPLES) // 2
+    for data in others:
+        with pytest.raises(DamagedBytes, match="got a message of kind"):
+            decode(data, SAMPLE_FINGERPRINT)
 
 
 @samples
