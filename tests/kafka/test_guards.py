@@ -253,6 +253,8 @@ def test_of_two_first_workers_under_different_settings_one_ends(
             except StreamLSHError as error:
                 return error
             await guards.after_topics(admin, config, {f"{name}-p": 1})
+            if app.folder is not None:
+                app.folder.close()
         return None
 
     async def run() -> list[StreamLSHError | None]:
