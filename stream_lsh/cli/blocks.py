@@ -21,17 +21,9 @@ from stream_lsh.cli.inflate import file_chunks
 from stream_lsh.cli.inputs import Input, files_of
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage, UnusableDocument
 from stream_lsh.text.page import page_source
+from stream_lsh.wire.source import FieldNames
 
 _ROWS = 256
-
-
-class Names(NamedTuple):
-    """What the fields or columns of a document are called; `told` are those that only stories need."""
-
-    id: str
-    text: str
-    time: str
-    told: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -62,7 +54,9 @@ class Places(NamedTuple):
     at: Sequence[int] | Sequence[str]
 
 
-def blocks(inputs: Sequence[Input], names: Names, max_bytes: int, *, html: bool = False) -> Iterator[Block]:
+def blocks(
+    inputs: Sequence[Input], names: FieldNames, max_bytes: int, *, stories: bool = False, html: bool = False
+) -> Iterator[Block]:
     """The documents of all inputs, in order.
 
     For stories a file of a folder has the time of its last change, and its outlet is the folder within the folder.
@@ -72,11 +66,12 @@ def blocks(inputs: Sequence[Input], names: Names, max_bytes: int, *, html: bool 
     for one in inputs:
         if one.format == "folder":
             # Two folders may hold files of one relative path, which are not versions of one document.
-            found = _folder_blocks(one.path, one.path if folders > 1 else "", names, max_bytes, html=html)
+            start = one.path if folders > 1 else ""
+            found = _folder_blocks(one.path, start, names, max_bytes, stories=stories, html=html)
         elif one.format == "jsonl":
             found = _line_blocks(one.path, max_bytes)
         else:
-            found = _table_blocks(one, names, max_bytes)
+            found = _table_blocks(one, names, max_bytes, stories=stories)
         for block in found:
             block.position += before
             yield block
@@ -130,7 +125,7 @@ def too_large(size: int, max_bytes: int) -> UnusableDocument:
     )
 
 
-def _table_blocks(one: Input, names: Names, max_bytes: int) -> Iterator[Block]:
+def _table_blocks(one: Input, names: FieldNames, max_bytes: int, *, stories: bool) -> Iterator[Block]:
     position = [0]
     csv.field_size_limit((1 << 31) - 1)  # sizes are checked where all documents are
     lines = _text_lines(one.path, position)
@@ -138,7 +133,7 @@ def _table_blocks(one: Input, names: Names, max_bytes: int) -> Iterator[Block]:
     header = next(rows, None)
     if header is None:
         return
-    columns = _columns(one, header, names)
+    columns = _columns(one, header, names, stories=stories)
     numbers: list[int] = []
     block = Block([], Places(one.path, numbers), 0)
     for row, line in _rows(rows):
@@ -185,7 +180,7 @@ def _rows(rows: Any) -> Iterator[tuple[list[str] | csv.Error, int]]:
             yield row, rows.line_num
 
 
-def _columns(one: Input, header: list[str], names: Names) -> dict[str, int]:
+def _columns(one: Input, header: list[str], names: FieldNames, *, stories: bool) -> dict[str, int]:
     """Where the columns stand."""
     missing = [name for name in (names.id, names.text) if name not in header]
     if missing:
@@ -197,7 +192,7 @@ def _columns(one: Input, header: list[str], names: Names) -> dict[str, int]:
                 for name in missing
             ]
         )
-    wanted = (names.id, names.text, names.time, *names.told)
+    wanted = (names.id, names.text, names.time, *((names.title, names.source, names.url) if stories else ()))
     return {name: header.index(name) for name in wanted if name in header}
 
 
@@ -233,15 +228,17 @@ def _json_line(value: dict[str, str | int | None]) -> bytes:
         return json.dumps(value).encode()
 
 
-def _folder_blocks(folder: str, start: str, names: Names, max_bytes: int, *, html: bool) -> Iterator[Block]:
+def _folder_blocks(
+    folder: str, start: str, names: FieldNames, max_bytes: int, *, stories: bool, html: bool
+) -> Iterator[Block]:
     position = 0
     for path, relative in files_of(folder):
         block = Block([b""], Places(folder, [relative]), position)
         try:
             value: dict[str, str | int | None] = {names.id: os.path.join(start, relative)}
-            if names.told:
+            if stories:
                 block.time_ms = os.stat(path).st_mtime_ns // 1_000_000
-                value[names.told[1]] = os.path.dirname(relative).partition(os.sep)[0]
+                value[names.source] = os.path.dirname(relative).partition(os.sep)[0]
             block.lines[0] = _json_line(value | {names.text: _file_text(path, max_bytes, html=html)})
         except InputError as error:
             block.errors.append((0, error))

@@ -68,9 +68,9 @@ class Board:
 
     def lines(self, width: int, height: int) -> list[str]:
         """What fits on a screen of so many columns and lines."""
-        head = [self._title(), "", self._row_line(_HEADER, "newest", "cluster", width)]
+        head = [clipped(self._title(), width), "", self._row_line(_HEADER, "newest", "cluster", width)]
         rows = list(reversed(self._rows.values()))[: max(0, height - len(head))]
-        return [clipped(line, width) for line in head] + [self._line(row, width) for row in rows]
+        return head + [self._line(row, width) for row in rows]
 
     def _title(self) -> str:
         clusters, documents = len(self._rows), sum(row.size for row in self._rows.values())

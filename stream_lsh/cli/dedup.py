@@ -57,8 +57,7 @@ examples:
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
-    options = parse(_parser(), arguments)
-    return run_with(options)
+    return run_with(parse(_parser(), arguments))
 
 
 def run_with(options: Namespace) -> int:

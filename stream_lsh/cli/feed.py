@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from stream_lsh.cli.inputs import FORMATS, Input, find_inputs
+from stream_lsh.cli.options import add_columns
 from stream_lsh.cli.parsing import Parser, whole
 from stream_lsh.cli.parts import Part
 from stream_lsh.cli.pipelines import one_of
@@ -59,14 +60,11 @@ def _parser() -> Parser:
     add("--config", required=True, metavar="FILE", help="the configuration, a TOML file")
     add("--pipeline", metavar="NAME", help="the pipeline, where the configuration has several")
     add("--format", choices=FORMATS, help="format of the files (default: by their names)")
-    add("--id-column", default="id", metavar="NAME", help="field or column of the id (default id)")
-    add("--text-column", default="text", metavar="NAME", help="field or column of the text (default text)")
-    add("--time-column", default="time", metavar="NAME", help="field or column of the time (default time)")
+    add_columns(add)
     add("--rate", type=whole(1), metavar="N", help="documents a second at most (default: as fast as it goes)")
     add("--strict", action="store_true", help="exit with 1 if a line was put aside")
     add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
     parser.set_defaults(max_document_bytes=1 << 40)  # how much is too much, the worker decides
-    parser.set_defaults(title_column="title", source_column="source", url_column="url")
     return parser
 
 

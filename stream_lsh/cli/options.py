@@ -1,7 +1,7 @@
 """Options that several commands have: what counts as a match, what holds a group together, what is read."""
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from stream_lsh.cli.inputs import FORMATS
 from stream_lsh.cli.outputs import STDOUT
@@ -10,6 +10,16 @@ from stream_lsh.presets import PRESETS
 
 MEASURES = ("jaccard", "containment")
 """Those of `measure.catalog`, which takes long to load."""
+_COLUMNS = {
+    "id": "id",
+    "text": "text",
+    "time": "time",
+    "title": "title, for stories",
+    "source": "outlet, for stories",
+    "url": "URL, for stories",
+}
+AS_NAMED = {f"{name}_column": name for name in _COLUMNS}
+"""The columns as they are called if nothing else is said."""
 _OPTIONS = {"retention_ms": "retention"}
 """Fields of a preset that are called otherwise here."""
 
@@ -100,17 +110,18 @@ def add_guards(parser: Parser) -> None:
     add("--max-size", type=whole(2), default=0, metavar="N", help="most documents in a group")
 
 
+def add_columns(add: Callable[..., object]) -> None:
+    """What fields and columns are called; `add` adds an option."""
+    for name, what in _COLUMNS.items():
+        add(f"--{name}-column", default=name, metavar="NAME", help=f"field or column of the {what} (default {name})")
+
+
 def add_input(parser: Parser, *, strict: bool = False) -> None:
     """How files are read; with --strict or without."""
     group = parser.add_argument_group("input")
     add = group.add_argument
     add("--format", choices=FORMATS, help="format of the files (default: by their names)")
-    add("--id-column", default="id", metavar="NAME", help="field or column of the id (default id)")
-    add("--text-column", default="text", metavar="NAME", help="field or column of the text (default text)")
-    add("--time-column", default="time", metavar="NAME", help="field or column of the time (default time)")
-    add("--title-column", default="title", metavar="NAME", help="of the title, for stories (default title)")
-    add("--source-column", default="source", metavar="NAME", help="of the outlet, for stories (default source)")
-    add("--url-column", default="url", metavar="NAME", help="of the URL, for stories (default url)")
+    add_columns(add)
     add(
         "--max-document-bytes",
         type=whole(1),

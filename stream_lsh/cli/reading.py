@@ -3,10 +3,10 @@
 import time
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
-from stream_lsh.cli.blocks import Block, Names, blocks
+from stream_lsh.cli.blocks import Block, blocks
 from stream_lsh.cli.inputs import Input
+from stream_lsh.cli.options import AS_NAMED
 from stream_lsh.cli.parts import Part, Refused
 from stream_lsh.errors import InputError, UnusableDocument
 from stream_lsh.wire.source import FieldNames, parse_lines
@@ -25,13 +25,10 @@ def read(inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0)
     Raises:
         ConfigError, InputError, OSError: an input cannot be read as a whole.
     """
-    told = (options.title_column, options.source_column, options.url_column) if options.stories else ()
-    names = Names(options.id_column, options.text_column, options.time_column, told)
-    fields = FieldNames(id=names.id, text=names.text, time=names.time)
-    if told:
-        fields = replace(fields, **dict(zip(("title", "source", "url"), told, strict=True)))
+    names = FieldNames(**{column.removesuffix("_column"): getattr(options, column) for column in AS_NAMED})
     now_ms = int(time.time() * 1000)
-    for block in blocks(inputs, names, options.max_document_bytes, html=options.html != "off"):
+    html = options.html != "off"
+    for block in blocks(inputs, names, options.max_document_bytes, stories=options.stories, html=html):
         time_ms = block.time_ms or fallback_time_ms
         documents, errors = parse_lines(
             block.lines,
@@ -39,7 +36,7 @@ def read(inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0)
             max_bytes=1 << 62 if block.checked else options.max_document_bytes,
             # The future begins an hour from now, whatever a document without a time falls back to.
             max_ahead_ms=now_ms + _MAX_AHEAD_MS - time_ms,
-            names=fields,
+            names=names,
             stories=options.stories,
             html=options.html,
         )

@@ -4,7 +4,7 @@ import os
 import shutil
 import time
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from stream_lsh.cli.outputs import STDOUT, Output
 
@@ -128,6 +128,17 @@ def _columns(character: str) -> int:
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def paragraphs(parts: Iterable[Iterable[str]]) -> Iterator[bytes]:
+    """Lines of text as they are written, with an empty one between two parts.
+
+    Example:
+        >>> list(paragraphs([["a", "b"], ["c"]]))
+        [b'a', b'b', b'', b'c']
+    """
+    for number, part in enumerate(parts):
+        yield from (line.encode("utf-8", "replace") for line in (("", *part) if number else part))
 
 
 def clipped(text: str, width: int) -> str:

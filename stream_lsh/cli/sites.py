@@ -8,7 +8,7 @@ import msgspec
 
 from stream_lsh.cli.answers import Answers
 from stream_lsh.cli.moments import moment
-from stream_lsh.cli.screen import plain
+from stream_lsh.cli.screen import paragraphs, plain
 from stream_lsh.ledger.changes import MatchChange
 from stream_lsh.ledger.sites import PagePair, SitePair, Sites
 from stream_lsh.model import About
@@ -24,11 +24,9 @@ class SiteMirrors(NamedTuple):
 def lines(answers: Answers, known: Mapping[str, tuple[int, About]], options: Namespace) -> Iterator[bytes]:
     """For programs a line of JSON for each pair of sites, for people some lines, and one between two."""
     found = mirrors_of(answers.matches(), known, options.threshold, options.min_share)
-    for number, one in enumerate(found):
-        if options.json:
-            yield as_json(one, options.min_share)
-        else:
-            yield from (line.encode("utf-8", "replace") for line in (("", *as_text(one)) if number else as_text(one)))
+    if options.json:
+        return (as_json(one, options.min_share) for one in found)
+    return paragraphs(map(as_text, found))
 
 
 def mirrors_of(

@@ -11,7 +11,7 @@ import msgspec
 
 from stream_lsh.cli.answers import Answers
 from stream_lsh.cli.moments import apart, moment
-from stream_lsh.cli.screen import clipped, plain
+from stream_lsh.cli.screen import clipped, paragraphs, plain
 from stream_lsh.ledger.clusters import Cluster as Slots
 from stream_lsh.ledger.nodes import Nodes
 from stream_lsh.ledger.stories import story
@@ -25,12 +25,9 @@ def lines(answers: Answers, known: Mapping[str, tuple[int, About]], options: Nam
     """For programs a line each, for people some, and one between two."""
     stories = stories_of(answers.clusters(), known)
     if options.json:
-        yield from map(as_json, stories)
-        return
+        return map(as_json, stories)
     width = shutil.get_terminal_size().columns if os.isatty(1) else sys.maxsize
-    for number, one in enumerate(stories):
-        text = as_text(one, width)
-        yield from (line.encode("utf-8", "replace") for line in (("", *text) if number else text))
+    return paragraphs(as_text(one, width) for one in stories)
 
 
 def stories_of(clusters: Iterable[Cluster], known: Mapping[str, tuple[int, About]]) -> list[Story]:

@@ -238,7 +238,6 @@ class PipelineConfig:
             seed=self.seed,
             measure=self.similarity,
             min_characters=self.min_characters,
-            html=self.html,
         )
 
     @property

@@ -78,7 +78,6 @@ class TextScheme:
         seed: chooses all hash functions.
         measure: what the threshold is about.
         min_characters: a text that has fewer has no shingles, and so matches nothing.
-        html: what texts have been read from, for `settings`: `main` or `page` (`text.page`), or nothing of that.
     """
 
     def __init__(
@@ -93,10 +92,8 @@ class TextScheme:
         seed: int = 1,
         measure: Measure = JACCARD,
         min_characters: int = 0,
-        html: str = "off",
     ) -> None:
         self.measure = measure
-        self._html = html
         self._min_characters = min_characters
         self.banding: Banding = banding_for(threshold, recall, slots, measure)
         self._normaliser = Normaliser(normalise)
@@ -127,7 +124,6 @@ class TextScheme:
             "rows": self.banding.rows,
             "bands_version": self._bands.version,
             **({"min_characters": self._min_characters} if self._min_characters else {}),
-            **({"html": self._html} if self._html != "off" else {}),
         }
 
     def sign(self, texts: Sequence[str]) -> Signatures:

@@ -143,7 +143,7 @@ async def messages_under_way(
     config: Config, pipeline: PipelineConfig, found: Mapping[str, FoundTopic], offsets: Mapping[TP, int]
 ) -> int:
     """Messages that were not acknowledged and can still change a result; the word about event time alone cannot."""
-    scheme = fingerprint(stored_settings(pipeline.scheme()))
+    scheme = fingerprint(stored_settings(pipeline))
     says: dict[str, Any] = {
         pipeline.internal_topic("bands"): lambda value: decode_bands(value, scheme).postings,
         pipeline.internal_topic("candidates"): lambda value: decode_candidates(value, scheme).candidates,

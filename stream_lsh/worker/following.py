@@ -76,7 +76,7 @@ def candidate_lines(pipeline: PipelineConfig, record: Any, *, as_json: bool) -> 
     Raises:
         StateError: the message was written under other settings, or is damaged.
     """
-    frame = decode_candidates(record.value, fingerprint(stored_settings(pipeline.scheme())))
+    frame = decode_candidates(record.value, fingerprint(stored_settings(pipeline)))
     if frame.candidates is None:
         return []
     pairs, lines = frame.candidates, []

@@ -76,7 +76,7 @@ def manifest_of(pipeline: PipelineConfig, partitions: int, ids: Mapping[str, str
         partitions,
         {name: topic for name, topic in pipeline.public_topics.items() if name != "dead_letters"},
         pipeline.threshold,
-        stored_settings(pipeline.scheme()),
+        stored_settings(pipeline),
         pipeline.guards.settings(),
         pipeline.stories,
     )

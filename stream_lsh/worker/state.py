@@ -157,9 +157,11 @@ class Traffic:
         return max(0, end - position) * self.sizes[tp.topic] // records
 
 
-def stored_settings(scheme: TextScheme) -> dict[str, Setting]:
+def stored_settings(pipeline: PipelineConfig) -> dict[str, Setting]:
     """Everything that stored bytes depend on: what the fingerprint is of."""
-    return {**scheme.settings, **scheme.measure.settings}
+    scheme = pipeline.scheme()
+    read_from = {} if pipeline.html == "off" else {"html": pipeline.html}
+    return {**scheme.settings, **scheme.measure.settings, **read_from}
 
 
 class PipelineState:
@@ -179,7 +181,7 @@ class PipelineState:
         self.partitions = partitions
         self.scheme: TextScheme = config.scheme()
         self.limits = config.limits()
-        self.fingerprint = fingerprint(stored_settings(self.scheme))
+        self.fingerprint = fingerprint(stored_settings(config))
         threshold = config.threshold
         least = self.scheme.least_matching(threshold)
         self.criteria = Criteria(threshold, least, self.limits.retention_ms, self.scheme.measure)

@@ -22,7 +22,7 @@ async def write_evidence(config: Config, pairs: Collection[tuple[str, str]], fil
     """The history of some pairs and their documents, topic by topic: time, place and what is said."""
     pipeline, chosen = config.pipelines[0], set(sorted(pairs)[:_MOST_PAIRS])
     ids = {one for pair in chosen for one in pair}
-    scheme = fingerprint(stored_settings(pipeline.scheme()))
+    scheme = fingerprint(stored_settings(pipeline))
     assembler = LedgerAssembler(scheme)
 
     def source(record: Any) -> Iterator[str]:

@@ -7,6 +7,7 @@ import pytest
 from stream_lsh.config import PipelineConfig, parse, settings_shown
 from stream_lsh.errors import ConfigError
 from stream_lsh.presets import PRESETS
+from stream_lsh.worker.state import stored_settings
 
 
 def pipeline(lines: str, environ: dict[str, str] | None = None) -> PipelineConfig:
@@ -18,7 +19,7 @@ def test_a_preset_has_fields_of_a_pipeline_and_makes_one_that_can_run(name: str)
     assert PRESETS[name].keys() <= {field.name for field in fields(PipelineConfig)}
     made = pipeline(f'preset = "{name}"')
     assert {field: getattr(made, field) for field in PRESETS[name]} == PRESETS[name]
-    assert made.scheme().settings != pipeline("").scheme().settings
+    assert stored_settings(made) != stored_settings(pipeline(""))
 
 
 def test_what_is_set_in_the_file_or_a_variable_holds_over_the_preset() -> None:
@@ -54,4 +55,5 @@ def test_shorter_texts_have_no_shingles_and_both_settings_belong_to_the_fingerpr
     assert [found.size for found in scheme.shingle_sets(["a b c d e", "a b c d e f"])] == [0, 4]
     assert "min_characters" not in pipeline("").scheme().settings
     assert scheme.settings["min_characters"] == 10
-    assert pipeline('html = "main"').scheme().settings["html"] == "main"
+    assert stored_settings(pipeline('html = "main"'))["html"] == "main"
+    assert "html" not in stored_settings(pipeline(""))

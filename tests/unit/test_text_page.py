@@ -272,7 +272,8 @@ def test_no_page_raises(parts: list[str]) -> None:
     st.binary(max_size=200), st.sampled_from([b"", b"\xff\xfe", b"\xfe\xff", b"<meta charset=gbk>", b"<meta charset="])
 )
 def test_no_bytes_raise(rest: bytes, start: bytes) -> None:
-    read_page(start + rest).text.encode()
+    text = read_page(start + rest).text
+    assert text.encode().decode() == text
 
 
 LADEN = {

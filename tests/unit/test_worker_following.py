@@ -25,7 +25,7 @@ PAIRS = Candidates(
 
 
 def record(frame: CandidatesFrame) -> SimpleNamespace:
-    return SimpleNamespace(value=encode(frame, fingerprint(stored_settings(PIPELINE.scheme()))))
+    return SimpleNamespace(value=encode(frame, fingerprint(stored_settings(PIPELINE))))
 
 
 def test_each_pair_is_a_line_for_people_and_for_programs() -> None:
