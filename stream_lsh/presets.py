@@ -6,6 +6,8 @@ Whoever names a preset can still set each of them otherwise.
 from collections.abc import Mapping
 
 DAY_MS = 86_400_000
+MIRROR_SHARE = 0.1
+"""Sites of which a tenth is in another one are told, where nobody says otherwise."""
 
 Setting = str | int | float | bool | None
 
@@ -23,6 +25,7 @@ PRESETS: Mapping[str, Mapping[str, Setting]] = {
         "retention_ms": 30 * DAY_MS,
         "html": "page",
         "stories": True,
+        "mirror_share": MIRROR_SHARE,
     },
 }
 """By name: fields of `PipelineConfig`, and their values.

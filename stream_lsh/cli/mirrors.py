@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from stream_lsh.cli.dedup import run_with
 from stream_lsh.cli.options import parse, telling
 from stream_lsh.cli.parsing import Parser, share
+from stream_lsh.presets import MIRROR_SHARE
 
 _EPILOG = """\
 inputs:
@@ -33,6 +34,6 @@ def run(arguments: Sequence[str]) -> int:
 
 def _parser() -> Parser:
     parser = telling(Parser("mirrors", "Show sites that mirror each other, the most alike first.", _EPILOG), "sites")
-    least = "least share of a site's pages that is found in the other one (default 0.1)"
-    parser.add_argument("--min-share", type=share, default=0.1, metavar="S", help=least)
+    least = f"least share of a site's pages that is found in the other one (default {MIRROR_SHARE:g})"
+    parser.add_argument("--min-share", type=share, default=MIRROR_SHARE, metavar="S", help=least)
     return parser

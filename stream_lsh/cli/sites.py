@@ -2,7 +2,6 @@
 
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 import msgspec
 
@@ -10,15 +9,8 @@ from stream_lsh.cli.answers import Answers
 from stream_lsh.cli.moments import moment
 from stream_lsh.cli.screen import paragraphs, plain
 from stream_lsh.ledger.changes import MatchChange
-from stream_lsh.ledger.sites import PagePair, SitePair, Sites
+from stream_lsh.ledger.sites import PagePair, SiteMirrors, Sites, inside
 from stream_lsh.model import About
-
-
-class SiteMirrors(NamedTuple):
-    """Two sites, and the event time at which the first pair of pages was there."""
-
-    sites: SitePair
-    first_ms: int
 
 
 def lines(answers: Answers, known: Mapping[str, tuple[int, About]], options: Namespace) -> Iterator[bytes]:
@@ -42,31 +34,23 @@ def mirrors_of(
     """
     sites, first = Sites(), dict[tuple[str, str], int]()
     for _, about in known.values():
-        sites.add_page(about.source)
+        sites.add_pages(about.source, 1)
     for match in matches:
         pair = page_pair(match, known[match.left][1].source, known[match.right][1].source, threshold)
         sites.add(pair)
-        both = min(pair.left_site, pair.right_site), max(pair.left_site, pair.right_site)
+        both = pair.sites
         seen = max(match.left_time_ms, match.right_time_ms)
         first[both] = min(first.get(both, seen), seen)
-    kept = [one for one in sites if max(one.left_share, one.right_share) >= min_share]
-    kept.sort(key=lambda one: (-max(one.left_share, one.right_share), -one.left_mirrored - one.right_mirrored, one))
-    return [SiteMirrors(one, first[one.left, one.right]) for one in kept]
+    found = [SiteMirrors(one, first[one.left, one.right]) for one in sites]
+    kept = [one for one in found if one.share >= min_share]
+    return sorted(kept, key=lambda one: (-one.share, -one.sites.left_mirrored - one.sites.right_mirrored, one))
 
 
 def page_pair(match: MatchChange, left_site: str, right_site: str, threshold: float) -> PagePair:
     """Which page of a match is found in the other one: both, where the measure is the same for both."""
-    if not match.left_shingles:
-        return PagePair(match.left, match.right, left_site, right_site)
-    left = match.shared / match.left_shingles >= threshold
-    right = match.shared / match.right_shingles >= threshold
+    left = inside(match.shared, match.left_shingles, threshold)
+    right = inside(match.shared, match.right_shingles, threshold)
     return PagePair(match.left, match.right, left_site, right_site, left, right)
-
-
-def direction(sites: SitePair, min_share: float) -> str:
-    """Who is in whom: `both`, `left_in_right` or `right_in_left`."""
-    left, right = sites.left_share >= min_share, sites.right_share >= min_share
-    return "both" if left and right else "left_in_right" if left else "right_in_left"
 
 
 def as_json(mirrors: SiteMirrors, min_share: float) -> bytes:
@@ -75,7 +59,7 @@ def as_json(mirrors: SiteMirrors, min_share: float) -> bytes:
     value = one._asdict() | {
         "left_share": one.left_share,
         "right_share": one.right_share,
-        "direction": direction(one, min_share),
+        "direction": mirrors.direction(min_share),
         "first_time": mirrors.first_ms,
     }
     return msgspec.json.encode(value)

@@ -13,11 +13,12 @@ from stream_lsh.cli.parsing import Parser
 from stream_lsh.cli.pipelines import one_of
 from stream_lsh.cli.screen import Screen, plain
 from stream_lsh.cli.signals import as_cancellation
+from stream_lsh.errors import ConfigError
 
 if TYPE_CHECKING:
     from stream_lsh.config import Config, PipelineConfig
 
-KINDS = ("matches", "members", "clusters", "dead-letters")
+KINDS = ("matches", "members", "clusters", "mirror-sites", "dead-letters")
 """What can be followed: the public topics of a pipeline."""
 CANDIDATES = "candidates"
 """And what is on its way to the exact check: pairs of versions, by partition and offset."""
@@ -61,8 +62,10 @@ async def _lines(config: "Config", pipeline: "PipelineConfig", options: Namespac
     """Every message as a line."""
     from stream_lsh.worker.following import candidate_lines, messages, readable  # noqa: PLC0415
 
-    inner = options.kind == CANDIDATES
-    topic = pipeline.internal_topic(CANDIDATES) if inner else pipeline.public_topics[options.kind.replace("-", "_")]
+    inner, name = options.kind == CANDIDATES, options.kind.replace("-", "_")
+    topic = pipeline.internal_topic(CANDIDATES) if inner else pipeline.public_topics.get(name)
+    if topic is None:
+        raise ConfigError(f"{pipeline.name}: watches no sites, expected `mirror_share` above 0, as with preset mirrors")
     with Output(STDOUT) as out:
         async for message in messages(config.kafka, [topic], options.from_beginning, follow=not options.no_follow):
             if inner:

@@ -26,6 +26,7 @@ def check(config: Config, notes: Notes) -> None:
         _check_security(config.kafka.security, notes)
     for at, pipeline in enumerate(config.pipelines):
         _check_html(pipeline, ("pipeline", at), notes)
+        _check_mirrors(pipeline, ("pipeline", at), notes)
         _check_measure(pipeline, ("pipeline", at), notes)
         _check_banding(pipeline, ("pipeline", at), notes)
         _check_guards(pipeline, ("pipeline", at, "guards"), notes)
@@ -88,6 +89,13 @@ def _check_security(security: SecurityConfig, notes: Notes) -> None:
 
 def _unused(security: SecurityConfig, users: str) -> str:
     return f"got one, expected none, as the protocol is {security.protocol}: only {users} use it"
+
+
+def _check_mirrors(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:
+    place = (*path, "mirror_share")
+    if pipeline.mirror_share and not pipeline.stories and notes.sound(place, (*path, "stories")):
+        told = f"got {pipeline.mirror_share:g}, expected 0 without `stories`: only with it are the sites of pages known"
+        notes.problem(place, told)
 
 
 def _check_html(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:

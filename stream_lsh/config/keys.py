@@ -5,7 +5,7 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Any
 
-from stream_lsh.config.kinds import FIELD_NAME, FLAG, LEAST_SIMILARITY, Kind, whole
+from stream_lsh.config.kinds import FIELD_NAME, FLAG, LEAST_SHARE, Kind, whole
 from stream_lsh.ledger.guards.choice import Guards
 from stream_lsh.wire.source import FieldNames
 
@@ -76,7 +76,7 @@ _PLAIN: Mapping[type, Sequence[tuple[Kind, str]]] = {
     ),
     Guards: (
         (FLAG, "a single pair does not hold two groups of two documents or more together"),
-        (LEAST_SIMILARITY, "each member is a pair with the representative, at least so similar; 0: need not be"),
+        (LEAST_SHARE, "each member is a pair with the representative, at least so similar; 0: need not be"),
         (whole(0, 1_000), "pairs from any member to any other at most, 2 or more; 0: any number"),
         (whole(0), "documents in a cluster at most, 2 or more; 0: any number"),
     ),

@@ -295,7 +295,7 @@ def _forms(value: object) -> tuple[str, ...]:
     return tuple(listed)
 
 
-LEAST_SIMILARITY = Kind("a number from 0 to below 1", partial(_share, zero=True), _number)
+LEAST_SHARE = Kind("a number from 0 to below 1", partial(_share, zero=True), _number)
 PRESET = choice(("none", *PRESETS))
 SHARE = Kind("a number above 0 and below 1", _share, _number)
 SIZE_RATIO = Kind(f"a number from 1 to {MOST_SIZE_RATIO:g}", _size_ratio, _number)

@@ -27,7 +27,7 @@ DEFAULT_APP_ID = "stream-lsh"
 FRAME_ROOM = 65_536
 """Bytes that a document's message may be longer than the document."""
 
-PUBLIC_TOPICS = ("matches", "members", "clusters", "dead_letters")
+PUBLIC_TOPICS = ("matches", "members", "clusters", "mirror_sites", "dead_letters")
 """What `[pipeline.topics]` names; each defaults to `<pipeline>-<name>`."""
 TABLES = ("documents", "buckets", "ledger")
 """What has a changelog."""
@@ -92,6 +92,10 @@ class TopicsConfig:
         default="", metadata=key(kinds.OPTIONAL_TOPIC, "each document's cluster; default `<pipeline>-members`")
     )
     clusters: str = field(default="", metadata=key(kinds.OPTIONAL_TOPIC, "clusters; default `<pipeline>-clusters`"))
+    mirror_sites: str = field(
+        default="",
+        metadata=key(kinds.OPTIONAL_TOPIC, "sites that mirror each other; default `<pipeline>-mirror-sites`"),
+    )
     dead_letters: str = field(
         default="",
         metadata=key(kinds.OPTIONAL_TOPIC, "messages that cannot be used; default `<pipeline>-dead-letters`"),
@@ -218,6 +222,13 @@ class PipelineConfig:
             kinds.FLAG, "clusters tell headline, outlets and who was first: `title`, `source`, `url` are read"
         ),
     )
+    mirror_share: float = field(
+        default=0.0,
+        metadata=key(
+            kinds.LEAST_SHARE,
+            "sites of which at least this share of pages is in another one are told; 0: none; needs `stories`",
+        ),
+    )
     fields: FieldNames = field(
         default=FieldNames(), metadata=table(FieldNames, "what the source calls the fields of a document")
     )
@@ -306,14 +317,20 @@ class PipelineConfig:
         return self.topics.clusters or f"{self.name}-clusters"
 
     @property
+    def mirror_sites_topic(self) -> str:
+        """Sites that mirror each other, where they are watched."""
+        return self.topics.mirror_sites or f"{self.name}-mirror-sites"
+
+    @property
     def dead_letters_topic(self) -> str:
         """Messages that cannot be used."""
         return self.topics.dead_letters or f"{self.name}-dead-letters"
 
     @property
     def public_topics(self) -> dict[str, str]:
-        """Key in `[pipeline.topics]` to the name that holds."""
-        return {name: getattr(self, f"{name}_topic") for name in PUBLIC_TOPICS}
+        """Key in `[pipeline.topics]` to the name that holds, of the topics that this pipeline has."""
+        names = [name for name in PUBLIC_TOPICS if name != "mirror_sites" or self.mirror_share]
+        return {name: getattr(self, f"{name}_topic") for name in names}
 
     @property
     def internal_prefix(self) -> str:

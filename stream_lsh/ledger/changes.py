@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from stream_lsh.ledger.sites import SiteMirrors
 from stream_lsh.model import NO_ABOUT, About, First, Outlet
 from stream_lsh.retention import Horizon
 
@@ -78,6 +79,14 @@ class ClusterChange(NamedTuple):
     told: Telling | None = None
 
 
+class MirrorChange(NamedTuple):
+    """Two sites, `left` < `right`, that mirror each other, or (`now` is None) that do so no more."""
+
+    left: str
+    right: str
+    now: SiteMirrors | None = None
+
+
 class NodeState(NamedTuple):
     """A live document that the ledger knows: its newest version, its cluster, its past nodes in ascending order.
 
@@ -139,12 +148,39 @@ class ClosedState(NamedTuple):
     ref: int
 
 
+class SiteCountState(NamedTuple):
+    """Live pages of a site in one source partition, and the edges offset at which its owner said so; 0: no more."""
+
+    partition: int
+    site: str
+    pages: int
+    said: int
+
+
+class SiteOriginState(NamedTuple):
+    """As of what the last word about the pages of a source partition is, and where its last statement began."""
+
+    partition: int
+    offset: int
+    generation: int
+    began: int
+
+
+class SiteFirstState(NamedTuple):
+    """Two sites that have pages in common, `left` < `right`, and since when."""
+
+    left: str
+    right: str
+    first_ms: int
+
+
 @dataclass(frozen=True, slots=True)
 class LedgerChanges:
     """Everything that recovery needs of one frame: rows that are new or changed, and keys that are gone.
 
     A snapshot has the same form with `complete` set: applied to nothing it is the whole ledger.  `nodes_gone`,
-    `pairs_gone` and `clusters_gone` are applied before the rows.  Rows are in lists or in `Table`s.
+    `pairs_gone` and `clusters_gone` are applied before the rows, `site_firsts_gone` too.  Rows are in lists or in
+    `Table`s.
     """
 
     complete: bool = False
@@ -156,6 +192,10 @@ class LedgerChanges:
     clusters_gone: Sequence[str] = ()
     newest: Sequence[NewestState] = ()
     closed: Sequence[ClosedState] = ()
+    site_counts: Sequence[SiteCountState] = ()
+    site_origins: Sequence[SiteOriginState] = ()
+    site_firsts: Sequence[SiteFirstState] = ()
+    site_firsts_gone: Sequence[tuple[str, str]] = ()
     next_past: int = 0
     horizon: Horizon = field(default_factory=Horizon)
 
@@ -168,8 +208,9 @@ class LedgerChanges:
         return plain and all([*mine] == [*theirs] for mine, theirs in zip(self._rows(), other._rows(), strict=True))
 
     def _rows(self) -> tuple[Sequence[object], ...]:
-        gone = (self.nodes_gone, self.pairs_gone, self.clusters_gone)
-        return self.nodes, self.pairs, self.clusters, self.newest, self.closed, *gone
+        gone = (self.nodes_gone, self.pairs_gone, self.clusters_gone, self.site_firsts_gone)
+        sites = (self.site_counts, self.site_origins, self.site_firsts)
+        return self.nodes, self.pairs, self.clusters, self.newest, self.closed, *sites, *gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +218,7 @@ class Settled:
     """What settling one frame leads to; lists are in ascending order of their keys (ids by UTF-8 bytes).
 
     `rechecks` are pairs (ref of a document that was retired, ref of its partner) that are to be compared again, in
-    ascending order.
+    ascending order.  `mirrors` are there where sites are watched.
     """
 
     matches: Sequence[MatchChange]
@@ -185,3 +226,4 @@ class Settled:
     clusters: Sequence[ClusterChange]
     rechecks: list[tuple[int, int]]
     changes: LedgerChanges
+    mirrors: Sequence[MirrorChange] = ()

@@ -13,6 +13,7 @@ A pair is *in doubt* while a version that it was confirmed for is not the newest
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from stream_lsh.ledger.changes import NewestState, Settled
 from stream_lsh.ledger.clusters import NOWHERE
@@ -20,6 +21,7 @@ from stream_lsh.ledger.edges import Edge, Edges, End
 from stream_lsh.ledger.frame import DELETED, EXPIRED, UPDATED, Frame
 from stream_lsh.ledger.grouping import Groups
 from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
+from stream_lsh.ledger.mirrors import Mirrors
 from stream_lsh.ledger.outcome import (
     PairNews,
     changes_of,
@@ -29,6 +31,7 @@ from stream_lsh.ledger.outcome import (
     node_news,
     pair_news,
 )
+from stream_lsh.ledger.page_counts import PageCounts
 from stream_lsh.ledger.pairs import Counts
 from stream_lsh.ledger.plain import LEAST_ROWS, PlainPairs, pair_tables, plain_pairs
 from stream_lsh.model import About, Retirement
@@ -43,6 +46,7 @@ class Ledger(Groups):
         retention_ms: how far apart in event time two documents may be; None: any distance.
         guards: what holds a cluster together besides pairs; without, clusters are the connected components.
         stories: clusters tell headline, outlets and who was first.
+        mirror_share: sites of which this share of pages is in another one are told; 0: sites are not watched.
 
     Guarantees:
         Edges may come again, late, and in any order between documents; the end is the same.
@@ -58,10 +62,13 @@ class Ledger(Groups):
         retention_ms: int | None = None,
         guards: Guards = NO_GUARDS,
         stories: bool = False,
+        mirror_share: float = 0.0,
     ) -> None:
         super().__init__(retention_ms, guards)
         self._threshold = threshold
         self._stories = stories
+        if mirror_share:
+            self.mirrors = Mirrors(threshold, mirror_share, self.pairs_of)
 
     # -- one frame
 
@@ -72,6 +79,7 @@ class Ledger(Groups):
         retirements: Sequence[Retirement] = (),
         edges: Edges | Iterable[Edge] = (),
         horizon: Horizon | None = None,
+        pages: PageCounts | None = None,
     ) -> Settled:
         """Apply one frame and return what there is to publish, to ask again, and to log.
 
@@ -80,7 +88,17 @@ class Ledger(Groups):
             retirements: documents whose older versions are no longer true.
             edges: confirmed pairs and answers to rechecks.
             horizon: what has expired now, if it has moved.
+            pages: how many a site has.
         """
+        settled = self._settle(offset, retirements, edges, horizon)
+        if self.mirrors is None:
+            return settled
+        mirrors, changes = self.mirrors.settle(offset, settled.changes, pages)
+        return replace(settled, mirrors=mirrors, changes=changes)
+
+    def _settle(
+        self, offset: int, retirements: Sequence[Retirement], edges: Edges | Iterable[Edge], horizon: Horizon | None
+    ) -> Settled:
         self._frame = Frame(offset, self.graph, self._stories)
         if horizon is None and not retirements and isinstance(edges, Edges) and len(edges) >= LEAST_ROWS:
             found = None if self.guards else plain_pairs(edges, self, self._threshold)

@@ -8,8 +8,8 @@ Source: K. Bharat and A. Broder, Mirror, mirror on the web: a study of host pair
 Networks 31(11-16), 1999.
 """
 
-from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterator
 from typing import NamedTuple, TypeVar
 
 _Key = TypeVar("_Key", bound=Hashable)
@@ -24,6 +24,24 @@ class PagePair(NamedTuple):
     right_site: str
     left_in_right: bool = True
     right_in_left: bool = True
+
+    @property
+    def apart(self) -> bool:
+        """Whether they are on two sites, both known."""
+        return bool(self.left_site and self.right_site) and self.left_site != self.right_site
+
+    @property
+    def sites(self) -> tuple[str, str]:
+        """Both, in ascending order."""
+        return min(self.left_site, self.right_site), max(self.left_site, self.right_site)
+
+
+def inside(shared: int, shingles: int, threshold: float) -> bool:
+    """Whether a page is found in another one that has so many of its shingles.
+
+    Where the measure does not tell how many shingles it has (0), it is the same for both pages of a match.
+    """
+    return not shingles or shared / shingles >= threshold
 
 
 class SitePair(NamedTuple):
@@ -47,6 +65,23 @@ class SitePair(NamedTuple):
         return self.right_mirrored / max(self.right_pages, 1)
 
 
+class SiteMirrors(NamedTuple):
+    """Two sites, and the event time at which the first pair of their pages was there."""
+
+    sites: SitePair
+    first_ms: int
+
+    @property
+    def share(self) -> float:
+        """The greater of the two shares."""
+        return max(self.sites.left_share, self.sites.right_share)
+
+    def direction(self, min_share: float) -> str:
+        """Who is in whom: `both`, `left_in_right` or `right_in_left`."""
+        left, right = self.sites.left_share >= min_share, self.sites.right_share >= min_share
+        return "both" if left and right else "left_in_right" if left else "right_in_left"
+
+
 class Sites:
     """Pages by site, and the pairs of sites that their matches make; pages without a site count nowhere.
 
@@ -57,8 +92,8 @@ class Sites:
 
     Example:
         >>> sites = Sites()
-        >>> for site in ("a.org", "a.org", "b.org"):
-        ...     sites.add_page(site)
+        >>> sites.add_pages("a.org", 2)
+        >>> sites.add_pages("b.org", 1)
         >>> sites.add(PagePair(1, 2, "a.org", "b.org"))
         >>> (found,) = sites
         >>> found.left_share, found.right_share
@@ -69,17 +104,14 @@ class Sites:
         self.pages = Counter[str]()
         self._partners = Counter[tuple[Hashable, str]]()  # of a page, in another site
         self._mirrored = Counter[tuple[str, str]]()  # pages of a site, in another one
-        self._pairs = Counter[tuple[str, str]]()
+        self._pairs = defaultdict[str, Counter[str]](Counter)  # of pages: of a site, with another one
 
-    def add_page(self, site: str) -> None:
-        """A page more."""
+    def add_pages(self, site: str, number: int) -> None:
+        """So many pages more, or fewer where the number is negative."""
         if site:
-            self.pages[site] += 1
-
-    def remove_page(self, site: str) -> None:
-        """A page less."""
-        if site:
-            _less(self.pages, site)
+            self.pages[site] += number
+            if not self.pages[site]:
+                del self.pages[site]
 
     def add(self, pair: PagePair) -> None:
         """A pair of pages that is not in."""
@@ -88,8 +120,9 @@ class Sites:
                 self._partners[page, other] += 1
                 if self._partners[page, other] == 1:
                     self._mirrored[site, other] += 1
-        if _apart(pair):
-            self._pairs[_key(pair)] += 1
+        if pair.apart:
+            self._pairs[pair.left_site][pair.right_site] += 1
+            self._pairs[pair.right_site][pair.left_site] += 1
 
     def remove(self, pair: PagePair) -> None:
         """A pair that is in, as it was put in."""
@@ -98,8 +131,15 @@ class Sites:
                 _less(self._partners, (page, other))
                 if (page, other) not in self._partners:
                     _less(self._mirrored, (site, other))
-        if _apart(pair):
-            _less(self._pairs, _key(pair))
+        if pair.apart:
+            for site, other in ((pair.left_site, pair.right_site), (pair.right_site, pair.left_site)):
+                _less(self._pairs[site], other)
+                if not self._pairs[site]:
+                    del self._pairs[site]
+
+    def partners(self, site: str) -> Collection[str]:
+        """The sites with which a site has a pair of pages."""
+        return self._pairs[site].keys() if site in self._pairs else ()
 
     def pair(self, left: str, right: str) -> SitePair:
         """Two sites as they are, `left` < `right`."""
@@ -107,19 +147,16 @@ class Sites:
         return SitePair(left, right, self.pages[left], self.pages[right], mirrored[left, right], mirrored[right, left])
 
     def __iter__(self) -> Iterator[SitePair]:
-        return (self.pair(*key) for key in sorted(self._pairs))
-
-
-def _apart(pair: PagePair) -> bool:
-    return bool(pair.left_site and pair.right_site) and pair.left_site != pair.right_site
-
-
-def _key(pair: PagePair) -> tuple[str, str]:
-    return min(pair.left_site, pair.right_site), max(pair.left_site, pair.right_site)
+        return (
+            self.pair(site, other)
+            for site in sorted(self._pairs)
+            for other in sorted(self._pairs[site])
+            if site < other
+        )
 
 
 def _sides(pair: PagePair) -> Iterator[tuple[Hashable, str, str, bool]]:
-    if _apart(pair):
+    if pair.apart:
         yield pair.left, pair.left_site, pair.right_site, pair.left_in_right
         yield pair.right, pair.right_site, pair.left_site, pair.right_in_left
 

@@ -1,9 +1,12 @@
 """What the ledger remembers, and how it is written down and read back."""
 
+from dataclasses import replace
+
 from stream_lsh.errors import InvariantError
 from stream_lsh.ledger.changes import LedgerChanges, NewestState, NodeState, PairState
 from stream_lsh.ledger.clusters import Cluster, ClusterIds
 from stream_lsh.ledger.graph import Graph
+from stream_lsh.ledger.mirrors import Mirrors
 from stream_lsh.ledger.whole import fill_nodes, fill_pairs, node_rows, pair_rows
 from stream_lsh.retention import ExpiryQueue, Horizon
 
@@ -12,6 +15,7 @@ class LedgerState:
     """Live documents and pairs, clusters, the newest refs of ids that have retired ones, and the horizon.
 
     The queues hold nothing of their own: they are made again from the rest.
+    `mirrors` is there where sites are watched.
     """
 
     def __init__(self, retention_ms: int | None) -> None:
@@ -19,6 +23,7 @@ class LedgerState:
         self.ids = ClusterIds()
         self.newest: dict[str, NewestState] = {}
         self.horizon = Horizon()
+        self.mirrors: Mirrors | None = None
         self._newest_queue = ExpiryQueue()
 
     # -- asking
@@ -60,7 +65,9 @@ class LedgerState:
     def snapshot(self) -> LedgerChanges:
         """The whole ledger as one record, in ascending order of keys; equal ledgers have equal snapshots."""
         slots = [*self.graph.nodes.in_order()]
-        return LedgerChanges(
+        sites = LedgerChanges() if self.mirrors is None else self.mirrors.rows()
+        return replace(
+            sites,
             complete=True,
             nodes=node_rows(slots, self.graph),
             pairs=pair_rows(slots, self.graph),
@@ -108,6 +115,8 @@ class LedgerState:
             self.remember(newest)
         for closed in changes.closed:
             self.ids.restore_closed(closed)
+        if self.mirrors is not None:
+            self.mirrors.apply(changes)
         graph.past.next = changes.next_past
         self.horizon = self.horizon.joined(changes.horizon)
         self.forget_expired()

@@ -5,6 +5,7 @@
     Verifications ─▶ verify    a new document with the old refs it is to be compared with
     Edges ─────────▶ settle    confirmed pairs and answers to rechecks
     Retirements ───▶ settle    ids whose older versions are no longer true
+    PageCounts ────▶ settle    how many pages each site has, where sites are watched
     Watermarks     ─▶ all      how far the event time of every source partition has come
 
 A row of a batch is one version of a document or one pair of versions; `rows` columns point into the documents of
@@ -22,6 +23,7 @@ import numpy as np
 from stream_lsh.abouts import Abouts
 from stream_lsh.arrays import I64, U8, U32, U64, Bools
 from stream_lsh.ledger.edges import Edges
+from stream_lsh.ledger.page_counts import PageCounts
 from stream_lsh.model import Retirement
 from stream_lsh.retention import Horizon
 
@@ -174,8 +176,9 @@ class VerificationsFrame:
 
 @dataclass(frozen=True, slots=True)
 class EdgesFrame:
-    """A message of the topic `edges`: from sign retirements, from verify edges and watermarks."""
+    """A message of the topic `edges`: from sign retirements and pages, from verify edges and watermarks."""
 
     retirements: tuple[Retirement, ...] = ()
     edges: Edges | None = None
     watermarks: Watermarks | None = None
+    pages: PageCounts | None = None

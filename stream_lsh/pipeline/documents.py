@@ -15,6 +15,7 @@ from stream_lsh.abouts import Abouts, in_full, told
 from stream_lsh.arrays import I64, U64, Bools
 from stream_lsh.model import NO_ABOUT, About, make_ref, ref_offset, ref_partition
 from stream_lsh.pipeline.contents import CHUNK, CHUNK_BITS, Contents, MemoryContents, gather
+from stream_lsh.pipeline.pages import SitePages
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.scheme import Signatures
 from stream_lsh.pipeline.shards import ShardedDict, by_ref_shard, ref_shard, text_shard
@@ -32,17 +33,20 @@ class DocumentTable:
     Args:
         slots: the length of a signature.
         contents: where texts and signatures are; in memory by default.
+        pages: counts the live versions of each site, where sites are watched.
 
     Attributes:
         horizon: what has been dropped.
+        pages: as above.
 
     Cost:
         33 bytes of columns a version and some 200 for two dictionary entries and the id, beside its contents.  A
         look-up is one dictionary access; columns are read for many rows at once.
     """
 
-    def __init__(self, slots: int, contents: Contents | None = None) -> None:
+    def __init__(self, slots: int, contents: Contents | None = None, pages: SitePages | None = None) -> None:
         self._slots = slots
+        self.pages = pages
         self._contents = MemoryContents(slots) if contents is None else contents
         self._meta: list[np.ndarray] = []
         self._least: list[tuple[int, int]] = []  # of each chunk: no row is due before this time, none has a lower ref
@@ -124,12 +128,15 @@ class DocumentTable:
     # -- writing
 
     @classmethod
-    def restored(cls, slots: int, contents: Contents, versions: Versions) -> "DocumentTable":
+    def restored(
+        cls, slots: int, contents: Contents, versions: Versions, pages: SitePages | None = None
+    ) -> "DocumentTable":
         """The table of these versions, whose contents are there.
 
-        Cost: some 0.5 us a version, and 0.5 us more where the ids do not lie shard by shard.
+        Cost: some 0.5 us a version, and 0.5 us more where the ids do not lie shard by shard; some 10 us where sites
+        are watched.
         """
-        table, count = cls(slots, contents), len(versions.ids)
+        table, count = cls(slots, contents, pages), len(versions.ids)
         table._ids, table._retired = versions.ids, versions.retired
         for start in range(0, count, CHUNK):
             stored = versions.meta[start : start + CHUNK]
@@ -145,6 +152,10 @@ class DocumentTable:
             table._row_by_id.fill(versions.ids, range(count), versions.shards)
         live = np.flatnonzero(versions.meta["state"] == LIVE)
         table._row_by_ref.fill(*by_ref_shard(versions.meta["ref"][live], live))
+        if pages is not None:
+            for start in range(0, live.size, CHUNK):
+                rows = live[start : start + CHUNK]
+                pages.restore(rows, table.abouts(rows))
         table.expire(versions.horizon)
         return table
 
@@ -176,6 +187,8 @@ class DocumentTable:
             rows[position] = row
         self._write(record, rows)
         self._contents.put(rows, record)
+        if self.pages is not None:
+            self.pages.put(rows, record)
         self._keep_retired(record, rows)
         if self._heap is not None and len(self._heap) > 2 * len(self) + CHUNK:
             self._heap = None
@@ -236,7 +249,10 @@ class DocumentTable:
                 rows.append(at + (chunk << CHUNK_BITS))
                 refs.append(self._meta[chunk]["ref"][at])
         if moved or ids or len(rows) > 1:
-            self._contents.expire(np.concatenate(rows), np.concatenate(refs), ids, joined)
+            gone = np.concatenate(rows)
+            self._contents.expire(gone, np.concatenate(refs), ids, joined)
+            if self.pages is not None:
+                self.pages.expire(gone)
         return before - len(self)
 
     def _expire_chunk(self, chunk: int, ids: list[str]) -> I64:

@@ -10,12 +10,14 @@ each. An empty batch is cut into no batches; so whoever has nothing to say sends
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from stream_lsh.abouts import Abouts, in_full, told
 from stream_lsh.arrays import I64
 from stream_lsh.ledger.edges import Edges, Ends
+from stream_lsh.ledger.page_counts import PageCounts
 from stream_lsh.model import Retirement
 from stream_lsh.pipeline.batches import Candidates, Postings, Verifications
 from stream_lsh.pipeline.records import DocumentsRecord
@@ -32,6 +34,7 @@ _EDGE_BYTES = 72  # two ends of 28 without their ids, similarity and counts
 _DOCUMENT_BYTES = 41  # ref, two times, digest, flag, two lengths
 _RETIREMENT_BYTES = 37
 _ABOUT_BYTES = 12  # three lengths
+_SITE_BYTES = 8  # count, length
 _LEAST_ROOM = 16  # the part of a limit that pairs may fill beside a document that takes all of it
 
 
@@ -167,6 +170,26 @@ def cut_retirements(retirements: Sequence[Retirement], limit: int = FRAME_BYTES)
     if abouts := told([retirement.about for retirement in retirements]):
         sizes += _abouts(abouts)
     return [tuple(retirements[start:stop]) for start, stop in _spans(sizes, limit)]
+
+
+def cut_pages(pages: PageCounts, limit: int = FRAME_BYTES) -> list[PageCounts]:
+    """Page counts in messages of at most `limit` bytes, at least one site in each; a statement stays one without sites.
+
+    The first message of a statement begins it, the last one ends it.
+    """
+    spans = [*_spans(_column(_SITE_BYTES + _utf8(site) for site in pages.sites), limit)]
+    if not spans and pages.ends:
+        spans = [(0, 0)]
+    return [
+        replace(
+            pages,
+            sites=pages.sites[start:stop],
+            counts=pages.counts[start:stop],
+            begins=pages.begins and number == 0,
+            ends=pages.ends and number == len(spans) - 1,
+        )
+        for number, (start, stop) in enumerate(spans)
+    ]
 
 
 def cut_documents(record: DocumentsRecord, limit: int = FRAME_BYTES) -> list[DocumentsRecord]:

@@ -7,7 +7,8 @@
     BUCKETS         as BANDS, and PASS: the changelog of the band-bucket table
     CANDIDATES      CANDIDATES  WATERMARKS  HORIZON
     VERIFICATIONS   VERIFICATIONS  WATERMARKS  ABOUTS
-    EDGES           RETIREMENTS  EDGES  WATERMARKS  ABOUTS, and SIZES of the edges where the measure tells them
+    EDGES           RETIREMENTS  EDGES  WATERMARKS  ABOUTS  PAGE_COUNTS, and SIZES of the edges where the measure tells
+                    them
     DOCUMENTS       DOCUMENTS!  HORIZON!  ABOUTS
 
 """
@@ -41,6 +42,7 @@ from stream_lsh.wire.sections import (
     get_documents,
     get_edges,
     get_horizon,
+    get_page_counts,
     get_pass,
     get_postings,
     get_retirements,
@@ -51,6 +53,7 @@ from stream_lsh.wire.sections import (
     put_documents,
     put_edges,
     put_horizon,
+    put_page_counts,
     put_pass,
     put_postings,
     put_progress,
@@ -97,6 +100,8 @@ def encode(frame: Frame, fingerprint: int) -> bytes:
                 put_edges(writer, frame.edges)
             put_progress(writer, frame.watermarks, None)
             put_abouts(writer, _abouts_of(frame))
+            if frame.pages is not None:
+                put_page_counts(writer, frame.pages)
             return writer.message(Message.EDGES, fingerprint)
         case DocumentsRecord():
             put_documents(writer, frame)
@@ -175,7 +180,8 @@ def decode_edges(data: bytes | None, fingerprint: int) -> EdgesFrame:
     said = take_abouts(found, len(retirements) + (0 if edges is None else 2 * len(edges)))
     if said:
         retirements, edges = _with_abouts(retirements, edges, said)
-    frame = EdgesFrame(retirements, edges, take(found, Section.WATERMARKS, get_watermarks))
+    watermarks = take(found, Section.WATERMARKS, get_watermarks)
+    frame = EdgesFrame(retirements, edges, watermarks, take(found, Section.PAGE_COUNTS, get_page_counts))
     expect_no_more(found)
     return frame
 

@@ -90,6 +90,11 @@ class Section(IntEnum):
     PASS = 20
     ABOUTS = 21
     SIZES = 22
+    PAGE_COUNTS = 23
+    SITE_COUNTS = 24
+    SITE_ORIGINS = 25
+    SITE_FIRSTS = 26
+    SITE_FIRSTS_GONE = 27
 
 
 _HEADER = Struct("<4sBBHQII")

@@ -8,7 +8,17 @@ from typing import Any, TypeVar
 import numpy as np
 
 from stream_lsh.abouts import in_full
-from stream_lsh.ledger.changes import ClosedState, ClusterState, LedgerChanges, NewestState, NodeState, PairState
+from stream_lsh.ledger.changes import (
+    ClosedState,
+    ClusterState,
+    LedgerChanges,
+    NewestState,
+    NodeState,
+    PairState,
+    SiteCountState,
+    SiteFirstState,
+    SiteOriginState,
+)
 from stream_lsh.ledger.table import Table, columns_of
 from stream_lsh.pipeline.records import LedgerRecord
 from stream_lsh.wire.layout import (
@@ -50,6 +60,9 @@ _CLUSTERS: _Columns = (_TEXT, I64)
 _CLUSTERS_GONE: _Columns = (_TEXT,)
 _NEWEST: _Columns = (_TEXT, U64, I64)
 _CLOSED: _Columns = (_TEXT, I64, U64)
+_SITE_COUNTS: _Columns = (U32, _TEXT, U32, I64)
+_SITE_ORIGINS: _Columns = (U32, I64, I64, I64)
+_SITE_FIRSTS: _Columns = (_TEXT, _TEXT, I64)
 
 
 def encode_body(record: LedgerRecord) -> bytes:
@@ -76,6 +89,10 @@ def encode_body(record: LedgerRecord) -> bytes:
     _put_table(writer, Section.CLUSTERS_GONE, _CLUSTERS_GONE, [(gone,) for gone in changes.clusters_gone])
     _put_table(writer, Section.NEWEST, _NEWEST, changes.newest)
     _put_table(writer, Section.CLOSED, _CLOSED, changes.closed)
+    _put_table(writer, Section.SITE_COUNTS, _SITE_COUNTS, changes.site_counts)
+    _put_table(writer, Section.SITE_ORIGINS, _SITE_ORIGINS, changes.site_origins)
+    _put_table(writer, Section.SITE_FIRSTS, _SITE_FIRSTS, changes.site_firsts)
+    _put_table(writer, Section.SITE_FIRSTS_GONE, _PAIRS_GONE, changes.site_firsts_gone)
     return writer.body()
 
 
@@ -99,6 +116,10 @@ def decode_body(body: bytes) -> LedgerRecord:
         clusters_gone=_names(found, Section.CLUSTERS_GONE),
         newest=_table(found, Section.NEWEST, _NEWEST, NewestState),
         closed=_table(found, Section.CLOSED, _CLOSED, ClosedState),
+        site_counts=_table(found, Section.SITE_COUNTS, _SITE_COUNTS, SiteCountState),
+        site_origins=_table(found, Section.SITE_ORIGINS, _SITE_ORIGINS, SiteOriginState),
+        site_firsts=_table(found, Section.SITE_FIRSTS, _SITE_FIRSTS, SiteFirstState),
+        site_firsts_gone=_table(found, Section.SITE_FIRSTS_GONE, _PAIRS_GONE, _pair),
         next_past=next_past,
         horizon=horizon,
     )

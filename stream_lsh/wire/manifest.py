@@ -41,13 +41,15 @@ class Manifest:
     settings: Mapping[str, Setting]
     guards: Mapping[str, Setting] = field(default_factory=dict)
     stories: bool = False
+    mirror_share: float = 0.0
 
 
 def encode_manifest(manifest: Manifest) -> bytes:
     """The value of the record."""
     said = {"format": FORMAT, **asdict(manifest), "fingerprint": f"{fingerprint(manifest.settings):016x}"}
-    if not manifest.stories:
-        del said["stories"]
+    for name in ("stories", "mirror_share"):
+        if not said[name]:
+            del said[name]
     return json.dumps(said, ensure_ascii=False).encode()
 
 
@@ -59,7 +61,7 @@ def decode_manifest(value: bytes | None, topic: str) -> Manifest:
         DamagedBytes: it is no manifest, or was altered -> start over.
     """
     try:
-        said: dict[str, Any] = {"guards": {}, "stories": False, **json.loads(value or b"")}
+        said: dict[str, Any] = {"guards": {}, "stories": False, "mirror_share": 0.0, **json.loads(value or b"")}
         if said["format"] != FORMAT:
             raise FutureFormat(
                 f"{topic}: got format {said['format']!r:.20}, expected {FORMAT}: another version of stream_lsh wrote "
@@ -71,6 +73,8 @@ def decode_manifest(value: bytes | None, topic: str) -> Manifest:
                 raise TypeError(f"{name} is no object")
         if not isinstance(found.stories, bool):
             raise TypeError("stories is neither true nor false")
+        if not isinstance(found.mirror_share, float):
+            raise TypeError("mirror_share is no number")
         if said["fingerprint"] != f"{fingerprint(found.settings):016x}":
             raise ValueError("its fingerprint is not that of its settings")
     except (KeyError, TypeError, ValueError) as error:
@@ -120,7 +124,8 @@ under another `app_id`
 def _all_settings(manifest: Manifest) -> dict[str, Setting]:
     guards = {f"guards.{name}": value for name, value in manifest.guards.items()}
     stories = {"stories": True} if manifest.stories else {}
-    return {**manifest.settings, "threshold": manifest.threshold, **guards, **stories}
+    mirrors = {"mirror_share": manifest.mirror_share} if manifest.mirror_share else {}
+    return {**manifest.settings, "threshold": manifest.threshold, **guards, **stories, **mirrors}
 
 
 def _made_anew(ours: Manifest, theirs: Manifest) -> list[StreamLSHError]:

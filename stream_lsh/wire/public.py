@@ -9,6 +9,8 @@
     clusters   the cluster's id        cluster event size members representative merged_from?          no more: header
                                        split_from? first_time last_time version                        `merged_into`, or
                                        headline? sources? source_count? first?                         closed: none
+    mirror-    ["left","right"]        left right left_pages right_pages left_mirrored right_mirrored  no more
+    sites      as compact JSON         left_share right_share direction first_time
 
 The last four of `clusters` are there with stories: `sources` are objects of source, first_time and documents, `first`
 is one of id, source and time.
@@ -24,7 +26,7 @@ from typing import Any
 
 import msgspec
 
-from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange
+from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange, MirrorChange
 from stream_lsh.ledger.table import Table, columns_of
 
 Headers = list[tuple[str, bytes]]
@@ -82,6 +84,19 @@ class _Cluster(msgspec.Struct, gc=False):
     sources: list[_Outlet] | msgspec.UnsetType = msgspec.UNSET
     source_count: int | msgspec.UnsetType = msgspec.UNSET
     first: _First | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Mirror(msgspec.Struct, gc=False):
+    left: str
+    right: str
+    left_pages: int
+    right_pages: int
+    left_mirrored: int
+    right_mirrored: int
+    left_share: float
+    right_share: float
+    direction: str
+    first_time: int
 
 
 def match_messages(
@@ -148,6 +163,27 @@ def cluster_messages(changes: Sequence[ClusterChange], version: int) -> list[Pub
                 value.headline, value.source_count = told.headline, told.source_count
                 value.sources, value.first = [_Outlet(*outlet) for outlet in told.sources], _First(*told.first)
             messages.append((_utf8(id), _json(value), []))
+    return messages
+
+
+def mirror_messages(changes: Sequence[MirrorChange], min_share: float) -> list[PublicMessage]:
+    """The messages of the topic `mirror-sites` for two sites that mirror each other now, or do so no more.
+
+    Args:
+        changes: what is told.
+        min_share: of a site's pages that are in another site, for it to count as mirrored there.
+
+    Example:
+        >>> mirror_messages([MirrorChange("a.org", "b.org")], 0.1)
+        [(b'["a.org","b.org"]', None, [])]
+    """
+    messages: list[PublicMessage] = []
+    for left, right, now in changes:
+        value = None
+        if now is not None:
+            shares = now.sites.left_share, now.sites.right_share
+            value = _json(_Mirror(*now.sites, *shares, now.direction(min_share), now.first_ms))
+        messages.append((_json((left, right)), value, []))
     return messages
 
 

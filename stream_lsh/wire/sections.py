@@ -16,6 +16,8 @@
     DOCUMENTS       u32 n, u32 m, u32 slots, u32 width | refs u64[n] | times i64[n] | keep_until i64[n] |
                     digests u64[n] | live u8[n] | signatures u32[n*slots] | retired_rows u32[m], ascending |
                     retired_refs u64[m] | retired_buckets u64[m*width] | ids strings[n] | texts texts[n]
+    PAGE_COUNTS     u32 n, i32 partition | i64 offset, i64 generation, u8 begins, u8 ends, 6 zeros | counts u32[n] |
+                    sites strings[n]
     ABOUTS          u32 n, u32 0 | lengths u32[n] | titles strings[n] | sources strings[n]
 
 ABOUTS goes with the rows of VERIFICATIONS, DOCUMENTS or NODES; with those of RETIREMENTS, then the left and then the
@@ -31,6 +33,7 @@ import numpy.typing as npt
 
 from stream_lsh.abouts import Abouts, told
 from stream_lsh.ledger.edges import Edges, Ends
+from stream_lsh.ledger.page_counts import AsOf, PageCounts
 from stream_lsh.model import About, Retirement
 from stream_lsh.pipeline.batches import Candidates, Mark, Pass, Postings, Verifications, Watermarks
 from stream_lsh.pipeline.records import DocumentsRecord
@@ -55,6 +58,7 @@ _ORIGIN = Struct("<iI")
 _MARK = Struct("<qqiB3x")
 _HORIZON = Struct("<qII")
 _PASS = Struct("<q?7x")
+_PAGE_COUNTS = Struct("<Iiqq??6x")
 
 
 def put_postings(writer: Writer, postings: Postings) -> None:
@@ -175,6 +179,23 @@ def take_sizes(found: dict[int, Reader], n: int) -> Column | None:
 def _get_ends(reader: Reader, n: int) -> Ends:
     refs, times, digests = reader.numbers(U64, n), reader.numbers(I64, n), reader.numbers(U64, n)
     return Ends(reader.strings(n), refs, times, digests)
+
+
+def put_page_counts(writer: Writer, pages: PageCounts) -> None:
+    """The section PAGE_COUNTS."""
+    n = len(pages.sites)
+    writer.begin(Section.PAGE_COUNTS)
+    writer.raw(_PAGE_COUNTS.pack(n, pages.partition, *pages.as_of, pages.begins, pages.ends))
+    writer.numbers(pages.counts, U32, n)
+    writer.strings(pages.sites, n)
+    writer.end()
+
+
+def get_page_counts(reader: Reader) -> PageCounts:
+    """The section PAGE_COUNTS."""
+    n, partition, offset, generation, begins, ends = reader.fields(_PAGE_COUNTS)
+    counts = reader.numbers(U32, n)
+    return PageCounts(partition, AsOf(offset, generation), reader.strings(n), counts, begins, ends)
 
 
 def put_retirements(writer: Writer, retirements: tuple[Retirement, ...]) -> None:

@@ -36,7 +36,7 @@ from stream_lsh.wire.frames import (
     encode,
 )
 from stream_lsh.wire.origin import Origin, origin_of
-from stream_lsh.wire.public import cluster_messages, match_messages, member_messages
+from stream_lsh.wire.public import cluster_messages, match_messages, member_messages, mirror_messages
 from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
 from stream_lsh.worker.changelogged import located
 from stream_lsh.worker.engine import Batch, ContiguityGuard, EngineApp, OrderedAcker
@@ -290,6 +290,7 @@ class PipelineAgents:
             (config.matches_topic, match_messages(config.name, settled.matches, timestamp_ms, config.measure)),
             (config.members_topic, member_messages(settled.members)),
             (config.clusters_topic, cluster_messages(settled.clusters, settlement.record.offset)),
+            (config.mirror_sites_topic, mirror_messages(settled.mirrors, config.mirror_share)),
         ]
         app_id = config.app_id.encode()
         for topic, told in messages:

@@ -110,5 +110,8 @@ def _line(kind: str, key: str, value: bytes | None, headers: dict[str, str]) -> 
         return f"{said['similarity']:.4f}  {said['left']}  {said['right']}"
     if kind == "members":
         return f"{key}  in {said['cluster']}"
+    if kind == "mirror-sites":
+        left, right = said["left"], said["right"]
+        return f"{said['left_share']:.1%} of {left} in {right}  {said['right_share']:.1%} of {right} in {left}"
     headline = f"  {said['headline']}" if said.get("headline") else ""
     return f"{said['event']:<8} {said['cluster']}  {said['size']} members: {', '.join(said['members'][:5])}{headline}"

@@ -79,6 +79,7 @@ def manifest_of(pipeline: PipelineConfig, partitions: int, ids: Mapping[str, str
         stored_settings(pipeline),
         pipeline.guards.settings(),
         pipeline.stories,
+        pipeline.mirror_share,
     )
 
 

@@ -17,6 +17,7 @@ from stream_lsh.index.table import BandTable
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
 from stream_lsh.pipeline.ledger_log import LedgerPasses, LedgerRecovery, LogSizes
+from stream_lsh.pipeline.pages import SitePages
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.rewriting import BucketsPasses, BucketsRecovery, DocumentsPasses
 from stream_lsh.pipeline.scheme import TextScheme
@@ -223,12 +224,13 @@ class PipelineState:
 
     def _new_documents(self, partition: int) -> Documents:
         relays = (Relay(partition, self.partitions), Relay(partition, self.partitions))
+        pages = SitePages() if self.config.mirror_share else None
         if self.storage is None:
-            return Documents(DocumentTable(self.scheme.slots), Forwarded(), *relays)
+            return Documents(DocumentTable(self.scheme.slots, pages=pages), Forwarded(), *relays)
         place, identity = self._copy(self.storage, "documents", partition)
         bands = self.scheme.banding.bands
         store = DocumentStore(place, identity, self.scheme.slots, bands, self.limits.stories)
-        return Documents(store.table(), Forwarded(), *relays, store=store)
+        return Documents(store.table(pages), Forwarded(), *relays, store=store)
 
     def _apply_documents(self, state: Documents, value: bytes, offset: int) -> Taken:
         record = decode_documents(value, self.fingerprint)
@@ -328,7 +330,14 @@ class PipelineState:
     def _new_ledger(self, partition: int) -> Ledger:
         limits = self.limits
         kept = limits.retention_ms, limits.lateness_ms
-        settler = Settler(self.config.threshold, self.partitions, *kept, limits.guards, stories=limits.stories)
+        settler = Settler(
+            self.config.threshold,
+            self.partitions,
+            *kept,
+            limits.guards,
+            stories=limits.stories,
+            mirror_share=self.config.mirror_share,
+        )
         ledger = Ledger(LedgerRecovery(settler), LedgerAssembler(self.fingerprint))
         if self.storage is not None:
             store = ledger.store = LedgerStore(*self._copy(self.storage, "ledger", partition), self.fingerprint)

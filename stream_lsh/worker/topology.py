@@ -9,7 +9,9 @@ from faust.types import TP
 
 from stream_lsh.config.model import TABLES, Config, PipelineConfig
 from stream_lsh.errors import StreamLSHError
-from stream_lsh.pipeline.batches import BandsFrame, Mark, Watermarks
+from stream_lsh.ledger.page_counts import AsOf, PageCounts
+from stream_lsh.pipeline.batches import BandsFrame, EdgesFrame, Mark, Watermarks
+from stream_lsh.wire.cut import cut_pages
 from stream_lsh.wire.frames import encode
 from stream_lsh.worker import guards
 from stream_lsh.worker.agents import PipelineAgents
@@ -61,12 +63,15 @@ def topics(config: Config, pipeline: PipelineConfig, partitions: int) -> list[To
     names = {pipeline.internal_topic(step): count for step, count in internal.items()}
     names |= {pipeline.changelog_topic(table): count for table, count in changelogs.items()}
     public = (pipeline.matches_topic, pipeline.members_topic, pipeline.clusters_topic)
+    sites = (pipeline.mirror_sites_topic,) if pipeline.mirror_share else ()
     keep_ms = pipeline.public_retention_ms
     letters = {"max.message.bytes": str(largest + _LETTER_ROOM)}
     specs = [
         TopicSpec(pipeline.dead_letters_topic, partitions, letters, copies, largest),
         *(own_topic(name, count, message_bytes=largest, replication=copies) for name, count in names.items()),
         *(public_topic(name, partitions, retention_ms=keep_ms, replication=copies) for name in public),
+        # What is true of two sites may stay as it is for longer than any page.
+        *(public_topic(name, partitions, retention_ms=-1, replication=copies) for name in sites),
     ]
     in_sync = {"min.insync.replicas": str(config.kafka.in_sync_replicas)}
     written = [replace(spec, config={**spec.config, **in_sync}) for spec in specs]
@@ -198,7 +203,10 @@ def _as_function(run: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Await
 
 
 def _tick(app: Any, state: PipelineState) -> Callable[[], Awaitable[None]]:
-    """Once a second sign tells every index partition how far event time has come, of what it has delivered."""
+    """Once a second sign tells every index partition how far event time has come, of what it has delivered.
+
+    And settle, how many pages there are of each site.
+    """
     config = state.config
 
     async def tick() -> None:
@@ -218,6 +226,19 @@ def _tick(app: Any, state: PipelineState) -> Callable[[], Awaitable[None]]:
             value = encode(frame, state.fingerprint)
             topic = config.internal_topic("bands")
             sent = [await app.produce(topic, None, value, target) for target in range(state.partitions)]
+            for pages in _pages(app, state, partition):
+                value = encode(EdgesFrame(pages=pages), state.fingerprint)
+                sent.append(await app.produce(config.internal_topic("edges"), None, value, 0))
             await asyncio.gather(*sent)
 
     return tick
+
+
+def _pages(app: Any, state: PipelineState, partition: int) -> list[PageCounts]:
+    """What settle is to be told of the pages of a partition that is this worker's."""
+    pages = state.documents[partition].table.pages
+    if pages is None:
+        return []
+    offset = state.documents.offset(partition)
+    told = pages.tell(partition, AsOf(-1 if offset is None else offset, app.consumer_generation_id))
+    return [] if told is None else cut_pages(told)

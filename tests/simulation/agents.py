@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stream_lsh.ledger.edges import Edges, Ends
+from stream_lsh.ledger.page_counts import AsOf
 from stream_lsh.model import ref_offset, ref_partition
 from stream_lsh.pipeline.batches import (
     RECHECK,
@@ -39,6 +40,7 @@ from stream_lsh.wire.cut import (
     cut_candidates,
     cut_documents,
     cut_edges,
+    cut_pages,
     cut_postings,
     cut_retirements,
     cut_verifications,
@@ -64,6 +66,7 @@ def sign_agent(worker: "Worker", partition: int, position: int) -> Iterator[Writ
     if signed.record is not None:
         for record in cut_documents(signed.record, setup.limit):
             yield "documents-changelog", partition, None, record
+        state.stored = broker.end("documents-changelog", partition) - 1
     if signed.postings is not None:
         for target, part in enumerate(postings_by_partition(signed.postings, setup.partitions)):
             for postings in () if part is None else cut_postings(part, setup.limit):
@@ -115,6 +118,17 @@ def tick_agent(worker: "Worker", said: Watermarks) -> Iterator[Write]:
         return
     for target in range(setup.partitions):
         yield "bands", target, None, BandsFrame(watermarks=said)
+
+
+def tell_agent(worker: "Worker", partition: int) -> Iterator[Write]:
+    """The word of sign about the pages of sites, to settle."""
+    state, pages = worker.partitions[partition], worker.partitions[partition].documents.pages
+    assert pages is not None
+    if "all pages are told again by a new owner" in worker.rules_out:
+        pages._told_in = worker.generation
+    told = pages.tell(partition, AsOf(state.stored, worker.generation))
+    for part in () if told is None else cut_pages(told, worker.setup.limit):
+        yield "edges", 0, None, EdgesFrame(pages=part)
 
 
 def index_agent(worker: "Worker", partition: int, position: int) -> Iterator[Write]:
@@ -283,6 +297,8 @@ def _published(settlement: Settlement, version: int, setup: "Setup") -> Iterator
         yield "members", 0, member.id, (version, member)
     for cluster in settlement.settled.clusters:
         yield "clusters", 0, cluster.id, (version, cluster)
+    for mirror in settlement.settled.mirrors:
+        yield "mirror-sites", 0, (mirror.left, mirror.right), (version, mirror)
     if settlement.rechecks is not None:
         yield from _candidates(settlement.rechecks, setup)
     if settlement.horizon is not None:

@@ -1,7 +1,8 @@
 """What is checked when nothing moves any more, and in the history of the public topics."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from stream_lsh.index.sealed import DEAD
 from stream_lsh.index.table import BandTable
-from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange, Telling
+from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange, MirrorChange, Telling
 from stream_lsh.model import Document, First, Outlet
 from stream_lsh.pipeline.local import Limits, LocalPipeline
 from stream_lsh.retention import Horizon
@@ -26,6 +27,7 @@ def violations(run: Run) -> list[str]:
         members_are_true,
         clusters_agree,
         stories_are_true,
+        sites_are_true,
         versions_never_fall,
         nothing_flickers,
         everything_was_published,
@@ -48,6 +50,7 @@ class View:
         self.matches: dict[tuple[str, str], MatchChange] = self._compacted("matches", "similarity")
         self.members: dict[str, MemberChange] = self._compacted("members", "cluster")
         self.clusters: dict[str, ClusterChange] = self._compacted("clusters", "event")
+        self.sites: dict[tuple[str, str], MirrorChange] = self._compacted("mirror-sites", "now")
         self.expires = self.settler.ledger.horizon != Horizon()
 
     def _compacted(self, topic: str, alive: str) -> dict[Any, Any]:
@@ -143,6 +146,52 @@ def _story(versions: list[Version]) -> tuple[str, Telling]:
     sources = tuple(Outlet(outlet, times[0], len(times)) for outlet, times in of.items())
     first = First(versions[0].id, versions[0].about.source, versions[0].time_ms)
     return fullest.id, Telling(fullest.about.title, sources, len(sources), first)
+
+
+def sites_are_true(view: View) -> Iterator[str]:
+    """Two sites are told if and only if enough pages of one are in the other, with the right numbers."""
+    least, truth = view.setup.mirror_share, view.truth
+    if not least or truth.ambiguous:
+        return
+    pages = _pages(view)
+    partners: dict[tuple[str, str], set[str]] = defaultdict(set)  # pages of a site that are in another one
+    together: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for (left, right), match in view.matches.items():
+        if view.aside(match):
+            continue
+        for one, other in ((truth.live[left], truth.live[right]), (truth.live[right], truth.live[left])):
+            sites = one.about.source, other.about.source
+            if not all(sites) or sites[0] == sites[1]:
+                continue
+            together[min(sites), max(sites)].append(max(one.time_ms, other.time_ms))
+            share = Fraction(len(one.shingles & other.shingles), len(one.shingles))
+            if share >= view.setup.threshold or not view.setup.scheme.measure.tells_sizes:
+                partners[sites].add(one.id)
+    true: dict[tuple[str, str], tuple[int, ...]] = {}
+    for left, right in together:
+        counts = len(partners[left, right]), len(partners[right, left])
+        if counts[0] >= least * pages[left] or counts[1] >= least * pages[right]:
+            true[left, right] = pages[left], pages[right], *counts
+    found = {key: change.now.sites[2:] for key, change in view.sites.items() if change.now is not None}
+    if found != true:
+        yield f"published are {found}, true are {true}"
+    for key, change in view.sites.items():
+        if change.now is not None and key in together and change.now.first_ms > min(together[key]):
+            yield f"{key} is said to be there since {change.now.first_ms}, and was at {min(together[key])}"
+
+
+def _pages(view: View) -> Counter[str]:
+    """Live pages by site, as far as the owner of each partition has been told to forget."""
+    horizons = {
+        partition: state.documents.horizon
+        for worker in view.run.workers
+        for partition, state in worker.partitions.items()
+    }
+    return Counter(
+        version.about.source
+        for version in view.truth.newest.values()
+        if not horizons[version.ref >> 48].passed(version.time_ms, version.ref) and version.about.source
+    )
 
 
 def versions_never_fall(view: View) -> Iterator[str]:
@@ -269,6 +318,9 @@ def the_ledger_is_bounded(view: View) -> Iterator[str]:
     for entry in ledger.newest.values():
         if ledger.horizon.passed(entry.keep_until_ms, entry.ref):
             yield f"the ledger holds {entry}, which has expired"
+    watched = {} if ledger.mirrors is None else ledger.mirrors._site_of
+    if watched and watched.keys() != ledger.graph.nodes.slots.keys():
+        yield f"sites are watched of {sorted(watched)}"
     for past, links in ledger.graph.past.links.items():
         if not links or not links <= {*ledger.graph.nodes.slots.values()}:
             yield f"past node {past} is linked to {links}"

@@ -14,7 +14,9 @@ from unittest.mock import patch
 import numpy as np
 
 from stream_lsh.ledger.ledger import Ledger
+from stream_lsh.ledger.mirrors import Mirrors
 from stream_lsh.ledger.outcome import changes_of
+from stream_lsh.ledger.page_counts import AsOf, PageCounts, PageTable
 from stream_lsh.model import NO_ABOUT, Document, Retirement
 from stream_lsh.pipeline.batches import BandsFrame, Candidates
 from stream_lsh.pipeline.ledger_log import LedgerRecovery
@@ -148,8 +150,28 @@ def _take_of_any_pass(assembler: LedgerAssembler, data: bytes | None, at: int) -
     return _take_part(assembler, data, at)
 
 
+_take_pages = PageTable.take
+
+
+def _take_from_anybody(table: PageTable, said: PageCounts, offset: int) -> Any:
+    return _take_pages(table, replace(said, as_of=AsOf(1 << 40, 1 << 40)), offset)
+
+
+def _take_as_changes(table: PageTable, said: PageCounts, offset: int) -> Any:
+    return _take_pages(table, replace(said, ends=False), offset)
+
+
+_settle_mirrors = Mirrors.settle
+
+
+def _settle_without_pages(mirrors: Mirrors, *arguments: Any) -> Any:
+    told, changes = _settle_mirrors(mirrors, *arguments)
+    return told, replace(changes, site_counts=(), site_origins=())
+
+
 _RECOVERY, _LOG = "stream_lsh.pipeline.rewriting.BucketsRecovery.", "stream_lsh.pipeline.trimming.LogHead."
 _LEDGER = "stream_lsh.ledger.ledger.Ledger."
+_PAGES = "stream_lsh.ledger.page_counts.PageTable."
 
 RULES: dict[str, list[Patch]] = {
     "a replay sends bands and retirement again": [("stream_lsh.pipeline.sign._Plan._replayed", _nothing)],
@@ -190,6 +212,10 @@ RULES: dict[str, list[Patch]] = {
     "slices of the ledger count only where the log begins with their pass": [
         ("stream_lsh.wire.ledger_record.LedgerAssembler.take", _take_of_any_pass)
     ],
+    "all pages are told again by a new owner": [],
+    "what a statement of pages leaves out is no more": [(_PAGES + "take", _take_as_changes)],
+    "what a predecessor says of pages late is passed over": [(_PAGES + "take", _take_from_anybody)],
+    "pages in the ledger record": [("stream_lsh.ledger.mirrors.Mirrors.settle", _settle_without_pages)],
 }
 """Every rule with what replaces the functions that keep it; none where the agents ask for the rule by name."""
 

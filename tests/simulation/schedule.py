@@ -30,7 +30,7 @@ class Regime:
         expires: event time is told, so documents expire.
         mark_idle: partitions that were read to their end no longer hold event time back.
         final_watermark: the run ends with everything told.
-        weights of what happens next: produce, step, commit, tick, crash, rebalance, pause, trim, copy.
+        weights of what happens next: produce, step, commit, tick, crash, rebalance, pause, trim, copy, tell.
     """
 
     workers: int
@@ -55,6 +55,7 @@ class Regime:
     trim: float
     copy: float
     starve: float
+    tell: float
 
 
 def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Random, Setup, Regime]:
@@ -76,6 +77,8 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
         stories=random.Random(f"{seed} front").random() < 0.25,
         rules_out=rules_out,
     )
+    if setup.stories:
+        setup = replace(setup, mirror_share=random.Random(f"{seed} sites").choice((0.0, 0.3, 0.6)))
     if not expires and rng.random() < 0.25:
         setup = replace(setup, retention_ms=100_000, cap_postings=rng.choice((1, 1, 2)))
     rare, often = rng.choice((0.0, 0.002, 0.01)), rng.choice((0.0, 0.005, 0.02, 0.05))
@@ -102,6 +105,7 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
         trim=rng.choice((0.0, 0.01)),
         copy=rng.choice((0.0, 0.01)),
         starve=rng.choice((0.0, 0.0, 0.01)),
+        tell=0.04 if setup.mirror_share else 0.0,
     )
     if setup.cap_postings:
         # Copies that come and go, faster than they are compared.
@@ -165,6 +169,7 @@ class Run:
         self.buffered: list[Pending] = []
         self.starved: tuple[Task | None, int] = (None, 0)
         self.produced = 0
+        self.generation = 0
         self._event_ms = 1_000
         self._texts: list[str] = []
         self._telling = random.Random(f"{seed} telling")
@@ -182,11 +187,13 @@ class Run:
         while self.buffered:
             self._zombie_step()
         self._drain()
+        self._tell_all()
         for _ in range(12 if self.regime.final_watermark and self.regime.expires else 0):
             for worker in self.workers:
                 for partition in worker.partitions:
                     worker.start_tick(partition, mark_idle=True)
             self._drain()
+            self._tell_all()
 
     # -- what may happen
 
@@ -202,6 +209,7 @@ class Run:
             (regime.trim, self._trim),
             (regime.copy, self._copy),
             (regime.starve, self._starve),
+            (regime.tell, self._tell),
         )
         drawn = rng.random()
         for weight, happen in happenings:
@@ -267,6 +275,18 @@ class Run:
         if worker.partitions:
             worker.start_tick(self.rng.choice(sorted(worker.partitions)), self.regime.mark_idle)
 
+    def _tell(self) -> None:
+        worker = self.rng.choice(self.workers)
+        if worker.partitions:
+            worker.start_tell(self.rng.choice(sorted(worker.partitions)))
+
+    def _tell_all(self) -> None:
+        """Nothing of the pages of sites is left untold."""
+        for worker in self.workers:
+            for partition in worker.partitions if self.setup.mirror_share else ():
+                worker.start_tell(partition)
+        self._drain()
+
     def _crash(self) -> None:
         """A worker is killed and started anew; its partitions may go elsewhere meanwhile."""
         self.workers[self.rng.randrange(len(self.workers))] = Worker(self.setup, self.broker)
@@ -275,6 +295,7 @@ class Run:
     def _assign(self) -> None:
         """A rebalance; a worker that leaves partitions behind may have committed first."""
         rng = self.rng
+        self.generation += 1
         if rng.random() < 0.5:
             for worker in self.workers:
                 worker.commit()
@@ -283,9 +304,10 @@ class Run:
         plan = [{p for p, o in enumerate(owner) if o == n} for n in range(len(self.workers))]
         # Everybody lets go before anybody takes over, as the group protocol has it.
         for number, worker in enumerate(self.workers):
-            worker.assign(plan[number] & worker.partitions.keys(), worker.settler is not None and number == settles)
+            stays = worker.settler is not None and number == settles
+            worker.assign(plan[number] & worker.partitions.keys(), stays, self.generation)
         for number, worker in enumerate(self.workers):
-            worker.assign(plan[number], number == settles)
+            worker.assign(plan[number], number == settles, self.generation)
 
     def _pause(self) -> None:
         """A worker is paused past its session: the group goes on without it, and it does not know."""

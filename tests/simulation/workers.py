@@ -9,6 +9,7 @@ from stream_lsh.pipeline.batches import BandsFrame
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
 from stream_lsh.pipeline.ledger_log import LedgerPasses, LedgerRecovery
+from stream_lsh.pipeline.pages import SitePages
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.rewriting import BucketsPasses, BucketsRecovery, DocumentsPasses
 from stream_lsh.pipeline.settle import Settler
@@ -16,7 +17,7 @@ from stream_lsh.pipeline.trimming import LogHead, extent_of_buckets, extent_of_d
 from stream_lsh.pipeline.verify import Criteria, ShingleSets
 from stream_lsh.pipeline.watermarks import Relay
 from stream_lsh.wire.ledger_record import LedgerAssembler
-from tests.simulation.agents import AGENTS, Write, tick_agent, watermark_said
+from tests.simulation.agents import AGENTS, Write, tell_agent, tick_agent, watermark_said
 from tests.simulation.broker import Broker
 from tests.simulation.codec import FINGERPRINT, decoded, messages
 from tests.simulation.scheme import NamedShingles
@@ -29,7 +30,7 @@ Pending = tuple[str, int, Any, Any]
 
 _NEVER = 1 << 40
 
-PUBLIC = ("matches", "members", "clusters")
+PUBLIC = ("matches", "members", "clusters", "mirror-sites")
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Setup:
     limit: int = 256 * 1024
     passes: int | None = None
     stories: bool = False
+    mirror_share: float = 0.0
     rules_out: frozenset[str] = frozenset()
     scheme: NamedShingles = field(default_factory=NamedShingles)
 
@@ -71,14 +73,23 @@ class Setup:
 
     def new_settler(self) -> Settler:
         """An empty ledger."""
-        return Settler(self.threshold, self.partitions, self.retention_ms, self.lateness_ms, stories=self.stories)
+        return Settler(
+            self.threshold,
+            self.partitions,
+            self.retention_ms,
+            self.lateness_ms,
+            stories=self.stories,
+            mirror_share=self.mirror_share,
+        )
 
 
 class PartitionState:
     """The tables of one partition, and what is forgotten when it is taken away."""
 
     def __init__(self, setup: Setup, partition: int, broker: Broker) -> None:
-        self.documents = DocumentTable(setup.scheme.slots)
+        pages = SitePages() if setup.mirror_share else None
+        self.documents = DocumentTable(setup.scheme.slots, pages=pages)
+        self.stored = -1
         self.setup = setup
         self.forwarded = Forwarded()
         self.sets = ShingleSets(setup.scheme)
@@ -111,6 +122,9 @@ class PartitionState:
             record = decoded("documents-changelog", message.value)
             self.documents.apply(record)
             self.documents.expire(record.horizon)
+            self.stored = message.offset
+        if self.documents.pages is not None and "all pages are told again by a new owner" in self.setup.rules_out:
+            self.documents.pages._untold.clear()
         self.table = recovered_buckets(self.setup, broker, partition).table
         for message in broker.read("buckets-changelog", partition):
             postings = decoded("buckets-changelog", message.value).postings
@@ -148,6 +162,7 @@ class Worker:
         self.positions: dict[Task, int] = {}
         self.running: dict[Task, Iterator[Write]] = {}
         self.unsent: dict[Task, list[Pending]] = {}
+        self.generation = 0
 
     @property
     def rules_out(self) -> frozenset[str]:
@@ -165,8 +180,9 @@ class Worker:
 
     # -- assignment
 
-    def assign(self, partitions: set[int], settles: bool) -> None:
+    def assign(self, partitions: set[int], settles: bool, generation: int) -> None:
         """Own exactly these partitions: what is new is recovered, what is gone is forgotten."""
+        self.generation = generation
         for partition in self.partitions.keys() - partitions:
             self._drop(partition)
         for partition in sorted(partitions - self.partitions.keys()):
@@ -183,7 +199,7 @@ class Worker:
 
     def _drop(self, partition: int) -> None:
         del self.partitions[partition]
-        for agent in ("sign", "index", "gather", "verify", "tick"):
+        for agent in ("sign", "index", "gather", "verify", "tick", "tell"):
             self._forget_task((agent, partition))
 
     def _forget_task(self, task: Task) -> None:
@@ -218,6 +234,11 @@ class Worker:
         """Have sign say how far event time has come, once what it has under way is delivered."""
         if ("tick", partition) not in self.running and ("sign", partition) not in self.running:
             self.running["tick", partition] = tick_agent(self, watermark_said(self, partition, mark_idle))
+
+    def start_tell(self, partition: int) -> None:
+        """Have settle told of the pages of sites."""
+        if ("tell", partition) not in self.running:
+            self.running["tell", partition] = tell_agent(self, partition)
 
     def start_pass(self) -> None:
         """Have settle copy the whole ledger, as if its changelog were long."""

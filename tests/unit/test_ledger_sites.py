@@ -36,12 +36,12 @@ def test_counts_are_those_of_the_definition_whatever_came_and_went(seed: int) ->
         what = rng.random()
         if what < 0.35 or len(pages) < 2:
             pages[step] = rng.choice(SITES)
-            sites.add_page(pages[step])
+            sites.add_pages(pages[step], 1)
         elif what < 0.45:
             page = rng.choice([*pages])
             for key in [key for key in pairs if page in key]:
                 sites.remove(pairs.pop(key))
-            sites.remove_page(pages.pop(page))
+            sites.add_pages(pages.pop(page), -1)
         elif what < 0.85:
             left, right = sorted(rng.sample([*pages], 2))
             if (left, right) in pairs:
@@ -58,7 +58,7 @@ def test_counts_are_those_of_the_definition_whatever_came_and_went(seed: int) ->
 def test_an_excerpt_is_in_the_full_page_and_not_the_other_way_round() -> None:
     sites = Sites()
     for site in ("full.org", "full.org", "short.org"):
-        sites.add_page(site)
+        sites.add_pages(site, 1)
     sites.add(PagePair("x", "y", "short.org", "full.org", True, False))
     (found,) = sites
     assert found == SitePair("full.org", "short.org", 2, 1, 0, 1)

@@ -35,6 +35,7 @@ from stream_lsh.arrays import I64, U32, U64, Bools
 from stream_lsh.errors import DamagedBytes, InvariantError, StateError
 from stream_lsh.model import NO_ABOUT, About
 from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.pages import SitePages
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.trimming import Extent, LogHead
 from stream_lsh.pipeline.versions import LIVE, MARKER, META, Retired, Versions
@@ -98,14 +99,14 @@ class DocumentStore(PartitionStore):
             self._db.close()
             self._db = None
 
-    def table(self) -> DocumentTable:
-        """The table whose contents are here."""
+    def table(self, pages: SitePages | None = None) -> DocumentTable:
+        """The table whose contents are here; `pages` counts those of each site."""
         try:
             versions = self.versions()
         except DamagedBytes as error:
             self.discard(error)
             versions = self.versions()
-        return DocumentTable.restored(self._slots, self, versions)
+        return DocumentTable.restored(self._slots, self, versions, pages)
 
     # -- reading
 

@@ -1,0 +1,120 @@
+"""How many pages each site has: said by the owner of every source partition, added up here.
+
+The owner of a partition says now and then which counts have changed, and all of them once it has become the owner: a
+*statement*, in several messages where it is long.  Counts are absolute, so what is said again changes nothing, and what
+a statement leaves out is no more.  What a predecessor says late is passed over.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from stream_lsh.arrays import U32
+from stream_lsh.ledger.changes import LedgerChanges, SiteCountState, SiteOriginState
+
+
+class AsOf(NamedTuple):
+    """Of which state of the table of documents something is: the last offset of its changelog, and its owner.
+
+    The owner is known by the generation of the consumer group in which it said so.  A successor has read the changelog
+    to its end, so what it says is never as of something earlier; unless the broker has forgotten the group, numbers its
+    generations from the beginning, and nothing came since: then what the next record brings is believed again.
+    """
+
+    offset: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageCounts:
+    """Live pages by site, of one source partition.
+
+    Attributes:
+        partition: of the source.
+        as_of: the state of the table that they are counted in.
+        sites, counts: n sites, uint32[n].
+        begins: the first message of a statement; ends: the last one.
+    """
+
+    partition: int
+    as_of: AsOf
+    sites: Sequence[str]
+    counts: U32
+    begins: bool = False
+    ends: bool = False
+
+
+class _Origin:
+    """What the owners of one partition have said: the count of each site, and the offset at which that was."""
+
+    __slots__ = ("as_of", "began", "counts")
+
+    def __init__(self) -> None:
+        self.as_of = AsOf(-1, -1)
+        self.began = -1
+        self.counts: dict[str, tuple[int, int]] = {}
+
+
+class PageTable:
+    """What has been said of all partitions.
+
+    Cost: some 200 bytes for each site and partition.
+    """
+
+    def __init__(self) -> None:
+        self._origins: dict[int, _Origin] = {}
+
+    def take(self, said: PageCounts, offset: int) -> list[SiteCountState]:
+        """The counts that change, 0 where a site is no more.
+
+        Args:
+            said: what came.
+            offset: at which it came: ascending.
+        """
+        origin = self._origins.setdefault(said.partition, _Origin())
+        if said.as_of < origin.as_of:
+            return []
+        origin.as_of = said.as_of
+        if said.begins:
+            origin.began = offset
+        rows = [
+            SiteCountState(said.partition, site, count, offset)
+            for site, count in zip(said.sites, said.counts.tolist(), strict=True)
+        ]
+        if said.ends:
+            named = {*said.sites}
+            rows += [
+                SiteCountState(said.partition, site, 0, offset)
+                for site, (_, last) in origin.counts.items()
+                if last < origin.began and site not in named
+            ]
+        return rows
+
+    def put(self, row: SiteCountState) -> int:
+        """A count as it is now; returns by how much it has changed."""
+        counts = self._origins.setdefault(row.partition, _Origin()).counts
+        before, _ = counts.pop(row.site, (0, 0))
+        if row.pages:
+            counts[row.site] = row.pages, row.said
+        return row.pages - before
+
+    def origin(self, partition: int) -> SiteOriginState:
+        """What is known of the last word about a partition."""
+        origin = self._origins[partition]
+        return SiteOriginState(partition, *origin.as_of, origin.began)
+
+    def put_origin(self, row: SiteOriginState) -> None:
+        """As it was when it was written down."""
+        origin = self._origins.setdefault(row.partition, _Origin())
+        origin.as_of, origin.began = AsOf(row.offset, row.generation), row.began
+
+    def changes(self) -> LedgerChanges:
+        """All of it, in ascending order of keys."""
+        counts = [
+            SiteCountState(partition, site, *said)
+            for partition, origin in sorted(self._origins.items())
+            for site, said in sorted(origin.counts.items())
+        ]
+        return LedgerChanges(
+            site_counts=counts, site_origins=[self.origin(partition) for partition in sorted(self._origins)]
+        )
