@@ -119,7 +119,8 @@ def test_the_document_is_of_this_version() -> None:
 
 
 def test_topics_are_named_and_made_as_described() -> None:
-    config = parse('[pipeline]\nname = "news"\nsource = "documents"\n', "news.toml", {})
+    text = '[pipeline]\nname = "news"\nsource = "documents"\nstories = true\nmirror_share = 0.1\n'
+    config = parse(text, "news.toml", {})
     (pipeline,) = config.pipelines
     public = {"source": pipeline.source, **pipeline.public_topics}
     specs = {spec.name: spec for spec in topics(config, pipeline, pipeline.partitions)}

@@ -9,8 +9,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from stream_lsh.ledger.changes import ClosedState, ClusterState, LedgerChanges, NewestState, NodeState, PairState
+from stream_lsh.ledger.changes import (
+    ClosedState,
+    ClusterState,
+    LedgerChanges,
+    NewestState,
+    NodeState,
+    PairState,
+    SiteCountState,
+    SiteFirstState,
+    SiteOriginState,
+)
 from stream_lsh.ledger.edges import Edges, Ends
+from stream_lsh.ledger.page_counts import AsOf, PageCounts
 from stream_lsh.model import NO_ABOUT, About, Retirement
 from stream_lsh.pipeline.batches import (
     BEGINS,
@@ -151,6 +162,23 @@ _SIZED_PAIRS = LedgerRecord(
     78, LedgerChanges(pairs=[PairState("a", "b", REF | 1, 6, 2, -7, 0.9, 9, 10, 9)], horizon=HORIZON), ()
 )
 
+_PAGES = EdgesFrame(
+    pages=PageCounts(
+        3, AsOf(1 << 33, 12), ["a.org", "größe.example", "日本.example"], np.array([7, 1, 0], np.uint32), begins=True
+    )
+)
+_SITES = LedgerRecord(
+    79,
+    LedgerChanges(
+        site_counts=[SiteCountState(3, "a.org", 7, 78), SiteCountState(3, "日本", 0, 79)],
+        site_origins=[SiteOriginState(3, 1 << 33, 12, 78)],
+        site_firsts=[SiteFirstState("a.org", "b.org", -5)],
+        site_firsts_gone=[("a.org", "日本")],
+        horizon=HORIZON,
+    ),
+    (),
+)
+
 SAMPLES: dict[str, tuple[object, bytes, Decode]] = {
     "bands": (_BANDS, encode(_BANDS, FINGERPRINT), decode_bands),
     "buckets": (_BANDS, encode_buckets(_BANDS, FINGERPRINT), decode_buckets),
@@ -159,6 +187,7 @@ SAMPLES: dict[str, tuple[object, bytes, Decode]] = {
     "verifications": (_VERIFICATIONS, encode(_VERIFICATIONS, FINGERPRINT), decode_verifications),
     "edges": (_EDGES, encode(_EDGES, FINGERPRINT), decode_edges),
     "edges_sized": (_SIZED, encode(_SIZED, FINGERPRINT), decode_edges),
+    "edges_pages": (_PAGES, encode(_PAGES, FINGERPRINT), decode_edges),
     "told_verifications": (_TOLD_VERIFICATIONS, encode(_TOLD_VERIFICATIONS, FINGERPRINT), decode_verifications),
     "told_edges": (_TOLD_EDGES, encode(_TOLD_EDGES, FINGERPRINT), decode_edges),
     "told_documents": (_TOLD_DOCUMENTS, encode(_TOLD_DOCUMENTS, FINGERPRINT), decode_documents),
@@ -167,5 +196,6 @@ SAMPLES: dict[str, tuple[object, bytes, Decode]] = {
     "ledger": (LEDGER, encode_ledger(LEDGER, FINGERPRINT)[0], decode_ledger),
     "ledger_slice": (_SLICE, encode_ledger(_SLICE, FINGERPRINT)[0], decode_slice),
     "ledger_sized": (_SIZED_PAIRS, encode_ledger(_SIZED_PAIRS, FINGERPRINT)[0], decode_ledger),
+    "ledger_sites": (_SITES, encode_ledger(_SITES, FINGERPRINT)[0], decode_ledger),
 }
 """Value, its bytes as this version writes them, and how they are read; by the name of the file."""

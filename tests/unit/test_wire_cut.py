@@ -10,6 +10,7 @@ from hypothesis import given
 
 from stream_lsh.abouts import in_full
 from stream_lsh.ledger.edges import Edges
+from stream_lsh.ledger.page_counts import PageCounts
 from stream_lsh.model import Retirement
 from stream_lsh.pipeline.batches import (
     BandsFrame,
@@ -148,6 +149,22 @@ def test_retirements_are_cut_anywhere(batch: tuple[Retirement, ...], limit: int)
     assert sum(parts, ()) == batch
     assert all(parts)
     assert all(len(part) == 1 or len(encode(EdgesFrame(part), 0)) <= limit + FRAME_OVERHEAD for part in parts)
+
+
+@given(batches.page_counts(), LIMITS)
+def test_page_counts_are_cut_anywhere_and_a_statement_begins_and_ends_once(pages: PageCounts, limit: int) -> None:
+    parts = cut.cut_pages(pages, limit)
+    assert [site for part in parts for site in part.sites] == [*pages.sites]
+    assert [count for part in parts for count in part.counts.tolist()] == pages.counts.tolist()
+    assert all((part.partition, part.as_of) == (pages.partition, pages.as_of) for part in parts)
+    assert all(
+        len(part.sites) <= 1 or len(encode(EdgesFrame(pages=part), 0)) <= limit + FRAME_OVERHEAD for part in parts
+    )
+    if parts:
+        assert (parts[0].begins, parts[-1].ends) == (pages.begins, pages.ends)
+    assert not any(part.begins for part in parts[1:])
+    assert not any(part.ends for part in parts[:-1])
+    assert parts or not pages.ends, "a statement is told though no site has a page"
 
 
 @given(batches.documents(), LIMITS)

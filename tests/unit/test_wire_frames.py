@@ -54,7 +54,13 @@ FRAMES: dict[str, tuple[st.SearchStrategy[Any], Callable[..., bytes], Callable[.
         frames.decode_verifications,
     ),
     "edges": (
-        st.builds(EdgesFrame, batches.retirements, st.none() | batches.edges(), optional_marks),
+        st.builds(
+            EdgesFrame,
+            batches.retirements,
+            st.none() | batches.edges(),
+            optional_marks,
+            st.none() | batches.page_counts(),
+        ),
         frames.encode,
         frames.decode_edges,
     ),

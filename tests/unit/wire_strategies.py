@@ -8,8 +8,19 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from stream_lsh.abouts import Abouts, told
-from stream_lsh.ledger.changes import ClosedState, ClusterState, LedgerChanges, NewestState, NodeState, PairState
+from stream_lsh.ledger.changes import (
+    ClosedState,
+    ClusterState,
+    LedgerChanges,
+    NewestState,
+    NodeState,
+    PairState,
+    SiteCountState,
+    SiteFirstState,
+    SiteOriginState,
+)
 from stream_lsh.ledger.edges import Edges, Ends
+from stream_lsh.ledger.page_counts import AsOf, PageCounts
 from stream_lsh.model import NO_ABOUT, About, Retirement
 from stream_lsh.pipeline.batches import Candidates, Mark, Postings, Verifications, Watermarks
 from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord
@@ -98,6 +109,17 @@ def edges(draw: st.DrawFn) -> Edges:
 retirements = st.lists(st.builds(Retirement, STRINGS, U64S, I64S, U64S, st.booleans(), I64S, ABOUTS), max_size=5).map(
     tuple
 )
+PARTITIONS = st.integers(0, 2**31 - 1)
+
+
+@st.composite
+def page_counts(draw: st.DrawFn) -> PageCounts:
+    n = draw(COUNTS)
+    as_of = draw(st.builds(AsOf, st.integers(-1, 2**48), st.integers(0, 2**31 - 1)))
+    flags = draw(st.booleans()), draw(st.booleans())
+    return PageCounts(draw(PARTITIONS), as_of, draw(strings(n)), draw(column("u4", n)), *flags)
+
+
 marks = st.builds(Mark, st.integers(0, 2**31 - 1), I64S, st.booleans(), st.integers(0, 2**48))
 watermarks = st.builds(Watermarks, st.integers(-1, 2**31 - 1), st.lists(marks, max_size=4).map(tuple))
 horizons = st.builds(Horizon, I64S, st.lists(st.integers(0, 2**48), max_size=4).map(tuple))
@@ -138,6 +160,10 @@ _changes = st.builds(
     clusters_gone=st.lists(STRINGS, max_size=3),
     newest=st.lists(st.builds(NewestState, STRINGS, U64S, I64S), max_size=3),
     closed=st.lists(st.builds(ClosedState, STRINGS, I64S, U64S), max_size=3),
+    site_counts=st.lists(st.builds(SiteCountState, PARTITIONS, STRINGS, U32S, I64S), max_size=3),
+    site_origins=st.lists(st.builds(SiteOriginState, PARTITIONS, I64S, I64S, I64S), max_size=2),
+    site_firsts=st.lists(st.builds(SiteFirstState, STRINGS, STRINGS, I64S), max_size=3),
+    site_firsts_gone=st.lists(st.tuples(STRINGS, STRINGS), max_size=2),
     next_past=st.integers(0, 2**62),
     horizon=horizons,
 )
