@@ -91,6 +91,15 @@ def pipeline(lines: str) -> str:
             "threshold to 0.036; these are Jaccard similarities, of a containment of 0.8 at this `size_ratio`: or "
             "lower that",
         ),
+        (
+            "mirror_share = 0.2",
+            "3: pipeline.mirror_share: got 0.2, expected 0 without `stories`: only with it are the sites of pages "
+            "known",
+        ),
+        (
+            "stories = true\nmirror_share = 1",
+            "4: pipeline.mirror_share: got 1, expected a number from 0 to below 1",
+        ),
         ("recall = nan", "3: pipeline.recall: got nan, expected a number above 0 and below 1"),
         ("recall = 0", "3: pipeline.recall: got 0, expected a number above 0 and below 1"),
         (

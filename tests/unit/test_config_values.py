@@ -153,6 +153,9 @@ PIPELINES = st.builds(
 PIPELINES |= st.builds(
     lambda pipeline, ratio: replace(pipeline, measure="containment", size_ratio=ratio), PIPELINES, st.floats(1, 3)
 )
+PIPELINES |= st.builds(
+    lambda pipeline, share: replace(pipeline, stories=True, mirror_share=share), PIPELINES, st.floats(0.01, 0.99)
+)
 REKEYED = st.builds(
     lambda pipeline, sources: replace(pipeline, rekey=True, sources=tuple(sources)),
     PIPELINES,

@@ -23,7 +23,10 @@ def test_a_manifest_comes_back_with_its_fingerprint_in_it() -> None:
     assert decode_manifest(encode_manifest(guarded), "topic") == guarded
     telling = replace(ONE, stories=True)
     assert decode_manifest(encode_manifest(telling), "topic") == telling
+    watching = replace(ONE, stories=True, mirror_share=0.1)
+    assert decode_manifest(encode_manifest(watching), "topic") == watching
     assert b"stories" not in encode_manifest(ONE)
+    assert b"mirror_share" not in encode_manifest(ONE)
 
 
 def test_a_manifest_from_before_there_were_guards_has_none() -> None:
@@ -32,7 +35,15 @@ def test_a_manifest_from_before_there_were_guards_has_none() -> None:
 
 
 @pytest.mark.parametrize(
-    "altered", [{"settings": {"seed": 2}}, {"fingerprint": "0"}, {"settings": 5}, {"guards": 5}, {"stories": 1}]
+    "altered",
+    [
+        {"settings": {"seed": 2}},
+        {"fingerprint": "0"},
+        {"settings": 5},
+        {"guards": 5},
+        {"stories": 1},
+        {"mirror_share": "1"},
+    ],
 )
 def test_an_altered_manifest_is_damaged(altered: dict[str, Any]) -> None:
     value = json.dumps(json.loads(encode_manifest(ONE)) | altered).encode()
@@ -48,6 +59,7 @@ def test_an_altered_manifest_is_damaged(altered: dict[str, Any]) -> None:
         ({"threshold": 0.9}, ConfigError, "(threshold: ours 0.9, theirs 0.8)"),
         ({"guards": {"max_size": 9}}, ConfigError, "(guards.max_size: ours 9, theirs not set)"),
         ({"stories": True}, ConfigError, "(stories: ours True, theirs not set)"),
+        ({"mirror_share": 0.2}, ConfigError, "(mirror_share: ours 0.2, theirs not set)"),
         ({"topics": {"matches": "new"}}, ConfigError, "(matches: ours 'new', theirs 'pairs')"),
         ({"partitions": 5}, ConfigError, "has 5 partitions"),
         ({"sources": {"wire": "id-2"}}, StateError, "its id is id-2, and the state of news was built from id-1"),

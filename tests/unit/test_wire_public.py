@@ -2,10 +2,12 @@
 
 import json
 
+import pytest
 from hypothesis import given
 
-from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange
-from stream_lsh.wire.public import PublicMessage, cluster_messages, match_messages, member_messages
+from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange, MirrorChange
+from stream_lsh.ledger.sites import SiteMirrors, SitePair
+from stream_lsh.wire.public import PublicMessage, cluster_messages, match_messages, member_messages, mirror_messages
 from tests.unit.wire_strategies import STRINGS
 
 
@@ -100,3 +102,26 @@ def test_whatever_an_id_holds_the_json_is_valid_and_says_it(left: str, right: st
     value = cluster_message(ClusterChange(left, "created", 1, (left, right)), 1)[1]
     assert value is not None
     assert json.loads(value.decode())["members"] == json.loads(json.dumps([left, right]))
+
+
+@pytest.mark.parametrize(
+    ("mirrored", "direction"), [((1, 3), "both"), ((1, 0), "left_in_right"), ((0, 3), "right_in_left")]
+)
+def test_two_sites_that_mirror_each_other(mirrored: tuple[int, int], direction: str) -> None:
+    now = SiteMirrors(SitePair("a.org", "größe.org", 4, 4, *mirrored), -5)
+    (message,) = mirror_messages([MirrorChange("a.org", "größe.org", now)], 0.25)
+    shares = f'"left_share":{mirrored[0] / 4},"right_share":{mirrored[1] / 4}'
+    assert message == (
+        '["a.org","größe.org"]'.encode(),
+        (
+            '{"left":"a.org","right":"größe.org","left_pages":4,"right_pages":4,'
+            f'"left_mirrored":{mirrored[0]},"right_mirrored":{mirrored[1]},{shares},'
+            f'"direction":"{direction}","first_time":-5}}'
+        ).encode(),
+        [],
+    )
+
+
+def test_sites_with_lone_surrogates_are_escaped() -> None:
+    ((key, value, headers),) = mirror_messages([MirrorChange("a", "\ud800")], 0.1)
+    assert (key, value, headers) == (b'["a","\\ud800"]', None, [])

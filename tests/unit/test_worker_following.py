@@ -12,7 +12,7 @@ from stream_lsh.model import make_ref
 from stream_lsh.pipeline.batches import CANDIDATE, RECHECK, Candidates, CandidatesFrame, Mark, Watermarks
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import encode
-from stream_lsh.worker.following import candidate_lines
+from stream_lsh.worker.following import candidate_lines, readable
 from stream_lsh.worker.state import stored_settings
 
 PIPELINE = parse('[[pipeline]]\nname = "p"\nsource = "s"\n', "test.toml", {}).pipelines[0]
@@ -48,3 +48,11 @@ def test_what_is_no_pair_is_no_line_and_other_settings_are_refused() -> None:
     assert candidate_lines(PIPELINE, record(only_time), as_json=False) == []
     with pytest.raises(FingerprintMismatch):
         candidate_lines(OTHER, record(only_time), as_json=False)
+
+
+def test_two_sites_are_a_line_that_says_how_much_of_which_is_in_the_other() -> None:
+    said = {"left": "a.org", "right": "b.org", "left_share": 0.125, "right_share": 1.0}
+    told = SimpleNamespace(key=b'["a.org","b.org"]', value=json.dumps(said).encode(), headers=[])
+    assert readable("mirror-sites", told, as_json=False) == "12.5% of a.org in b.org  100.0% of b.org in a.org"
+    gone = SimpleNamespace(key=told.key, value=None, headers=[])
+    assert readable("mirror-sites", gone, as_json=False) == 'gone   ["a.org","b.org"]'
