@@ -9,7 +9,7 @@ from faust.types import TP
 
 from stream_lsh.config.model import TABLES, Config, PipelineConfig
 from stream_lsh.errors import StreamLSHError
-from stream_lsh.ledger.page_counts import AsOf, PageCounts
+from stream_lsh.ledger.page_counts import AsOf
 from stream_lsh.pipeline.batches import BandsFrame, EdgesFrame, Mark, Watermarks
 from stream_lsh.wire.cut import cut_pages
 from stream_lsh.wire.frames import encode
@@ -22,7 +22,7 @@ from stream_lsh.worker.engine.topic_ids import topic_ids
 from stream_lsh.worker.intake import Intake
 from stream_lsh.worker.reading import admin_of
 from stream_lsh.worker.security import engine_credentials
-from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.state import Documents, PipelineState
 from stream_lsh.worker.storage.folder import DataFolder, Storage
 from stream_lsh.worker.tables import StateTable, state_table
 from stream_lsh.worker.upkeep import Upkeep
@@ -223,22 +223,22 @@ def _tick(app: Any, state: PipelineState) -> Callable[[], Awaitable[None]]:
             idle = was_at_end and documents.at_end  # twice: what is on its way to the agent is not seen at once
             floor = documents.table.floor(config.max_documents) if config.max_documents else 0
             frame = BandsFrame(watermarks=Watermarks(partition, (Mark(partition, newest_ms, idle, floor),)))
-            value = encode(frame, state.fingerprint)
+            # Both are said before anything is awaited: behind that another worker may own the partition.
+            value, counted = encode(frame, state.fingerprint), _pages(app, state, partition, documents)
             topic = config.internal_topic("bands")
             sent = [await app.produce(topic, None, value, target) for target in range(state.partitions)]
-            for pages in _pages(app, state, partition):
-                value = encode(EdgesFrame(pages=pages), state.fingerprint)
-                sent.append(await app.produce(config.internal_topic("edges"), None, value, 0))
+            topic = config.internal_topic("edges")
+            sent += [await app.produce(topic, None, pages, 0) for pages in counted]
             await asyncio.gather(*sent)
 
     return tick
 
 
-def _pages(app: Any, state: PipelineState, partition: int) -> list[PageCounts]:
-    """What settle is to be told of the pages of a partition that is this worker's."""
-    pages = state.documents[partition].table.pages
+def _pages(app: Any, state: PipelineState, partition: int, documents: Documents) -> list[bytes]:
+    """The frames that tell settle of the pages of a partition that is this worker's."""
+    pages, offset = documents.table.pages, state.documents.offset(partition)
     if pages is None:
         return []
-    offset = state.documents.offset(partition)
     told = pages.tell(partition, AsOf(-1 if offset is None else offset, app.consumer_generation_id))
-    return [] if told is None else cut_pages(told)
+    parts = [] if told is None else cut_pages(told)
+    return [encode(EdgesFrame(pages=part), state.fingerprint) for part in parts]
