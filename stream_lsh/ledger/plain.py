@@ -5,9 +5,10 @@ cluster ids depend on it.  Whatever else a frame holds, or one with few rows, is
 result is the same.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import count, repeat
 from operator import eq, gt
 from typing import Any
 
@@ -120,13 +121,12 @@ def _ends(edges: Edges, slots: dict[str, int]) -> Ends:
     ids[::2], ids[1::2] = left.ids, right.ids
     for row in swapped:
         ids[2 * row], ids[2 * row + 1] = ids[2 * row + 1], ids[2 * row]
-    known = np.array([*map(slots.get, ids, repeat(-1))], np.int64)
+    known = np.fromiter(map(slots.get, ids, repeat(-1)), np.int64, len(ids))
     missing = (known < 0).nonzero()[0]
     names = ids if missing.size == known.size else [ids[at] for at in missing.tolist()]
-    new_ids = [*dict.fromkeys(names)]
-    number = dict(zip(new_ids, range(len(new_ids)), strict=True))
-    numbers = np.array([*map(number.__getitem__, names)], np.int64)
-    first = np.empty(len(new_ids), np.int64)
+    number = defaultdict[str, int](count().__next__)
+    numbers = np.fromiter(map(number.__getitem__, names), np.int64, len(names))
+    first = np.empty(len(number), np.int64)
     first[numbers[::-1]] = missing[::-1]
     return Ends(
         ids,
@@ -136,7 +136,7 @@ def _ends(edges: Edges, slots: dict[str, int]) -> Ends:
         _abouts(edges, swapped),
         known,
         missing,
-        new_ids,
+        [*number],
         numbers,
         first,
     )
