@@ -43,7 +43,8 @@ def slices(ledger: LedgerState, rows: int) -> Iterator[LedgerChanges]:
     sites = LedgerChanges() if ledger.mirrors is None else ledger.mirrors.rows()
     yield LedgerChanges(next_past=graph.past.next, horizon=ledger.horizon, site_origins=sites.site_origins)
     for live in _cut([*ledger.ids.live.values()], rows):
-        yield LedgerChanges(clusters=[cluster.state() for cluster in live])
+        columns = [cluster.id for cluster in live], [cluster.created for cluster in live]
+        yield LedgerChanges(clusters=Table(ClusterState, columns))
     for newest in _cut([*ledger.newest.values()], rows):
         yield LedgerChanges(newest=newest)
     for closed in _cut([*ledger.ids.closed.values()], rows):
