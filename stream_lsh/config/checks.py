@@ -92,10 +92,14 @@ def _unused(security: SecurityConfig, users: str) -> str:
 
 
 def _check_mirrors(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:
-    place = (*path, "mirror_share")
-    if pipeline.mirror_share and not pipeline.stories and notes.sound(place, (*path, "stories")):
-        told = f"got {pipeline.mirror_share:g}, expected 0 without `stories`: only with it are the sites of pages known"
-        notes.problem(place, told)
+    share, stories = (*path, "mirror_share"), (*path, "stories")
+    if not pipeline.mirror_share or pipeline.stories or not notes.sound(share, stories):
+        return
+    why = "only with stories are the sites of pages known"
+    if notes.has(share):
+        notes.problem(share, f"got {pipeline.mirror_share:g}, expected 0 without `stories`: {why}")
+    else:
+        notes.problem(stories, f"got false, expected true with a `mirror_share` of {pipeline.mirror_share:g}: {why}")
 
 
 def _check_html(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:

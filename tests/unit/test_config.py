@@ -93,8 +93,13 @@ def pipeline(lines: str) -> str:
         ),
         (
             "mirror_share = 0.2",
-            "3: pipeline.mirror_share: got 0.2, expected 0 without `stories`: only with it are the sites of pages "
+            "3: pipeline.mirror_share: got 0.2, expected 0 without `stories`: only with stories are the sites of pages "
             "known",
+        ),
+        (
+            "preset = 'mirrors'\nstories = false",
+            "4: pipeline.stories: got false, expected true with a `mirror_share` of 0.1: only with stories are the "
+            "sites of pages known",
         ),
         (
             "stories = true\nmirror_share = 1",
