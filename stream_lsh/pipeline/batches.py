@@ -112,12 +112,21 @@ class Mark(NamedTuple):
         time_ms: the greatest event time seen.
         idle: it has been read to its end and nothing comes.
         floor: offsets below it are dropped by `max_documents`; 0 keeps all.
+        generation, number: when that was said: the number of the word, by who owned the partition in that generation of
+            the consumer group.  Words come again after a crash, and an old one must not count over a newer one.
     """
 
     source: int
     time_ms: int
     idle: bool
     floor: int
+    generation: int = -1
+    number: int = 0
+
+    @property
+    def said(self) -> tuple[int, int]:
+        """The order of words about one source partition."""
+        return self.generation, self.number
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,6 +127,10 @@ class Settler:
         said = () if frame.watermarks is None else (self._watermarks.row(frame.watermarks.origin),)
         return Settlement(settled, _rechecks(settled), horizon, LedgerRecord(offset, settled.changes, said))
 
+    def begin(self, generation: int) -> None:
+        """Tell in which generation of the consumer group this is; see `WatermarkTable.begin`."""
+        self._watermarks.begin(generation)
+
     def horizon_again(self) -> Horizon | None:
         """The horizon as it stands, for steps that may have missed it; None before there is one."""
         return None if self.ledger.horizon == Horizon() else self.ledger.horizon

@@ -25,12 +25,27 @@ class WatermarkTable:
         self._rows: dict[int, dict[int, Mark]] = {}
 
     def update(self, said: Watermarks) -> None:
-        """Take a word in; times and floors never fall, whether a source is idle may change."""
+        """Take a word in; times and floors never fall, and whether a source is idle says the newest word.
+
+        Where two are equally new, one of them is what a hop said once more with something older in it.  Then the source
+        is not idle: that keeps documents that could be forgotten, the other way would forget documents that match.
+        """
         row = self._rows.setdefault(said.origin, {})
         for mark in said.marks:
             before = row.get(mark.source, mark)
+            newest = max(mark, before, key=lambda word: (word.said, not word.idle))
             time_ms, floor = max(mark.time_ms, before.time_ms), max(mark.floor, before.floor)
-            row[mark.source] = Mark(mark.source, time_ms, mark.idle, floor)
+            row[mark.source] = newest._replace(time_ms=time_ms, floor=floor)
+
+    def begin(self, generation: int) -> None:
+        """The consumer group is in this generation: words of a later one are of a group that was forgotten.
+
+        They stay, and anything that is said now counts over them.
+        """
+        for row in self._rows.values():
+            for source, mark in row.items():
+                if mark.generation > generation:
+                    row[source] = mark._replace(generation=-1, number=0)
 
     def merged(self) -> tuple[Mark, ...]:
         """The least of all inputs for each source that all of them have spoken of, in ascending order."""
@@ -44,6 +59,7 @@ class WatermarkTable:
                 min(mark.time_ms for mark in marks),
                 all(mark.idle for mark in marks),
                 min(mark.floor for mark in marks),
+                *min(mark.said for mark in marks),
             )
             for source, marks in sorted(by_source.items())
             if len(marks) >= self._origins
@@ -69,7 +85,7 @@ class Relay:
     def __init__(self, origin: int, origins: int) -> None:
         self._origin = origin
         self._table = WatermarkTable(origins)
-        self._told: tuple[Mark, ...] = ()
+        self._told = list[Mark]()
         self._unsaid = 0
 
     def take(self, said: Watermarks) -> Watermarks | None:
@@ -81,9 +97,10 @@ class Relay:
         self._table.update(said)
         merged = self._table.merged()
         self._unsaid += 1
-        if not merged or (merged == self._told and self._unsaid < _REPEAT_EVERY):
+        content = [mark._replace(generation=-1, number=0) for mark in merged]
+        if not merged or (content == self._told and self._unsaid < _REPEAT_EVERY):
             return None
-        self._told, self._unsaid = merged, 0
+        self._told, self._unsaid = content, 0
         return Watermarks(self._origin, merged)
 
     def take_all(self, said: Iterable[Watermarks | None]) -> Watermarks | None:

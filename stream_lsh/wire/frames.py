@@ -11,6 +11,7 @@
                     them
     DOCUMENTS       DOCUMENTS!  HORIZON!  ABOUTS
 
+With WATERMARKS go MARK_NUMBERS.
 """
 
 from dataclasses import replace
@@ -47,7 +48,6 @@ from stream_lsh.wire.sections import (
     get_postings,
     get_retirements,
     get_verifications,
-    get_watermarks,
     put_abouts,
     put_candidates,
     put_documents,
@@ -61,6 +61,7 @@ from stream_lsh.wire.sections import (
     put_verifications,
     take_abouts,
     take_sizes,
+    take_watermarks,
 )
 
 Frame = BandsFrame | CandidatesFrame | VerificationsFrame | EdgesFrame | DocumentsRecord
@@ -146,7 +147,7 @@ def decode_candidates(data: bytes | None, fingerprint: int) -> CandidatesFrame:
     found = open_message(data, Message.CANDIDATES, fingerprint)
     frame = CandidatesFrame(
         take(found, Section.CANDIDATES, get_candidates),
-        take(found, Section.WATERMARKS, get_watermarks),
+        take_watermarks(found),
         take(found, Section.HORIZON, get_horizon),
     )
     expect_no_more(found)
@@ -165,7 +166,7 @@ def decode_verifications(
     said = take_abouts(found, 0 if verifications is None else verifications.refs.size)
     if verifications is not None and said:
         verifications = replace(verifications, abouts=said)
-    frame = VerificationsFrame(verifications, take(found, Section.WATERMARKS, get_watermarks))
+    frame = VerificationsFrame(verifications, take_watermarks(found))
     expect_no_more(found)
     return frame
 
@@ -180,7 +181,7 @@ def decode_edges(data: bytes | None, fingerprint: int) -> EdgesFrame:
     said = take_abouts(found, len(retirements) + (0 if edges is None else 2 * len(edges)))
     if said:
         retirements, edges = _with_abouts(retirements, edges, said)
-    watermarks = take(found, Section.WATERMARKS, get_watermarks)
+    watermarks = take_watermarks(found)
     frame = EdgesFrame(retirements, edges, watermarks, take(found, Section.PAGE_COUNTS, get_page_counts))
     expect_no_more(found)
     return frame
@@ -235,7 +236,7 @@ def _decode_bands(data: bytes | None, kind: Message, fingerprint: int) -> BandsF
     found = open_message(data, kind, fingerprint)
     frame = BandsFrame(
         take(found, Section.POSTINGS, get_postings),
-        take(found, Section.WATERMARKS, get_watermarks),
+        take_watermarks(found),
         take(found, Section.HORIZON, get_horizon),
         take(found, Section.PASS, get_pass) if kind == Message.BUCKETS else None,
     )

@@ -95,6 +95,7 @@ class Section(IntEnum):
     SITE_ORIGINS = 25
     SITE_FIRSTS = 26
     SITE_FIRSTS_GONE = 27
+    MARK_NUMBERS = 28
 
 
 _HEADER = Struct("<4sBBHQII")

@@ -39,9 +39,11 @@ from stream_lsh.wire.sections import (
     get_watermarks,
     put_abouts,
     put_horizon,
+    put_mark_numbers,
     put_marks,
     put_sizes,
     take_abouts,
+    take_mark_numbers,
     take_sizes,
 )
 
@@ -79,6 +81,7 @@ def encode_body(record: LedgerRecord) -> bytes:
         for watermarks in record.watermarks:
             put_marks(writer, watermarks)
         writer.end()
+        put_mark_numbers(writer, record.watermarks)
     if changes.nodes:
         _put_nodes(writer, changes.nodes)
         put_abouts(writer, columns_of(changes.nodes)[-1])
@@ -123,7 +126,8 @@ def decode_body(body: bytes) -> LedgerRecord:
         next_past=next_past,
         horizon=horizon,
     )
-    watermarks = take(found, Section.WATERMARK_TABLE, _get_watermark_table) or ()
+    watermarks = take(found, Section.WATERMARK_TABLE, _get_watermark_table)
+    watermarks = () if watermarks is None else take_mark_numbers(found, watermarks)
     expect_no_more(found)
     return LedgerRecord(offset, changes, watermarks)
 

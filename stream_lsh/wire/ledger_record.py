@@ -13,6 +13,7 @@ is a record too, whose parts have its number in place of the offset.
     LEDGER           i64 offset, i64 next_past, u32 complete, u32 0
     HORIZON          as in `sections`
     WATERMARK_TABLE  u32 n, u32 0 | n times what WATERMARKS in `sections` holds
+    MARK_NUMBERS     as in `sections`, of the marks of WATERMARK_TABLE
     NODES            u32 n, u32 m | ids strings[n] | refs u64[n] | times i64[n] | digests u64[n] | clusters strings[n] |
                      pasts per node u32[n] | pasts i64[m]
     NODES_GONE       u32 n, u32 0 | ids strings[n]

@@ -11,6 +11,8 @@
     RETIREMENTS     u32 n, u32 0 | refs u64[n] | times i64[n] | digests u64[n] | keep_until i64[n] | deleted u8[n] |
                     ids strings[n]
     WATERMARKS      i32 origin, u32 n | n times (i64 time, i64 floor, i32 source, u8 idle, 3 zeros)
+    MARK_NUMBERS    u32 n, u32 0 | generations i64[n] | numbers i64[n] of the marks of WATERMARKS, or of all rows of
+                    WATERMARK_TABLE
     HORIZON         i64 time, u32 n, u32 0 | floors i64[n]
     PASS            i64 began, u8 ended, 7 zeros
     DOCUMENTS       u32 n, u32 m, u32 slots, u32 width | refs u64[n] | times i64[n] | keep_until i64[n] |
@@ -26,6 +28,7 @@ right ends of EDGES.  It is there only where a row has something to say.
 Row numbers are below the n of their section.  A single posting costs 12 bytes, a candidate 17, an edge some 90.
 """
 
+from collections.abc import Iterator, Sequence
 from struct import Struct
 
 import numpy as np
@@ -52,6 +55,7 @@ from stream_lsh.wire.layout import (
     take,
 )
 
+NOT_NUMBERED = Mark(0, 0, False, 0).said
 _COUNTS = Struct("<II")
 _SHAPES = Struct("<IIII")
 _ORIGIN = Struct("<iI")
@@ -257,6 +261,7 @@ def put_progress(writer: Writer, watermarks: Watermarks | None, horizon: Horizon
         writer.begin(Section.WATERMARKS)
         put_marks(writer, watermarks)
         writer.end()
+        put_mark_numbers(writer, (watermarks,))
     if horizon is not None:
         put_horizon(writer, horizon)
 
@@ -265,7 +270,7 @@ def put_marks(writer: Writer, watermarks: Watermarks) -> None:
     """One row of the watermark table."""
     marks = watermarks.marks
     writer.raw(_ORIGIN.pack(watermarks.origin, len(marks)))
-    writer.raw(b"".join([_MARK.pack(time_ms, floor, source, idle) for source, time_ms, idle, floor in marks]))
+    writer.raw(b"".join([_MARK.pack(mark.time_ms, mark.floor, mark.source, mark.idle) for mark in marks]))
 
 
 def get_watermarks(reader: Reader) -> Watermarks:
@@ -273,6 +278,42 @@ def get_watermarks(reader: Reader) -> Watermarks:
     origin, n = reader.fields(_ORIGIN)
     marks = _MARK.iter_unpack(reader.raw(n * _MARK.size))
     return Watermarks(origin, tuple([Mark(source, time, idle != 0, floor) for time, floor, source, idle in marks]))
+
+
+def take_watermarks(found: dict[int, Reader]) -> Watermarks | None:
+    """The section WATERMARKS, if it is there, with its MARK_NUMBERS."""
+    watermarks = take(found, Section.WATERMARKS, get_watermarks)
+    return None if watermarks is None else take_mark_numbers(found, (watermarks,))[0]
+
+
+def put_mark_numbers(writer: Writer, rows: Sequence[Watermarks]) -> None:
+    """The section MARK_NUMBERS, where any mark has them."""
+    marks = [mark for row in rows for mark in row.marks]
+    if any(mark.said != NOT_NUMBERED for mark in marks):
+        writer.begin(Section.MARK_NUMBERS)
+        writer.raw(_COUNTS.pack(len(marks), 0))
+        writer.numbers([mark.generation for mark in marks], I64, len(marks))
+        writer.numbers([mark.number for mark in marks], I64, len(marks))
+        writer.end()
+
+
+def take_mark_numbers(found: dict[int, Reader], rows: Sequence[Watermarks]) -> tuple[Watermarks, ...]:
+    """The same rows with their MARK_NUMBERS; without, as an earlier version wrote them, as they are."""
+    count = sum(len(row.marks) for row in rows)
+
+    def get(reader: Reader) -> Iterator[tuple[int, int]]:
+        n, _ = reader.fields(_COUNTS)
+        if n != count:
+            reader.fail(f"got numbers of {n} marks, expected {count}")
+        return zip(reader.numbers(I64, n).tolist(), reader.numbers(I64, n).tolist(), strict=True)
+
+    numbers = take(found, Section.MARK_NUMBERS, get)
+    if numbers is None:
+        return tuple(rows)
+    return tuple(
+        Watermarks(row.origin, tuple(Mark(*mark[:4], *said) for mark, said in zip(row.marks, numbers, strict=False)))
+        for row in rows
+    )
 
 
 def put_horizon(writer: Writer, horizon: Horizon) -> None:

@@ -181,6 +181,7 @@ class PipelineAgents:
         async for batch in self._current(stream, guard):
             ledger, deliveries, written = self._state.ledger[0], Deliveries(), 0
             ledger.expect_all()
+            ledger.settler.begin(self._app.consumer_generation_id)
             timestamps = {record.offset: record.timestamp for record in batch.records}
             ledger.in_hand = True
             for flight in flights(self._settlements(batch, ledger.settler)):

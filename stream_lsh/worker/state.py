@@ -45,7 +45,8 @@ class Documents:
     """The documents of one source partition, and what sign and gather know beside them.
 
     `newest_ms` is the greatest event time of what sign has delivered; None until it is known how far that is.
-    `position` is the offset behind what sign has taken; `at_end`, whether nothing more was there at the last tick.
+    `position` is the offset behind what sign has taken; `at_end`, whether nothing more was there at the last tick;
+    `words`, how often sign has told how far event time has come.
     `store` is the copy on disk, with the contents of the table.  While `in_hand`, the table may be ahead of its
     changelog.  `generations` has the highest generation in which
     something was copied, by topic and partition of the source; only where sources are rekeyed.
@@ -58,6 +59,7 @@ class Documents:
     newest_ms: int | None = None
     position: int = 0
     at_end: bool = False
+    words: int = 0
     store: DocumentStore | None = None
     in_hand: bool = False
     generations: dict[tuple[str, int], int] = field(default_factory=dict)

@@ -222,7 +222,9 @@ def _tick(app: Any, state: PipelineState) -> Callable[[], Awaitable[None]]:
             documents.at_end = app.consumer.at_end(source, documents.position)
             idle = was_at_end and documents.at_end  # twice: what is on its way to the agent is not seen at once
             floor = documents.table.floor(config.max_documents) if config.max_documents else 0
-            frame = BandsFrame(watermarks=Watermarks(partition, (Mark(partition, newest_ms, idle, floor),)))
+            documents.words += 1
+            mark = Mark(partition, newest_ms, idle, floor, app.consumer_generation_id, documents.words)
+            frame = BandsFrame(watermarks=Watermarks(partition, (mark,)))
             # Both are said before anything is awaited: behind that another worker may own the partition.
             value, counted = encode(frame, state.fingerprint), _pages(app, state, partition, documents)
             topic = config.internal_topic("bands")

@@ -162,6 +162,11 @@ _SIZED_PAIRS = LedgerRecord(
     78, LedgerChanges(pairs=[PairState("a", "b", REF | 1, 6, 2, -7, 0.9, 9, 10, 9)], horizon=HORIZON), ()
 )
 
+_NUMBERED = BandsFrame(
+    POSTINGS,
+    Watermarks(2, (Mark(0, 1_700_000_000_000, False, 7, 12, 1 << 33), Mark(5, -1, True, 0, 11, 3))),
+    HORIZON,
+)
 _PAGES = EdgesFrame(
     pages=PageCounts(
         3, AsOf(1 << 33, 12), ["a.org", "größe.example", "日本.example"], np.array([7, 1, 0], np.uint32), begins=True
@@ -182,6 +187,7 @@ _SITES = LedgerRecord(
 SAMPLES: dict[str, tuple[object, bytes, Decode]] = {
     "bands": (_BANDS, encode(_BANDS, FINGERPRINT), decode_bands),
     "buckets": (_BANDS, encode_buckets(_BANDS, FINGERPRINT), decode_buckets),
+    "bands_numbered": (_NUMBERED, encode(_NUMBERED, FINGERPRINT), decode_bands),
     "copied": (_COPIED, encode_buckets(_COPIED, FINGERPRINT), decode_buckets),
     "candidates": (_CANDIDATES, encode(_CANDIDATES, FINGERPRINT), decode_candidates),
     "verifications": (_VERIFICATIONS, encode(_VERIFICATIONS, FINGERPRINT), decode_verifications),

@@ -106,7 +106,9 @@ def watermark_said(worker: "Worker", partition: int, mark_idle: bool) -> Waterma
     setup, state = worker.setup, worker.partitions[partition]
     caught_up = worker.positions["sign", partition] == worker.broker.end("source", partition)
     floor = state.documents.floor(setup.max_documents) if setup.max_documents else 0
-    return Watermarks(partition, (Mark(partition, state.newest_ms, caught_up and mark_idle, floor),))
+    state.words += 1
+    idle = caught_up and mark_idle
+    return Watermarks(partition, (Mark(partition, state.newest_ms, idle, floor, worker.generation, state.words),))
 
 
 def tick_agent(worker: "Worker", said: Watermarks) -> Iterator[Write]:

@@ -90,6 +90,7 @@ class PartitionState:
         pages = SitePages() if setup.mirror_share else None
         self.documents = DocumentTable(setup.scheme.slots, pages=pages)
         self.stored = -1
+        self.words = 0
         self.setup = setup
         self.forwarded = Forwarded()
         self.sets = ShingleSets(setup.scheme)

@@ -9,8 +9,8 @@ from stream_lsh.pipeline.watermarks import Relay, WatermarkTable, watermark_of
 from stream_lsh.retention import BEGINNING_MS
 
 
-def said(origin: int, *marks: tuple[int, int, bool, int]) -> Watermarks:
-    return Watermarks(origin, tuple(Mark(*mark) for mark in marks))
+def said(origin: int, *marks: tuple[int, int, bool, int], number: int = 0) -> Watermarks:
+    return Watermarks(origin, tuple(Mark(*mark, 1, number) for mark in marks))
 
 
 def test_a_source_is_told_once_all_inputs_have_spoken_of_it_and_then_the_least_of_them() -> None:
@@ -18,9 +18,9 @@ def test_a_source_is_told_once_all_inputs_have_spoken_of_it_and_then_the_least_o
     table.update(said(0, (0, 10, True, 5), (1, 7, False, 0)))
     assert table.merged() == ()
     table.update(said(1, (0, 8, True, 6)))
-    assert table.merged() == (Mark(0, 8, True, 5),)
+    assert table.merged() == (Mark(0, 8, True, 5, 1, 0),)
     table.update(said(1, (1, 9, True, 2), (0, 8, False, 6)))
-    assert table.merged() == (Mark(0, 8, False, 5), Mark(1, 7, False, 0)), "idle only if all inputs say so"
+    assert table.merged() == said(0, (0, 8, False, 5), (1, 7, False, 0)).marks, "idle only if all inputs say so"
 
 
 def test_times_and_floors_never_fall_and_idleness_may_change() -> None:
@@ -46,9 +46,9 @@ def test_a_merged_mark_is_the_least_of_the_greatest_that_each_input_said(case: i
     rng = random.Random(case)
     origins, sources = rng.randint(1, 4), rng.randint(1, 4)
     table, words, last = WatermarkTable(origins), list[tuple[int, Mark]](), dict[int, Mark]()
-    for _ in range(60):
+    for number in range(60):
         origin = rng.randrange(origins)
-        mark = Mark(rng.randrange(sources), rng.randint(-50, 50), rng.random() < 0.5, rng.randint(0, 9))
+        mark = Mark(rng.randrange(sources), rng.randint(-50, 50), rng.random() < 0.5, rng.randint(0, 9), 1, number)
         words.append((origin, mark))
         table.update(Watermarks(origin, (mark,)))
         merged = table.merged()
@@ -59,6 +59,7 @@ def test_a_merged_mark_is_the_least_of_the_greatest_that_each_input_said(case: i
             assert got.time_ms == min(max(m.time_ms for m in marks) for marks in per_origin)
             assert got.floor == min(max(m.floor for m in marks) for marks in per_origin)
             assert got.idle == all(marks[-1].idle for marks in per_origin)
+            assert got.said == min(marks[-1].said for marks in per_origin)
             before = last.get(got.source, got)
             assert (got.time_ms, got.floor) >= (before.time_ms, before.floor)
             last[got.source] = got
@@ -70,9 +71,9 @@ def test_a_relay_passes_on_what_has_changed_under_its_own_name() -> None:
     assert relay.take(said(1, (0, 12, False, 0))) == said(4, (0, 10, False, 0))
     assert relay.take(said(0, (0, 11, False, 0))) == said(4, (0, 11, False, 0))
     assert relay.take(said(1, (0, 15, False, 0))) is None, "the least has not changed"
-    assert relay.take(said(0, (0, 11, False, 0))) is None
-    assert relay.take(said(1, (0, 15, True, 0))) is None
-    assert relay.take(said(0, (0, 11, True, 0))) == said(4, (0, 11, True, 0))
+    assert relay.take(said(0, (0, 11, False, 0), number=1)) is None, "a number alone is no news"
+    assert relay.take(said(1, (0, 15, True, 0), number=2)) is None
+    assert relay.take(said(0, (0, 11, True, 0), number=3)) == said(4, (0, 11, True, 0), number=2)
 
 
 def test_a_relay_repeats_itself_now_and_then_because_the_next_hop_may_have_been_restarted() -> None:
@@ -103,3 +104,61 @@ def test_w_is_the_least_of_the_busy_sources_and_the_greatest_if_all_are_idle(
     marks: list[tuple[int, int, bool]], sources: int, expected: int
 ) -> None:
     assert watermark_of([Mark(source, time_ms, idle, 0) for source, time_ms, idle in marks], sources) == expected
+
+
+# -- words that come again
+
+
+def test_of_two_words_the_newer_one_says_whether_a_source_is_idle() -> None:
+    table = WatermarkTable(1)
+    table.update(said(0, (0, 20, False, 0), number=5))
+    table.update(said(0, (0, 0, True, 0), number=4))
+    assert table.merged() == said(0, (0, 20, False, 0), number=5).marks, "an old word comes again"
+    table.update(said(0, (0, 20, True, 0), number=5))
+    assert not table.merged()[0].idle, "of two that are equally new the one that forgets nothing"
+    table.update(said(0, (0, 10, True, 0), number=6))
+    assert table.merged() == said(0, (0, 20, True, 0), number=6).marks
+
+
+def test_a_new_owner_counts_anew_and_is_believed() -> None:
+    table = WatermarkTable(1)
+    table.update(Watermarks(0, (Mark(0, 20, True, 0, 7, 900),)))
+    table.update(Watermarks(0, (Mark(0, 10, False, 0, 8, 1),)))
+    assert table.merged() == (Mark(0, 20, False, 0, 8, 1),)
+
+
+def test_where_the_group_was_forgotten_its_generations_count_anew() -> None:
+    table = WatermarkTable(1)
+    table.update(Watermarks(0, (Mark(0, 20, True, 0, 7, 900),)))
+    table.begin(7)
+    table.update(Watermarks(0, (Mark(0, 20, False, 0, 1, 3),)))
+    assert table.merged()[0].idle
+    table.begin(1)
+    table.update(Watermarks(0, (Mark(0, 20, False, 0, 1, 4),)))
+    assert table.merged() == (Mark(0, 20, False, 0, 1, 4),)
+
+
+@pytest.mark.parametrize("case", range(60))
+def test_words_that_come_again_in_their_order_move_nothing(case: int) -> None:
+    """Each input is read again from some point before; the watermark never gets further than without."""
+    rng = random.Random(case)
+    origins, sources = rng.randint(1, 3), rng.randint(2, 3)
+    times, words = [0] * sources, [list[Watermarks]() for _ in range(origins)]
+    for number in range(40):
+        source = rng.randrange(sources)
+        times[source] += rng.choice((0, 1, 5, 900))
+        mark = Mark(source, times[source], rng.random() < 0.4, 0, 1, number)
+        for origin in range(origins):
+            words[origin].append(Watermarks(origin, (mark,)))
+    once, again, position = WatermarkTable(origins), WatermarkTable(origins), [0] * origins
+    reached = BEGINNING_MS
+    while any(at < 40 for at in position):
+        origin = rng.choice([origin for origin in range(origins) if position[origin] < 40])
+        once.update(words[origin][position[origin]])
+        for at in range(rng.randint(0, position[origin]), position[origin] + 1):
+            again.update(words[origin][at])
+            if at < position[origin]:
+                assert watermark_of(again.merged(), sources) == reached
+        position[origin] += 1
+        reached = watermark_of(once.merged(), sources)
+        assert again.rows() == once.rows()

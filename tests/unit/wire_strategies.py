@@ -120,7 +120,15 @@ def page_counts(draw: st.DrawFn) -> PageCounts:
     return PageCounts(draw(PARTITIONS), as_of, draw(strings(n)), draw(column("u4", n)), *flags)
 
 
-marks = st.builds(Mark, st.integers(0, 2**31 - 1), I64S, st.booleans(), st.integers(0, 2**48))
+_NUMBERS = st.just((-1, 0)) | st.tuples(I64S, I64S)
+marks = st.builds(
+    lambda numbers, *mark: Mark(*mark, *numbers),
+    _NUMBERS,
+    st.integers(0, 2**31 - 1),
+    I64S,
+    st.booleans(),
+    st.integers(0, 2**48),
+)
 watermarks = st.builds(Watermarks, st.integers(-1, 2**31 - 1), st.lists(marks, max_size=4).map(tuple))
 horizons = st.builds(Horizon, I64S, st.lists(st.integers(0, 2**48), max_size=4).map(tuple))
 
