@@ -18,7 +18,8 @@ class AsOf(NamedTuple):
 
     The owner is known by the generation of the consumer group in which it said so.  A successor has read the changelog
     to its end, so what it says is never as of something earlier; unless the broker has forgotten the group, numbers its
-    generations from the beginning, and nothing came since: then what the next record brings is believed again.
+    generations from the beginning, and nothing came since: then all is passed over up to the next record, and what was
+    said before that is not said again in this generation.
     """
 
     offset: int

@@ -55,11 +55,16 @@ class SitePages:
         sites[row] = site and self._names.setdefault(site, site)
         if before:
             pages[before] -= 1
-            self._untold.add(before)
+            self._changed(before)
             if not pages[before]:
                 del pages[before], self._names[before]
         if site:
             pages[site] += 1
+            self._changed(site)
+
+    def _changed(self, site: str) -> None:
+        # Before the first word, which is of all sites, nothing is kept: a standby may not come to it for long.
+        if self._told_in is not None:
             self._untold.add(site)
 
     def tell(self, partition: int, as_of: AsOf) -> PageCounts | None:

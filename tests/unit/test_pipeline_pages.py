@@ -75,6 +75,19 @@ def test_nothing_is_a_statement_too() -> None:
     assert (said.sites, said.counts.tolist(), said.ends) == ([], [], True)
 
 
+def test_a_table_of_which_nothing_was_told_remembers_no_site_that_is_gone() -> None:
+    pages = SitePages()
+    table = DocumentTable(SCHEME.slots, pages=pages)
+    for number in range(50):
+        documents = [Document("1", "x", number, About("", f"site{number}", 1))]
+        sign(Arrivals(0, [number], documents), table, SCHEME, table.horizon)
+    held = {name for kept in vars(pages).values() if isinstance(kept, dict | set | list) for name in kept}
+    assert held == {"site49"}
+    said = pages.tell(0, AsOf(50, 1))
+    assert said is not None
+    assert (said.sites, said.counts.tolist()) == (["site49"], [1])
+
+
 def test_a_table_that_was_restored_has_the_pages_of_its_versions() -> None:
     pages = SitePages()
     table = DocumentTable(SCHEME.slots, pages=pages)
