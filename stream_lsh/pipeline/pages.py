@@ -67,9 +67,13 @@ class SitePages:
         if self._told_in is not None:
             self._untold.add(site)
 
+    def owes_all(self, generation: int) -> bool:
+        """Whether nothing was told in this generation, so that everything is next."""
+        return self._told_in != generation
+
     def tell(self, partition: int, as_of: AsOf) -> PageCounts | None:
         """What settle is to be told now: everything, the first time in a generation; None if nothing has changed."""
-        is_first = self._told_in != as_of.generation
+        is_first = self.owes_all(as_of.generation)
         told = sorted(self._pages if is_first else self._untold)
         self._told_in = as_of.generation
         self._untold.clear()

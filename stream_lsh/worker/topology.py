@@ -1,6 +1,7 @@
 """From a configuration to an app: topics, tables, agents, and the clockwork of event time."""
 
 import asyncio
+import itertools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -30,6 +31,10 @@ from stream_lsh.worker.web import WorkerWeb
 
 TICK_SECONDS = 1.0
 """How often sign says how far event time has come."""
+
+PAGES_TICKS = 10
+"""At which of these ticks sign says what has changed of the pages of sites: one page more or less has everything that
+is told of its site told anew."""
 
 _REQUEST_ROOM = 4_096
 _LETTER_ROOM = 1_024
@@ -205,11 +210,12 @@ def _as_function(run: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Await
 def _tick(app: Any, state: PipelineState) -> Callable[[], Awaitable[None]]:
     """Once a second sign tells every index partition how far event time has come, of what it has delivered.
 
-    And settle, how many pages there are of each site.
+    And settle, every `PAGES_TICKS`, how many pages there are of each site; of a partition that is new to it at once.
     """
-    config = state.config
+    config, ticks = state.config, itertools.count(1)
 
     async def tick() -> None:
+        is_due = next(ticks) % PAGES_TICKS == 0
         for partition, documents in state.documents.held().items():
             source = TP(config.documents_topic, partition)
             # Each delivery below takes time, in which the group may have been rebalanced.
@@ -226,7 +232,7 @@ def _tick(app: Any, state: PipelineState) -> Callable[[], Awaitable[None]]:
             mark = Mark(partition, newest_ms, idle, floor, app.consumer_generation_id, documents.words)
             frame = BandsFrame(watermarks=Watermarks(partition, (mark,)))
             # Both are said before anything is awaited: behind that another worker may own the partition.
-            value, counted = encode(frame, state.fingerprint), _pages(app, state, partition, documents)
+            value, counted = encode(frame, state.fingerprint), _pages(app, state, partition, documents, is_due)
             topic = config.internal_topic("bands")
             sent = [await app.produce(topic, None, value, target) for target in range(state.partitions)]
             topic = config.internal_topic("edges")
@@ -236,11 +242,12 @@ def _tick(app: Any, state: PipelineState) -> Callable[[], Awaitable[None]]:
     return tick
 
 
-def _pages(app: Any, state: PipelineState, partition: int, documents: Documents) -> list[bytes]:
-    """The frames that tell settle of the pages of a partition that is this worker's."""
+def _pages(app: Any, state: PipelineState, partition: int, documents: Documents, is_due: bool) -> list[bytes]:
+    """The frames that tell settle of the pages of a partition that is this worker's: all in a new generation."""
     pages, offset = documents.table.pages, state.documents.offset(partition)
-    if pages is None:
+    generation = app.consumer_generation_id
+    if pages is None or not (is_due or pages.owes_all(generation)):
         return []
-    told = pages.tell(partition, AsOf(-1 if offset is None else offset, app.consumer_generation_id))
+    told = pages.tell(partition, AsOf(-1 if offset is None else offset, generation))
     parts = [] if told is None else cut_pages(told)
     return [encode(EdgesFrame(pages=part), state.fingerprint) for part in parts]

@@ -55,8 +55,10 @@ def test_everything_is_told_once_in_a_generation_and_then_what_has_changed() -> 
     table = DocumentTable(SCHEME.slots, pages=pages)
     documents = [Document("1", "x", 5, About("", "a", 1)), Document("2", "y", 5, About("", "b", 1))]
     sign(Arrivals(3, range(2), documents), table, SCHEME, table.horizon)
+    assert pages.owes_all(7)
     first = pages.tell(3, AsOf(1, 7))
     assert first is not None
+    assert (pages.owes_all(7), pages.owes_all(8)) == (False, True)
     assert (first.partition, first.as_of, first.sites, first.counts.tolist()) == (3, (1, 7), ["a", "b"], [1, 1])
     assert (first.begins, first.ends) == (True, True)
     assert pages.tell(3, AsOf(1, 7)) is None
