@@ -158,12 +158,16 @@ class SiteCountState(NamedTuple):
 
 
 class SiteOriginState(NamedTuple):
-    """As of what the last word about the pages of a source partition is, and where its last statement began."""
+    """As of what the last word about the pages of a source partition is.
+
+    And where its last statement began, and where one has ended: edges offsets, -1 as long as none has.
+    """
 
     partition: int
     offset: int
     generation: int
     began: int
+    ended: int
 
 
 class SiteFirstState(NamedTuple):

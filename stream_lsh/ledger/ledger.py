@@ -47,6 +47,7 @@ class Ledger(Groups):
         guards: what holds a cluster together besides pairs; without, clusters are the connected components.
         stories: clusters tell headline, outlets and who was first.
         mirror_share: sites of which this share of pages is in another one are told; 0: sites are not watched.
+        partitions: of the source, of which each says how many pages it has.
 
     Guarantees:
         Edges may come again, late, and in any order between documents; the end is the same.
@@ -63,12 +64,14 @@ class Ledger(Groups):
         guards: Guards = NO_GUARDS,
         stories: bool = False,
         mirror_share: float = 0.0,
+        *,
+        partitions: int = 1,
     ) -> None:
         super().__init__(retention_ms, guards)
         self._threshold = threshold
         self._stories = stories
         if mirror_share:
-            self.mirrors = Mirrors(threshold, mirror_share, self.pairs_of)
+            self.mirrors = Mirrors(threshold, mirror_share, self.pairs_of, partitions)
 
     # -- one frame
 

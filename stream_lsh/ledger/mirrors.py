@@ -30,17 +30,26 @@ class Mirrors:
         threshold: share of a page's shingles that must be in another page.
         min_share: of a site's pages that are in another site, for the two to be told.
         pairs_of: the live pairs of a document.
+        partitions: of the source.
+
+    Guarantees:
+        nothing is told before every partition has ended a statement of its pages, then everything that qualifies: as
+        long as one of them is missing, shares would be too high.
 
     Cost:
         O(changes of pairs) for a frame, and O(sites that a site has pairs with) where its number of pages has changed;
+        O(pairs of sites) once, for the frame with which the pages of all partitions are known;
         some 300 bytes for each pair of pages on different sites, and 100 for each page of the ledger.
     """
 
-    def __init__(self, threshold: float, min_share: float, pairs_of: Callable[[str], Iterable[PairState]]) -> None:
+    def __init__(
+        self, threshold: float, min_share: float, pairs_of: Callable[[str], Iterable[PairState]], partitions: int
+    ) -> None:
         self._threshold, self._min_share = threshold, min_share
         self._pairs_of = pairs_of
         self._sites = Sites()
-        self._pages = PageTable()
+        self._pages = PageTable(partitions)
+        self._tells = self._pages.is_known
         self._site_of: dict[str, str] = {}
         self._inside: dict[_Key, tuple[bool, bool]] = {}  # of pairs on different sites
         self._firsts: dict[_Key, int] = {}
@@ -59,6 +68,7 @@ class Mirrors:
         self._before.clear()
         if pages is not None:
             counts = self._pages.take(pages, offset)
+            self._begin()
             self._count(counts)
             changes = replace(changes, site_counts=counts, site_origins=[self._pages.origin(pages.partition)])
         self._take(changes)
@@ -81,6 +91,7 @@ class Mirrors:
         self._count(changes.site_counts)
         for origin in changes.site_origins:
             self._pages.put_origin(origin)
+        self._begin()
         self._take(changes)
         for left, right, first_ms in changes.site_firsts:
             self._firsts[left, right] = first_ms
@@ -91,6 +102,13 @@ class Mirrors:
         return replace(self._pages.changes(), site_firsts=firsts)
 
     # -- what comes and goes
+
+    def _begin(self) -> None:
+        """Everything may be told from here on, if the pages of all partitions are known now."""
+        if self._pages.is_known and not self._tells:
+            for key in self._firsts:
+                self._touch(key)
+            self._tells = True
 
     def _count(self, counts: Iterable[SiteCountState]) -> None:
         for row in counts:
@@ -148,7 +166,7 @@ class Mirrors:
     def _told(self, key: _Key) -> SiteMirrors | None:
         """Two sites as the public is to see them; nothing as long as the pages of one of them are not known."""
         first_ms, pair = self._firsts.get(key), self._sites.pair(*key)
-        if first_ms is None or not (pair.left_pages and pair.right_pages):
+        if not self._tells or first_ms is None or not (pair.left_pages and pair.right_pages):
             return None
         # Pairs may be here before the count of the pages that they are of.
         left, right = max(pair.left_pages, pair.left_mirrored), max(pair.right_pages, pair.right_mirrored)

@@ -2,7 +2,8 @@
 
 The owner of a partition says now and then which counts have changed, and all of them once it has become the owner: a
 *statement*, in several messages where it is long.  Counts are absolute, so what is said again changes nothing, and what
-a statement leaves out is no more.  What a predecessor says late is passed over.
+a statement leaves out is no more.  What a predecessor says late is passed over.  How many pages there are is known once
+every partition has ended a statement, and for ever then: what is not said again still stands.
 """
 
 from collections.abc import Sequence
@@ -48,22 +49,31 @@ class PageCounts:
 class _Origin:
     """What the owners of one partition have said: the count of each site, and the offset at which that was."""
 
-    __slots__ = ("as_of", "began", "counts")
+    __slots__ = ("as_of", "began", "counts", "ended")
 
     def __init__(self) -> None:
         self.as_of = AsOf(-1, -1)
-        self.began = -1
+        self.began = self.ended = -1
         self.counts: dict[str, tuple[int, int]] = {}
 
 
 class PageTable:
     """What has been said of all partitions.
 
+    Args:
+        partitions: of the source.
+
     Cost: some 200 bytes for each site and partition.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, partitions: int) -> None:
         self._origins: dict[int, _Origin] = {}
+        self._awaited = {*range(partitions)}
+
+    @property
+    def is_known(self) -> bool:
+        """Whether every partition has ended a statement."""
+        return not self._awaited
 
     def take(self, said: PageCounts, offset: int) -> list[SiteCountState]:
         """The counts that change, 0 where a site is no more.
@@ -83,6 +93,7 @@ class PageTable:
             for site, count in zip(said.sites, said.counts.tolist(), strict=True)
         ]
         if said.ends:
+            self._end(said.partition, offset)
             named = {*said.sites}
             rows += [
                 SiteCountState(said.partition, site, 0, offset)
@@ -102,12 +113,14 @@ class PageTable:
     def origin(self, partition: int) -> SiteOriginState:
         """What is known of the last word about a partition."""
         origin = self._origins[partition]
-        return SiteOriginState(partition, *origin.as_of, origin.began)
+        return SiteOriginState(partition, *origin.as_of, origin.began, origin.ended)
 
     def put_origin(self, row: SiteOriginState) -> None:
         """As it was when it was written down."""
         origin = self._origins.setdefault(row.partition, _Origin())
         origin.as_of, origin.began = AsOf(row.offset, row.generation), row.began
+        if row.ended >= 0:
+            self._end(row.partition, row.ended)
 
     def changes(self) -> LedgerChanges:
         """All of it, in ascending order of keys."""
@@ -119,3 +132,7 @@ class PageTable:
         return LedgerChanges(
             site_counts=counts, site_origins=[self.origin(partition) for partition in sorted(self._origins)]
         )
+
+    def _end(self, partition: int, offset: int) -> None:
+        self._origins[partition].ended = offset
+        self._awaited.discard(partition)

@@ -104,7 +104,8 @@ class Settler:
         stories: bool = False,
         mirror_share: float = 0.0,
     ) -> None:
-        self._new_ledger = partial(Ledger, threshold, retention_ms, guards, stories, mirror_share)
+        kept = threshold, retention_ms, guards, stories, mirror_share
+        self._new_ledger = partial(Ledger, *kept, partitions=partitions)
         self.ledger = self._new_ledger()
         self.applied_offset = -1
         self._partitions = partitions

@@ -63,7 +63,7 @@ _CLUSTERS_GONE: _Columns = (_TEXT,)
 _NEWEST: _Columns = (_TEXT, U64, I64)
 _CLOSED: _Columns = (_TEXT, I64, U64)
 _SITE_COUNTS: _Columns = (U32, _TEXT, U32, I64)
-_SITE_ORIGINS: _Columns = (U32, I64, I64, I64)
+_SITE_ORIGINS: _Columns = (U32, I64, I64, I64, I64)
 _SITE_FIRSTS: _Columns = (_TEXT, _TEXT, I64)
 
 

@@ -27,7 +27,8 @@ is a record too, whose parts have its number in place of the offset.
     CLOSED           u32 n, u32 0 | ids strings[n] | times i64[n] | refs u64[n]
     ABOUTS           as in `sections`, of NODES
     SITE_COUNTS      u32 n, u32 0 | partitions u32[n] | sites strings[n] | pages u32[n] | said i64[n]
-    SITE_ORIGINS     u32 n, u32 0 | partitions u32[n] | offsets i64[n] | generations i64[n] | began i64[n]
+    SITE_ORIGINS     u32 n, u32 0 | partitions u32[n] | offsets i64[n] | generations i64[n] | began i64[n] |
+                     ended i64[n]
     SITE_FIRSTS      u32 n, u32 0 | left strings[n] | right strings[n] | times i64[n]
     SITE_FIRSTS_GONE u32 n, u32 0 | left strings[n] | right strings[n]
 """

@@ -176,7 +176,7 @@ _SITES = LedgerRecord(
     79,
     LedgerChanges(
         site_counts=[SiteCountState(3, "a.org", 7, 78), SiteCountState(3, "日本", 0, 79)],
-        site_origins=[SiteOriginState(3, 1 << 33, 12, 78)],
+        site_origins=[SiteOriginState(3, 1 << 33, 12, 78, 77)],
         site_firsts=[SiteFirstState("a.org", "b.org", -5)],
         site_firsts_gone=[("a.org", "日本")],
         horizon=HORIZON,

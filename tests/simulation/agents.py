@@ -126,11 +126,17 @@ def tell_agent(worker: "Worker", partition: int) -> Iterator[Write]:
     """The word of sign about the pages of sites, to settle."""
     state, pages = worker.partitions[partition], worker.partitions[partition].documents.pages
     assert pages is not None
-    if "all pages are told again by a new owner" in worker.rules_out:
+    if "all pages are told again by a new owner" in worker.rules_out and _was_told(worker, partition):
         pages._told_in = worker.generation
     told = pages.tell(partition, AsOf(state.stored, worker.generation))
     for part in () if told is None else cut_pages(told, worker.setup.limit):
         yield "edges", 0, None, EdgesFrame(pages=part)
+
+
+def _was_told(worker: "Worker", partition: int) -> bool:
+    """Whether anybody has told all pages of a partition."""
+    frames = (worker.read_one("edges", 0, offset) for offset in range(worker.broker.end("edges", 0)))
+    return any(frame.pages is not None and frame.pages.ends and frame.pages.partition == partition for frame in frames)
 
 
 def index_agent(worker: "Worker", partition: int, position: int) -> Iterator[Write]:

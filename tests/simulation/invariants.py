@@ -14,6 +14,7 @@ from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange, 
 from stream_lsh.model import Document, First, Outlet
 from stream_lsh.pipeline.local import Limits, LocalPipeline
 from stream_lsh.retention import Horizon
+from tests.simulation.codec import decoded
 from tests.simulation.oracle import Truth, Version, components
 from tests.simulation.schedule import Run
 from tests.simulation.workers import PUBLIC, PartitionState, recovered_buckets, recovered_settler
@@ -28,6 +29,7 @@ def violations(run: Run) -> list[str]:
         clusters_agree,
         stories_are_true,
         sites_are_true,
+        sites_wait_for_all_pages,
         versions_never_fall,
         nothing_flickers,
         everything_was_published,
@@ -178,6 +180,20 @@ def sites_are_true(view: View) -> Iterator[str]:
     for key, change in view.sites.items():
         if change.now is not None and key in together and change.now.first_ms > min(together[key]):
             yield f"{key} is said to be there since {change.now.first_ms}, and was at {min(together[key])}"
+
+
+def sites_wait_for_all_pages(view: View) -> Iterator[str]:
+    """No sites are told before every partition has ended a statement of its pages; in the end all have."""
+    ended: dict[int, int] = {}
+    for offset in range(view.run.broker.end("edges", 0) if view.setup.mirror_share else 0):
+        pages = decoded("edges", view.run.broker.at("edges", 0, offset).value).pages
+        if pages is not None and pages.ends:
+            ended.setdefault(pages.partition, offset)
+    if view.setup.mirror_share and len(ended) < view.setup.partitions:
+        yield f"only {ended} have ended a statement of {view.setup.partitions} partitions"
+    for key, version, change in view.history["mirror-sites"]:
+        if version < max(ended.values()):
+            yield f"{key} is told at {version}: {change}, statements ended at {ended}"
 
 
 def _pages(view: View) -> Counter[str]:

@@ -158,7 +158,7 @@ def _take_from_anybody(table: PageTable, said: PageCounts, offset: int) -> Any:
 
 
 def _take_as_changes(table: PageTable, said: PageCounts, offset: int) -> Any:
-    return _take_pages(table, replace(said, ends=False), offset)
+    return [row for row in _take_pages(table, said, offset) if row.site in said.sites]
 
 
 _settle_mirrors = Mirrors.settle
@@ -215,6 +215,7 @@ RULES: dict[str, list[Patch]] = {
     "all pages are told again by a new owner": [],
     "what a statement of pages leaves out is no more": [(_PAGES + "take", _take_as_changes)],
     "what a predecessor says of pages late is passed over": [(_PAGES + "take", _take_from_anybody)],
+    "no sites are told before all pages are known": [(_PAGES + "is_known", True)],
     "pages in the ledger record": [("stream_lsh.ledger.mirrors.Mirrors.settle", _settle_without_pages)],
 }
 """Every rule with what replaces the functions that keep it; none where the agents ask for the rule by name."""

@@ -49,9 +49,10 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
     "the ledger's log is trimmed when every slice is in it": (0, 3, 8, 10),
     "what is settled while the ledger is copied counts over the copy": (2, 3, 4, 8),
     "slices of the ledger count only where the log begins with their pass": (0, 3),
-    "all pages are told again by a new owner": (39, 116, 118, 120),
-    "what a statement of pages leaves out is no more": (39, 61, 147, 191),
+    "all pages are told again by a new owner": (39, 72, 116, 118),
+    "what a statement of pages leaves out is no more": (39, 147, 191, 445),
     "what a predecessor says of pages late is passed over": (498, 1330),
+    "no sites are told before all pages are known": (61, 150, 191, 197),
     "pages in the ledger record": (6, 12, 16, 23),
 }
 """For every rule, seeds that notice when it is taken out; `python -m tests.simulation --rule NAME` finds others."""

@@ -35,15 +35,17 @@ class World:
         self.ledger = self.empty()
         self.told: Told = {}
         self.counts: dict[int, dict[str, int]] = {0: {}, 1: {}}
+        self.ended = set[int]()  # partitions that have said all of it
         self.firsts: dict[tuple[str, str], int] = {}
         self._ids = [f"d{number}" for number in range(rng.choice((5, 12)))]
         self._refs = dict.fromkeys(self._ids, 1)
         self._abouts = {id: About("", rng.choice(SITES), 9) for id in self._ids}
         self._now, self.offset, self._generation = 100, 0, 1
+        self._named = dict[int, set[str]]()  # in a statement that has not ended
 
     @staticmethod
-    def empty() -> Ledger:
-        return Ledger(0.5, RETENTION_MS, stories=True, mirror_share=LEAST)
+    def empty(partitions: int = 2) -> Ledger:
+        return Ledger(0.5, RETENTION_MS, stories=True, mirror_share=LEAST, partitions=partitions)
 
     def _end(self, id: str) -> End:
         ref = self._refs[id]
@@ -78,12 +80,18 @@ class World:
     def _pages(self) -> PageCounts:
         rng, partition = self.rng, self.rng.randrange(2)
         said = {site: rng.randrange(4) for site in rng.sample(SITES[1:], rng.randrange(5))}
-        whole = rng.random() < 0.3
-        if whole:
+        begins = rng.random() < 0.3
+        if begins:
             self._generation += 1
-            self.counts[partition] = {}
+            self._named[partition] = set()
+        ends = partition in self._named and rng.random() < 0.6
+        if partition in self._named:
+            self._named[partition] |= {*said}
         self.counts[partition] |= said
-        return pages(partition, (self.offset, self._generation), said, whole=whole)
+        if ends:
+            self.counts[partition] = {site: self.counts[partition][site] for site in self._named.pop(partition)}
+            self.ended.add(partition)
+        return replace(pages(partition, (self.offset, self._generation), said), begins=begins, ends=ends)
 
     def _take(self, settled: Settled) -> None:
         for left, right, now in settled.mirrors:
@@ -116,7 +124,7 @@ class World:
             share = max(mirrored[0] / max(at_least[0], 1), mirrored[1] / max(at_least[1], 1))
             if all(said) and share >= LEAST:
                 true[left, right] = SiteMirrors(SitePair(left, right, *at_least, *mirrored), self.firsts[left, right])
-        return true
+        return true if len(self.ended) == 2 else {}
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -151,7 +159,8 @@ def test_a_ledger_that_came_back_tells_what_the_other_one_tells(seed: int) -> No
     for ledger in (world.ledger, back, whole, cut):
         world.ledger, rng = ledger, world.rng.getstate()
         offset, said = world.offset, {partition: {**counts} for partition, counts in world.counts.items()}
-        settled = ledger.settle(offset + 1, pages=pages(0, (1 << 30, 1 << 30), {"a": 1, "b": 1, "c": 1, "d": 1}))
+        counts = {"a": 1, "b": 1, "c": 1, "d": 1}
+        settled = ledger.settle(offset + 1, pages=pages(0, (1 << 30, 1 << 30), counts, whole=True))
         next_told.append(settled.mirrors)
         world.counts = said
         world.rng.setstate(rng)
@@ -167,8 +176,8 @@ def edge(left: str, right: str) -> Edge:
     return Edge(ends[0], ends[1], 1.0, 9, 9)
 
 
-def ledger_with(*edges: Edge) -> Ledger:
-    ledger = World.empty()
+def ledger_with(*edges: Edge, partitions: int = 1) -> Ledger:
+    ledger = World.empty(partitions)
     ledger.settle(0, edges=edges_of(edges))
     return ledger
 
@@ -180,7 +189,32 @@ def shares(told: list[MirrorChange]) -> list[tuple[float, float] | None]:
 def test_nothing_is_told_before_both_counts_are_known() -> None:
     ledger = ledger_with(edge("a1", "b1"))
     assert ledger.settle(1, pages=pages(0, (5, 1), {"a": 1}, whole=True)).mirrors == []
-    assert shares([*ledger.settle(2, pages=pages(1, (5, 1), {"b": 2}, whole=True)).mirrors]) == [(1.0, 0.5)]
+    assert shares([*ledger.settle(2, pages=pages(0, (5, 1), {"b": 2})).mirrors]) == [(1.0, 0.5)]
+
+
+def test_nothing_is_told_before_every_partition_has_ended_a_statement_then_everything() -> None:
+    ledger = ledger_with(edge("a1", "b1"), edge("c1", "d1"), partitions=3)
+    said = [
+        pages(0, (5, 1), {"a": 1, "b": 2, "c": 1, "d": 3}, whole=True),
+        pages(2, (-1, 1), {}, whole=True),
+        replace(pages(1, (7, 1), {"d": 1}), begins=True),
+        pages(0, (6, 1), {"b": 1}),
+        pages(2, (-1, 2), {}, whole=True),
+    ]
+    for offset, one in enumerate(said, 1):
+        back = World.empty(3)
+        back.apply(ledger.snapshot())
+        settled = ledger.settle(offset, pages=one)
+        assert settled.mirrors == back.settle(offset, pages=one).mirrors == []
+    last = replace(pages(1, (7, 1), {"b": 1}), ends=True)
+    told = ledger.settle(6, pages=last).mirrors
+    assert [(one.left, one.right) for one in told] == [("a", "b"), ("c", "d")]
+    assert shares([*told]) == [(1.0, 0.5), (1.0, 0.25)]
+    back = World.empty(3)
+    back.apply(ledger.snapshot())
+    # A new owner has said nothing yet.
+    again = [one.settle(7, pages=pages(0, (6, 1), {"b": 0, "c": 2})).mirrors for one in (ledger, back)]
+    assert shares([*again[0]]) == shares([*again[1]]) == [(1.0, 1.0), (0.5, 0.25)]
 
 
 def test_what_a_statement_leaves_out_is_no_more() -> None:

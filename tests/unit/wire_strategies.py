@@ -169,7 +169,7 @@ _changes = st.builds(
     newest=st.lists(st.builds(NewestState, STRINGS, U64S, I64S), max_size=3),
     closed=st.lists(st.builds(ClosedState, STRINGS, I64S, U64S), max_size=3),
     site_counts=st.lists(st.builds(SiteCountState, PARTITIONS, STRINGS, U32S, I64S), max_size=3),
-    site_origins=st.lists(st.builds(SiteOriginState, PARTITIONS, I64S, I64S, I64S), max_size=2),
+    site_origins=st.lists(st.builds(SiteOriginState, PARTITIONS, I64S, I64S, I64S, I64S), max_size=2),
     site_firsts=st.lists(st.builds(SiteFirstState, STRINGS, STRINGS, I64S), max_size=3),
     site_firsts_gone=st.lists(st.tuples(STRINGS, STRINGS), max_size=2),
     next_past=st.integers(0, 2**62),
