@@ -15,6 +15,9 @@ from stream_lsh.ledger.sites import PagePair, SiteMirrors, Sites, inside
 
 _Key = tuple[str, str]
 
+_FLAGS = {(left, right): (left, right) for left in (False, True) for right in (False, True)}
+"""Two flags, the same object for all pairs that have them."""
+
 
 class _Before(NamedTuple):
     """Two sites before a frame: what the public knew, and since when they had pages in common."""
@@ -134,10 +137,8 @@ class Mirrors:
                 self._firsts.pop(key, None)
 
     def _add(self, pair: PairState) -> None:
-        flags = (
-            inside(pair.shared, pair.left_shingles, self._threshold),
-            inside(pair.shared, pair.right_shingles, self._threshold),
-        )
+        left = inside(pair.shared, pair.left_shingles, self._threshold)
+        flags = _FLAGS[left, inside(pair.shared, pair.right_shingles, self._threshold)]
         pages = self._pages_of(pair.left, pair.right, flags)
         if not pages.apart:
             return

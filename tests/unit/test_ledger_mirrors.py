@@ -251,6 +251,13 @@ def test_shares_never_exceed_one_though_pairs_come_before_counts() -> None:
     assert shares([*settled.mirrors]) == [(1.0, 1.0)]
 
 
+def test_pairs_that_are_found_in_each_other_alike_share_what_says_so() -> None:
+    ledger = ledger_with(*(edge(f"a{number}", f"b{number}") for number in range(9)))
+    assert ledger.mirrors is not None
+    flags = [*ledger.mirrors._inside.values()]
+    assert (len(flags), len({*map(id, flags)})) == (9, 1)
+
+
 def test_a_ledger_that_watches_no_sites_tells_none() -> None:
     ledger = Ledger(0.5, stories=True)
     settled = ledger.settle(1, edges=edges_of([edge("a1", "b1")]))
