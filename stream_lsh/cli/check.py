@@ -25,6 +25,7 @@ examples:
 
 `ok` is as it should be, `note` is worth knowing, `wrong` says what to do.
 --audit holds all texts of the source in memory; it is exact when nothing is under way, so let the workers finish first.
+The topics of clusters and of mirror sites it does not judge.
 """
 _WRONG = 2
 
@@ -34,7 +35,7 @@ def run(arguments: Sequence[str]) -> int:
     parser = Parser("check", "Say how everything stands that the pipelines of a configuration need.", _EPILOG)
     parser.add_argument("--config", required=True, metavar="FILE", help="the configuration, a TOML file")
     parser.add_argument("--pipeline", metavar="NAME", help="this pipeline only")
-    parser.add_argument("--audit", action="store_true", help="compute the results anew from the source, and compare")
+    parser.add_argument("--audit", action="store_true", help="compute matches and members anew, and compare")
     parser.add_argument("--json", action="store_true", help="JSON lines with state, subject and what is said")
     options = parser.parse(arguments)
     from stream_lsh.config import load  # noqa: PLC0415

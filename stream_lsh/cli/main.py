@@ -24,7 +24,7 @@ COMMANDS = {
     "worker": "run the pipelines of a configuration on Kafka",
     "feed": "send documents from files to the source topic of a pipeline",
     "tail": "show what a pipeline publishes, as it comes",
-    "check": "say how configuration, brokers, topics and state stand; --audit: whether the results are true",
+    "check": "say how configuration, brokers, topics and state stand; --audit: whether matches and members are true",
     "dedup": "find near-duplicates in files: JSON lines, CSV, TSV, folders of text",
     "news": "show the stories in articles, as text or HTML: headline, outlets, who was first",
     "mirrors": "show the sites that mirror each other, from their pages: shares, and who is contained in whom",
