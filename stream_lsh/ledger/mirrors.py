@@ -58,6 +58,10 @@ class Mirrors:
         self._firsts: dict[_Key, int] = {}
         self._before: dict[_Key, _Before] = {}
 
+    def begin(self, generation: int) -> None:
+        """Tell in which generation of the consumer group this is; see `PageTable.begin`."""
+        self._pages.begin(generation)
+
     def settle(
         self, offset: int, changes: LedgerChanges, pages: PageCounts | None
     ) -> tuple[Sequence[MirrorChange], LedgerChanges]:
@@ -71,7 +75,7 @@ class Mirrors:
         self._before.clear()
         if pages is not None:
             counts = self._pages.take(pages, offset)
-            self._begin()
+            self._tell_all()
             self._count(counts)
             changes = replace(changes, site_counts=counts, site_origins=[self._pages.origin(pages.partition)])
         self._take(changes)
@@ -94,7 +98,7 @@ class Mirrors:
         self._count(changes.site_counts)
         for origin in changes.site_origins:
             self._pages.put_origin(origin)
-        self._begin()
+        self._tell_all()
         self._take(changes)
         for left, right, first_ms in changes.site_firsts:
             self._firsts[left, right] = first_ms
@@ -106,7 +110,7 @@ class Mirrors:
 
     # -- what comes and goes
 
-    def _begin(self) -> None:
+    def _tell_all(self) -> None:
         """Everything may be told from here on, if the pages of all partitions are known now."""
         if self._pages.is_known and not self._tells:
             for key in self._firsts:

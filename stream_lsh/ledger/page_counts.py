@@ -18,9 +18,7 @@ class AsOf(NamedTuple):
     """Of which state of the table of documents something is: the last offset of its changelog, and its owner.
 
     The owner is known by the generation of the consumer group in which it said so.  A successor has read the changelog
-    to its end, so what it says is never as of something earlier; unless the broker has forgotten the group, numbers its
-    generations from the beginning, and nothing came since: then all is passed over up to the next record, and what was
-    said before that is not said again in this generation.
+    to its end, so what it says is never as of something earlier.
     """
 
     offset: int
@@ -74,6 +72,15 @@ class PageTable:
     def is_known(self) -> bool:
         """Whether every partition has ended a statement."""
         return not self._awaited
+
+    def begin(self, generation: int) -> None:
+        """The consumer group is in this generation: what was said in a later one is of a group that was forgotten.
+
+        It stands, and anything that is said now counts over it.
+        """
+        for origin in self._origins.values():
+            if origin.as_of.generation > generation:
+                origin.as_of = AsOf(-1, -1)
 
     def take(self, said: PageCounts, offset: int) -> list[SiteCountState]:
         """The counts that change, 0 where a site is no more.

@@ -129,8 +129,10 @@ class Settler:
         return Settlement(settled, _rechecks(settled), horizon, LedgerRecord(offset, settled.changes, said))
 
     def begin(self, generation: int) -> None:
-        """Tell in which generation of the consumer group this is; see `WatermarkTable.begin`."""
+        """Tell in which generation of the consumer group this is; see `WatermarkTable.begin`, `PageTable.begin`."""
         self._watermarks.begin(generation)
+        if self.ledger.mirrors is not None:
+            self.ledger.mirrors.begin(generation)
 
     def horizon_again(self) -> Horizon | None:
         """The horizon as it stands, for steps that may have missed it; None before there is one."""

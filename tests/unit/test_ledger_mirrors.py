@@ -244,6 +244,16 @@ def test_what_a_predecessor_says_late_is_passed_over() -> None:
     )
 
 
+def test_where_the_group_was_forgotten_its_generations_count_anew() -> None:
+    ledger = ledger_with(edge("a1", "b1"))
+    ledger.settle(1, pages=pages(0, (5, 7), {"a": 1, "b": 2}, whole=True))
+    assert ledger.mirrors is not None
+    ledger.mirrors.begin(7)
+    assert ledger.settle(2, pages=pages(0, (5, 1), {"a": 2, "b": 2}, whole=True)).mirrors == []
+    ledger.mirrors.begin(1)
+    assert shares([*ledger.settle(3, pages=pages(0, (5, 1), {"a": 2, "b": 2}, whole=True)).mirrors]) == [(0.5, 0.5)]
+
+
 def test_shares_never_exceed_one_though_pairs_come_before_counts() -> None:
     ledger = ledger_with(edge("a1", "b1"))
     ledger.settle(1, pages=pages(0, (5, 1), {"a": 1, "b": 1}, whole=True))
