@@ -1,0 +1,67 @@
+"""All blocks of a profile together: what sign gives of a record in place of the bands of a text."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from stream_lsh.arrays import I64, U64
+from stream_lsh.records.block.lsh import LshBlock, lsh_block
+from stream_lsh.records.block.rules import Rule
+from stream_lsh.records.model import Values
+from stream_lsh.records.profile import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """Records to keys.
+
+    Attributes:
+        rules: blocking rules.
+        lsh: LSH blocks; their columns come after those of the rules.
+    """
+
+    rules: Sequence[Rule]
+    lsh: Sequence[LshBlock] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each block is called, for those who ask which one found a pair."""
+        return (*(rule.text for rule in self.rules), *(f"lsh {number}" for number in range(1, len(self.lsh) + 1)))
+
+    @property
+    def owners(self) -> I64:
+        """The block of each column of keys, as its place in `names`: int64[width]."""
+        widths = [*(rule.width for rule in self.rules), *(block.width for block in self.lsh)]
+        return np.repeat(np.arange(len(widths)), widths)
+
+    def keys(self, records: Sequence[Values]) -> U64:
+        """The keys of each record: uint64[n, width], 0 for none.
+
+        Guarantees:
+            a row depends on its record alone.
+        """
+        width = sum(rule.width for rule in self.rules)
+        keys = np.zeros((len(records), width), np.uint64)
+        start = 0
+        for rule in self.rules:
+            for row, values in enumerate(records):
+                found = rule.keys(values)
+                if found:
+                    keys[row, start : start + len(found)] = found
+            start += rule.width
+        return np.concatenate((keys, *(block.keys(records) for block in self.lsh)), axis=1)
+
+    def keys_of(self, values: Values) -> list[int]:
+        """The distinct keys of one record by its rules, for the way without arrays."""
+        return list(dict.fromkeys(key for rule in self.rules for key in rule.keys(values)))
+
+
+def blocker_of(profile: Profile) -> Blocker:
+    """The blocks that a profile asks for.
+
+    Raises:
+        ConfigError: a rule that cannot be read, or bands that cannot be.
+    """
+    places = {name: place for place, name in enumerate(profile.names)}
+    return Blocker([Rule(rule, places) for rule in profile.rules], [lsh_block(lsh, places) for lsh in profile.lsh])

@@ -1,0 +1,83 @@
+"""LSH blocking: records whose q-grams or words, taken from several fields, are alike.
+
+Each shingle is tagged with the field that it comes from, so that a given name does not meet a surname; the signature
+and the bands are those of texts.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from stream_lsh.arrays import U64
+from stream_lsh.hashing import fmix64, odd_constants
+from stream_lsh.lsh.banding import Bands
+from stream_lsh.lsh.solver import choose_banding
+from stream_lsh.records.model import SEVERAL, Values
+from stream_lsh.records.profile import LshBlocking
+from stream_lsh.sketch.catalog import scheme
+from stream_lsh.text.catalog import shingler
+from stream_lsh.text.shingles import Shingles, offsets_of
+
+
+class LshBlock:
+    """The bands of the shingles of some fields.
+
+    Args:
+        places: of the fields among a record's values.
+        shingles: such as `char:3` or `word:1`.
+        threshold: Jaccard similarity of the shingles of all fields together.
+        recall: the probability that a pair at the threshold shares a band.
+        slots: the length of a signature.
+        seed: chooses all hash functions.
+
+    Raises:
+        ConfigError: no such shingles, or no bands for this recall.
+
+    Example:
+        >>> block = LshBlock((0, 1), "char:3", threshold=0.5)
+        >>> keys = block.keys([("jonathan", "smithson"), ("jonathan", "smithsen"), ("", "")])
+        >>> bool((keys[0] == keys[1]).any()), bool(keys[2].any()), keys.shape == (3, block.width)
+        (True, False, True)
+    """
+
+    def __init__(
+        self,
+        places: Sequence[int],
+        shingles: str,
+        *,
+        threshold: float,
+        recall: float = 0.95,
+        slots: int = 64,
+        seed: int = 1,
+    ) -> None:
+        self.banding = choose_banding(threshold, recall, slots)
+        self.width = self.banding.bands
+        self._places = tuple(places)
+        self._shingler = shingler(shingles, seed)
+        self._sketch = scheme("fast", slots, seed)
+        self._bands = Bands(self.banding.bands, self.banding.rows, seed)
+        self._tags = odd_constants(len(self._places), 17 * seed + 5)
+        tag = (self._shingler.spec, *map(str, self._places))
+        self._salt = odd_constants(1, 19 * seed + sum(map(ord, "".join(tag))))
+
+    def keys(self, records: Sequence[Values]) -> U64:
+        """The keys of each record: uint64[n, width], all 0 for one without values."""
+        parts = [self._tagged(records, field) for field in range(len(self._places))]
+        counts = sum((part.counts for part in parts), np.zeros(len(records), np.int64))
+        rows = np.concatenate([np.repeat(np.arange(len(records)), part.counts) for part in parts])
+        order = np.argsort(rows, kind="stable")
+        shingles = Shingles(np.concatenate([part.hashes for part in parts])[order], offsets_of(counts))
+        keys = fmix64(self._bands(self._sketch(shingles)) ^ self._salt) & ~np.uint64(1)
+        keys[counts == 0] = 0
+        return keys
+
+    def _tagged(self, records: Sequence[Values], field: int) -> Shingles:
+        place = self._places[field]
+        found = self._shingler([values[place].replace(SEVERAL, " ") for values in records])
+        return Shingles(fmix64(found.hashes ^ self._tags[field]), found.offsets)
+
+
+def lsh_block(lsh: LshBlocking, places: Mapping[str, int]) -> LshBlock:
+    """The block that a profile asks for; `places` are those of its fields."""
+    fields = [places[name] for name in lsh.fields]
+    return LshBlock(fields, lsh.shingles, threshold=lsh.threshold, recall=lsh.recall)

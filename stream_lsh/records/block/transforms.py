@@ -1,0 +1,94 @@
+"""The part of a value that a blocking rule looks at, by name."""
+
+import re
+from collections.abc import Callable, Mapping
+
+from stream_lsh.errors import ConfigError
+from stream_lsh.records.compare.phonetic import CODES, sound
+from stream_lsh.text.spelling import nearest
+
+Transform = Callable[[str], tuple[str, ...]]
+"""A value to its parts: none, one, or several of which any may agree."""
+
+MOST_TOKENS = 6
+"""Words of a value that are looked at, the longest ones: they are the rarest, as a rule."""
+_SHORTEST_TOKEN = 3
+_COUNTED = re.compile(r"(first|last)([1-9])")
+
+
+def _date_part(start: int, end: int) -> Transform:
+    def part(value: str) -> tuple[str, ...]:
+        found = value[start:end]
+        return (found,) if len(found) == end - start and found.isdecimal() else ()
+
+    return part
+
+
+def _digits(value: str) -> tuple[str, ...]:
+    found = "".join(re.findall("[0-9]+", value))
+    return (found,) if found else ()
+
+
+def _number(value: str) -> tuple[str, ...]:
+    found = re.search("[0-9]+", value)
+    return (found[0],) if found else ()
+
+
+def _tokens(value: str) -> tuple[str, ...]:
+    found = {word for word in value.split() if len(word) >= _SHORTEST_TOKEN}
+    return tuple(sorted(found, key=lambda word: (-len(word), word))[:MOST_TOKENS])
+
+
+def _letters(value: str) -> tuple[str, ...]:
+    return ("".join(sorted(value.replace(" ", ""))),)
+
+
+def _words(value: str) -> tuple[str, ...]:
+    return (" ".join(sorted(value.split())),)
+
+
+def _sounds(code: str) -> Transform:
+    return lambda value: (sound(value, code),)
+
+
+_NAMED: Mapping[str, Transform] = {
+    "year": _date_part(0, 4),
+    "month": _date_part(5, 7),
+    "day": _date_part(8, 10),
+    "digits": _digits,
+    "number": _number,
+    "token": _tokens,
+    "letters": _letters,
+    "words": _words,
+    **{code: _sounds(code) for code in CODES},
+}
+TRANSFORMS = (*_NAMED, "first1", "last1")
+"""All names; `first` and `last` take any number of characters from 1 to 9."""
+EXPLODING = frozenset({"token"})
+"""Transforms that may give several parts of one value."""
+
+
+def transform(name: str) -> Transform:
+    """The transform of a name; "" is the whole value.
+
+    Raises:
+        ConfigError: an unknown name.
+
+    Example:
+        >>> transform("first3")("garski"), transform("year")("1978-11-12"), transform("token")("the data base of it")
+        (('gar',), ('1978',), ('base', 'data', 'the'))
+        >>> transform("letters")("ab ba"), transform("words")("smith john"), transform("digits")("12 main st 4")
+        (('aabb',), ('john smith',), ('124',))
+    """
+    if not name:
+        return lambda value: (value,)
+    counted = _COUNTED.fullmatch(name)
+    if counted:
+        count = int(counted[2])
+        return (lambda value: (value[:count],)) if counted[1] == "first" else (lambda value: (value[-count:],))
+    if name not in _NAMED:
+        expected = ", ".join(TRANSFORMS)
+        raise ConfigError(
+            f"transform: got {name!r}, expected one of {expected}; did you mean {nearest(name, TRANSFORMS)!r}?"
+        )
+    return _NAMED[name]

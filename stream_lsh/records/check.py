@@ -1,0 +1,90 @@
+"""What no single key of a profile can tell: whether its parts fit each other."""
+
+from collections.abc import Iterator, Mapping
+
+from stream_lsh.errors import ConfigError
+from stream_lsh.records.block.lsh import lsh_block
+from stream_lsh.records.block.rules import Rule
+from stream_lsh.records.compare.catalog import COMPARATORS, comparator
+from stream_lsh.records.profile import Comparison, Profile
+from stream_lsh.text.spelling import nearest
+
+Place = tuple[str | int, ...]
+"""Where a problem is: table, number, key."""
+_SURE = 1e-3
+
+
+def problems(profile: Profile) -> Iterator[tuple[Place, str]]:
+    """Everything that does not fit, and where."""
+    places = {name: place for place, name in enumerate(profile.names)}
+    yield from _fields(profile, places)
+    for at, one in enumerate(profile.comparisons):
+        if one.field not in places:
+            yield ("comparison", at, "field"), _unknown(one.field, places)
+        yield from (((("comparison", at, key)), told) for key, told in _comparison(one))
+    for at, rule in enumerate(profile.rules):
+        try:
+            Rule(rule, places)
+        except ConfigError as error:
+            yield ("rules", at), str(error)
+    for at, lsh in enumerate(profile.lsh):
+        unknown = [name for name in lsh.fields if name not in places]
+        yield from ((("lsh", at, "fields"), _unknown(name, places)) for name in unknown)
+        if not unknown:
+            try:
+                lsh_block(lsh, places)
+            except ConfigError as error:
+                yield ("lsh", at, "threshold"), str(error)
+    if not profile.comparisons:
+        yield ("comparison",), "got none, expected one or more: nothing else tells a match"
+    if not profile.rules and not profile.lsh:
+        yield ("rules",), "got none and no [[lsh]], expected blocking: without it no two records are compared"
+    if profile.review > profile.match:
+        yield ("review",), f"got {profile.review:g}, expected at most `match`, {profile.match:g}"
+    if (profile.prior is None) != (not any(one.m for one in profile.comparisons)):
+        yield ("prior",), "got a prior without `m` and `u`, or these without it, expected all of them or none"
+
+
+def checked(profile: Profile) -> Profile:
+    """The profile itself.
+
+    Raises:
+        ConfigError: all that does not fit.
+    """
+    told = [f"{profile.name}: {'.'.join(map(str, place))}: {problem}" for place, problem in problems(profile)]
+    if told:
+        raise ConfigError(told)
+    return profile
+
+
+def _fields(profile: Profile, places: Mapping[str, int]) -> Iterator[tuple[Place, str]]:
+    seen: set[str] = set()
+    for at, one in enumerate(profile.fields):
+        if one.name in seen:
+            yield ("field", at, "name"), f"got {one.name!r} a second time, expected names that differ"
+        seen.add(one.name)
+        yield from ((("field", at, "of"), _unknown(name, places)) for name in one.of if name not in places)
+        if one.part and not one.of:
+            yield ("field", at, "part"), "got one, expected `of` beside it: it is a part of other fields"
+    if not profile.fields:
+        yield ("field",), "got none, expected one or more"
+
+
+def _comparison(one: Comparison) -> Iterator[tuple[str, str]]:
+    try:
+        size = len(comparator(one.comparator, one.levels).levels)
+    except ConfigError as error:
+        yield ("levels" if one.comparator in COMPARATORS else "comparator"), str(error).removeprefix("comparator: ")
+        return
+    if bool(one.m) != bool(one.u):
+        yield ("u" if one.m else "m"), "got none, expected both `m` and `u`, or neither"
+    for key, shares in (("m", one.m), ("u", one.u)):
+        if shares and len(shares) != size:
+            yield key, f"got {len(shares)} probabilities, expected {size}, one for each level of {one.comparator}"
+        elif shares and (abs(sum(shares) - 1) > _SURE or min(shares) <= 0):
+            yield key, f"got probabilities that add up to {sum(shares):g}, expected 1, each of them above 0"
+
+
+def _unknown(name: str, places: Mapping[str, int]) -> str:
+    hint = f"; did you mean {nearest(name, places)!r}?" if places else ""
+    return f"got the field {name!r}, expected one of the profile{hint}"

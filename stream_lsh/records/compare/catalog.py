@@ -1,0 +1,89 @@
+"""The comparators by name, and that of a comparison of a profile."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from stream_lsh.errors import ConfigError
+from stream_lsh.records.compare.comparator import Comparator
+from stream_lsh.records.compare.damerau import damerau
+from stream_lsh.records.compare.dates import Dates
+from stream_lsh.records.compare.exact import Exact
+from stream_lsh.records.compare.geography import Geography
+from stream_lsh.records.compare.jaccard import SetJaccard
+from stream_lsh.records.compare.jaro_winkler import JaroWinkler
+from stream_lsh.records.compare.levenshtein import levenshtein
+from stream_lsh.records.compare.numbers import Numbers
+from stream_lsh.records.compare.person_name import PersonName
+from stream_lsh.records.compare.phones import Phones
+from stream_lsh.records.compare.phonetic import Phonetic
+from stream_lsh.records.compare.tfidf import TfIdf
+from stream_lsh.records.compare.tokens import TokenSet, TokenSort
+from stream_lsh.records.frequencies import Frequencies
+from stream_lsh.text.spelling import nearest
+
+_WITH_LEVELS: Mapping[str, Callable[[Sequence[float]], Comparator]] = {
+    "jaro-winkler": JaroWinkler,
+    "levenshtein": levenshtein,
+    "damerau": damerau,
+    "token-sort": TokenSort,
+    "token-set": TokenSet,
+    "number": Numbers,
+    "distance": Geography,
+    "qgram-jaccard": lambda levels: SetJaccard(3, levels),
+    "bigram-jaccard": lambda levels: SetJaccard(2, levels),
+    "token-jaccard": lambda levels: SetJaccard(0, levels),
+}
+_DEFAULT_LEVELS: Mapping[str, Sequence[float]] = {
+    "jaro-winkler": (0.92, 0.8),
+    "levenshtein": (1, 2),
+    "damerau": (1, 2),
+    "token-sort": (0.9, 0.7),
+    "token-set": (0.9, 0.7),
+    "number": (0.01, 0.1),
+    "distance": (1, 10, 100),
+    "qgram-jaccard": (0.8, 0.5),
+    "bigram-jaccard": (0.8, 0.5),
+    "token-jaccard": (0.8, 0.5),
+    "tfidf": (0.8, 0.5),
+}
+_WITHOUT: Mapping[str, Callable[[], Comparator]] = {
+    "exact": Exact,
+    "date": Dates,
+    "phone": Phones,
+    "person-name": PersonName,
+    "phonetic": Phonetic,
+}
+
+COMPARATORS = (*_WITHOUT, *_WITH_LEVELS, "tfidf")
+"""All names."""
+
+
+def comparator(name: str, levels: Sequence[float] = (), frequencies: Frequencies | None = None) -> Comparator:
+    """The comparator of a name.
+
+    Args:
+        name: out of COMPARATORS.
+        levels: where it cuts; none: its usual levels.
+        frequencies: of words; only `tfidf` reads them.
+
+    Raises:
+        ConfigError: an unknown name, or levels that the comparator does not take.
+
+    Example:
+        >>> comparator("jaro-winkler").spec, comparator("date").spec, comparator("damerau", (1,)).spec
+        ('jaro-winkler 0.92 0.8', 'date', 'damerau 1')
+        >>> comparator("jaro")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        stream_lsh.errors.ConfigError: comparator: got 'jaro', expected one of exact, ...; did you mean 'jaro-winkler'?
+    """
+    if name in _WITHOUT:
+        if levels:
+            raise ConfigError(f"{name}: got levels, expected none: its levels are its own")
+        return _WITHOUT[name]()
+    if name == "tfidf":
+        return TfIdf(Frequencies() if frequencies is None else frequencies, levels or _DEFAULT_LEVELS[name])
+    if name not in _WITH_LEVELS:
+        expected = ", ".join(COMPARATORS)
+        raise ConfigError(
+            f"comparator: got {name!r}, expected one of {expected}; did you mean {nearest(name, COMPARATORS)!r}?"
+        )
+    return _WITH_LEVELS[name](levels or _DEFAULT_LEVELS[name])

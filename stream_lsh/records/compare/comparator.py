@@ -1,0 +1,98 @@
+"""What a comparator is, and the family of those that cut a similarity into levels."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from rapidfuzz.process import cpdist
+
+from stream_lsh.arrays import U8
+from stream_lsh.errors import ConfigError
+
+EQUAL = 0
+"""The level of equal values, of every comparator."""
+MISSING = 255
+"""The level of a pair of which one has no value."""
+_AT_ONCE = 32
+"""Pairs from which the library's loop over arrays is faster than ours over pairs."""
+
+
+class Comparator(Protocol):
+    """Two different values to a level from 1 on; equal ones are not asked about."""
+
+    @property
+    def spec(self) -> str:
+        """The name and settings in a profile, such as `jaro-winkler 0.92 0.8`."""
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """What the levels are called, best first: `equal`, ..., `else`."""
+
+    def level(self, left: str, right: str) -> int:
+        """The level of two values that differ, neither of them empty; the same whichever comes first."""
+
+    def batch(self, left: Sequence[str], right: Sequence[str]) -> U8:
+        """The level of each of n such pairs: uint8[n]; for each what `level` says."""
+
+
+class OneByOne:
+    """The batch of a comparator that has no faster way than pair by pair."""
+
+    def level(self, left: str, right: str) -> int:
+        """The level of two values."""
+        raise NotImplementedError
+
+    def batch(self, left: Sequence[str], right: Sequence[str]) -> U8:
+        """The level of each of n pairs: uint8[n]."""
+        return np.fromiter(map(self.level, left, right), np.uint8, len(left))
+
+
+class Cut(OneByOne):
+    """A similarity from 0 to 1 cut at thresholds.
+
+    Args:
+        name: of the comparator.
+        scorer: of `rapidfuzz`, from two texts to a similarity.
+        thresholds: descending, above 0 and at most 1: level i is a similarity of `thresholds[i - 1]` or more.
+        scale: what the scorer gives for equal texts.
+
+    Raises:
+        ConfigError: thresholds that are not in order or out of range.
+    """
+
+    def __init__(
+        self, name: str, scorer: Callable[..., Any], thresholds: Sequence[float], *, scale: float = 1.0
+    ) -> None:
+        check_thresholds(name, thresholds)
+        self.spec = spec_of(name, thresholds)
+        self.levels = ("equal", *(f"≥ {threshold:g}" for threshold in thresholds), "else")
+        self._scorer = scorer
+        self._cutoff = min(thresholds) * scale
+        self._descending = np.array([-scale * threshold for threshold in thresholds])
+        self._cuts = self._descending.tolist()
+
+    def level(self, left: str, right: str) -> int:
+        """The level of two values."""
+        return bisect_left(self._cuts, -self._scorer(left, right, score_cutoff=self._cutoff)) + 1
+
+    def batch(self, left: Sequence[str], right: Sequence[str]) -> U8:
+        """The level of each of n pairs: uint8[n]."""
+        if len(left) < _AT_ONCE:
+            return super().batch(left, right)
+        found = cpdist(left, right, scorer=self._scorer, score_cutoff=self._cutoff, dtype=np.float64, workers=1)
+        return (self._descending.searchsorted(-found, side="left") + 1).astype(np.uint8)
+
+
+def spec_of(name: str, settings: Sequence[float]) -> str:
+    """The name of a comparator with its settings."""
+    return " ".join((name, *(f"{setting:g}" for setting in settings)))
+
+
+def check_thresholds(name: str, thresholds: Sequence[float]) -> None:
+    """Raise ConfigError unless these are similarities, descending."""
+    ordered = all(one > other for one, other in pairwise(thresholds))
+    if not thresholds or not ordered or not all(0 < threshold <= 1 for threshold in thresholds):
+        shown = ", ".join(f"{threshold:g}" for threshold in thresholds) or "none"
+        raise ConfigError(f"{name}: got the levels {shown}, expected similarities above 0 and up to 1, descending")

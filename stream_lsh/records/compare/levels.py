@@ -1,0 +1,71 @@
+"""The levels of many pairs: each two distinct values are compared once, however many pairs have them."""
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+
+from stream_lsh.arrays import I64, U8
+from stream_lsh.records.compare.comparator import EQUAL, MISSING, Comparator
+from stream_lsh.records.model import SEVERAL, Column
+
+
+def level_of(comparator: Comparator, left: str, right: str) -> int:
+    r"""The level of two values: of several the best pair's, MISSING where there is none.
+
+    Example:
+        >>> from stream_lsh.records.compare.jaro_winkler import JaroWinkler
+        >>> names = JaroWinkler((0.9,))
+        >>> level_of(names, "bob\x1frobert", "robert"), level_of(names, "bob", ""), level_of(names, "bob", "ann")
+        (0, 255, 2)
+    """
+    if not left or not right:
+        return MISSING
+    if left == right:
+        return EQUAL
+    if SEVERAL not in left and SEVERAL not in right:
+        return comparator.level(left, right)
+    ones, others = left.split(SEVERAL), right.split(SEVERAL)
+    if not set(ones).isdisjoint(others):
+        return EQUAL
+    return min(comparator.level(one, other) for one, other in product(ones, others))
+
+
+def levels_of(comparator: Comparator, column: Column, left: I64, right: I64) -> U8:
+    """The level of each pair of rows of a column.
+
+    Args:
+        comparator: that of the column.
+        column: of n records.
+        left: rows, int64[m].
+        right: rows, int64[m].
+
+    Returns:
+        uint8[m]; for each pair what `level_of` says of its values.
+    """
+    one, other = column.codes[left], column.codes[right]
+    levels = np.full(one.size, MISSING, np.uint8)
+    levels[(one == other) & (one >= 0)] = EQUAL
+    at = np.flatnonzero((one != other) & (one >= 0) & (other >= 0))
+    if not at.size:
+        return levels
+    # Which of the two comes first makes no difference to their level.
+    low, high = np.minimum(one[at], other[at]), np.maximum(one[at], other[at])
+    distinct, places = np.unique(low * len(column.values) + high, return_inverse=True)
+    lows, highs = np.divmod(distinct, len(column.values))
+    levels[at] = _distinct(comparator, _chosen(column.values, lows), _chosen(column.values, highs))[places]
+    return levels
+
+
+def _chosen(values: Sequence[str], places: I64) -> list[str]:
+    return [values[place] for place in places.tolist()]
+
+
+def _distinct(comparator: Comparator, left: list[str], right: list[str]) -> U8:
+    several = [
+        at for at, (one, other) in enumerate(zip(left, right, strict=True)) if SEVERAL in one or SEVERAL in other
+    ]
+    levels = comparator.batch(left, right)
+    for at in several:
+        levels[at] = level_of(comparator, left[at], right[at])
+    return levels

@@ -1,0 +1,94 @@
+"""Given names or surnames as people have them: short forms, initials, one of several names, names that sound alike.
+
+Beside Jaro-Winkler similarity (see there) this knows what is no slip of the pen: Bob is Robert, J. may be Jane, a
+second given name is left out.  A junior is not his father: different generations are never alike.
+"""
+
+from functools import lru_cache
+
+from rapidfuzz.distance import JaroWinkler
+
+from stream_lsh.records.compare.comparator import OneByOne
+from stream_lsh.records.compare.nicknames import are_forms
+from stream_lsh.records.compare.phonetic import sound
+
+_GENERATIONS = {
+    "jr": 1, "junior": 1, "sr": 2, "snr": 2, "senior": 2, "i": 3, "ii": 4, "iii": 5, "iv": 6, "2nd": 4, "3rd": 5,
+}  # fmt: skip
+_FORM, _CLOSE, _PART, _INITIAL, _NEAR, _FAR, _ELSE = range(1, 8)
+
+
+class PersonName(OneByOne):
+    """Levels of two names of a person.
+
+    Example:
+        >>> names = PersonName()
+        >>> pairs = ("bob", "robert"), ("martha", "marhta"), ("maria luis", "maria"), ("x jr", "x sr")
+        >>> [names.levels[names.level(*pair)] for pair in pairs]
+        ['a form of it', '≥ 0.92', 'one of several', 'else']
+    """
+
+    spec = "person-name"
+    levels = (
+        "equal",
+        "a form of it",
+        "≥ 0.92",
+        "one of several",
+        "its initial",
+        "≥ 0.88 or alike in sound",
+        "≥ 0.7",
+        "else",
+    )
+
+    def level(self, left: str, right: str) -> int:
+        """The level of two values."""
+        similarity = JaroWinkler.similarity(left, right, score_cutoff=0.7)
+        if " " in left or " " in right:
+            return _of_several(left, right, similarity)
+        return _of_words(left, right, similarity)
+
+
+def _of_words(one: str, other: str, similarity: float) -> int:
+    if are_forms(one, other):
+        return _FORM
+    if len(one) == 1 or len(other) == 1:
+        return _INITIAL if one[0] == other[0] else _ELSE
+    if similarity >= 0.92:
+        return _CLOSE
+    if similarity >= 0.88 or (similarity >= 0.7 and sound(one) == sound(other)):
+        return _NEAR
+    return _FAR if similarity >= 0.7 else _ELSE
+
+
+@lru_cache(maxsize=1 << 15)
+def _parted(name: str) -> tuple[tuple[str, ...], int]:
+    """The words of a name, and which generation it names, 0 for none."""
+    words = name.split()
+    numbers = [_GENERATIONS.get(word, 0) for word in words[1:]]
+    kept = (*words[:1], *(word for word, number in zip(words[1:], numbers, strict=True) if not number))
+    return kept, max(numbers, default=0)
+
+
+def _length_first(words: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
+    return len(words), words  # of two names as long as each other, always the same one is looked for in the other
+
+
+def _of_several(left: str, right: str, similarity: float) -> int:
+    (ones, generation), (others, other_generation) = _parted(left), _parted(right)
+    if generation and other_generation and generation != other_generation:
+        return _ELSE
+    if set(ones) == set(others):
+        return _FORM
+    shorter, longer = sorted((ones, others), key=_length_first)
+    if set(shorter) <= set(longer):
+        return _PART
+    found = [
+        min(_FORM if one == other else _of_words(one, other, JaroWinkler.similarity(one, other)) for other in longer)
+        for one in shorter
+    ]
+    worst = max(found)
+    if worst < _FAR:
+        return max(_PART, worst) if len(shorter) < len(longer) else worst
+    if similarity >= 0.92:  # the same letters, parted otherwise
+        return _NEAR
+    return _FAR if min(found) <= _CLOSE else _ELSE

@@ -1,0 +1,28 @@
+"""Telephone numbers: one may have the codes of country and area that the other leaves out."""
+
+from rapidfuzz.distance import OSA
+
+from stream_lsh.records.compare.comparator import OneByOne
+
+_LOCAL = 7
+
+
+class Phones(OneByOne):
+    """Levels of two numbers, as `standardise.phone` gives them.
+
+    Example:
+        >>> phones = Phones()
+        >>> [phones.levels[phones.level("7029191300", other)] for other in ("17029191300", "7029191301", "123")]
+        ['without its codes', 'one digit', 'else']
+    """
+
+    spec = "phone"
+    levels = ("equal", "without its codes", "one digit", "else")
+
+    def level(self, left: str, right: str) -> int:
+        """The level of two values."""
+        one, other = left.lstrip("0"), right.lstrip("0")
+        shorter, longer = (one, other) if len(one) <= len(other) else (other, one)
+        if len(shorter) >= _LOCAL and longer.endswith(shorter):
+            return 1
+        return 2 if len(shorter) >= _LOCAL and OSA.distance(left, right, score_cutoff=1) <= 1 else 3

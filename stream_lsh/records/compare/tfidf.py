@@ -1,0 +1,54 @@
+"""Words in common, rare ones more: cosine of the vectors of inverse document frequencies.
+
+Reference: Salton and Buckley, Term-weighting approaches in automatic text retrieval, 1988; Cohen, Ravikumar and
+Fienberg, A comparison of string distance metrics for name-matching tasks, 2003.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from math import log, sqrt
+
+from stream_lsh.records.compare.comparator import OneByOne, check_thresholds, spec_of
+from stream_lsh.records.frequencies import Frequencies
+
+
+class TfIdf(OneByOne):
+    """Levels of the weighted similarity of words.
+
+    Args:
+        frequencies: how many values have each word; read at every comparison, so it may grow meanwhile.
+        thresholds: descending.
+
+    Guarantees:
+        with equal frequencies the answer is the same; a word that nobody has weighs as one that a single value has.
+
+    Example:
+        >>> frequencies = Frequencies()
+        >>> for title in ("the tree", "the house", "the sky", "the sea"):
+        ...     frequencies.add(title.split())
+        >>> tfidf = TfIdf(frequencies, (0.6, 0.2))
+        >>> tfidf.level("the tree", "tree"), tfidf.level("the tree", "the sea")
+        (1, 3)
+    """
+
+    def __init__(self, frequencies: Frequencies, thresholds: Sequence[float] = (0.8, 0.5)) -> None:
+        check_thresholds("tfidf", thresholds)
+        self.spec = spec_of("tfidf", thresholds)
+        self.levels = ("equal", *(f"≥ {threshold:g}" for threshold in thresholds), "else")
+        self._frequencies = frequencies
+        self._cuts = [-threshold for threshold in thresholds]
+
+    def level(self, left: str, right: str) -> int:
+        """The level of two values."""
+        one, other = set(left.split()), set(right.split())
+        shared = one & other
+        if not shared:
+            return len(self._cuts) + 1
+        squares = [sum(self._weight(word) for word in sorted(words)) for words in (shared, one, other)]
+        return bisect_left(self._cuts, -squares[0] / (sqrt(squares[1] * squares[2]) or 1.0)) + 1
+
+    def _weight(self, word: str) -> float:
+        """The square of a word's weight; never 0, so that values of common words only are alike as well."""
+        known = self._frequencies
+        weight = log((known.total + 1) / max(1, known.count(word)))
+        return max(weight, 0.1) ** 2

@@ -1,0 +1,211 @@
+"""A profile for records of which nothing is known: types of fields, comparisons and blocking from the values.
+
+A type is what most values of a column can be read as, with a hint from its name.  Every two fields are a blocking rule
+if few enough records share their values; together the rules do without any single field, so that a mistake in one is
+not fatal.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from stream_lsh.errors import InputError
+from stream_lsh.records.model import Record
+from stream_lsh.records.profile import Comparison, Field, LshBlocking, Profile, column_of, folded
+from stream_lsh.records.standardise.catalog import standard_value, standardiser
+from stream_lsh.records.standardise.date import exists
+
+SAMPLE = 5_000
+"""Records that are looked at, the first ones."""
+_MOST = 0.8
+"""The share of values that decides on a type."""
+_LEAST_FILLED = 0.02
+_FEW_VALUES = 60
+_RULES, _FREE_OF_EACH = 16, 4
+_PAIRS_A_RECORD = 3.0
+_HINTS = (
+    ("email", "email|mail"),
+    ("phone", "phone|tel|mobile|fax"),
+    ("postcode", "postcode|postal|zip"),
+    ("date", "date|dob|birth|born"),
+    ("address", "address|street|addr|suburb|city|town|road"),
+    ("name", "name|forename|surname|author|creator"),
+    ("identifier", "ssn|socsec|passport|license|licence|taxid|isbn|ean|gtin|sku|model|number"),
+)
+_ID_COLUMNS = ("id", "rec_id", "record_id", "unique_id")
+_SOURCE_COLUMNS = ("source", "data_source", "source_dataset")
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A column: its name, its type, and the standard values of the sample."""
+
+    column: str
+    name: str
+    type: str
+    values: list[str]
+
+    @property
+    def distinct(self) -> int:
+        return len({value for value in self.values if value})
+
+    @property
+    def words(self) -> float:
+        filled = [value.count(" ") + 1 for value in self.values if value]
+        return sum(filled) / max(1, len(filled))
+
+    @property
+    def filled(self) -> float:
+        return sum(map(bool, self.values)) / max(1, len(self.values))
+
+
+def infer(records: Sequence[Record], name: str = "inferred") -> Profile:
+    """A profile proposed from some records; learn from them before it is used.
+
+    Raises:
+        InputError: no column has values -> there is nothing to compare.
+
+    Example:
+        >>> people = [Record(str(n), {"Surname": s, "dob": d}) for n, (s, d) in enumerate(
+        ...     [("Smith", "1980-01-02"), ("Jones", "1990-03-04"), ("Brown", "1970-05-06")])]
+        >>> profile = infer(people)
+        >>> [(field.name, field.type) for field in profile.fields], profile.rules
+        ([('surname', 'name'), ('dob', 'date')], ('surname', 'dob', 'surname:soundex + dob'))
+    """
+    sample = records[:SAMPLE]
+    columns = list(dict.fromkeys(column for record in sample for column in record.fields))
+    special = {column_of(names, columns) for names in (_ID_COLUMNS, _SOURCE_COLUMNS)}
+    seen, names = [], set[str]()
+    for column in columns:
+        if column not in special:
+            one = _looked_at(column, [record.fields.get(column) for record in sample], names)
+            if one.filled >= _LEAST_FILLED and one.distinct > 1:
+                seen.append(one)
+                names.add(one.name)
+    if not seen:
+        raise InputError("fields", f"got {len(records)} records without two values to compare in any column")
+    return Profile(
+        name=name,
+        fields=tuple(Field(name=one.name, type=one.type, columns=(one.column,)) for one in seen),
+        comparisons=tuple(_comparison(one) for one in seen),
+        rules=_rules(seen),
+        lsh=tuple(LshBlocking(fields=(one.name,)) for one in seen if one.type == "text" and one.words >= 3),
+        match=0.95,
+    )
+
+
+def _looked_at(column: str, raw: Sequence[object], taken: set[str]) -> _Seen:
+    plain = [standard_value(value, str.strip) for value in raw]
+    type = _type_of(column, [value for value in plain if value])
+    standardise = standardiser(type)
+    name = re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_")[:48]
+    name = name if re.match("[a-z]", name) else f"field_{name}".strip("_")
+    while name in taken:
+        name += "_"
+    return _Seen(column, name, type, [standard_value(value, standardise) for value in raw])
+
+
+def _type_of(column: str, values: Sequence[str]) -> str:
+    hint = next((type for type, names in _HINTS if re.search(names, folded(column))), "")
+    written = _of_form(values)
+    if written:
+        return written
+    if hint in ("phone", "postcode", "identifier") and _share(values, ".*[0-9].*") >= _MOST:
+        return hint
+    if _share(values, r"[-+]?[0-9]+([.,][0-9]+)?") >= _MOST:
+        return _of_digits(values)
+    if _share(values, r"(?=.*[0-9])[A-Za-z0-9-]{4,32}") >= _MOST:
+        return "identifier"
+    distinct = len({value.lower() for value in values})
+    if hint in ("address", "name"):
+        return hint
+    return "category" if distinct <= _FEW_VALUES and distinct * 10 <= len(values) else "text"
+
+
+def _of_form(values: Sequence[str]) -> str:
+    """The type of values whose form alone tells it; "" where it does not."""
+    if _share(values, r"[^\s@]+@[^\s@]+") >= _MOST:
+        return "email"
+    days = sum(exists(standardiser("date")(value)) for value in values)
+    return "date" if days >= _MOST * max(1, len(values)) else ""
+
+
+def _of_digits(values: Sequence[str]) -> str:
+    """Numbers are written at any length, codes at one, and a measure has but a few values."""
+    lengths = {len(value) for value in values}
+    if len(lengths) <= 2 and max(lengths) >= 5:
+        return "identifier"
+    if max(lengths) == min(lengths) == 4:
+        return "number" if _share(values, "(1[5-9]|20)[0-9]{2}") >= _MOST else "postcode"
+    return "number"
+
+
+def _share(values: Sequence[str], pattern: str) -> float:
+    compiled = re.compile(pattern)
+    return sum(compiled.fullmatch(value) is not None for value in values) / max(1, len(values))
+
+
+def _comparison(one: _Seen) -> Comparison:
+    comparator, levels = _COMPARED[one.type]
+    if one.type in ("name", "text", "category") and one.words >= 3:
+        comparator, levels = ("token-sort", (0.9, 0.75, 0.6, 0.45)) if one.type == "name" else _COMPARED["text"]
+    elif one.type == "text":
+        comparator, levels = _COMPARED["name"]
+    elif one.type == "number" and _share([value for value in one.values if value], "(1[5-9]|20)[0-9]{2}") >= _MOST:
+        levels = (1.0, 2.0)
+    frequent = one.type not in ("date", "number", "location") and one.words < 3
+    return Comparison(field=one.name, comparator=comparator, levels=levels, term_frequency=frequent)
+
+
+_COMPARED: Mapping[str, tuple[str, tuple[float, ...]]] = {
+    "name": ("jaro-winkler", (0.94, 0.88, 0.7)),
+    "date": ("date", ()),
+    "address": ("token-sort", (0.9, 0.7)),
+    "phone": ("phone", ()),
+    "email": ("jaro-winkler", (0.95, 0.88)),
+    "postcode": ("damerau", (1.0, 2.0)),
+    "identifier": ("damerau", (1.0, 2.0)),
+    "text": ("qgram-jaccard", (0.9, 0.75, 0.6, 0.4)),
+    "number": ("number", (0.01, 0.1)),
+    "category": ("damerau", (1.0,)),
+    "location": ("distance", (1.0, 10.0)),
+}
+
+
+def _rules(seen: Sequence[_Seen]) -> tuple[str, ...]:
+    """Fields that stand for a record alone, then pairs of fields, those first that let most records meet."""
+    alone = [(one.name, one, one.values) for one in seen if one.type != "category"]
+    found = [rule for rule, _, values in alone if _pairs(values) <= _PAIRS_A_RECORD * len(values)]
+    parts = [(f"{one.name}{_SOUND.get(one.type, '')}", one) for one in seen]
+    costs = []
+    for (rule, one), (other_rule, other) in combinations(parts, 2):
+        both = [f"{a}\x1f{b}" if a and b else "" for a, b in zip(_parts(one), _parts(other), strict=True)]
+        cost = _pairs(both)
+        if 0 < cost <= _PAIRS_A_RECORD * len(both) or len(seen) == 2:
+            costs.append((-cost, f"{rule} + {other_rule}", {one.name, other.name}))
+    used: dict[str, int] = {}
+    for _, rule, names in sorted(costs, key=lambda cost: (cost[0], cost[1])):
+        if len(found) < _RULES and all(used.get(name, 0) < _FREE_OF_EACH for name in names):
+            found.append(rule)
+            used |= {name: used.get(name, 0) + 1 for name in names}
+    return tuple(found)
+
+
+_SOUND: Mapping[str, str] = {"name": ":soundex", "address": ":first5", "text": ":first5"}
+
+
+def _parts(one: _Seen) -> list[str]:
+    if one.type == "name":
+        from stream_lsh.records.compare.phonetic import sound  # noqa: PLC0415
+
+        return [sound(value) for value in one.values]
+    return [value[:5] for value in one.values] if one.type in _SOUND else one.values
+
+
+def _pairs(values: Sequence[str]) -> int:
+    counts: dict[str, int] = {}
+    for value in values:
+        if value:
+            counts[value] = counts.get(value, 0) + 1
+    return sum(count * (count - 1) // 2 for count in counts.values())

@@ -1,0 +1,195 @@
+"""Levels to evidence, after Fellegi and Sunter: the bits that each field adds for or against a match.
+
+    weight of a level   log2(m / u)
+    of equal values     log2(m / share of the records that have the value), where the profile asks for it
+    total               log2(prior / (1 - prior)) + the sum of the weights
+    probability         1 / (1 + 2 ** -total)
+
+A missing value weighs 0.  As long as nothing was learned, the score is the weighted mean of how high each level stands
+between `else` and `equal`, which is no probability, but is cut by the same thresholds.
+
+Reference: Fellegi and Sunter, A theory for record linkage, 1969; Winkler, Frequency-based matching in the
+Fellegi-Sunter model, 2000; Linacre et al., Splink, 2022.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import log2
+from typing import NamedTuple
+
+import numpy as np
+
+from stream_lsh.arrays import F64, I64, U8
+from stream_lsh.records.compare.catalog import comparator
+from stream_lsh.records.compare.comparator import EQUAL, MISSING, Comparator
+from stream_lsh.records.compare.levels import level_of, levels_of
+from stream_lsh.records.frequencies import Frequencies
+from stream_lsh.records.model import SEVERAL, Column, Values
+from stream_lsh.records.profile import Comparison, Profile
+from stream_lsh.records.reading import words_of
+
+MOST_BITS = 30.0
+"""A single field says no more than this, for or against."""
+
+
+class Scored(NamedTuple):
+    """A pair's evidence.
+
+    Attributes:
+        total: bits, with the prior; in the fallback the weighted mean.
+        probability: of a match.
+        weights: bits of each comparison, in the order of the profile.
+        levels: of each comparison, MISSING where a value is.
+    """
+
+    total: float
+    probability: float
+    weights: tuple[float, ...]
+    levels: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """The same of n pairs: float64[n], float64[n], float64[n, comparisons], uint8[n, comparisons]."""
+
+    total: F64
+    probability: F64
+    weights: F64
+    levels: U8
+
+
+class _Compared:
+    """A comparison with what it needs at hand."""
+
+    __slots__ = ("before", "bits", "comparator", "expected", "frequencies", "place", "words")
+
+    def __init__(self, one: Comparison, place: int, before: float) -> None:
+        self.before = before
+        self.place = place
+        self.words = Frequencies() if one.comparator == "tfidf" else None
+        self.comparator: Comparator = comparator(one.comparator, one.levels, self.words)
+        self.bits = bits_of(one.m, one.u)
+        self.expected = one.u[EQUAL] if one.u else 0.0
+        self.frequencies = Frequencies() if one.term_frequency else None
+
+    def equal_bits(self, value: str) -> float:
+        """What an equal value is worth, the rarer the more; of several nobody knows which one it is that counts."""
+        frequencies = self.frequencies
+        if frequencies is None or SEVERAL in value:
+            return self.bits[EQUAL]
+        rarer = log2(self.expected / frequencies.share(value, self.expected, self.before))
+        return max(-MOST_BITS, min(MOST_BITS, self.bits[EQUAL] + rarer))
+
+
+class Scorer:
+    """Scores pairs of records of a profile, and keeps the frequencies of their values.
+
+    Args:
+        profile: with what was learned, or without.
+
+    Example:
+        >>> from stream_lsh.records.profile import Field
+        >>> name = Comparison(
+        ...     field="name", comparator="jaro-winkler", levels=(0.9,), m=(0.8, 0.1, 0.1), u=(0.05, 0.05, 0.9)
+        ... )
+        >>> scorer = Scorer(Profile(name="people", fields=(Field(name="name"),), comparisons=(name,), prior=0.5))
+        >>> scored = scorer.score_one(("martha",), [("martha",), ("marhta",), ("bob",), ("",)])
+        >>> [round(one.total, 2) for one in scored], [round(one.probability, 3) for one in scored]
+        ([4.0, 1.0, -3.17, 0.0], [0.941, 0.667, 0.1, 0.5])
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        places = {name: place for place, name in enumerate(profile.names)}
+        self._compared = [_Compared(one, places[one.field], profile.smoothing) for one in profile.comparisons]
+        self._learned = profile.learned
+        prior = 0.5 if profile.prior is None else profile.prior
+        self.prior_bits = log2(prior / (1 - prior))
+        self._shares = [one.weight for one in profile.comparisons]
+
+    @property
+    def comparators(self) -> list[Comparator]:
+        """In the order of the comparisons."""
+        return [one.comparator for one in self._compared]
+
+    @property
+    def places(self) -> list[int]:
+        """The place of each comparison's field among a record's values."""
+        return [one.place for one in self._compared]
+
+    def count(self, records: Iterable[Values], *, remove: bool = False) -> None:
+        """Take records into the frequencies, or out of them."""
+        for values in records:
+            for one in self._compared:
+                value = values[one.place]
+                for kept, found in ((one.frequencies, value.split(SEVERAL)), (one.words, words_of([value]))):
+                    if kept is not None and value:
+                        (kept.remove if remove else kept.add)(found)
+
+    def levels(self, columns: Sequence[Column], left: I64, right: I64) -> U8:
+        """The levels of pairs of rows: uint8[n, comparisons]."""
+        found = np.empty((left.size, len(self._compared)), np.uint8)
+        for at, one in enumerate(self._compared):
+            found[:, at] = levels_of(one.comparator, columns[one.place], left, right)
+        return found
+
+    def score(self, columns: Sequence[Column], left: I64, right: I64) -> Scores:
+        """The evidence of pairs of rows of a batch; for each pair what `score_one` says."""
+        levels = self.levels(columns, left, right)
+        if not self._learned:
+            return self._fallback(levels)
+        weights = np.zeros(levels.shape)
+        for at, one in enumerate(self._compared):
+            table = np.zeros(MISSING + 1)
+            table[: len(one.bits)] = one.bits
+            weights[:, at] = table[levels[:, at]]
+            if one.frequencies is not None:
+                column = columns[one.place]
+                same = column.codes[left] == column.codes[right]  # not so where one of several values is shared
+                equal = np.flatnonzero((levels[:, at] == EQUAL) & same)
+                codes, places = np.unique(column.codes[left[equal]], return_inverse=True)
+                bits = np.array([one.equal_bits(column.values[code]) for code in codes.tolist()])
+                weights[equal, at] = bits[places] if equal.size else 0
+        total = weights.sum(axis=1) + self.prior_bits
+        return Scores(total, 1 / (1 + np.exp2(-total)), weights, levels)
+
+    def score_one(self, values: Values, others: Sequence[Values]) -> list[Scored]:
+        """The evidence of one record with each of some others: the way of the stream, without arrays."""
+        return [self._pair(values, other) for other in others]
+
+    def _pair(self, values: Values, others: Values) -> Scored:
+        levels, weights = [], []
+        for one in self._compared:
+            value, other = values[one.place], others[one.place]
+            if not value or not other:
+                levels.append(MISSING)
+                weights.append(0.0)
+            elif value == other:
+                levels.append(EQUAL)
+                weights.append(one.equal_bits(value) if self._learned else 0.0)
+            else:
+                level = level_of(one.comparator, value, other)
+                levels.append(level)
+                weights.append(one.bits[level] if self._learned else 0.0)
+        if not self._learned:
+            found = self._fallback(np.array([levels], np.uint8))
+            return Scored(float(found.total[0]), float(found.probability[0]), tuple(found.weights[0]), tuple(levels))
+        total = sum(weights) + self.prior_bits
+        return Scored(total, 1 / (1 + 2.0**-total), tuple(weights), tuple(levels))
+
+    def _fallback(self, levels: U8) -> Scores:
+        lasts = np.array([len(one.comparator.levels) - 1 for one in self._compared])
+        present = levels != MISSING
+        shares = np.where(present, self._shares, 0.0)
+        heights = np.where(present, 1 - levels / lasts, 0.0) * shares
+        total = heights.sum(axis=1) / np.maximum(shares.sum(axis=1), 1e-9)
+        return Scores(total, total, heights, levels)
+
+
+def bits_of(m: Sequence[float], u: Sequence[float]) -> list[float]:
+    """The weight of each level: log2(m / u), cut at 30 bits either way.
+
+    Example:
+        >>> bits_of((0.75, 0.25), (0.1875, 0.5))
+        [2.0, -1.0]
+    """
+    return [max(-MOST_BITS, min(MOST_BITS, log2(one / other))) for one, other in zip(m, u, strict=True)]

@@ -1,0 +1,90 @@
+"""The types of fields by name, and the values of a record as a profile has them."""
+
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from stream_lsh.errors import MalformedMessage
+from stream_lsh.records.model import SEVERAL
+from stream_lsh.records.standardise.address import address
+from stream_lsh.records.standardise.characters import LONGEST, fold, words
+from stream_lsh.records.standardise.codes import identifier, postcode
+from stream_lsh.records.standardise.date import date
+from stream_lsh.records.standardise.email import email
+from stream_lsh.records.standardise.location import location
+from stream_lsh.records.standardise.name import name
+from stream_lsh.records.standardise.number import number
+from stream_lsh.records.standardise.phone import phone
+
+Standardise = Callable[[str], str]
+
+MOST_VALUES = 8
+"""Values of one field that are kept; the first ones in the order of their standard form."""
+LONGEST_TEXT = 4096
+
+TYPES: Mapping[str, Standardise] = {
+    "name": name,
+    "date": date,
+    "address": address,
+    "phone": phone,
+    "email": email,
+    "postcode": postcode,
+    "identifier": identifier,
+    "text": partial(words, longest=LONGEST_TEXT),
+    "number": number,
+    "category": fold,
+    "location": location,
+    "source": fold,
+}
+"""By the name that profiles have for them."""
+
+NOTHING = frozenset({"", "-", "--", "?", "n/a", "#n/a", "nan", "none", "null", "unknown"})
+"""What stands for a missing value, in lower case."""
+
+
+def standardiser(type: str, order: str = "mdy") -> Standardise:
+    """The standardiser of a type of field; `order` is that of dates."""
+    return partial(date, order=order) if type == "date" else TYPES[type]
+
+
+def standard_value(value: object, standardise: Standardise, missing: frozenset[str] = NOTHING) -> str:
+    """The standard form of a field's value, several of them as one text; "" where it has none.
+
+    Args:
+        value: a text, a number, a boolean, None, or a list of these.
+        standardise: of the field's type.
+        missing: texts that stand for no value.
+
+    Raises:
+        MalformedMessage: a value of another sort -> dead-letter the record.
+
+    Example:
+        >>> standard_value(["Bob", "Robert ", None, "bob"], name).split(SEVERAL), standard_value("N/A", name)
+        (['bob', 'robert'], '')
+    """
+    if isinstance(value, str):
+        return _one(value, standardise, missing)
+    if isinstance(value, list | tuple):
+        found = sorted({one for each in value if (one := _one(_text(each), standardise, missing))})
+        return SEVERAL.join(found[:MOST_VALUES])
+    return _one(_text(value), standardise, missing)
+
+
+def _one(text: str, standardise: Standardise, missing: frozenset[str]) -> str:
+    if text[:LONGEST].strip().lower() in missing:
+        return ""
+    found = standardise(text)
+    return "" if found in missing else found
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | int):
+        return str(value).lower()
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.15g}"
+    sort = "an object" if isinstance(value, dict) else f"a {type(value).__name__}"
+    raise MalformedMessage("field", f"got {sort} as the value of a field, expected a text, a number or a list of them")

@@ -1,0 +1,75 @@
+"""What all types of fields share: which characters of a value are left, and how long it may be.
+
+A value is folded to one case, to the compatible forms of its characters and, in Latin, Greek and Cyrillic, to letters
+without diacritics; marks of other scripts are letters of theirs and stay.  Control characters part words; characters
+without a form (joiners, marks of direction, lone surrogates) are dropped.
+"""
+
+import unicodedata
+
+from stream_lsh.text.normalise import stream_safe
+
+LONGEST = 512
+"""Characters of a value that are compared; the rest of a longer one is cut off, for comparing takes their product."""
+
+_CONTROLS = {code: " " for code in (*range(0x20), 0x7F)}
+_PUNCTUATION = {code: " " for code in range(0x80) if not chr(code).isalnum()}
+_DIACRITICS = dict.fromkeys(range(0x300, 0x370))
+_ROUNDS = 4  # some compatible forms hide upper case, and some cases hide compatible forms
+
+
+def fold(text: str, longest: int = LONGEST) -> str:
+    r"""The value in one case and form, words one space apart.
+
+    Example:
+        >>> fold("  José\x00 ÅNGSTRÖM "), fold("ＡＢＣ"), fold("日本 太郎")
+        ('jose angstrom', 'abc', '日本 太郎')
+    """
+    text = text[:longest]
+    if text.isascii():
+        return " ".join(text.lower().translate(_CONTROLS).split())
+    for _ in range(_ROUNDS):
+        before, text = text, _folded(text)[:longest]
+        if text == before:
+            break
+    return text.strip()
+
+
+def words(text: str, longest: int = LONGEST) -> str:
+    """Likewise, with letters and digits only: what stands between them parts words.
+
+    Example:
+        >>> words("Smith-Jones, A.B."), words("Müller & Söhne")
+        ('smith jones a b', 'muller sohne')
+    """
+    text = fold(text, longest)
+    if text.isascii():
+        return " ".join(text.translate(_PUNCTUATION).split())
+    return " ".join("".join(character if _is_letter(character) else " " for character in text).split())
+
+
+def solid(text: str, longest: int = LONGEST) -> str:
+    """Letters and digits only, with nothing between them.
+
+    Example:
+        >>> solid("AB-12 34/x")
+        'ab1234x'
+    """
+    return words(text, longest).replace(" ", "")
+
+
+def _folded(text: str) -> str:
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", stream_safe(text)).casefold())
+    text = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).translate(_DIACRITICS))
+    return " ".join("".join(map(_visible, text)).split())
+
+
+def _visible(character: str) -> str:
+    category = unicodedata.category(character)
+    if category[0] != "C":
+        return character
+    return " " if category == "Cc" else ""
+
+
+def _is_letter(character: str) -> bool:
+    return unicodedata.category(character)[0] in "LNM"

@@ -1,0 +1,35 @@
+"""Names of people and of their parts: without punctuation, without forms of address.
+
+An apostrophe joins (O'Brien is obrien), everything else parts words.  What stands before a comma is the surname, if
+there are but a few words.
+"""
+
+import re
+
+from stream_lsh.records.standardise.characters import LONGEST, fold, words
+
+_TITLES = frozenset({"mr", "mrs", "ms", "miss", "mx", "dr", "prof", "professor", "sir", "dame", "herr", "frau", "mme"})
+_WORDS = re.compile(r"\S+( \S+)?")
+_APOSTROPHES = dict.fromkeys(map(ord, "'’‘`´ʼ"))
+
+
+def name(text: str) -> str:
+    """The name in words of lower case.
+
+    Example:
+        >>> name("Dr. Conan  O'Brien-Smith"), name("SIR"), name("Mr")
+        ('conan obrien smith', 'sir', 'mr')
+        >>> name("Hughes, Howie")
+        'howie hughes'
+    """
+    folded = fold(text[:LONGEST].translate(_APOSTROPHES))
+    last, comma, first = folded.partition(", ")
+    if comma and _WORDS.fullmatch(last) and _WORDS.fullmatch(first):
+        folded = f"{first} {last}"
+    found = words(folded)
+    if " " not in found:
+        return found
+    parts = found.split()
+    while len(parts) > 1 and parts[0] in _TITLES:
+        del parts[0]
+    return " ".join(parts)

@@ -1,0 +1,104 @@
+"""Expectation-maximisation of a mixture of matches and other pairs, over several sets of pairs at once.
+
+A blocking rule finds pairs that agree in its own fields, so in this set of pairs they say nothing: they count as
+missing there.  Every set has its own share of matches; m is one for all of them.  u comes from pairs taken at random
+alone, for other pairs in a block are not like other pairs at large; the few matches among them are weighted out.
+
+Guarantees:
+    deterministic; no likelihood falls from one round to the next but for the smoothing.
+References: Dempster, Laird and Rubin, Maximum likelihood from incomplete data via the EM algorithm, 1977; Winkler,
+Using the EM algorithm for weight computation in the Fellegi-Sunter model of record linkage, 1988.  There each set of
+pairs gives its own m, and these are averaged; one m for all weighs the sets by what they say.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from stream_lsh.arrays import F64
+from stream_lsh.records.compare.comparator import MISSING
+from stream_lsh.records.train.patterns import Patterns
+
+ROUNDS = 200
+_ENOUGH = 1e-6
+"""Change of any probability at which it ends."""
+_BEFORE = 20.0
+"""Matches that the m to begin with counts for: a few pairs do not make sure of a thing."""
+_FEW = 0.5
+"""Other pairs that each level is taken to have had before the first one was seen."""
+
+
+class Learned(NamedTuple):
+    """What the pairs say.
+
+    Attributes:
+        m: of each comparison, the probability of each level among matches.
+        u: likewise among other pairs.
+        shares: of matches in each set of pairs, that of the random ones last.
+        rounds: how many it took.
+    """
+
+    m: list[F64]
+    u: list[F64]
+    shares: list[float]
+    rounds: int
+
+
+def learn(
+    blocked: Sequence[Patterns], random: Patterns, sizes: Sequence[int], start: Sequence[F64], share: float = 1e-4
+) -> Learned:
+    """The probabilities under which the pairs that were seen are the most likely.
+
+    Args:
+        blocked: one set of pairs for each blocking rule, its own fields MISSING.
+        random: pairs taken at random.
+        sizes: the levels of each comparison.
+        start: m to begin with.
+        share: of matches among the random pairs, to begin with.
+    """
+    sets = [*blocked, random]
+    shares = [0.3] * len(blocked) + [share]
+    m = [np.array(one, np.float64) for one in start]
+    before = [_BEFORE * one for one in m]
+    few = [np.full(size, _FEW) for size in sizes]
+    u = shares_of(random, random.counts, few)
+    for rounds in range(1, ROUNDS + 1):
+        posteriors = [_posterior(one, m, u, share) for one, share in zip(sets, shares, strict=True)]
+        matching = [one.counts * posterior for one, posterior in zip(sets, posteriors, strict=True)]
+        shares = [float(hit.sum() / max(1.0, one.counts.sum())) for one, hit in zip(sets, matching, strict=True)]
+        shares = [min(max(one, 1e-9), 1 - 1e-6) for one in shares]
+        together = Patterns(np.concatenate([one.levels for one in sets]), np.empty(0))
+        new_m = shares_of(together, np.concatenate(matching), before)
+        new_u = shares_of(random, random.counts - matching[-1], few)
+        change = max(np.abs(one - other).max() for one, other in zip([*new_m, *new_u], [*m, *u], strict=True))
+        m, u = new_m, new_u
+        if change < _ENOUGH:
+            return Learned(m, u, shares, rounds)
+    return Learned(m, u, shares, ROUNDS)
+
+
+def _posterior(patterns: Patterns, m: Sequence[F64], u: Sequence[F64], share: float) -> F64:
+    """The probability of a match of each pattern."""
+    logits = np.full(len(patterns.levels), np.log(share / (1 - share)))
+    for at, (one, other) in enumerate(zip(m, u, strict=True)):
+        table = np.zeros(MISSING + 1)
+        table[: one.size] = np.log(one / other)
+        logits += table[patterns.levels[:, at]]
+    posterior: F64 = 1 / (1 + np.exp(-logits))
+    return posterior
+
+
+def shares_of(patterns: Patterns, weights: F64, before: Sequence[F64]) -> list[F64]:
+    """The share of each level of each comparison among weighted patterns, missing ones aside.
+
+    Args:
+        patterns: p of them.
+        weights: pairs of each pattern, float64[p].
+        before: pairs that each level of each comparison has beforehand.
+    """
+    found = []
+    for at, few in enumerate(before):
+        counts = np.bincount(patterns.levels[:, at], weights, MISSING + 1)[: few.size] + few
+        found.append(counts / counts.sum())
+    return found

@@ -1,0 +1,176 @@
+"""Comparators: known values of their libraries and papers, and what holds of all of them."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stream_lsh.errors import ConfigError, InvariantError
+from stream_lsh.records.compare.catalog import COMPARATORS, comparator
+from stream_lsh.records.compare.comparator import EQUAL, MISSING
+from stream_lsh.records.compare.dates import ordinal
+from stream_lsh.records.compare.geography import distance_km
+from stream_lsh.records.compare.levels import level_of, levels_of
+from stream_lsh.records.compare.phonetic import sound
+from stream_lsh.records.frequencies import Frequencies
+from stream_lsh.records.model import SEVERAL, Column
+
+VALUES = st.text("abc de12-", min_size=1, max_size=12).map(str.strip).filter(bool) | st.sampled_from(
+    [
+        "1978-11-12",
+        "1978-12-11",
+        "1978-11",
+        "1978",
+        "1978-02-31",
+        "51.5,-0.1",
+        "51.6,0.2",
+        "12",
+        "12.5",
+        "bob",
+        "robert",
+    ]
+)
+LEVELS = {"number": (0.1, 0.5), "distance": (10.0, 50.0)}
+
+
+@pytest.mark.parametrize(
+    ("name", "levels", "left", "right", "expected"),
+    [
+        # Winkler 1990, table of examples: .961, .840, .813 (with a prefix of 4 at .1).
+        ("jaro-winkler", (0.97, 0.96), "martha", "marhta", 2),
+        ("jaro-winkler", (0.85, 0.84), "dwayne", "duane", 2),
+        ("jaro-winkler", (0.82, 0.81), "dixon", "dicksonx", 2),
+        ("levenshtein", (2, 3), "kitten", "sitting", 2),
+        ("levenshtein", (1, 2), "saturday", "sunday", 3),
+        ("levenshtein", (0.8, 0.57), "kitten", "sitting", 2),
+        ("damerau", (1,), "ca", "ac", 1),
+        ("damerau", (1, 2, 3), "ca", "abc", 3),  # restricted: 3, unrestricted it were 2
+        ("token-sort", (0.99,), "fuzzy wuzzy was a bear", "wuzzy fuzzy was a bear", 1),
+        ("token-set", (0.99,), "fuzzy was a bear", "fuzzy fuzzy was a bear", 1),
+        ("token-sort", (0.99, 0.7), "fuzzy was a bear", "fuzzy fuzzy was a bear", 2),  # .84
+        ("token-jaccard", (0.6, 0.5), "a b c", "b c d", 2),  # 2 of 4
+        ("bigram-jaccard", (0.4, 0.2), "night", "nacht", 2),  # _n ht t_ of 9
+        ("number", (0.01, 0.1), "100", "101", 1),
+        ("number", (1, 5), "1999", "2004", 2),
+        ("number", (1, 5), "1999", "n a", 3),
+        ("distance", (300, 400), "52.52,13.405", "48.8566,2.3522", 3),
+        ("distance", (800, 900), "52.52,13.405", "48.8566,2.3522", 2),
+        ("exact", (), "vic", "nsw", 1),
+        ("phonetic", (), "robert", "rupert", 1),
+        ("phone", (), "7029191300", "17029191300", 1),
+        ("phone", (), "03526553537", "3903526553537", 1),
+        ("date", (), "1978-11-12", "1978-11-13", 1),
+        ("date", (), "1978-11-12", "1978-12-11", 2),
+        ("date", (), "1978-11-12", "1987-11-12", 1),  # two neighbours swapped
+        ("date", (), "1978-11-12", "1978", 3),
+        ("date", (), "1978-11-12", "1999-11-12", 3),
+        ("date", (), "1978-11-12", "1979-10-30", 4),
+        ("date", (), "1978-11-12", "1985-10-30", 5),
+        ("date", (), "1978-11-12", "1905-10-30", 6),
+        ("date", (), "1978-02-31", "1978-02-30", 1),
+        ("person-name", (), "bob", "robert", 1),
+        ("person-name", (), "maria luis", "luis maria", 1),
+        ("person-name", (), "marhta", "martha", 2),
+        ("person-name", (), "medina sentosa", "sentosa", 3),
+        ("person-name", (), "b", "bob", 4),
+        ("person-name", (), "j", "bob", 7),
+        ("person-name", (), "dobbins jr", "dobbins senior", 7),
+        ("person-name", (), "morris i", "morris ii", 7),
+        ("person-name", (), "dobbins jr", "dobbins", 1),
+    ],
+)
+def test_known_pairs(name: str, levels: tuple[float, ...], left: str, right: str, expected: int) -> None:
+    found = comparator(name, levels)
+    assert found.level(left, right) == expected
+    assert expected < len(found.levels)
+
+
+def test_known_distances_and_sounds() -> None:
+    assert distance_km((0, 0), (0, 180)) == pytest.approx(20_015, abs=1)  # half round the Earth
+    assert [sound(name) for name in ("robert", "rupert", "ashcraft", "tymczak", "pfister")] == [
+        "R163", "R163", "A261", "T522", "P236",
+    ]  # fmt: skip
+
+
+@given(st.dates(), st.dates())
+def test_days_apart_are_those_of_the_calendar(one: object, other: object) -> None:
+    days = [ordinal(*map(int, str(day).split("-"))) for day in (one, other)]
+    assert days[1] - days[0] == (other - one).days  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("name", COMPARATORS)
+@given(left=VALUES, right=VALUES)
+def test_a_level_is_the_same_whichever_value_comes_first(name: str, left: str, right: str) -> None:
+    found = comparator(name, LEVELS.get(name, ()))
+    level = level_of(found, left, right)
+    assert level == level_of(found, right, left)
+    assert level < len(found.levels)
+    assert (level == EQUAL) == (left == right)
+
+
+@pytest.mark.parametrize("name", COMPARATORS)
+@given(value=VALUES)
+def test_a_missing_value_is_no_mismatch(name: str, value: str) -> None:
+    found = comparator(name, LEVELS.get(name, ()))
+    assert {level_of(found, value, ""), level_of(found, "", value), level_of(found, "", "")} == {MISSING}
+
+
+@pytest.mark.parametrize("name", COMPARATORS)
+@given(values=st.lists(VALUES | st.just("") | st.just(f"ab{SEVERAL}bob"), min_size=1, max_size=14))
+def test_levels_of_columns_are_those_of_pairs_one_by_one(name: str, values: list[str]) -> None:
+    found = comparator(name, LEVELS.get(name, ()))
+    rows = np.array(list(itertools.product(range(len(values)), repeat=2)))
+    levels = levels_of(found, Column.of(values), rows[:, 0], rows[:, 1])
+    assert levels.tolist() == [level_of(found, values[one], values[other]) for one, other in rows.tolist()]
+
+
+def test_of_several_values_the_best_pair_counts() -> None:
+    names = comparator("jaro-winkler", (0.9, 0.7))
+    assert level_of(names, f"ann{SEVERAL}martha", f"marhta{SEVERAL}zoe") == 1
+    assert level_of(names, f"ann{SEVERAL}martha", f"martha{SEVERAL}zoe") == EQUAL
+
+
+@pytest.mark.parametrize(
+    ("name", "levels", "message"),
+    [
+        ("jaro-winkler", (0.8, 0.9), "descending"),
+        ("jaro-winkler", (1.5,), "up to 1"),
+        ("levenshtein", (2, 1), "ascending"),
+        ("damerau", (1.5,), "whole numbers"),
+        ("number", (0.5, 0.1), "ascending"),
+        ("distance", (-1.0,), "above 0"),
+        ("exact", (0.5,), "expected none"),
+        ("token-jaccard", (0.0,), "above 0"),
+        ("jaro", (), "did you mean 'jaro-winkler'"),
+    ],
+)
+def test_levels_that_cannot_be_are_refused(name: str, levels: tuple[float, ...], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        comparator(name, levels)
+
+
+def test_words_that_many_have_weigh_less() -> None:
+    frequencies = Frequencies()
+    for number in range(100):
+        frequencies.add(["the", f"word{number}"])
+    tfidf = comparator("tfidf", (0.8, 0.2), frequencies)
+    assert tfidf.level("the word1", "word1") == 1
+    assert tfidf.level("the word1", "the word2") == 3
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=20), st.lists(st.sampled_from("abc"), max_size=20))
+def test_what_was_removed_was_never_counted(kept: list[str], removed: list[str]) -> None:
+    frequencies, other = Frequencies(), Frequencies()
+    frequencies.add(removed)
+    frequencies.add(kept)
+    frequencies.remove(removed)
+    other.add(reversed(kept))
+    assert [frequencies.count(one) for one in "abc"] == [other.count(one) for one in "abc"]
+    assert (frequencies.total, len(frequencies)) == (other.total, len(set(kept)))
+
+
+def test_what_was_never_added_cannot_be_removed() -> None:
+    with pytest.raises(InvariantError):
+        Frequencies().remove(["a"])

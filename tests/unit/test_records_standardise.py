@@ -1,0 +1,131 @@
+"""Standard forms: known ones, and what holds of every text whatever it is."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stream_lsh.errors import MalformedMessage
+from stream_lsh.records.model import SEVERAL, Record
+from stream_lsh.records.profile import Field, Profile
+from stream_lsh.records.reading import Reader
+from stream_lsh.records.standardise.catalog import LONGEST_TEXT, TYPES, standard_value, standardiser
+from stream_lsh.records.standardise.date import date, exists
+
+ANY_TEXT = st.text(st.characters(codec=None), max_size=60) | st.text("0123456789-/. :,aprmay@+T", max_size=30)
+
+
+@pytest.mark.parametrize("type", TYPES)
+@given(text=ANY_TEXT)
+def test_a_standard_form_is_the_standard_form_of_itself(type: str, text: str) -> None:
+    once = standardiser(type)(text)
+    assert standardiser(type)(once) == once
+
+
+@pytest.mark.parametrize("type", TYPES)
+@given(text=ANY_TEXT)
+def test_a_standard_form_has_no_control_characters_and_can_be_stored(type: str, text: str) -> None:
+    found = standardiser(type)(text)
+    assert not {unicodedata.category(character) for character in found} & {"Cc", "Cs"}
+    assert found == found.strip()
+    assert found.encode().decode() == found
+
+
+@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize("text", ["x" * 10_000, "\u0301" * 10_000, "ﷺ" * 10_000, "1" * 10_000, "a b " * 2_500])
+def test_a_value_of_ten_thousand_characters_is_cut(type: str, text: str) -> None:
+    assert len(standardiser(type)(text)) <= LONGEST_TEXT
+
+
+@pytest.mark.parametrize("type", sorted(TYPES.keys() - {"number", "location", "date", "phone"}))
+@pytest.mark.parametrize("text", ["王杰", "ВАСИЛЬЕВ", "គឹម តារា", "فيصل صديقي", "Ångström"])
+def test_scripts_other_than_latin_are_kept(type: str, text: str) -> None:
+    found = standardiser(type)(text)
+    assert sum(unicodedata.category(character)[0] == "L" for character in found) >= len(text.split(maxsplit=1)[0]) / 2
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "expected"),
+    [
+        ("19560409", "mdy", "1956-04-09"),
+        ("1956-04-09T10:11:12Z", "mdy", "1956-04-09"),
+        ("1956/4/9", "mdy", "1956-04-09"),
+        ("3/1/70", "mdy", "1970-03-01"),
+        ("3/1/70", "dmy", "1970-01-03"),
+        ("20/8/1991", "mdy", "1991-08-20"),
+        ("8/20/1991", "dmy", "1991-08-20"),
+        ("15-Mar-92", "mdy", "1992-03-15"),
+        ("March 15th, 1992", "mdy", "1992-03-15"),
+        ("09041956", "dmy", "1956-04-09"),
+        ("Nov 1978", "mdy", "1978-11"),
+        ("11/1978", "mdy", "1978-11"),
+        ("1978", "mdy", "1978"),
+        ("2000-02-29", "mdy", "2000-02-29"),
+        ("1900-02-29", "mdy", "1900-02-29"),
+        ("31.02.1990", "dmy", "31-02-1990"),
+        ("1990-13-32", "mdy", "1990-13-32"),
+        ("19451332", "mdy", "19451332"),
+        ("about 1900", "mdy", "about-1900"),
+        ("0000-00-00", "mdy", "0000-00-00"),
+    ],
+)
+def test_dates_in_the_usual_orders_and_those_that_do_not_exist(text: str, order: str, expected: str) -> None:
+    assert date(text, order) == expected
+
+
+@given(st.dates())
+def test_every_day_exists_and_is_read_from_its_own_form(day: object) -> None:
+    text = str(day)
+    assert exists(text)
+    assert date(text) == date(text.replace("-", "")) == text
+
+
+@pytest.mark.parametrize("value", [None, "", "  ", "N/A", "nan", "NULL", "unknown", "-", float("nan"), [], [None, ""]])
+def test_a_missing_value_is_empty(value: object) -> None:
+    assert standard_value(value, TYPES["name"]) == ""
+
+
+@pytest.mark.parametrize("value", [{"first": "ann"}, b"ann", object()])
+def test_a_value_of_another_sort_says_what_was_expected(value: object) -> None:
+    with pytest.raises(MalformedMessage, match="expected a text, a number or a list of them") as raised:
+        standard_value(value, TYPES["name"])
+    assert raised.value.reason == "field"
+
+
+def test_numbers_are_texts_of_themselves_and_lists_are_sets() -> None:
+    assert standard_value(2119, TYPES["postcode"]) == "2119"
+    assert standard_value(2119.0, TYPES["number"]) == "2119"
+    assert standard_value(["b", "a", "B "], TYPES["name"]) == f"a{SEVERAL}b"
+
+
+def test_separators_in_a_value_do_not_part_it() -> None:
+    found = [standardise(f"ann{SEVERAL}lee") for standardise in TYPES.values()]
+    assert {"ann lee", "annlee"} <= set(found)
+    assert not any(SEVERAL in one for one in found)
+
+
+FIELDS = (
+    Field(name="given", type="name", columns=("first name",), of=("full",), part="first"),
+    Field(name="surname", type="name", of=("full",), part="last"),
+    Field(name="full", type="name", of=("given", "surname")),
+)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"FIRST-NAME": "Ann", "surname": "Lee"}, ("ann", "lee", "ann lee")),
+        ({"full": "Ann Maria Lee"}, ("ann maria", "lee", "ann maria lee")),
+        ({"full": "Lee, Ann"}, ("ann", "lee", "ann lee")),
+        ({"full": "Lee"}, ("", "lee", "lee")),
+        ({"shoes": "9"}, ("", "", "")),
+        ({}, ("", "", "")),
+        ({"First Name": "", "given": "Bo"}, ("bo", "", "bo")),
+    ],
+)
+def test_columns_are_found_by_their_names_and_fields_stand_in_for_each_other(
+    fields: dict[str, str], expected: tuple[str, ...]
+) -> None:
+    reader = Reader(Profile(name="people", fields=FIELDS, comparisons=()))
+    assert reader.values(Record("1", fields)) == expected
