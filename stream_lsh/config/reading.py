@@ -68,7 +68,7 @@ def parse(text: str, name: str, environ: Mapping[str, str]) -> Config:
         Traceback (most recent call last):
         stream_lsh.errors.ConfigError: news.toml:3: pipeline.treshold: got an unknown key; did you mean 'threshold'?
     """
-    tables = _tables(text, name)
+    tables = tables_of(text, name)
     pipelines = tables.get("pipeline", [])
     lines = key_lines(text)
     if isinstance(pipelines, dict):
@@ -190,7 +190,12 @@ class _Reader:
         return () if key.required else key.default  # only a list of topics is required
 
 
-def _tables(text: str, name: str) -> dict[str, Any]:
+def tables_of(text: str, name: str) -> dict[str, Any]:
+    """The tables of a TOML text.
+
+    Raises:
+        ConfigError: it is no TOML; with the line.
+    """
     try:
         return tomllib.loads(text)
     except RecursionError:
