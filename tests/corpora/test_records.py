@@ -1,0 +1,83 @@
+"""Entity resolution on corpora whose truth is known: what was reached is the least that is asked for from now on.
+
+Records come one at a time, are compared with those before them only, and no label is seen by anything but the count.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.records import CORPORA, Corpus, Stream, figures, learned, profile_of, proposed, streamed
+from stream_lsh.config.profiles import bundled
+from stream_lsh.records.profile import Profile
+
+pytestmark = pytest.mark.corpus
+
+
+def best_of(corpus: Corpus, profile: Profile) -> tuple[float, float, float]:
+    """Recall of the blocking, F1 of pairs at the profile's threshold, F1 of clusters without weak pairs."""
+    found, _ = streamed(profile, corpus)
+    at = figures(found, corpus, profile.match)
+    return len(found.compared) / len(corpus.truth), at["pairs"]["f1"], at["strong"]["f1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "blocking", "pairs", "clusters"),
+    [
+        ("febrl1", 0.999, 0.999, 0.999),
+        ("febrl2", 0.998, 0.998, 0.998),
+        ("febrl3", 0.998, 0.998, 0.999),
+        ("febrl4", 0.999, 0.9995, 0.9995),
+        ("splink_fake_1000", 0.90, 0.875, 0.95),
+        ("leipzig_dblp_acm", 0.999, 0.987, 0.987),
+    ],
+)
+def test_a_corpus_is_resolved_as_well_as_before(
+    name: str, blocking: float, pairs: float, clusters: float, data_dir: Path
+) -> None:
+    read, kind = CORPORA[name]
+    found = best_of(read(data_dir), bundled(kind))
+    assert found[0] >= blocking
+    assert found[1] >= pairs
+    assert found[2] >= clusters
+
+
+@pytest.mark.timeout(600)
+def test_fifty_thousand_records_of_historical_persons(data_dir: Path) -> None:
+    read, kind = CORPORA["splink_historical_50k"]
+    blocking, pairs, clusters = best_of(read(data_dir), bundled(kind))
+    assert blocking >= 0.865
+    assert pairs >= 0.82
+    assert clusters >= 0.86
+
+
+def test_weights_set_by_hand_resolve_the_truth_set_that_they_were_set_on(data_dir: Path) -> None:
+    read, kind = CORPORA["senzing_truthset"]
+    corpus = read(data_dir)
+    found, profile = streamed(profile_of(kind), corpus)
+    assert len(found.compared) >= 0.96 * len(corpus.truth)
+    assert figures(found, corpus, profile.match)["clusters"]["f1"] >= 0.96
+
+
+@pytest.mark.parametrize(("name", "pairs"), [("febrl3", 0.998), ("leipzig_dblp_acm", 0.985)])
+def test_a_profile_that_knows_nothing_but_the_values_does_as_well(name: str, pairs: float, data_dir: Path) -> None:
+    corpus = CORPORA[name][0](data_dir)
+    assert best_of(corpus, proposed(corpus))[1] >= pairs
+
+
+def test_the_order_of_arrival_decides_no_candidate_but_for_caps(data_dir: Path) -> None:
+    corpus = CORPORA["febrl1"][0](data_dir)
+    _, keys, _, blocker = learned(bundled("people"), corpus.records)
+    pairs = []
+    for order in (range(len(corpus.records)), reversed(range(len(corpus.records)))):
+        stream = Stream(replace(bundled("people")), blocker)
+        rows = list(order)
+        met = set()
+        for row in rows:
+            own = [key for key in keys[row].tolist() if key]
+            met |= {frozenset((row, rows[other])) for other in stream.candidates(own, "")}
+            stream.add((), own, "")
+        pairs.append(met)
+    assert pairs[0] == pairs[1]
+    assert len(pairs[0]) >= 500
