@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stream_lsh.config.kinds import FLAG, LEAST_SIMILARITY, SHARE, SHINGLES, Kind, Unfit, choice
+from stream_lsh.config.kinds import FLAG, LEAST_SHARE, SHARE, SHINGLES, Kind, Unfit, choice
 from stream_lsh.records.profile import LINKS, Comparison, Field, LshBlocking
 
 TYPES = (
@@ -63,7 +63,7 @@ PROFILE: Keys = {
     "link": ProfileKey(choice(LINKS), "which pairs are compared: `link` only those of different sources"),
     "one_to_one": ProfileKey(FLAG, "sources have no duplicates: of the matches with a source only the best counts"),
     "match": ProfileKey(SHARE, "the probability from which a pair is a match"),
-    "review": ProfileKey(LEAST_SIMILARITY, "the probability from which a pair that is none is to be looked at"),
+    "review": ProfileKey(LEAST_SHARE, "the probability from which a pair that is none is to be looked at"),
     "prior": ProfileKey(SHARE, "the probability that two records taken at random are a match; learned"),
     "id_columns": ProfileKey(TEXTS, "what files call the id"),
     "source_columns": ProfileKey(TEXTS, "what files call the source"),
