@@ -30,7 +30,7 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
     "a recheck names the partner's newest ref": (10, 17, 21, 26),
     "rechecks pass gather's duplicate filter": (1, 3, 5, 7),
     "a recheck of a stale old ref is not answered": (14, 59, 129, 205),
-    "known retirements send rechecks too": (13, 438, 450),
+    "known retirements send rechecks too": (131, 325, 984, 999),
     "edges with an expired end are dropped": (323, 344, 513),
     "an in-doubt pair leaves no link when an end expires": (303, 305, 371),
     "the check of distance in time": (15, 22, 38, 44),
