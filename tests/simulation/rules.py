@@ -16,7 +16,7 @@ import numpy as np
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.mirrors import Mirrors
 from stream_lsh.ledger.outcome import changes_of
-from stream_lsh.ledger.page_counts import PageCounts, PageTable
+from stream_lsh.ledger.page_counts import AsOf, PageCounts, PageTable
 from stream_lsh.model import NO_ABOUT, Document, Retirement
 from stream_lsh.pipeline.batches import BandsFrame, Candidates
 from stream_lsh.pipeline.ledger_log import LedgerRecovery
@@ -153,6 +153,10 @@ def _take_of_any_pass(assembler: LedgerAssembler, data: bytes | None, at: int) -
 _take_pages = PageTable.take
 
 
+def _take_from_anybody(table: PageTable, said: PageCounts, offset: int) -> Any:
+    return _take_pages(table, replace(said, as_of=AsOf(1 << 40, 1 << 40)), offset)
+
+
 def _take_as_changes(table: PageTable, said: PageCounts, offset: int) -> Any:
     return [row for row in _take_pages(table, said, offset) if row.site in said.sites]
 
@@ -210,6 +214,7 @@ RULES: dict[str, list[Patch]] = {
     ],
     "all pages are told again by a new owner": [],
     "what a statement of pages leaves out is no more": [(_PAGES + "take", _take_as_changes)],
+    "what a predecessor says of pages late is passed over": [(_PAGES + "take", _take_from_anybody)],
     "no sites are told before all pages are known": [(_PAGES + "is_known", True)],
     "pages in the ledger record": [("stream_lsh.ledger.mirrors.Mirrors.settle", _settle_without_pages)],
 }
