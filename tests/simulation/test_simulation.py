@@ -51,7 +51,7 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
     "slices of the ledger count only where the log begins with their pass": (0, 3),
     "all pages are told again by a new owner": (39, 72, 116, 118),
     "what a statement of pages leaves out is no more": (39, 147, 191, 445),
-    "what a predecessor says of pages late is passed over": (2589,),
+    "what a predecessor says of pages late is passed over": (498, 1330),
     "no sites are told before all pages are known": (61, 150, 191, 197),
     "pages in the ledger record": (6, 12, 16, 23),
 }
