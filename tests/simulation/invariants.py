@@ -158,10 +158,11 @@ def sites_are_true(view: View) -> Iterator[str]:
     pages = _pages(view)
     partners: dict[tuple[str, str], set[str]] = defaultdict(set)  # pages of a site that are in another one
     together: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for (left, right), match in view.matches.items():
-        if view.aside(match):
+    for key, pair in truth.pairs().items():
+        match = view.matches.get(key)  # a cap may have kept it from being found
+        if match is None or (match.left_time_ms, match.right_time_ms) != (pair[0].time_ms, pair[1].time_ms):
             continue
-        for one, other in ((truth.live[left], truth.live[right]), (truth.live[right], truth.live[left])):
+        for one, other in (pair, pair[::-1]):
             sites = one.about.source, other.about.source
             if not all(sites) or sites[0] == sites[1]:
                 continue

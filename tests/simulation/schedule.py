@@ -6,6 +6,7 @@ event time goes, all is drawn anew for each seed.
 
 import random
 from dataclasses import dataclass, replace
+from functools import partial
 
 from stream_lsh.measure.catalog import JACCARD
 from stream_lsh.measure.containment import Containment
@@ -167,6 +168,7 @@ class Run:
         self.workers = [Worker(self.setup, self.broker) for _ in range(self.regime.workers)]
         self.zombies: list[Worker] = []
         self.buffered: list[Pending] = []
+        self.late: list[Pending] = []  # said of pages before a pause, and leaves when everything is told
         self.starved: tuple[Task | None, int] = (None, 0)
         self.produced = 0
         self.generation = 0
@@ -188,6 +190,9 @@ class Run:
             self._zombie_step()
         self._drain()
         self._tell_all()
+        for topic, partition, key, value in self.late:
+            self.broker.append(topic, partition, value, key)
+        self._drain()
         for _ in range(12 if self.regime.final_watermark and self.regime.expires else 0):
             for worker in self.workers:
                 for partition in worker.partitions:
@@ -313,6 +318,9 @@ class Run:
         """A worker is paused past its session: the group goes on without it, and it does not know."""
         number = self.rng.randrange(len(self.workers))
         zombie = self.workers[number]
+        for partition in zombie.partitions if self.setup.mirror_share else ():
+            zombie.start_tell(partition)
+            self.late += iter(partial(zombie.next_write, ("tell", partition)), None)
         self.workers[number] = Worker(self.setup, self.broker)
         self._assign()
         if "the zombie fence" in self.setup.rules_out:
