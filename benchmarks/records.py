@@ -19,22 +19,19 @@ hand with its truth in view, and the frequencies of the whole file are counted b
 """
 
 import argparse
-import csv
-import gzip
-import io
 import json
 import platform
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.clustering import components
+from benchmarks.record_corpora import CORPORA, Corpus, Pair, febrl, pair_of
 from stream_lsh import __version__
 from stream_lsh.config.profiles import bundled, load_profile
 from stream_lsh.ledger.guards.links import Links
@@ -52,22 +49,6 @@ CAP = 32
 """Records of a bucket that a new one is compared with, as the index of a pipeline has it."""
 MOST = 200
 """Candidates of a record, those with the most shared keys first."""
-
-Pair = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Corpus:
-    """Records in the order in which they arrive, and which of them are the same thing.
-
-    Attributes:
-        clean: no source has duplicates.
-    """
-
-    name: str
-    records: list[Record]
-    truth: set[Pair]
-    clean: bool = False
 
 
 @dataclass(slots=True)
@@ -164,7 +145,7 @@ def compared(corpus: Corpus, stream: Stream, keys: Sequence[Sequence[int]]) -> s
     pairs = set()
     for row, own in enumerate(keys):
         for other in again.candidates(own, stream.sources[row]):
-            pair = _pair(corpus.records[other].id, corpus.records[row].id)
+            pair = pair_of(corpus.records[other].id, corpus.records[row].id)
             if pair in corpus.truth:
                 pairs.add(pair)
         for key in own:
@@ -182,8 +163,8 @@ def figures(found: Found, corpus: Corpus, probability: float) -> dict[str, dict[
         chosen = best_pairs(left, right, totals[at])
         left, right = left[chosen], right[chosen]
     ids = [record.id for record in corpus.records]
-    pairs = {_pair(ids[one], ids[other]) for one, other in zip(left.tolist(), right.tolist(), strict=True)}
-    groups = _components(len(ids), pairs, ids)
+    pairs = {pair_of(ids[one], ids[other]) for one, other in zip(left.tolist(), right.tolist(), strict=True)}
+    groups = [sorted(group) for group in components(pairs)]
     strong = _strong(groups, pairs)
     return {
         "pairs": measured(pairs, corpus.truth),
@@ -221,28 +202,6 @@ def _strong(groups: Sequence[Sequence[str]], pairs: set[Pair]) -> list[list[str]
         links = Links([1] * len(places), [(places[one], places[other], 1.0) for one, other in own])
         parts += [[groups[number][place] for place in part] for part in strong_parts(links)]
     return parts
-
-
-def _components(size: int, pairs: set[Pair], ids: Sequence[str]) -> list[list[str]]:
-    parents = list(range(size))
-    places = {id: row for row, id in enumerate(ids)}
-
-    def root(row: int) -> int:
-        while parents[row] != row:
-            parents[row] = parents[parents[row]]
-            row = parents[row]
-        return row
-
-    for one, other in pairs:
-        parents[root(places[one])] = root(places[other])
-    groups: dict[int, list[str]] = {}
-    for row, id in enumerate(ids):
-        groups.setdefault(root(row), []).append(id)
-    return [group for group in groups.values() if len(group) > 1]
-
-
-def _pair(one: str, other: str) -> Pair:
-    return (one, other) if one < other else (other, one)
 
 
 def quality(corpus: Corpus, profile: Profile, *, inferred: bool = False) -> dict[str, object]:
@@ -297,80 +256,6 @@ def latency(data: Path) -> dict[str, float]:
     return row
 
 
-def rows_of(path: Path) -> list[dict[str, str]]:
-    """The lines of a CSV file as dicts."""
-    content = path.read_bytes()
-    content = gzip.decompress(content) if path.suffix == ".gz" else content
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")
-    return list(csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True))
-
-
-def febrl(data: Path, number: int) -> Corpus:
-    """One of the FEBRL sets; the fourth has two sources."""
-    names = [f"dataset{number}"] if number < 4 else ["dataset4a", "dataset4b"]
-    records = [
-        Record(row.pop("rec_id"), row, name) for name in names for row in rows_of(data / "febrl" / f"{name}.csv")
-    ]
-    truth = {_pair(row["id_l"], row["id_r"]) for row in rows_of(data / "febrl" / f"truth_febrl{number}.csv")}
-    return Corpus(f"febrl{number}", records, truth)
-
-
-def labelled(data: Path, name: str, file: str) -> Corpus:
-    """A file whose column `cluster` says which records are the same thing."""
-    rows = rows_of(data / name / file)
-    labels = [row.pop("cluster") for row in rows]
-    records = [Record(row.pop("unique_id"), row) for row in rows]
-    return Corpus(name, records, set(_same([record.id for record in records], labels)))
-
-
-def dblp_acm(data: Path) -> Corpus:
-    """Two bibliographies, each without duplicates."""
-    folder = data / "leipzig_dblp_acm"
-    records = [
-        Record(f"{name} {row.pop('id')}", row, name)
-        for name in ("DBLP2", "ACM")
-        for row in rows_of(folder / f"{name}.csv")
-    ]
-    mapping = rows_of(folder / "DBLP-ACM_perfectMapping.csv")
-    truth = {_pair(f"DBLP2 {row['idDBLP']}", f"ACM {row['idACM']}") for row in mapping}
-    return Corpus("leipzig_dblp_acm", records, truth, clean=True)
-
-
-def senzing(data: Path) -> Corpus:
-    """Customers, a reference list and a watch list, people and organisations."""
-    folder = data / "senzing_truthset"
-    records = []
-    for name in ("customers", "reference", "watchlist"):
-        for row in rows_of(folder / f"{name}.csv"):
-            source = row.pop("DATA_SOURCE")
-            records.append(Record(f"{source} {row.pop('RECORD_ID')}", row, source))
-    keys = {
-        f"{row['DATA_SOURCE']} {row['RECORD_ID']}": row["CLUSTER_ID"]
-        for row in rows_of(folder / "actual_truthset_key.csv")
-    }
-    ids = [record.id for record in records]
-    return Corpus("senzing_truthset", records, set(_same(ids, [keys[id] for id in ids])))
-
-
-def _same(ids: Sequence[str], labels: Sequence[str]) -> Iterator[Pair]:
-    groups: dict[str, list[str]] = {}
-    for id, label in zip(ids, labels, strict=True):
-        groups.setdefault(label, []).append(id)
-    for group in groups.values():
-        yield from (_pair(*pair) for pair in combinations(group, 2))
-
-
-CORPORA: dict[str, tuple[Callable[[Path], Corpus], str]] = {
-    **{f"febrl{number}": (partial(febrl, number=number), "people") for number in (1, 2, 3, 4)},
-    "splink_fake_1000": (lambda data: labelled(data, "splink_fake_1000", "fake_1000.csv"), "people"),
-    "splink_historical_50k": (lambda data: labelled(data, "splink_historical_50k", "historical_50k.csv.gz"), "people"),
-    "leipzig_dblp_acm": (dblp_acm, "bibliography"),
-    "senzing_truthset": (senzing, "benchmarks/parties.toml"),
-}
-"""Corpora by name: how they are read, and the profile that they are matched under."""
 INFERRED = ("febrl3", "leipzig_dblp_acm")
 
 

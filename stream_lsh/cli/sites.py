@@ -3,21 +3,20 @@
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
 
-import msgspec
-
 from stream_lsh.cli.answers import Answers
 from stream_lsh.cli.moments import moment
 from stream_lsh.cli.screen import paragraphs, plain
 from stream_lsh.ledger.changes import MatchChange
 from stream_lsh.ledger.sites import PagePair, SiteMirrors, Sites, inside
 from stream_lsh.model import About
+from stream_lsh.wire.public import mirror_value
 
 
 def lines(answers: Answers, known: Mapping[str, tuple[int, About]], options: Namespace) -> Iterator[bytes]:
     """For programs a line of JSON for each pair of sites, for people some lines, and one between two."""
     found = mirrors_of(answers.matches(), known, options.threshold, options.min_share)
     if options.json:
-        return (as_json(one, options.min_share) for one in found)
+        return (mirror_value(one, options.min_share) for one in found)
     return paragraphs(map(as_text, found))
 
 
@@ -51,18 +50,6 @@ def page_pair(match: MatchChange, left_site: str, right_site: str, threshold: fl
     left = inside(match.shared, match.left_shingles, threshold)
     right = inside(match.shared, match.right_shingles, threshold)
     return PagePair(match.left, match.right, left_site, right_site, left, right)
-
-
-def as_json(mirrors: SiteMirrors, min_share: float) -> bytes:
-    """One line."""
-    one = mirrors.sites
-    value = one._asdict() | {
-        "left_share": one.left_share,
-        "right_share": one.right_share,
-        "direction": mirrors.direction(min_share),
-        "first_time": mirrors.first_ms,
-    }
-    return msgspec.json.encode(value)
 
 
 def as_text(mirrors: SiteMirrors) -> Iterator[str]:

@@ -27,6 +27,7 @@ from typing import Any
 import msgspec
 
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange, MirrorChange
+from stream_lsh.ledger.sites import SiteMirrors
 from stream_lsh.ledger.table import Table, columns_of
 
 Headers = list[tuple[str, bytes]]
@@ -179,12 +180,14 @@ def mirror_messages(changes: Sequence[MirrorChange], min_share: float) -> list[P
     """
     messages: list[PublicMessage] = []
     for left, right, now in changes:
-        value = None
-        if now is not None:
-            shares = now.sites.left_share, now.sites.right_share
-            value = _json(_Mirror(*now.sites, *shares, now.direction(min_share), now.first_ms))
-        messages.append((_json((left, right)), value, []))
+        messages.append((_json((left, right)), None if now is None else mirror_value(now, min_share), []))
     return messages
+
+
+def mirror_value(now: SiteMirrors, min_share: float) -> bytes:
+    """What is said of two sites that mirror each other; arguments as for `mirror_messages`."""
+    shares = now.sites.left_share, now.sites.right_share
+    return _json(_Mirror(*now.sites, *shares, now.direction(min_share), now.first_ms))
 
 
 def _has_surrogates(changes: Sequence[tuple[Any, ...]], strings: int) -> bool:

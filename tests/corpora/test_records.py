@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.records import CORPORA, Corpus, Stream, figures, learned, profile_of, proposed, streamed
+from benchmarks.record_corpora import CORPORA, Corpus
+from benchmarks.records import Stream, figures, learned, profile_of, proposed, streamed
 from stream_lsh.config.profiles import bundled
 from stream_lsh.records.profile import Profile
 

@@ -15,7 +15,7 @@ EQUAL = 0
 """The level of equal values, of every comparator."""
 MISSING = 255
 """The level of a pair of which one has no value."""
-_AT_ONCE = 32
+AT_ONCE = 32
 """Pairs from which the library's loop over arrays is faster than ours over pairs."""
 
 
@@ -37,12 +37,11 @@ class Comparator(Protocol):
         """The level of each of n such pairs: uint8[n]; for each what `level` says."""
 
 
-class OneByOne:
+class OneByOne(Protocol):
     """The batch of a comparator that has no faster way than pair by pair."""
 
     def level(self, left: str, right: str) -> int:
         """The level of two values."""
-        raise NotImplementedError
 
     def batch(self, left: Sequence[str], right: Sequence[str]) -> U8:
         """The level of each of n pairs: uint8[n]."""
@@ -79,7 +78,7 @@ class Cut(OneByOne):
 
     def batch(self, left: Sequence[str], right: Sequence[str]) -> U8:
         """The level of each of n pairs: uint8[n]."""
-        if len(left) < _AT_ONCE:
+        if len(left) < AT_ONCE:
             return super().batch(left, right)
         found = cpdist(left, right, scorer=self._scorer, score_cutoff=self._cutoff, dtype=np.float64, workers=1)
         return (self._descending.searchsorted(-found, side="left") + 1).astype(np.uint8)

@@ -10,7 +10,7 @@ from rapidfuzz.process import cpdist
 
 from stream_lsh.arrays import U8
 from stream_lsh.errors import ConfigError
-from stream_lsh.records.compare.comparator import _AT_ONCE, OneByOne, spec_of
+from stream_lsh.records.compare.comparator import AT_ONCE, OneByOne, spec_of
 
 
 class Edits(OneByOne):
@@ -44,7 +44,7 @@ class Edits(OneByOne):
 
     def batch(self, left: Sequence[str], right: Sequence[str]) -> U8:
         """The level of each of n pairs: uint8[n]."""
-        if len(left) < _AT_ONCE:
+        if len(left) < AT_ONCE:
             return super().batch(left, right)
         found = cpdist(left, right, scorer=self._scorer, score_cutoff=self._most[-1], dtype=np.int32, workers=1)
         return (np.searchsorted(self._most, found, side="left") + 1).astype(np.uint8)
