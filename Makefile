@@ -41,6 +41,7 @@ bench: $(VENV)/.bench  ## measure against the peers; prints tables, see benchmar
 
 soak: $(VENV)/.ready  ## ten thousand and more schedules of the simulated log; ten long runs with faults on three brokers
 	$(BIN)/python -m tests.simulation --seeds 12000 --jobs $(JOBS)
+	$(BIN)/python -m tests.simulation --seeds 6000 --jobs $(JOBS) --records
 	$(BIN)/python -m tests.chaos --seed 1 --runs 10 --data $(DATA)
 
 clean:  ## remove what the targets made

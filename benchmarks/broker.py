@@ -123,6 +123,18 @@ class Bench:
         consumer.subscribe(list(topics))
         return consumer
 
+    def truths(self, topic: str, still: float = 5.0) -> dict[str, Any]:
+        """What a compacted topic says at its end: the last value of each key that has one."""
+        last: dict[str, bytes | None] = {}
+        with contextlib.closing(self.consumer(topic)) as consumer:
+            end = time.monotonic() + 3 * still
+            while time.monotonic() < end:
+                message = consumer.poll(0.2)
+                if message is not None and message.error() is None:
+                    last[(message.key() or b"").decode()] = message.value()
+                    end = time.monotonic() + still
+        return {key: json.loads(value) for key, value in last.items() if value is not None}
+
     def _producer(self) -> Producer:
         """Sends as the Java client would; its own cost is small."""
         return Producer(

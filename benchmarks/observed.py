@@ -79,7 +79,7 @@ def _held(state: PipelineState) -> dict[str, int]:
         "too late": state.counts.signed.expired,
         "documents": sum(len(one.table) for one in documents),
         "pairs remembered by gather": sum(len(one.forwarded) for one in documents),
-        "sets remembered by verify": len(state.sets),
+        "sets remembered by verify": len(state.comparer),
         "postings": sum(map(len, buckets)),
         "segments": sum(table.segments for table in buckets),
         "bytes of the index": sum(table.nbytes for table in buckets),

@@ -9,7 +9,7 @@ from pathlib import Path
 from confluent_kafka import Consumer, TopicPartition
 
 from stream_lsh.config import Config
-from stream_lsh.config.model import TABLES
+from stream_lsh.config.topics import TABLES
 
 Sample = dict[str, float]
 

@@ -4,6 +4,9 @@
     Document            one text with an id and an event time
     Match, Cluster      what is found
     Story               what a cluster tells
+    RecordLinker        the same for records: add, update, remove, search, entities
+    Record              named fields with an id, a source and an event time
+    RecordMatch, Entity what is found among records
     Guards              against clusters that chain unlike documents together
     StreamLSHError      the root of the errors, see `stream_lsh.errors`
 
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
     from stream_lsh.ledger.guards.choice import Guards
     from stream_lsh.model import About, Cluster, Document, Match, Similar, Story
     from stream_lsh.near_duplicates import NearDuplicates
+    from stream_lsh.record_linker import RecordLinker
+    from stream_lsh.records.model import Entity, Record, RecordMatch, SimilarRecord
 
 __all__ = [
     "About",
@@ -38,6 +43,7 @@ __all__ = [
     "DamagedBytes",
     "Document",
     "DoubtError",
+    "Entity",
     "FingerprintMismatch",
     "FutureFormat",
     "Guards",
@@ -46,7 +52,11 @@ __all__ = [
     "MalformedMessage",
     "Match",
     "NearDuplicates",
+    "Record",
+    "RecordLinker",
+    "RecordMatch",
     "Similar",
+    "SimilarRecord",
     "StateError",
     "Story",
     "StreamLSHError",
@@ -59,10 +69,15 @@ _HOME = {
     "About": "model",
     "Cluster": "model",
     "Document": "model",
+    "Entity": "records.model",
     "Guards": "ledger.guards.choice",
     "Match": "model",
     "NearDuplicates": "near_duplicates",
+    "Record": "records.model",
+    "RecordLinker": "record_linker",
+    "RecordMatch": "records.model",
     "Similar": "model",
+    "SimilarRecord": "records.model",
     "Story": "model",
 }
 

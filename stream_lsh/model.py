@@ -37,11 +37,11 @@ def ref_offset(ref: int) -> int:
 
 
 class About(NamedTuple):
-    """What stories tell of a version of a document.
+    """What stories and entities tell of a version of a document.
 
     Attributes:
-        title: its headline.
-        source: the outlet that published it.
+        title: its headline; of a record its fields, as JSON.
+        source: the outlet that published it; of a record where it comes from.
         length: characters of its text.
     """
 

@@ -35,3 +35,6 @@ are enough; flashes and captions, which have few, are left alone.
 
 mirrors: pages of sites that copy each other, whole or in part, or in a frame of their own.
 """
+
+OF_KIND: Mapping[str, Mapping[str, Setting]] = {"record": {"retention_ms": None}}
+"""By kind of pipeline, in the same way: records are kept until they are deleted."""

@@ -72,7 +72,8 @@ def check_graph(ledger: Ledger) -> None:
             assert {pair.left, pair.right} == {id, partner}
             assert pair.left < pair.right
             numbers.add(pairs.find(node.slot, found[partner].slot))
-        assert node.best == max((pair.similarity for pair in node.pairs.values()), default=None)
+        linking = (pair.similarity for pair in node.pairs.values() if links(ledger, pair))
+        assert node.best == max(linking, default=None)
         assert not horizon.passed(node.time_ms, node.ref)
     check_slots(ledger, numbers)
     twins = {digest: [*map(nodes.age, group)] for digest, group in graph.twins.groups.items()}
@@ -98,10 +99,21 @@ def check_graph(ledger: Ledger) -> None:
             slot = todo.pop()
             if slot not in seen:
                 seen.add(slot)
-                todo.extend([*pairs.neighbours(slot), *graph.twins.near(slot), *past.company(slot)])
+                todo.extend(
+                    [*(partner for partner, _ in pairs.linked(slot)), *graph.twins.near(slot), *past.company(slot)]
+                )
         assert not graph.alone(start)
-        assert seen == set(nodes.clusters[start])
+        if ledger.guards or ledger.decisions.apart:
+            assert seen == set().union(*(nodes.clusters[slot] for slot in seen))
+        else:
+            assert seen == set(nodes.clusters[start])
         left -= seen
+
+
+def links(ledger: Ledger, pair: PairState) -> bool:
+    """Whether a pair connects its ends."""
+    verdict = ledger.decisions.verdict(pair.left, pair.right)
+    return pair.similarity >= ledger.graph.pairs.link_from if verdict is None else verdict
 
 
 def check_slots(ledger: Ledger, numbers: set[int]) -> None:

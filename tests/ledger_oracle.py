@@ -3,15 +3,19 @@
 The oracle keeps every expired document with the links that it had when it expired, and searches the whole graph.
 """
 
+import math
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
+from operator import methodcaller
 from typing import NamedTuple
 
 from stream_lsh.ledger.changes import ClusterChange, LedgerChanges, MatchChange, MemberChange, PairState, Settled
+from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edge, End, edges_of
+from stream_lsh.ledger.guards.choice import Guards
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import Retirement
 from stream_lsh.retention import Horizon
@@ -43,18 +47,36 @@ class Oracle:
     horizon: Horizon = field(default_factory=Horizon)
     expired: int = 0
     left_behind: dict[tuple[str, str], PairState] = field(default_factory=dict)
+    link_from: float = 0.0
+    reviews_left: dict[tuple[str, str], PairState] = field(default_factory=dict)
+    one_per_source: bool = False
+    decisions: dict[tuple[str, str], Decision] = field(default_factory=dict)
+    sources: dict[int, str] = field(default_factory=dict)
 
     # -- one frame
 
     def settle(
-        self, retirements: Iterable[Retirement], edges: Iterable[Edge], horizon: Horizon | None
+        self,
+        retirements: Iterable[Retirement],
+        edges: Iterable[Edge],
+        horizon: Horizon | None,
+        decisions: Iterable[Decision] = (),
     ) -> set[frozenset[int]]:
         """Apply a frame; returns the refs of the pairs that are to be asked again."""
-        asked = set()
+        asked, retirements, edges = set(), list(retirements), list(edges)
+        self.sources |= {retired.ref: retired.about.source for retired in retirements}
+        self.sources |= {end.ref: end.about.source for edge in edges for end in edge[:2]}
+        for said in decisions:
+            if said.ref > self.decisions.get((said.left, said.right), said._replace(ref=-1)).ref:
+                self.decisions[said.left, said.right] = said
         for retired in retirements:
             self._retire(retired)
             asked.add(retired.id)
             self._let_go()
+        for key, pair in list(self.pairs.items()):
+            if pair.similarity < self.threshold and self.verdict(key) != "same":
+                del self.pairs[key]
+        self._let_go()
         for edge in edges:
             self._link(edge)
             self._let_go()
@@ -95,13 +117,17 @@ class Oracle:
                 self._replace(end)
                 self._let_go()
         left, right = sorted(ends)
-        if edge.similarity < self.threshold:
+        stored = self.pairs.get((left.id, right.id))
+        if self.link_from and stored is not None and (stored.left_ref, stored.right_ref) == (left.ref, right.ref):
+            return
+        if edge.similarity < self.threshold and self.verdict((left.id, right.id)) != "same":
             self.pairs.pop((left.id, right.id), None)
             return
         for end in ends:
             self.live[end.id] = Version(end.ref, end.time_ms, end.digest)
+        refs_and_times = left.ref, right.ref, left.time_ms, right.time_ms
         self.pairs[left.id, right.id] = PairState(
-            left.id, right.id, left.ref, right.ref, left.time_ms, right.time_ms, *edge[2:5], _shingles(edge, left)
+            left.id, right.id, *refs_and_times, *edge[2:5], _shingles(edge, left), edge.evidence
         )
 
     def _expire(self, horizon: Horizon) -> None:
@@ -123,7 +149,8 @@ class Oracle:
         for id in gone:
             self._cut_past(id)
             del self.live[id]
-        self.left_behind |= {key: pair for key, pair in self.pairs.items() if gone & set(key)}
+        self.left_behind |= {key: pair for key, pair in self.matches().items() if gone & set(key)}
+        self.reviews_left |= {key: pair for key, pair in self.reviews().items() if gone & set(key)}
         self.pairs = {key: pair for key, pair in self.pairs.items() if not gone & set(key)}
         self.newest = {id: (ref, keep) for id, (ref, keep) in self.newest.items() if not horizon.passed(keep, ref)}
         self._let_go()
@@ -153,9 +180,63 @@ class Oracle:
 
     def _let_go(self) -> None:
         """Documents that nothing holds leave."""
-        links = self.links()
-        for id in [id for id in self.live if not links[id]]:
+        links, paired = self.links(), {id for key in self.pairs for id in key}
+        for id in [id for id in self.live if not links[id] and id not in paired]:
             del self.live[id]
+
+    def matches(self) -> dict[tuple[str, str], PairState]:
+        """The pairs that connect."""
+        return {key: pair for key, pair in self.pairs.items() if self._links(pair)}
+
+    def _links(self, pair: PairState) -> bool:
+        verdict = self.verdict(pair[:2])
+        return verdict == "same" or (verdict is None and pair.similarity >= self.link_from)
+
+    def reviews(self) -> dict[tuple[str, str], PairState]:
+        """The others of which nobody has said anything."""
+        return {key: pair for key, pair in self.pairs.items() if not self._links(pair) and self.verdict(key) is None}
+
+    def verdict(self, key: tuple[str, str]) -> str | None:
+        """What was said last of two ids."""
+        return self.decisions[key].verdict if key in self.decisions else None
+
+    def groups(self) -> set[frozenset[str]]:
+        """The clusters: the components, parted where some may not be together.  Then nothing may have expired."""
+        apart = {frozenset(key) for key in self.decisions if self.verdict(key) == "different"}
+        if not apart and not self.one_per_source:
+            return self.components()
+        assert not self.old_links
+        number = {id: at for at, (_, id) in enumerate(sorted((self.live[id].time_ms, id) for id in self.live))}
+        links = []
+        for one, others in self.links().items():
+            for other in others:
+                assert isinstance(one, str)
+                assert isinstance(other, str)
+                pair = self.matches().get((min(one, other), max(one, other)))
+                said = None if pair is None else self.verdict(pair[:2])
+                values = [math.inf if said else pair.similarity] if pair is not None else []
+                if self.is_twin(one, other):
+                    values.append(1e300)
+                if number[one] < number[other]:
+                    links.append((-max(values), number[one], number[other], one, other))
+        groups = [{id} for id in self.live]
+        for *_, one, other in sorted(links):
+            first, second = (next(group for group in groups if id in group) for id in (one, other))
+            named = [self.sources[self.live[id].ref] for id in first | second]
+            named = [source for source in named if source]
+            twice = self.one_per_source and len(named) > len({*named})
+            if first is not second and not twice and not any(pair <= first | second for pair in apart):
+                groups = [group for group in groups if group not in (first, second)] + [first | second]
+        return {frozenset(group) for group in groups}
+
+    def is_twin(self, one: str, other: str) -> bool:
+        """Whether two documents are identical, and next to each other; given that they are linked."""
+        digest = self.live[one].digest
+        group = sorted((version.time_ms, id) for id, version in self.live.items() if version.digest == digest)
+        for (time_ms, id), (later_ms, later) in pairwise(group if digest else []):
+            if {id, later} == {one, other}:
+                return self.retention_ms is None or later_ms - time_ms <= self.retention_ms
+        return False
 
     # -- what is to be seen
 
@@ -164,7 +245,7 @@ class Oracle:
         links: dict[Vertex, set[Vertex]] = {id: set() for id in self.live}
         for vertex, others in self.old_links.items():
             links.setdefault(vertex, set()).update(others)
-        connected: list[tuple[Vertex, Vertex]] = [(left, right) for left, right in self.pairs]
+        connected: list[tuple[Vertex, Vertex]] = [(left, right) for left, right in self.matches()]
         for digest in {version.digest for version in self.live.values()} - {0}:
             group = sorted((version.time_ms, id) for id, version in self.live.items() if version.digest == digest)
             for (time_ms, id), (later_ms, later) in pairwise(group):
@@ -192,8 +273,8 @@ class Oracle:
         return components
 
     def best(self, id: str) -> float | None:
-        """The best similarity of a document's live pairs."""
-        return max((pair.similarity for key, pair in self.pairs.items() if id in key), default=None)
+        """The best similarity of a document's live matches."""
+        return max((pair.similarity for key, pair in self.matches().items() if id in key), default=None)
 
 
 @dataclass
@@ -201,6 +282,7 @@ class Topics:
     """The public topics as a consumer of compacted topics sees them."""
 
     matches: dict[tuple[str, str], MatchChange] = field(default_factory=dict)
+    reviews: dict[tuple[str, str], MatchChange] = field(default_factory=dict)
     members: dict[str, MemberChange] = field(default_factory=dict)
     clusters: dict[str, ClusterChange] = field(default_factory=dict)
 
@@ -208,21 +290,23 @@ class Topics:
         """Fold the changes of a frame in; each has to be news."""
         for keys in (
             [change[:2] for change in settled.matches],
+            [change[:2] for change in settled.reviews],
             [(change.id,) for change in settled.members],
             [(change.id,) for change in settled.clusters],
         ):
             assert keys == sorted(set(keys)), "sorted, and once each"
-        for match in settled.matches:
-            if match.similarity is None:
-                assert match.reason in {"updated", "deleted"}
-                del self.matches[match.left, match.right]
-            else:
-                assert match.reason is None
-                assert self.matches.get((match.left, match.right)) != match, "nothing new"
-                self.matches[match.left, match.right] = match
+        for topic, changes in ((self.matches, settled.matches), (self.reviews, settled.reviews)):
+            for match in changes:
+                if match.similarity is None:
+                    assert match.reason in {"updated", "deleted", "decided"}
+                    del topic[match.left, match.right]
+                else:
+                    assert match.reason is None
+                    assert topic.get((match.left, match.right)) != match, "nothing new"
+                    topic[match.left, match.right] = match
         for member in settled.members:
             if member.cluster is None:
-                assert member.reason in {"updated", "deleted", "expired"}
+                assert member.reason in {"updated", "deleted", "expired", "decided"}
                 del self.members[member.id]
             else:
                 assert self.members.get(member.id) != member, "nothing new"
@@ -251,25 +335,32 @@ def _shingles(edge: Edge, end: End) -> int:
 def seen(pair: PairState) -> MatchChange:
     """A pair as it is published."""
     times = (pair.left_time_ms, pair.right_time_ms)
-    return MatchChange(*pair[:2], pair.similarity, pair.shared, pair.union, *times, left_shingles=pair.left_shingles)
+    about = pair.left_shingles, pair.evidence
+    return MatchChange(*pair[:2], pair.similarity, pair.shared, pair.union, *times, None, *about)
 
 
 class Bench:
     """A ledger, the oracle, the public topics, and ledgers recovered from records, which all must agree."""
 
     def __init__(
-        self, threshold: float = 0.8, retention_ms: int | None = None, rng: random.Random | None = None
+        self,
+        threshold: float = 0.8,
+        retention_ms: int | None = None,
+        rng: random.Random | None = None,
+        link_from: float = 0.0,
+        one_per_source: bool = False,
     ) -> None:
-        self._new = partial(Ledger, threshold, retention_ms)
+        guards = Guards(one_per_source=one_per_source)
+        self._new = partial(Ledger, threshold, retention_ms, guards, link_from=link_from)
         self.ledger = self._new()
-        self.oracle = Oracle(threshold, retention_ms)
+        self.oracle = Oracle(threshold, retention_ms, link_from=link_from, one_per_source=one_per_source)
         self.topics = Topics()
-        self.offset = self.splits = 0
+        self.offset = self.splits = self.moved = 0
         self.rng = rng
         self._also = [self.ledger]
         self._follower = self._new()
         self._rows = self._new()
-        self._slow = SlowLedger(threshold, retention_ms)
+        self._slow = None if link_from or one_per_source else SlowLedger(threshold, retention_ms)
 
     def settle(
         self,
@@ -277,21 +368,21 @@ class Bench:
         retirements: Iterable[Retirement] = (),
         edges: Iterable[Edge] = (),
         horizon: Horizon | None = None,
+        decisions: Sequence[Decision] = (),
     ) -> Settled:
         """One frame through everything."""
         retirements, edges = list(retirements), list(edges)
         self.offset += 1
-        every = [
-            ledger.settle(self.offset, retirements=retirements, edges=edges_of(edges), horizon=horizon)
-            for ledger in self._also
-        ]
-        every.append(self._rows.settle(self.offset, retirements=retirements, edges=edges, horizon=horizon))
-        settled = every[0]
+        settle = partial(methodcaller, "settle", self.offset, retirements=retirements, horizon=horizon)
+        every = [settle(edges=edges_of(edges), decisions=decisions)(ledger) for ledger in self._also]
+        every.append(settle(edges=edges, decisions=decisions)(self._rows))
+        settled: Settled = every[0]
         assert all(other == settled for other in every), "a recovered ledger behaves like the one that wrote"
-        slow = self._slow.settle(self.offset, retirements=retirements, edges=edges, horizon=horizon)
-        assert slow == settled, "as the slow ledger says"
+        if self._slow is not None:
+            slow = self._slow.settle(self.offset, retirements=retirements, edges=edges, horizon=horizon)
+            assert slow == settled, "as the slow ledger says"
 
-        rechecks = self.oracle.settle(retirements, edges, horizon)
+        rechecks = self.oracle.settle(retirements, edges, horizon, decisions)
         assert len(settled.rechecks) == len(rechecks)
         assert {frozenset(recheck) for recheck in settled.rechecks} == rechecks
         assert settled.rechecks == sorted(settled.rechecks)
@@ -299,6 +390,7 @@ class Bench:
             self.ledger.newest_ref(retired.id) for retired in retirements
         }
         self.compare_recovery(settled.changes)
+        self.moved += len({one[:2] for one in settled.reviews} & {one[:2] for one in settled.matches})
         self.splits += sum(cluster.split_from is not None for cluster in settled.clusters)
         self.topics.read(settled)
         self.compare_left_behind()
@@ -315,7 +407,7 @@ class Bench:
         assert not {*before.pairs} & {*changes.pairs}, "a row that did not change"
         follower.apply(changes)
         assert all(ledger.snapshot() == snapshot for ledger in (*self._also, follower))
-        assert snapshot == self._slow.snapshot()
+        assert self._slow is None or snapshot == self._slow.snapshot()
         assert pasts_of(follower) == pasts_of(self.ledger)
         assert members_of(follower) == members_of(self.ledger)
         check_graph(follower)
@@ -327,19 +419,32 @@ class Bench:
 
     def compare_left_behind(self) -> None:
         """Pairs that an expired end took along stay in `matches` as they were then; no others do."""
-        for key in self.topics.matches.keys() - self.oracle.pairs.keys():
+        for key in self.topics.matches.keys() - self.oracle.matches().keys():
             assert self.topics.matches[key] == seen(self.oracle.left_behind[key])
+        both = self.topics.reviews.keys() & self.topics.matches.keys()
+        assert both <= self.oracle.left_behind.keys() | self.oracle.reviews_left.keys()
+        for key in self.topics.reviews.keys() - self.oracle.reviews().keys():
+            assert self.topics.reviews[key] == seen(self.oracle.reviews_left[key])
 
     def compare_topics(self) -> None:
         """What was published is what is true."""
         nodes, clustered = nodes_of(self.ledger), members_of(self.ledger)
-        true = {key: seen(pair) for key, pair in self.oracle.pairs.items()}
-        assert {key: self.topics.matches.get(key) for key in true} == true
+        for topic, pairs in (
+            (self.topics.matches, self.oracle.matches()),
+            (self.topics.reviews, self.oracle.reviews()),
+        ):
+            true = {key: seen(pair) for key, pair in pairs.items()}
+            assert {key: topic.get(key) for key in true} == true
+        least = 2 if self.oracle.link_from else 1
+        groups = self.oracle.groups()
+        told = {id for component in groups if len(component) >= least for id in component}
         assert self.topics.members == {
-            id: MemberChange(id, node.cluster, self.oracle.best(id), node.time_ms) for id, node in nodes.items()
+            id: MemberChange(id, node.cluster, self.oracle.best(id), node.time_ms)
+            for id, node in nodes.items()
+            if id in told
         }
         clusters = {}
-        for component in self.oracle.components():
+        for component in groups:
             members = sorted((self.oracle.live[id].time_ms, id) for id in component)
             ids = {nodes[id].cluster for id in component}
             assert len(ids) == 1, "one component, one cluster"
@@ -355,7 +460,7 @@ class Bench:
                 last_time_ms=members[-1][0],
             )
             assert clustered[id] == members
-        assert self.topics.clusters == clusters
+        assert self.topics.clusters == {id: cluster for id, cluster in clusters.items() if cluster.size >= least}
         assert self.ledger.ids.live.keys() == clusters.keys()
 
     def compare_state(self) -> None:

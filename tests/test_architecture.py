@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "stream_lsh"
 
 FOUNDATION = ("arrays", "hashing", "errors", "model", "abouts", "retention", "presets")
 STEPS = ("text", "sketch", "lsh", "index", "measure", "records", "ledger", "pipeline")
-SURFACES = ("near_duplicates", "stream_lsh", "demo", "cli", "__main__")
+SURFACES = ("near_duplicates", "record_linker", "stream_lsh", "demo", "cli", "__main__")
 ORDER = (*FOUNDATION, *STEPS, "wire", "config", "worker", *SURFACES)
 """Every room, each after all that it may import; `stream_lsh` is the package's own `__init__`."""
 
@@ -51,7 +51,7 @@ NOWHERE = frozenset({"pickle", "marshal", "shelve", "dill", "cloudpickle"})
 WORKER_ONLY = frozenset({"faust", "mode", "aiokafka", "kafka", "confluent_kafka", "testcontainers", "asyncio"})
 LOOPS = frozenset({f"stream_lsh.cli.{command}" for command in ("check", "explain", "feed", "show", "tail", "worker")})
 """Commands that speak with Kafka: they run a loop of asyncio, and know no client of Kafka."""
-NO_CLOCK = CORE | {"wire", "near_duplicates"}
+NO_CLOCK = CORE | {"wire", "near_duplicates", "record_linker"}
 """The core, its forms in bytes and the library: equal input gives equal output, today and tomorrow."""
 CLOCKS_AND_CHANCE = frozenset({"time", "random", "secrets", "uuid"})
 CLOCK_ATTRIBUTES = frozenset({"now", "utcnow", "today", "environ", "environb", "getenv", "urandom"})

@@ -5,9 +5,11 @@ the headers that a worker adds, and the dead letters.
 """
 
 import ast
+import itertools
 import json
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +18,32 @@ import pytest
 from stream_lsh import __version__
 from stream_lsh.config import parse
 from stream_lsh.errors import InputError
+from stream_lsh.ledger.decisions import DIFFERENT, SAME
 from stream_lsh.measure.catalog import JACCARD
 from stream_lsh.measure.containment import Containment
 from stream_lsh.model import NO_ABOUT, About, Document
 from stream_lsh.pipeline.local import Limits, LocalPipeline
+from stream_lsh.pipeline.record_scheme import RecordScheme
 from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.records.model import Record
+from stream_lsh.records.reading import Reader
+from stream_lsh.wire.decision import parse_decision
+from stream_lsh.wire.golden import limits_of_records
 from stream_lsh.wire.ids import MAX_ID_BYTES
 from stream_lsh.wire.public import cluster_messages, match_messages, member_messages
+from stream_lsh.wire.public_records import RecordResults
+from stream_lsh.wire.record import parse_record, record_document
 from stream_lsh.wire.source import parse_document
+from stream_lsh.worker.engine import TopicSpec
 from stream_lsh.worker.topology import topics
 from tests.asyncapi import CHANNELS, DOCUMENT, Seen, described, key_of, problems
+from tests.unit.test_record_linker import PROFILE
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ("matches", "members", "clusters")
+OF_RECORDS = ("record_matches", "reviews", "record_members", "entities")
+CHANNEL_OF = {"matches": "record_matches", "members": "record_members"}
+"""Channels of records that share a name with one of texts."""
 NOW_MS = 1_700_000_000_000
 WORDS = [f"word{number}" for number in range(60)]
 RETENTION_MS = 10_000
@@ -69,8 +84,55 @@ def seen() -> Seen:
     return found
 
 
-def test_every_message_every_property_and_every_value_is_published(seen: Seen) -> None:
-    expected = described(RESULTS)
+NAMES, TOWNS = ("Ann Lee", "Bob Ray", "Cid Fox", "Ann Leigh"), ("Leeds", "York", "")
+WEIGHTED = replace(
+    PROFILE, comparisons=tuple(replace(one, m=(), u=()) for one in PROFILE.comparisons), match=0.8, review=0.5
+)
+
+
+def records(count: int, reader: Reader) -> list[list[Document]]:
+    """The same of records: they come, change and go, while event time goes on."""
+    chance = random.Random(5)
+    batches = []
+    for step in range(count):
+        batch, time_ms = [], NOW_MS + step * 150
+        for _ in range(chance.choice((1, 1, 2, 5))):
+            id, source = f"r{chance.randrange(24)}", chance.choice(("crm", "shop", ""))
+            fields = {"name": chance.choice(NAMES), "born": chance.choice(("1955", "1980", "")), "town": "Leeds"}
+            fields["town"] = chance.choice(TOWNS)
+            made = record_document(reader, Record(id, fields, source, time_ms - chance.randrange(3_000)))
+            batch.append(Document(id, None, time_ms) if chance.random() < 0.2 else made)
+        batches.append(batch)
+    return batches
+
+
+@pytest.fixture(scope="module")
+def seen_of_records() -> Seen:
+    """What pipelines of records publish, while people decide about some pairs too."""
+    found, chance = Seen(), random.Random(7)
+    for profile in (PROFILE, WEIGHTED):
+        limits = limits_of_records(Limits(RETENTION_MS, lateness_ms=1_000), profile)
+        pipeline = LocalPipeline(RecordScheme(profile), profile.review, limits)
+        results, versions = RecordResults("crm", profile), itertools.count()
+        for batch in records(240, Reader(profile)):
+            changed = pipeline.process(batch)
+            pairs = pipeline.settler.ledger.snapshot().pairs
+            if pairs and chance.random() < 0.3:
+                pair, said = chance.choice([*pairs]), chance.choice((SAME, DIFFERENT, None))
+                changed += pipeline.decide(pair.left, pair.right, said)
+            for settled in changed:
+                for topic, messages in results.messages(settled, NOW_MS, next(versions)):
+                    for key, value, headers in messages:
+                        found.take(CHANNEL_OF.get(topic, topic), key, value, [*headers, ("app_id", b"sales")])
+    return found
+
+
+@pytest.mark.parametrize("kind", ["texts", "records"])
+def test_every_message_every_property_and_every_value_is_published(
+    kind: str, seen: Seen, seen_of_records: Seen
+) -> None:
+    expected = described(RESULTS if kind == "texts" else OF_RECORDS)
+    seen = seen if kind == "texts" else seen_of_records
     assert seen.messages == expected.messages
     assert seen.properties == expected.properties
     assert seen.values == expected.values
@@ -118,16 +180,35 @@ def test_the_document_is_of_this_version() -> None:
 # -- topics
 
 
-def test_topics_are_named_and_made_as_described() -> None:
-    text = '[pipeline]\nname = "news"\nsource = "documents"\nstories = true\nmirror_share = 0.1\n'
+TEXTS = '[pipeline]\nname = "news"\nsource = "documents"\nstories = true\nmirror_share = 0.1\n'
+RECORDS = '[pipeline]\nname = "crm"\nsource = "customers"\nkind = "record"\nprofile = "people"\n'
+
+
+def public_of(text: str) -> tuple[dict[str, str], dict[str, TopicSpec]]:
+    """The topics that users know of a pipeline, by the channel that describes them; all that a worker makes."""
     config = parse(text, "news.toml", {})
     (pipeline,) = config.pipelines
-    public = {"source": pipeline.source, **pipeline.public_topics}
-    specs = {spec.name: spec for spec in topics(config, pipeline, pipeline.partitions)}
-    assert set(CHANNELS) == set(public)
-    for name, channel in CHANNELS.items():
-        assert channel["address"].format(source="documents", pipeline="news") == public[name]
-        spec, binding = specs[public[name]], channel["bindings"]["kafka"]
+    if pipeline.known is None:
+        public = {"source": pipeline.source, **pipeline.named_topics}
+    else:
+        named = {CHANNEL_OF.get(key, key): topic for key, topic in pipeline.named_topics.items()}
+        public = {"records": pipeline.source, **named}
+    return public, {spec.name: spec for spec in topics(config, pipeline, pipeline.partitions)}
+
+
+def test_every_channel_is_a_topic_of_one_kind_or_the_other() -> None:
+    texts, of_records = public_of(TEXTS)[0], public_of(RECORDS)[0]
+    assert set(CHANNELS) == {*texts, *of_records}
+    assert {*texts} & {*of_records} == {"dead_letters"}
+
+
+@pytest.mark.parametrize(("text", "source", "name_of"), [(TEXTS, "documents", "news"), (RECORDS, "customers", "crm")])
+def test_topics_are_named_and_made_as_described(text: str, source: str, name_of: str) -> None:
+    public, specs = public_of(text)
+    for name, topic in public.items():
+        channel = CHANNELS[name]
+        assert channel["address"].format(source=source, pipeline=name_of) == topic
+        spec, binding = specs[topic], channel["bindings"]["kafka"]
         assert (binding["partitions"], binding["replicas"]) == (spec.partitions, spec.replication), name
         described_as = {
             key: ",".join(value) if isinstance(value, list) else str(value)
@@ -210,7 +291,98 @@ def test_keys_are_as_long_as_described() -> None:
         assert problems(key_of(message), "") != []
 
 
+# -- what users write of records
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"name": "Ann Lee", "born": 1980, "town": ["Leeds", None]},
+        {"name": "Ann Lee", "id": "a"},
+        {"name": "Ann Lee", "id": ""},
+        {"name": "Ann Lee", "id": 7},
+        {"name": "Ann Lee", "id": None},
+        {"name": "Ann Lee", "id": 1.5},
+        {"name": "Ann Lee", "id": "a" * 1_025},
+        {"name": "Ann Lee", "source": "crm"},
+        {"name": "Ann Lee", "source": None},
+        {"name": "Ann Lee", "source": 5},
+        {"name": "Ann Lee", "source": "s" * 100},
+        {"name": "Ann Lee", "source": "s" * 101},
+        {"name": "Ann Lee", "time": NOW_MS},
+        {"name": "Ann Lee", "time": "2024-05-01T12:00:00Z"},
+        {"name": "Ann Lee", "time": True},
+        {"name": "Ann Lee", "time": -62_135_596_800_001},
+        {"name": "Ann Lee", "time": None, "deleted": False},
+        {"name": "Ann Lee", "deleted": "no"},
+        {"deleted": True},
+        {"fields": {"name": "Ann Lee", "time": "noon", "deleted": "no"}},
+        {"fields": ["medicine"], "name": "Ann Lee"},
+        {"shoe": {"size": 9}},
+        {},
+        [],
+        "Ann Lee",
+        5,
+    ],
+    ids=lambda value: json.dumps(value)[:60],
+)
+def test_a_record_is_read_if_and_only_if_the_schema_takes_it(value: Any) -> None:
+    schema = CHANNELS["records"]["messages"]["record"]["payload"]
+    named = value.get("id") if isinstance(value, dict) else None
+    key = b"a" if named is None else str(named).encode()
+    try:
+        parse_record(
+            json.dumps(value).encode(), key, reader=Reader(PROFILE), fallback_time_ms=NOW_MS, max_ahead_ms=None
+        )
+        was_read = True
+    except InputError:
+        was_read = False
+    assert was_read == (problems(schema, value) == [])
+
+
+DECISION = CHANNELS["decisions"]["messages"]["decision"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        (["a", "b"], {"decision": "same"}),
+        (["b", "a"], {"decision": "different", "by": "ann"}),
+        (["a", "b"], {"decision": None}),
+        (["a", "b"], {"decision": "maybe"}),
+        (["a", "b"], {"decision": True}),
+        (["a", "b"], {"verdict": "same"}),
+        (["a", "b"], "same"),
+        (["a", "b"], []),
+        (["a", "a"], {"decision": "same"}),
+        (["a"], {"decision": "same"}),
+        (["a", "b", "c"], {"decision": "same"}),
+        (["a", ""], {"decision": "same"}),
+        (["a", 5], {"decision": "same"}),
+        ("a", {"decision": "same"}),
+    ],
+    ids=json.dumps,
+)
+def test_a_decision_is_read_if_and_only_if_the_schemas_take_it(key: Any, value: Any) -> None:
+    try:
+        was_read = parse_decision(json.dumps(key).encode(), json.dumps(value).encode(), 1) is not None
+    except InputError:
+        was_read = False
+    assert was_read == (problems(key_of(DECISION), key) + problems(DECISION["payload"], value) == [])
+
+
+def test_a_decision_and_a_record_without_a_value_are_taken_back_as_described() -> None:
+    for channel, message in (("records", "recordDeleted"), ("decisions", "decisionTakenBack")):
+        assert problems(CHANNELS[channel]["messages"][message]["payload"], None) == []
+    assert parse_record(None, b"a", reader=Reader(PROFILE), fallback_time_ms=NOW_MS).deleted
+    assert parse_decision(b'["a","b"]', None, 1).verdict is None
+
+
 # -- dead letters
+
+
+REASON_AT = {"MalformedMessage": 0, "UnusableDocument": 0, "InputError": 0, "typed": 3, "_json": 1}
+"""Which argument of what raises is the reason."""
 
 
 def reasons(source: str) -> set[str]:
@@ -218,14 +390,17 @@ def reasons(source: str) -> set[str]:
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            at = {"MalformedMessage": 0, "UnusableDocument": 0, "InputError": 0, "_typed": 3}.get(node.func.id)
+            at = REASON_AT.get(node.func.id)
             if at is not None and isinstance(node.args[at], ast.Constant):
                 found.add(str(ast.literal_eval(node.args[at])))
     return found
 
 
 def test_every_reason_of_the_code_is_described_and_no_other() -> None:
-    paths = [ROOT / "stream_lsh" / "wire" / "source.py", *(ROOT / "stream_lsh" / "worker").rglob("*.py")]
+    wire = ROOT / "stream_lsh" / "wire"
+    read = [wire / f"{name}.py" for name in ("source", "record", "decision", "message", "ids")]
+    standardise = ROOT / "stream_lsh" / "records" / "standardise"
+    paths = [*read, *standardise.rglob("*.py"), *(ROOT / "stream_lsh" / "worker").rglob("*.py")]
     of_the_code = set().union(*(reasons(path.read_text(encoding="utf-8")) for path in paths))
     reason = CHANNELS["dead_letters"]["messages"]["deadLetter"]["headers"]["properties"]["reason"]
     assert set(reason["enum"]) == of_the_code

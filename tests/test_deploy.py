@@ -150,6 +150,14 @@ def test_nothing_is_built_in_the_last_stage() -> None:
     assert copied.text.startswith(f"--from={of(BUILD, 'FROM')[0].text.split(' AS ')[1]} ")
 
 
+def test_the_image_can_compare_records() -> None:
+    (script,) = of(BUILD, "RUN")
+    (extra,) = re.findall(r"\.whl\)\[(\w+)\]", script.text)
+    libraries = (ROOT / "stream_lsh" / "records" / "libraries.py").read_text(encoding="utf-8")
+    needed = {re.split("[>=<]", one)[0] for one in PROJECT["optional-dependencies"][extra]}
+    assert needed == set(re.findall(r"^ +import (\w+)", libraries, re.MULTILINE))
+
+
 def test_everything_that_is_copied_exists_and_reaches_the_builder() -> None:
     copied = {name for one in of(BUILD, "COPY") for name in one.words[:-1]}
     assert copied == {"pyproject.toml", "README.md", "LICENSE", "stream_lsh"}
@@ -216,6 +224,9 @@ def test_the_image_as_it_would_be_built_runs(tmp_path: Path) -> None:
     where = "import stream_lsh; print(stream_lsh.__file__)"
     found = run([str(Path(program).parent / "python"), "-c", where], environ, home)
     assert found.stdout.startswith(str(places["/opt/stream-lsh"]))
-    done = run([program, *command("worker")[1:]], environ, home)
-    assert said(done).startswith(f"stream-lsh: kafka.brokers: got no answer from {NOBODY}"), done.stderr
-    assert done.returncode == 1
+    records = home / "customers.toml"
+    records.write_text('[pipeline]\nsource = "customers"\nkind = "record"\nprofile = "people"\n', encoding="utf-8")
+    for arguments in (command("worker")[1:], ["worker", "--config", str(records)]):
+        done = run([program, *arguments], environ, home)
+        assert said(done).startswith(f"stream-lsh: kafka.brokers: got no answer from {NOBODY}"), done.stderr
+        assert done.returncode == 1

@@ -35,13 +35,7 @@ def batches(
     counted = 0
     ready: list[Document] = []
     for part in parts:
-        for one in part.refused:
-            reasons[one.reason] += 1
-            if reasons.total() <= SHOWN and not quiet:
-                progress.clear()
-                sys.stderr.write(f"{one.place}: put aside ({one.reason}): {one.message}\n")
-            if rejects is not None:
-                rejects.write([_reject_line(one)])
+        put_aside(part.refused, progress, reasons, quiet=quiet, rejects=rejects)
         counted += len(part.documents)
         ready += part.documents
         full = len(ready) - len(ready) % BATCH
@@ -51,6 +45,32 @@ def batches(
         progress.update(part.position, counted)
     if ready:
         yield ready
+
+
+def put_aside(
+    refused: Iterable[Refused],
+    progress: Progress,
+    reasons: Counter[str],
+    *,
+    quiet: bool = False,
+    rejects: Output | None = None,
+) -> None:
+    """Count what was put aside, name the first few, write a line about each; arguments are those of `batches`."""
+    for one in refused:
+        reasons[one.reason] += 1
+        if reasons.total() <= SHOWN and not quiet:
+            progress.clear()
+            sys.stderr.write(f"{one.place}: put aside ({one.reason}): {one.message}\n")
+        if rejects is not None:
+            rejects.write([_reject_line(one)])
+
+
+def summary(reasons: Counter[str], rejects: Output | None) -> list[str]:
+    """The line that counts what was put aside; none if nothing was."""
+    if not reasons:
+        return []
+    shown = ", ".join(f"{reason} {count:,}" for reason, count in sorted(reasons.items()))
+    return [f"{reasons.total():,} put aside: {shown}{'' if rejects else '; --rejects lists them'}"]
 
 
 def _reject_line(refused: Refused) -> bytes:

@@ -13,13 +13,14 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from stream_lsh.cli.inflate import file_chunks
 from stream_lsh.cli.inputs import Input, files_of
-from stream_lsh.errors import ConfigError, InputError, MalformedMessage, UnusableDocument
+from stream_lsh.cli.lines import Splitter, rows_of, table, text_lines, too_large, undecoded
+from stream_lsh.errors import ConfigError, InputError, MalformedMessage
 from stream_lsh.text.page import page_source
 from stream_lsh.wire.source import FieldNames
 
@@ -80,7 +81,7 @@ def blocks(
 
 def _line_blocks(path: str, max_bytes: int) -> Iterator[Block]:
     line, position = 1, 0
-    splitter = _Splitter(max_bytes)
+    splitter = Splitter(max_bytes)
     for data, position in file_chunks(path):
         lines, errors = splitter.split(data)
         if lines:
@@ -91,52 +92,17 @@ def _line_blocks(path: str, max_bytes: int) -> Iterator[Block]:
         yield Block(lines, Places(path, range(line, line + 1)), position, errors, False)
 
 
-class _Splitter:
-    """Cuts a stream of bytes into lines; of a line that is too long only the length is kept."""
-
-    def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
-        self._begun: list[bytes] = []
-        self._size = 0
-
-    def split(self, data: bytes) -> tuple[list[bytes], list[tuple[int, InputError]]]:
-        """The lines that end in `data`, and those among them that are too long, which are blank then."""
-        first, *lines = data.split(b"\n")
-        self._size += len(first)
-        if self._size <= self._max_bytes:
-            self._begun.append(first)
-        else:
-            self._begun.clear()
-        if not lines:
-            return [], []
-        errors: list[tuple[int, InputError]] = []
-        if self._size > self._max_bytes:
-            errors = [(0, too_large(self._size, self._max_bytes))]
-        ended = b"".join(self._begun)
-        rest = lines.pop()
-        self._begun, self._size = [rest], len(rest)
-        return [ended, *lines], errors
-
-
-def too_large(size: int, max_bytes: int) -> UnusableDocument:
-    """The error for a document over the limit."""
-    return UnusableDocument(
-        "size", f"got {size} bytes, expected at most {max_bytes}: raise --max-document-bytes to take it"
-    )
-
-
 def _table_blocks(one: Input, names: FieldNames, max_bytes: int, *, stories: bool) -> Iterator[Block]:
     position = [0]
-    csv.field_size_limit((1 << 31) - 1)  # sizes are checked where all documents are
-    lines = _text_lines(one.path, position)
-    rows = csv.reader(lines, dialect="excel-tab" if one.format == "tsv" else "excel")
+    lines = text_lines(one.path, position)
+    rows = table(lines, one.format)
     header = next(rows, None)
     if header is None:
         return
     columns = _columns(one, header, names, stories=stories)
     numbers: list[int] = []
     block = Block([], Places(one.path, numbers), 0)
-    for row, line in _rows(rows):
+    for row, line in rows_of(rows):
         if row == []:
             continue
         try:
@@ -152,32 +118,6 @@ def _table_blocks(one: Input, names: FieldNames, max_bytes: int, *, stories: boo
             numbers = []
             block = Block([], Places(one.path, numbers), position[0])
     yield block
-
-
-def _text_lines(path: str, position: list[int]) -> Iterator[str]:
-    """Lines with their ends; bytes that are not UTF-8 stay visible as lone surrogates."""
-    rest, first = b"", True
-    for data, position[0] in file_chunks(path):
-        rest += data
-        *lines, rest = rest.split(b"\n")
-        for line in lines:
-            text = line.decode("utf-8", "surrogateescape") + "\n"
-            yield text.removeprefix("\ufeff") if first else text
-            first = False
-    if rest:
-        yield rest.decode("utf-8", "surrogateescape").removeprefix("\ufeff" if first else "")
-
-
-def _rows(rows: Any) -> Iterator[tuple[list[str] | csv.Error, int]]:
-    while True:
-        try:
-            row = next(rows)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield error, rows.line_num
-        else:
-            yield row, rows.line_num
 
 
 def _columns(one: Input, header: list[str], names: FieldNames, *, stories: bool) -> dict[str, int]:
@@ -209,16 +149,12 @@ def _row_value(
     size = sum(len(row[at].encode("utf-8", "surrogateescape")) for at in columns.values())
     if size > max_bytes:
         raise too_large(size, max_bytes)
-    if any(_undecoded(row[at]) for at in columns.values()):
+    if any(undecoded(row[at]) for at in columns.values()):
         raise MalformedMessage("utf8", "got bytes that are not UTF-8: convert the file, as with iconv")
     if time_name in list(found)[2:]:
         time = row[columns[time_name]].strip()
         found[time_name] = int(time) if time.lstrip("-").isdecimal() and len(time) < 20 else time or None
     return _json_line(found)
-
-
-def _undecoded(value: str) -> bool:
-    return not value.isascii() and any("\udc80" <= character <= "\udcff" for character in value)
 
 
 def _json_line(value: dict[str, str | int | None]) -> bytes:

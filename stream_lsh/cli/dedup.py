@@ -14,10 +14,11 @@ import os
 import time
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import partial
 from importlib import import_module
 
+from stream_lsh.cli.collecting import few_collections
 from stream_lsh.cli.elsewhere import Elsewhere
 from stream_lsh.cli.inflate import STDIN
 from stream_lsh.cli.inputs import Input, find_inputs
@@ -32,9 +33,6 @@ _MOST_JOBS = 4
 """More signers than three have nothing to do: everything else happens in one process."""
 _SMALL = 2 << 20
 """Bytes of input below which starting processes does not pay."""
-
-_COLLECT_AFTER = 100_000
-"""Objects between two searches for reference cycles; with Python's 700 these take a twentieth of the time."""
 
 _EPILOG = """\
 inputs:
@@ -66,7 +64,7 @@ def run_with(options: Namespace) -> int:
     inputs = find_inputs(options.file, options.format)
     _check_outputs(options, inputs)
     with ExitStack() as open_things:
-        open_things.enter_context(_few_collections())
+        open_things.enter_context(few_collections())
         hold()
         jobs = options.jobs or _useful_jobs(inputs)
         parts: Iterable[Part] = _read(inputs, options)
@@ -86,17 +84,6 @@ def run_with(options: Namespace) -> int:
     if not options.quiet:
         work.report(time.monotonic() - started)
     return 1 if options.strict and work.refused else 0
-
-
-@contextmanager
-def _few_collections() -> Iterator[None]:
-    """Look for reference cycles seldom: documents and pairs have none, and there are many of them to look through."""
-    before = gc.get_threshold()
-    gc.set_threshold(_COLLECT_AFTER, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def _parser() -> Parser:

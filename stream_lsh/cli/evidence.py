@@ -55,12 +55,14 @@ def evidence_in_files(options: Namespace, inputs: Sequence[Input], scheme: TextS
     )
 
 
-def require(ids: Sequence[str], known: Collection[str], all_ids: Collection[str], aside: str = "") -> None:
+def require(
+    ids: Sequence[str], known: Collection[str], all_ids: Collection[str], aside: str = "", *, what: str = "document"
+) -> None:
     """Refuse ids that nobody has, with the nearest one that somebody has."""
     problems = []
     for id in ids:
         if id not in known:
             meant = f": did you mean {nearest(id, all_ids)!r}?" if 0 < len(all_ids) <= _MOST_PROPOSED else ""
-            problems.append(f"got the id {id!r}, which no document has{meant}{aside}")
+            problems.append(f"got the id {id!r}, which no {what} has{meant}{aside}")
     if problems:
         raise ConfigError(problems)

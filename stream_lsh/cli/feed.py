@@ -1,4 +1,4 @@
-"""`stream-lsh feed`: documents from files to the source topic of a pipeline, keyed by id as the Java client would.
+"""`stream-lsh feed`: documents or records from files to the source topic of a pipeline, keyed by id as in Java.
 
 A line that cannot be read is named and passed over.  The command ends when the brokers have everything.
 """
@@ -8,25 +8,33 @@ import os
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
-from stream_lsh.cli.inputs import FORMATS, Input, find_inputs
-from stream_lsh.cli.options import add_columns
+from stream_lsh.cli.inputs import Input, find_inputs
+from stream_lsh.cli.options import EITHER_FORMATS, add_columns, allow_records, of_documents
 from stream_lsh.cli.parsing import Parser, whole
-from stream_lsh.cli.parts import Part
+from stream_lsh.cli.parts import Refused
 from stream_lsh.cli.pipelines import one_of
 from stream_lsh.cli.progress import Progress
 from stream_lsh.cli.reading import read
+from stream_lsh.cli.record_inputs import find_record_inputs, read_records
+from stream_lsh.cli.record_shapes import RecordNames
+from stream_lsh.errors import ConfigError, InvariantError
 from stream_lsh.wire.source import RAW
 
 if TYPE_CHECKING:
+    from stream_lsh.config.model import PipelineConfig
     from stream_lsh.worker.feeding import Feeder
 
 _EPILOG = """\
 examples:
   stream-lsh feed --config news.toml articles.jsonl.gz
   stream-lsh feed --config news.toml --rate 100 news/
+  stream-lsh feed --config people.toml crm.csv shop.jsonl.gz
+
+Files for a pipeline of records are read as `link` reads them: of several files each is a source, and ids are SOURCE/ID.
 """
 _SHOWN = 5
 
@@ -38,29 +46,82 @@ def run(arguments: Sequence[str]) -> int:
 
     config = load(options.config, os.environ)
     pipeline = one_of(config, options.pipeline)
-    options.stories, options.html = pipeline.stories, RAW if pipeline.html != "off" else pipeline.html
-    inputs = find_inputs(options.file, options.format)
+    what = "documents" if pipeline.known is None else "records"
+    if pipeline.known is None:
+        of_documents(options)
+        options.stories, options.html = pipeline.stories, RAW if pipeline.html != "off" else pipeline.html
+        inputs = find_inputs(options.file, options.format)
+    else:
+        _of_records(options)
+        inputs = find_record_inputs(options.file, options.format)
     from stream_lsh.worker.feeding import Feeder  # noqa: PLC0415
 
     feeder = Feeder(config.kafka, pipeline)
     started = time.monotonic()
-    parts = read(inputs, options, fallback_time_ms=int(time.time() * 1000))
-    refused = asyncio.run(_feed(feeder, inputs, parts, options))
+    parts = _documents(inputs, options, pipeline) if pipeline.known is None else _records(inputs, options, pipeline)
+    refused = asyncio.run(_feed(feeder, inputs, parts, options, what))
     seconds = time.monotonic() - started
     if not options.quiet:
         aside = f", {refused:,} put aside" if refused else ""
-        sys.stderr.write(f"{feeder.sent:,} documents to {pipeline.source}{aside}, {seconds:.1f} s\n")
+        sys.stderr.write(f"{feeder.sent:,} {what} to {pipeline.source}{aside}, {seconds:.1f} s\n")
     return 1 if refused and options.strict else 0
 
 
+class _Messages(NamedTuple):
+    """What is sent of consecutive documents or records, what was put aside among them, bytes of all inputs read."""
+
+    messages: Iterable[tuple[bytes, bytes | None]]
+    refused: Sequence[Refused]
+    position: int
+
+
+def _documents(inputs: Sequence[Input], options: Namespace, pipeline: "PipelineConfig") -> Iterator[_Messages]:
+    from stream_lsh.worker.feeding import message  # noqa: PLC0415
+
+    for part in read(inputs, options, fallback_time_ms=int(time.time() * 1000)):
+        messages = (message(document, pipeline.fields) for document in part.documents)
+        yield _Messages(messages, part.refused, part.position)
+
+
+def _records(inputs: Sequence[Input], options: Namespace, pipeline: "PipelineConfig") -> Iterator[_Messages]:
+    from stream_lsh.worker.feeding import record_message  # noqa: PLC0415
+
+    if pipeline.known is None:
+        raise InvariantError("got a pipeline of texts, expected one of records")
+    profile = pipeline.known.profile
+    time_column = options.time_column or pipeline.fields.time
+    names = RecordNames.of(profile, options.id_column, options.source_column, time_column, timed=True)
+    names = replace(names, must_time=options.time_column is not None)
+    most = options.max_document_bytes
+    for part in read_records(inputs, names, max_bytes=most, encoding=options.encoding):
+        messages = (record_message(record, profile, pipeline.fields) for record in part.records)
+        yield _Messages(messages, part.refused, part.position)
+
+
+def _of_records(options: Namespace) -> None:
+    """Raise ConfigError for what is of documents."""
+    given = [name for name in ("text", "title", "url") if getattr(options, f"{name}_column") is not None]
+    problems = [f"--{name}-column: is of documents, and the pipeline is of records" for name in given]
+    if options.format == "folder":
+        problems.append("--format: got folder, expected another one, as the pipeline is of records")
+    if problems:
+        raise ConfigError(problems)
+
+
 def _parser() -> Parser:
-    parser = Parser("feed", "Send documents from files to the source topic of a pipeline.", _EPILOG)
+    parser = Parser("feed", "Send documents or records from files to the source topic of a pipeline.", _EPILOG)
     add = parser.add_argument
-    add("file", nargs="+", metavar="FILE", help="JSON lines, CSV, TSV or a folder; gzip, zstd; - for standard input")
+    add(
+        "file",
+        nargs="+",
+        metavar="FILE",
+        help="JSON lines, CSV, TSV or a folder, of records Parquet too; gzip, zstd; -: standard input",
+    )
     add("--config", required=True, metavar="FILE", help="the configuration, a TOML file")
     add("--pipeline", metavar="NAME", help="the pipeline, where the configuration has several")
-    add("--format", choices=FORMATS, help="format of the files (default: by their names)")
+    add("--format", choices=EITHER_FORMATS, help="format of the files (default: by their names)")
     add_columns(add)
+    allow_records(parser)
     add("--rate", type=whole(1), metavar="N", help="documents a second at most (default: as fast as it goes)")
     add("--strict", action="store_true", help="exit with 1 if a line was put aside")
     add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
@@ -68,16 +129,18 @@ def _parser() -> Parser:
     return parser
 
 
-async def _feed(feeder: "Feeder", inputs: Sequence[Input], parts: Iterable[Part], options: Namespace) -> int:
-    progress = Progress(sum(one.size for one in inputs), shown=not options.quiet)
+async def _feed(
+    feeder: "Feeder", inputs: Sequence[Input], parts: Iterable[_Messages], options: Namespace, what: str
+) -> int:
+    progress = Progress(sum(one.size for one in inputs), shown=not options.quiet, what=what)
     refused = 0
     async with feeder:
-        for documents, wrong, position in parts:
+        for messages, wrong, position in parts:
             refused += len(wrong)
             for one in wrong if refused <= _SHOWN and not options.quiet else ():
                 progress.clear()
                 sys.stderr.write(f"{one.place}: put aside ({one.reason}): {one.message}\n")
-            await feeder.send(documents, options.rate)
+            await feeder.send_messages(messages, options.rate)
             progress.update(position, feeder.sent)
     progress.clear()
     return refused

@@ -26,8 +26,11 @@ COMMANDS = {
     "tail": "show what a pipeline publishes, as it comes",
     "check": "say how configuration, brokers, topics and state stand; --audit: whether matches and members are true",
     "dedup": "find near-duplicates in files: JSON lines, CSV, TSV, folders of text",
+    "link": "find the records in files that are the same thing: people, companies, products, publications",
     "news": "show the stories in articles, as text or HTML: headline, outlets, who was first",
     "mirrors": "show the sites that mirror each other, from their pages: shares, and who is contained in whom",
+    "train": "learn from records in files what each field says for or against a match",
+    "profile": "propose, show and check profiles: how records of a kind are compared",
     "explain": "say why two documents are in one cluster, or why not, and mark what they share",
 }
 """Every command and what it does; its module has the same name."""
@@ -104,7 +107,7 @@ def _help() -> str:
         [
             "usage: stream-lsh COMMAND ...",
             "",
-            "Near-duplicate documents, found while they stream through Kafka, or in files.",
+            "Near-duplicate documents and matching records, found while they stream through Kafka, or in files.",
             "",
             "commands:",
             *lines,

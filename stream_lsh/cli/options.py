@@ -6,8 +6,11 @@ from collections.abc import Callable, Sequence
 from stream_lsh.cli.inputs import FORMATS
 from stream_lsh.cli.outputs import STDOUT
 from stream_lsh.cli.parsing import Parser, ratio, share, span_ms, whole
+from stream_lsh.errors import ConfigError
 from stream_lsh.presets import PRESETS
 
+EITHER_FORMATS = (*FORMATS, "parquet")
+"""Of files that may be of records as well."""
 MEASURES = ("jaccard", "containment")
 """Those of `measure.catalog`, which takes long to load."""
 _COLUMNS = {
@@ -100,6 +103,13 @@ def add_guards(parser: Parser) -> None:
     add = group.add_argument
     add("--strong-links", action="store_true", help="one match alone does not join two groups of two or more")
     add(
+        "--bridge-similarity",
+        type=share,
+        default=0.0,
+        metavar="S",
+        help="likewise, unless it is so similar (default: any will do)",
+    )
+    add(
         "--representative-similarity",
         type=share,
         default=0.0,
@@ -116,11 +126,34 @@ def add_columns(add: Callable[..., object]) -> None:
         add(f"--{name}-column", default=name, metavar="NAME", help=f"field or column of the {what} (default {name})")
 
 
-def add_input(parser: Parser, *, strict: bool = False) -> None:
-    """How files are read; with --strict or without."""
+def allow_records(parser: Parser) -> None:
+    """Let a command for documents take files of records as well: columns are what is set, and None where nothing is.
+
+    What its files are of, the command knows later; `of_documents` then says what the columns are called.
+    """
+    from stream_lsh.cli.record_intake import add_encoding  # noqa: PLC0415
+
+    add_encoding(parser.add_argument, "of records: ")
+    parser.set_defaults(**dict.fromkeys(AS_NAMED), quiet=False, strict=False)
+
+
+def of_documents(options: Namespace) -> None:
+    """Name the columns that nobody has named; raises ConfigError for what is of records."""
+    problems = ["--format: got parquet, expected another one: it is read as records"] * (options.format == "parquet")
+    if options.encoding != "utf-8":
+        problems.append("--encoding: is of records; documents are in UTF-8")
+    if problems:
+        raise ConfigError(problems)
+    for column, name in AS_NAMED.items():
+        if getattr(options, column) is None:
+            setattr(options, column, name)
+
+
+def add_input(parser: Parser, *, strict: bool = False, formats: Sequence[str] = FORMATS) -> None:
+    """How files are read, of which formats; with --strict or without."""
     group = parser.add_argument_group("input")
     add = group.add_argument
-    add("--format", choices=FORMATS, help="format of the files (default: by their names)")
+    add("--format", choices=formats, help="format of the files (default: by their names)")
     add_columns(add)
     add(
         "--max-document-bytes",

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import sys
 from collections.abc import Iterable
 
 from stream_lsh.errors import ConfigError
@@ -9,6 +10,11 @@ from stream_lsh.errors import ConfigError
 STDOUT = "-"
 _AT_ONCE = 4096
 """A pipe takes up to so many bytes in one piece (PIPE_BUF), so no reader and no interruption finds half a line."""
+
+
+def tell(lines: Iterable[str]) -> None:
+    """Lines for people, on standard error."""
+    sys.stderr.write("".join(f"{line}\n" for line in lines))
 
 
 class Output:

@@ -13,9 +13,11 @@ class Progress:
     Args:
         total: bytes there are; 0 where that is not known.
         shown: whether to show anything; it never is where standard error is no terminal.
+        what: is counted.
     """
 
-    def __init__(self, total: int, *, shown: bool) -> None:
+    def __init__(self, total: int, *, shown: bool, what: str = "documents") -> None:
+        self._what = what
         self._total = total
         self._shown = shown and sys.stderr.isatty()
         self._next = time.monotonic() + _EVERY_S
@@ -29,8 +31,15 @@ class Progress:
         self._drawn = True
         share = min(position / self._total, 1.0) if self._total else 0.0
         bar = f"[{'#' * int(share * _WIDTH):<{_WIDTH}}] {share:4.0%} " if self._total else ""
-        sys.stderr.write(f"\r{bar}{documents:,} documents")
+        sys.stderr.write(f"\r{bar}{documents:,} {self._what}")
         sys.stderr.flush()
+
+    def say(self, words: str) -> None:
+        """Say what is done now, in place of the bar."""
+        if self._shown:
+            sys.stderr.write(f"\r\033[K{words}")
+            sys.stderr.flush()
+            self._drawn = True
 
     def clear(self) -> None:
         """Wipe the bar away, before something else is written."""

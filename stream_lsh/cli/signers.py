@@ -22,7 +22,8 @@ from stream_lsh.cli.elsewhere import end_child
 from stream_lsh.cli.signals import ignore
 from stream_lsh.errors import StreamLSHError
 from stream_lsh.pipeline.local import BATCH
-from stream_lsh.pipeline.scheme import Scheme, Signatures
+from stream_lsh.pipeline.scheme import Scheme
+from stream_lsh.pipeline.signatures import Signatures
 
 _SLOT_BYTES = 4 << 20
 _SLOTS_PER_SIGNER = 16

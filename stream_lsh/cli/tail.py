@@ -18,8 +18,14 @@ from stream_lsh.errors import ConfigError
 if TYPE_CHECKING:
     from stream_lsh.config import Config, PipelineConfig
 
-KINDS = ("matches", "members", "clusters", "mirror-sites", "dead-letters")
+KINDS = ("matches", "members", "clusters", "entities", "reviews", "mirror-sites", "dead-letters")
 """What can be followed: the public topics of a pipeline."""
+_ABSENT = {
+    "mirror_sites": "watches no sites, expected `mirror_share` above 0, as with preset mirrors",
+    "clusters": "is of records, which have entities in place of clusters: expected `tail entities`",
+    "entities": "is of texts, which have clusters in place of entities: expected `tail clusters`",
+    "reviews": "is of texts, expected a pipeline of records: only these have pairs to review",
+}
 CANDIDATES = "candidates"
 """And what is on its way to the exact check: pairs of versions, by partition and offset."""
 
@@ -30,6 +36,7 @@ examples:
   stream-lsh tail matches --config news.toml
   stream-lsh tail candidates --config news.toml
   stream-lsh tail clusters --config news.toml --from-beginning --no-follow --json > clusters.jsonl
+  stream-lsh tail entities --config customers.toml
 """
 
 
@@ -49,7 +56,8 @@ def run(arguments: Sequence[str]) -> int:
     config = load(options.config, os.environ)
     pipeline = one_of(config, options.pipeline)
     screen = Screen()
-    as_lines = options.kind != "clusters" or options.lines or options.json or options.no_follow
+    as_table = options.kind == "clusters" and pipeline.known is None
+    as_lines = not as_table or options.lines or options.json or options.no_follow
     asyncio.run(
         _lines(config, pipeline, options)
         if as_lines or not screen.watched
@@ -65,7 +73,7 @@ async def _lines(config: "Config", pipeline: "PipelineConfig", options: Namespac
     inner, name = options.kind == CANDIDATES, options.kind.replace("-", "_")
     topic = pipeline.internal_topic(CANDIDATES) if inner else pipeline.public_topics.get(name)
     if topic is None:
-        raise ConfigError(f"{pipeline.name}: watches no sites, expected `mirror_share` above 0, as with preset mirrors")
+        raise ConfigError(f"{pipeline.name}: {_ABSENT[name]}")
     with Output(STDOUT) as out:
         async for message in messages(config.kafka, [topic], options.from_beginning, follow=not options.no_follow):
             if inner:

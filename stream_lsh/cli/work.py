@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec.json import encode
 
 from stream_lsh.cli.answers import Answers
-from stream_lsh.cli.batches import batches
+from stream_lsh.cli.batches import batches, summary
 from stream_lsh.cli.inputs import Input
 from stream_lsh.cli.outputs import Outputs
 from stream_lsh.cli.parts import Part
@@ -48,17 +48,19 @@ def scheme_of(options: Namespace) -> TextScheme:
 
 def limits_of(options: Namespace) -> Limits:
     """Retention, caps and guards that the options ask for; raises ConfigError where guards say nothing."""
-    return Limits.of(options.max_candidates, options.retention, _guards(options))
+    return Limits.of(options.max_candidates, options.retention, guards_of(options, options.threshold))
 
 
-def _guards(options: Namespace) -> Guards:
+def guards_of(options: Namespace, threshold: float) -> Guards:
+    """The guards that the options ask for; raises ConfigError where they say nothing of matches from a threshold on."""
     guards = Guards(
         strong_links=options.strong_links,
+        bridge_similarity=options.bridge_similarity,
         representative_similarity=options.representative_similarity,
         max_diameter=options.max_diameter,
         max_size=options.max_size,
     )
-    problems = guards.problems(options.threshold)
+    problems = guards.problems(threshold)
     if problems:
         raise ConfigError([f"--{name.replace('_', '-')}: {problem}" for name, problem in problems])
     return guards
@@ -89,6 +91,7 @@ class Work:
         scheme, limits = scheme_of(options), limits_of(options)
         # From here on there are children to be ended, whatever comes.
         self._signers = Signers(jobs - 1, scheme)
+        self._measure = scheme.measure.name
         self._pipeline = LocalPipeline(scheme, options.threshold, limits)
         self._answers = Answers()
         self._options = options
@@ -140,7 +143,7 @@ class Work:
 
     def write(self) -> None:
         """Write the answers; the files get their names when all of them are complete."""
-        outputs, measure = self._outputs, self._pipeline.scheme.measure.name
+        outputs, measure = self._outputs, self._measure
         if outputs.matches is not None:
             # A pair is known once its later document is.
             messages = (
@@ -176,10 +179,7 @@ class Work:
                 f"capped: {counts.capped_postings:,} buckets were not followed to their end, "
                 f"{counts.capped_candidates:,} candidates were not compared; --max-candidates 0 lifts the caps"
             )
-        if self.refused:
-            reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(self._reasons.items()))
-            hint = "" if self._outputs.rejects else "; --rejects lists them"
-            lines.append(f"{self.refused:,} put aside: {reasons}{hint}")
+        lines += summary(self._reasons, self._outputs.rejects)
         sys.stderr.write("".join(f"{line}\n" for line in lines))
 
 

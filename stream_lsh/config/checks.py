@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from stream_lsh.config.kafka import KafkaConfig, SecurityConfig
 from stream_lsh.config.kinds import LONGEST_TOPIC, Secret
-from stream_lsh.config.model import INTERNAL_TOPICS, Config, PipelineConfig
+from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.config.notes import Notes
 from stream_lsh.config.places import Path
+from stream_lsh.config.topics import INTERNAL_TOPICS
 from stream_lsh.config.variables import folded
 from stream_lsh.errors import ConfigError
 from stream_lsh.measure.catalog import no_size_ratio
@@ -132,8 +133,8 @@ def _check_banding(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:
 
 
 def _check_guards(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:
-    for name, problem in pipeline.guards.problems(pipeline.threshold):
-        if notes.sound((*path, name), (*path[:2], "threshold")):
+    for name, problem in pipeline.guards.problems(pipeline.link_from or pipeline.threshold):
+        if notes.sound((*path, name), (*path[:2], "threshold"), (*path[:2], "profile")):
             notes.problem((*path, name), problem)
 
 
@@ -236,7 +237,7 @@ def _check_internal_topics(config: Config, notes: Notes) -> None:
 def _topics(pipeline: PipelineConfig) -> Iterator[tuple[str, str]]:
     """The topics that users name: key and name."""
     yield from (("source", topic) for topic in pipeline.sources)
-    for key, topic in pipeline.public_topics.items():
+    for key, topic in pipeline.named_topics.items():
         yield f"topics.{key}", topic
 
 

@@ -76,9 +76,14 @@ _PLAIN: Mapping[type, Sequence[tuple[Kind, str]]] = {
     ),
     Guards: (
         (FLAG, "a single pair does not hold two groups of two documents or more together"),
+        (LEAST_SHARE, "likewise, unless it is so similar; of records `bridge` of the profile says it; 0: any does"),
         (LEAST_SHARE, "each member is a pair with the representative, at least so similar; 0: need not be"),
         (whole(0, 1_000), "pairs from any member to any other at most, 2 or more; 0: any number"),
         (whole(0), "documents in a cluster at most, 2 or more; 0: any number"),
+        (
+            FLAG,
+            "no cluster has two documents of one source; where sources are known, and those without one not counted",
+        ),
     ),
 }
 """Tables that know nothing of a file: what each of their fields may be, and what it means."""

@@ -12,31 +12,28 @@ from stream_lsh.config import kinds
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.keys import key, table
 from stream_lsh.config.kinds import choice, size, span, whole
-from stream_lsh.errors import InvariantError
+from stream_lsh.config.topics import TopicNames, TopicsConfig
 from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
 from stream_lsh.measure.catalog import JACCARD, MEASURES, Measure
 from stream_lsh.measure.containment import SIZE_RATIO, Containment
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.scheme import Scheme, TextScheme
 from stream_lsh.presets import DAY_MS
+from stream_lsh.records.reading import Reader
 from stream_lsh.wire.cut import FRAME_BYTES
-from stream_lsh.wire.source import MAX_AHEAD_MS, MAX_DOCUMENT_BYTES, FieldNames, parse_document
+from stream_lsh.wire.golden import limits_of_records
+from stream_lsh.wire.message import MAX_AHEAD_MS, MAX_DOCUMENT_BYTES
+from stream_lsh.wire.record import parse_record
+from stream_lsh.wire.results import Results, TextResults
+from stream_lsh.wire.source import FieldNames, parse_document
 
 DEFAULT_APP_ID = "stream-lsh"
 FRAME_ROOM = 65_536
 """Bytes that a document's message may be longer than the document."""
 
-PUBLIC_TOPICS = ("matches", "members", "clusters", "mirror_sites", "dead_letters")
-"""What `[pipeline.topics]` names; each defaults to `<pipeline>-<name>`."""
-TABLES = ("documents", "buckets", "ledger")
-"""What has a changelog."""
-_STEPS = ("intake", "bands", "candidates", "verifications", "edges")
-INTERNAL_TOPICS = (*_STEPS, *(f"{name}-changelog" for name in TABLES), "manifest")
-"""The topics `<app_id>-<pipeline>-…` that there may be."""
-
-KINDS = ("text",)
-PLANNED_KINDS = ("record", "set", "vector")
+KINDS = ("text", "record")
+PLANNED_KINDS = ("set", "vector")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,35 +81,13 @@ class WorkerConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopicsConfig:
-    """The public topics of a pipeline, as configured: PipelineConfig tells the names that hold."""
-
-    matches: str = field(default="", metadata=key(kinds.OPTIONAL_TOPIC, "pairs; default `<pipeline>-matches`"))
-    members: str = field(
-        default="", metadata=key(kinds.OPTIONAL_TOPIC, "each document's cluster; default `<pipeline>-members`")
-    )
-    clusters: str = field(default="", metadata=key(kinds.OPTIONAL_TOPIC, "clusters; default `<pipeline>-clusters`"))
-    mirror_sites: str = field(
-        default="",
-        metadata=key(kinds.OPTIONAL_TOPIC, "sites that mirror each other; default `<pipeline>-mirror-sites`"),
-    )
-    dead_letters: str = field(
-        default="",
-        metadata=key(kinds.OPTIONAL_TOPIC, "messages that cannot be used; default `<pipeline>-dead-letters`"),
-    )
-    keep_forever: bool = field(
-        default=False,
-        metadata=key(kinds.FLAG, "Kafka keeps the public topics for ever, not for the retention and a day more"),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineConfig:
+class PipelineConfig(TopicNames):
     """One source, what counts as a match in it, and how long.
 
     Attributes:
         sources: the users' topics; one, or several that are rekeyed.
         app_id: the worker's; no key of the pipeline.
+        known: reads records as the profile says, in a pipeline of them; no key.
     """
 
     name: str = field(default="documents", metadata=key(kinds.TOPIC, "the pipeline, and the prefix of its topics"))
@@ -121,6 +96,14 @@ class PipelineConfig:
         metadata=key(kinds.PRESET, "defaults that go together, for articles or for pages; what is set beside it holds"),
     )
     kind: str = field(default="text", metadata=key(choice(KINDS, PLANNED_KINDS), "what is compared"))
+    profile: str = field(
+        default="",
+        metadata=key(
+            kinds.ANY_TEXT,
+            'with `kind = "record"`, what is known of the records: people, companies, products, bibliography, or the '
+            "path of a profile",
+        ),
+    )
     sources: tuple[str, ...] = field(metadata=key(kinds.TOPICS, "the topic with the documents", "source"))
     partitions: int = field(
         default=4,
@@ -237,9 +220,18 @@ class PipelineConfig:
     )
     topics: TopicsConfig = field(default=TopicsConfig(), metadata=table(TopicsConfig, "the names of the public topics"))
     app_id: str = DEFAULT_APP_ID
+    known: Reader | None = field(default=None, compare=False, repr=False)
 
-    def scheme(self) -> TextScheme:
-        """What makes signatures, buckets and shingle sets; raises ConfigError where the settings do not fit."""
+    def scheme(self) -> Scheme:
+        """What makes signatures and buckets and compares; raises ConfigError where the settings do not fit."""
+        if self.known is None:
+            return self.text_scheme()
+        from stream_lsh.pipeline.record_scheme import RecordScheme  # noqa: PLC0415 - loads the libraries of comparators
+
+        return RecordScheme(self.known.profile)
+
+    def text_scheme(self) -> TextScheme:
+        """The scheme of a pipeline of texts."""
         return TextScheme(
             self.threshold,
             self.shingles,
@@ -250,6 +242,24 @@ class PipelineConfig:
             measure=self.similarity,
             min_characters=self.min_characters,
         )
+
+    def results(self) -> Results:
+        """What makes messages of what was settled."""
+        if self.known is None:
+            return TextResults(self.name, self.measure, self.mirror_share)
+        from stream_lsh.wire.public_records import RecordResults  # noqa: PLC0415 - as in `scheme`
+
+        return RecordResults(self.name, self.known.profile)
+
+    @property
+    def least(self) -> float:
+        """The least similarity of a pair that is kept: of records that of a review."""
+        return self.threshold if self.known is None else self.known.profile.review
+
+    @property
+    def link_from(self) -> float | None:
+        """The least similarity of a pair that connects, where not all do."""
+        return None if self.known is None else self.known.profile.match
 
     @property
     def similarity(self) -> Measure:
@@ -268,6 +278,17 @@ class PipelineConfig:
         Raises:
             InputError: the message cannot be used -> dead-letter it.
         """
+        if self.known is not None:
+            return parse_record(
+                value,
+                key,
+                reader=self.known,
+                fallback_time_ms=timestamp_ms,
+                max_bytes=self.max_document_bytes,
+                max_ahead_ms=self.max_ahead_ms,
+                names=self.fields,
+                keyed=keyed,
+            ).document
         return parse_document(
             value,
             key,
@@ -282,7 +303,7 @@ class PipelineConfig:
 
     def limits(self) -> Limits:
         """Retention, caps and guards, as the steps take them."""
-        return Limits.of(
+        limits = Limits.of(
             self.max_candidates,
             self.retention_ms,
             self.guards,
@@ -290,67 +311,12 @@ class PipelineConfig:
             lateness_ms=self.lateness_ms,
             max_documents=self.max_documents,
         )
+        return limits if self.known is None else limits_of_records(limits, self.known.profile)
 
     @property
     def source(self) -> str:
         """The first of the sources, and most often the only one: what `feed` sends to."""
         return self.sources[0]
-
-    @property
-    def documents_topic(self) -> str:
-        """What sign reads: the source, or the copy of the sources that is keyed by id."""
-        return self.internal_topic("intake") if self.rekey else self.source
-
-    @property
-    def matches_topic(self) -> str:
-        """Pairs."""
-        return self.topics.matches or f"{self.name}-matches"
-
-    @property
-    def members_topic(self) -> str:
-        """Each document's cluster."""
-        return self.topics.members or f"{self.name}-members"
-
-    @property
-    def clusters_topic(self) -> str:
-        """Clusters."""
-        return self.topics.clusters or f"{self.name}-clusters"
-
-    @property
-    def mirror_sites_topic(self) -> str:
-        """Sites that mirror each other, where they are watched."""
-        return self.topics.mirror_sites or f"{self.name}-mirror-sites"
-
-    @property
-    def dead_letters_topic(self) -> str:
-        """Messages that cannot be used."""
-        return self.topics.dead_letters or f"{self.name}-dead-letters"
-
-    @property
-    def public_topics(self) -> dict[str, str]:
-        """Key in `[pipeline.topics]` to the name that holds, of the topics that this pipeline has."""
-        names = [name for name in PUBLIC_TOPICS if name != "mirror_sites" or self.mirror_share]
-        return {name: getattr(self, f"{name}_topic") for name in names}
-
-    @property
-    def internal_prefix(self) -> str:
-        """What the names of all internal topics begin with."""
-        return f"{self.app_id}-{self.name}-"
-
-    def internal_topic(self, name: str) -> str:
-        """The internal topic of a name out of INTERNAL_TOPICS, such as `bands`."""
-        if name not in INTERNAL_TOPICS:
-            raise InvariantError(f"got the internal topic {name!r}, expected one of {', '.join(INTERNAL_TOPICS)}")
-        return f"{self.internal_prefix}{name}"
-
-    @property
-    def step_topics(self) -> list[str]:
-        """The topics between the sources and the results, in the order of the data."""
-        return [self.internal_topic(step) for step in _STEPS if step != "intake" or self.rekey]
-
-    def changelog_topic(self, table: str) -> str:
-        """The changelog of a table out of TABLES."""
-        return self.internal_topic(f"{table}-changelog")
 
     @property
     def public_retention_ms(self) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stream_lsh.config.kinds import FLAG, LEAST_SHARE, SHARE, SHINGLES, Kind, Unfit, choice
-from stream_lsh.records.profile import LINKS, Comparison, Field, LshBlocking
+from stream_lsh.records.profile import KEEPS, LINKS, Comparison, Field, LshBlocking
 
 TYPES = (
     "name", "date", "address", "phone", "email", "postcode", "identifier", "text", "number", "category", "location",
@@ -64,9 +64,13 @@ PROFILE: Keys = {
     "one_to_one": ProfileKey(FLAG, "sources have no duplicates: of the matches with a source only the best counts"),
     "match": ProfileKey(SHARE, "the probability from which a pair is a match"),
     "review": ProfileKey(LEAST_SHARE, "the probability from which a pair that is none is to be looked at"),
+    "bridge": ProfileKey(
+        LEAST_SHARE, "the probability from which one pair alone may hold two groups of two or more together; 0: any"
+    ),
     "prior": ProfileKey(SHARE, "the probability that two records taken at random are a match; learned"),
     "id_columns": ProfileKey(TEXTS, "what files call the id"),
     "source_columns": ProfileKey(TEXTS, "what files call the source"),
+    "source_priority": ProfileKey(TEXTS, "sources, best first, for fields that keep by `source-priority`"),
     "smoothing": ProfileKey(NUMBER, "records that the expected frequency of a value counts for against those seen"),
     "missing": ProfileKey(TEXTS, "texts that stand for no value, beside the usual ones"),
     "rules": ProfileKey(TEXTS, "blocking rules, such as `surname:soundex + date_of_birth:year`"),
@@ -83,6 +87,7 @@ TABLES: Mapping[str, tuple[type, Keys]] = {
             "order": ProfileKey(choice(("mdy", "dmy")), "of dates that can be read in two ways"),
             "of": ProfileKey(NAMES, "fields whose values stand in where there is none"),
             "part": ProfileKey(choice(("first", "last")), "with `of`: only the last word, or all others"),
+            "keep": ProfileKey(choice(KEEPS), "which of the values of one thing its golden record has"),
         },
     ),
     "comparison": (

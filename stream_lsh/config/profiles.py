@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from importlib.resources import files
 from pathlib import Path as FilePath
+from types import MappingProxyType
 from typing import Any
 
 from stream_lsh.config.kinds import Unfit, got, sort_of
 from stream_lsh.config.notes import Notes
 from stream_lsh.config.places import Path, key_lines
 from stream_lsh.config.profile_keys import PROFILE, TABLES, Keys
-from stream_lsh.config.reading import tables_of
+from stream_lsh.config.toml import tables_of
 from stream_lsh.errors import ConfigError
 from stream_lsh.records.libraries import require
 from stream_lsh.records.profile import Profile
@@ -36,11 +37,36 @@ def bundled(name: str) -> Profile:
         >>> bundled("people").names[:2]
         ('given_name', 'surname')
     """
+    return parse_profile(bundled_text(name), f"{name}.toml")
+
+
+def bundled_text(name: str) -> str:
+    """The file of a profile that comes with the package.
+
+    Raises:
+        ConfigError: no such profile.
+    """
     if name not in BUNDLED:
         hint = f"did you mean {nearest(name, BUNDLED)!r}?"
         raise ConfigError(f"profile: got {name!r}, expected {', '.join(BUNDLED)} or the path of a file; {hint}")
-    text = files("stream_lsh.config").joinpath("bundled", f"{name}.toml").read_text(encoding="utf-8")
-    return parse_profile(text, f"{name}.toml")
+    return files("stream_lsh.config").joinpath("bundled", f"{name}.toml").read_text(encoding="utf-8")
+
+
+def find_profile(name: str) -> Profile:
+    """The profile of the package that is called so, or else the one in the file.
+
+    Raises:
+        ConfigError: there is neither, or everything that is wrong with the file.
+
+    Example:
+        >>> find_profile("products").name
+        'products'
+        >>> find_profile("product")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        stream_lsh.errors.ConfigError: profile: got 'product', expected people, ... file; did you mean 'products'?
+    """
+    is_path = os.path.exists(name) or os.path.basename(name) != name or name.endswith(".toml")
+    return load_profile(name) if is_path and name not in BUNDLED else bundled(name)
 
 
 def load_profile(path: str | os.PathLike[str]) -> Profile:
@@ -128,8 +154,12 @@ def _values(found: Mapping[str, object], keys: Keys, path: Path, notes: Notes) -
             notes.problem((*path, name), str(error).partition(": ")[2])
 
 
-def profile_text(profile: Profile) -> str:
+def profile_text(profile: Profile, says: Mapping[str, str] = MappingProxyType({})) -> str:
     """The file of a profile, with what was learned; reading it gives the profile again.
+
+    Args:
+        profile: to be written.
+        says: a comment for each field, by its name.
 
     Example:
         >>> people = bundled("people")
@@ -138,8 +168,21 @@ def profile_text(profile: Profile) -> str:
     """
     parts = ["\n".join(_lines(profile, PROFILE))]
     for table, (_, keys) in TABLES.items():
-        parts += [f"[[{table}]]\n" + "\n".join(_lines(one, keys)) for one in getattr(profile, _PLURAL[table])]
+        for one in getattr(profile, _PLURAL[table]):
+            said = says.get(one.name) if table == "field" else None
+            lines = [*([comment(said)] if said else []), f"[[{table}]]", *_lines(one, keys)]
+            parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
+
+
+def comment(text: str) -> str:
+    r"""A line of TOML that says something to people.
+
+    Example:
+        >>> comment("a line\nof \x07 text")
+        '# a line of   text'
+    """
+    return "# " + text.translate(dict.fromkeys((*range(0x20), 0x7F), " "))
 
 
 def _lines(value: Any, keys: Keys) -> Iterator[str]:

@@ -1,8 +1,6 @@
 """From the file and the environment to a `Config`: every mistake is noted, none ends the reading."""
 
 import os
-import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path as FilePath
@@ -15,12 +13,14 @@ from stream_lsh.config.kinds import Unfit, got, sort_of
 from stream_lsh.config.model import Config, PipelineConfig, WorkerConfig
 from stream_lsh.config.notes import Notes
 from stream_lsh.config.places import Path, key_lines
+from stream_lsh.config.record_checks import with_profile
+from stream_lsh.config.toml import tables_of
 from stream_lsh.config.variables import overrides
 from stream_lsh.errors import ConfigError
-from stream_lsh.presets import PRESETS
+from stream_lsh.presets import OF_KIND, PRESETS, Setting
 from stream_lsh.text.spelling import nearest
 
-_PRESET = "preset"
+_PRESET, _KIND = "preset", "kind"
 _TABLES = {"kafka": KafkaConfig, "worker": WorkerConfig, "pipeline": PipelineConfig}
 
 
@@ -98,7 +98,10 @@ def _config(reader: "_Reader", tables: Mapping[str, Any], pipelines: list[object
         kafka = replace(kafka, security=checks.with_password(kafka.security, reader.notes))
     worker = reader.table(WorkerConfig, tables.get("worker", {}), ("worker",))
     read = (reader.table(PipelineConfig, found, ("pipeline", at)) for at, found in enumerate(pipelines))
-    several = tuple(replace(pipeline, app_id=worker.app_id) for pipeline in read)
+    several = tuple(
+        with_profile(replace(pipeline, app_id=worker.app_id), ("pipeline", at), reader.notes)
+        for at, pipeline in enumerate(read)
+    )
     origins = {_shown(path, several): origin for path, origin in reader.origins.items()}
     return Config(kafka=kafka, worker=worker, pipelines=several, origins=origins)
 
@@ -136,14 +139,17 @@ class _Reader:
         self.notes.problem((*path, name), f"got an unknown key; {hint}")
 
     def _with_preset(self, keys: Mapping[str, Key], found: Mapping[str, object], path: Path) -> Mapping[str, Key]:
-        """The keys with the defaults of the preset that the table names, if it names one that there is."""
-        variable = self._variables.get((*path, _PRESET))
-        name = found.get(_PRESET) if variable is None else self._environ[variable]
-        preset = PRESETS.get(name, {}) if isinstance(name, str) else {}
-        for key in keys.values():
-            if key.field in preset:
-                self.origins[(*path, key.name)] = f"preset {name}"
-        return {name: replace(key, default=preset.get(key.field, key.default)) for name, key in keys.items()}
+        """The keys with the defaults of the kind and the preset that the table names, if there are such."""
+        defaults = dict[str, Setting]()
+        for named, sets in ((_KIND, OF_KIND), (_PRESET, PRESETS)):
+            variable = self._variables.get((*path, named))
+            name = found.get(named) if variable is None else self._environ[variable]
+            preset = sets.get(name, {}) if isinstance(name, str) else {}
+            for key in keys.values():
+                if key.field in preset:
+                    self.origins[(*path, key.name)] = f"{named} {name}"
+            defaults |= preset
+        return {name: replace(key, default=defaults.get(key.field, key.default)) for name, key in keys.items()}
 
     def _value(self, key: Key, found: Mapping[str, object], path: Path) -> Any:
         if key.table is not None:
@@ -188,24 +194,6 @@ class _Reader:
     @staticmethod
     def _default(key: Key) -> Any:
         return () if key.required else key.default  # only a list of topics is required
-
-
-def tables_of(text: str, name: str) -> dict[str, Any]:
-    """The tables of a TOML text.
-
-    Raises:
-        ConfigError: it is no TOML; with the line.
-    """
-    try:
-        return tomllib.loads(text)
-    except RecursionError:
-        raise ConfigError(f"{name}: got values that are nested too deeply, expected a configuration") from None
-    except ValueError as error:
-        what, _, where = str(error).rpartition(" (at ")
-        place = re.fullmatch(r"line (\d+), column (\d+)\)", where)
-        line, column = (place[1], f" at column {place[2]}") if place else (text.count("\n") + 1, "")
-        told = what or str(error)
-        raise ConfigError(f"{name}:{line}: not TOML: {told[0].lower()}{told[1:]}{column}") from None
 
 
 def _titles() -> Iterator[tuple[str, type]]:

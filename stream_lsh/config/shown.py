@@ -61,6 +61,6 @@ def _effective(config: Config) -> dict[str, str]:
     topics = {
         f"pipeline.{pipeline.name}.topics.{key}": f'"{topic}"'
         for pipeline in config.pipelines
-        for key, topic in pipeline.public_topics.items()
+        for key, topic in pipeline.named_topics.items()
     }
     return topics | {"kafka.min_insync_replicas": str(config.kafka.in_sync_replicas)}

@@ -33,7 +33,7 @@ class Hits:
         old: uint64[pairs], ref of the earlier posting; never equal to `new`.
         bands: uint32[pairs], how many of the probed buckets the two share.
         identical: bool[pairs], one of these is a digest bucket.
-        capped_postings: probes that left postings of their bucket out, because it holds more than the cap.
+        capped_buckets: of the probes that left postings of their bucket out, because it holds more than the cap.
         capped_candidates: candidates left out by the cap of their new document.
     """
 
@@ -41,17 +41,22 @@ class Hits:
     old: U64
     bands: U32
     identical: Bools
-    capped_postings: int = 0
+    capped_buckets: Sequence[int] = ()
     capped_candidates: int = 0
 
     def __len__(self) -> int:
         return len(self.new)
 
+    @property
+    def capped_postings(self) -> int:
+        """How many probes left postings out."""
+        return len(self.capped_buckets)
 
-def no_hits(capped_postings: int = 0) -> Hits:
+
+def no_hits(capped_buckets: Sequence[int] = ()) -> Hits:
     """No pair at all."""
     none = np.empty(0, dtype=np.uint64)
-    return Hits(none, none, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.bool_), capped_postings)
+    return Hits(none, none, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.bool_), capped_buckets)
 
 
 def joined(parts: Sequence[Hits]) -> Hits:
@@ -65,7 +70,7 @@ def joined(parts: Sequence[Hits]) -> Hits:
         np.concatenate([part.old for part in parts]),
         np.concatenate([part.bands for part in parts]),
         np.concatenate([part.identical for part in parts]),
-        sum(part.capped_postings for part in parts),
+        [bucket for part in parts for bucket in part.capped_buckets],
         sum(part.capped_candidates for part in parts),
     )
 
@@ -122,7 +127,7 @@ def merge_equal_refs(counted: Counted, old: U64) -> tuple[Counted, U64]:
     return merged, old[keep]
 
 
-def rank(counted: Counted, refs: U64, old: U64, cap_candidates: int, capped_postings: int) -> Hits:
+def rank(counted: Counted, refs: U64, old: U64, cap_candidates: int, capped_buckets: Sequence[int]) -> Hits:
     """Candidates in their final order, at most `cap_candidates` per new document (0 = all).
 
     Identical content is never cut: a cluster of copies must not fall apart because its members also resemble others.
@@ -133,7 +138,7 @@ def rank(counted: Counted, refs: U64, old: U64, cap_candidates: int, capped_post
         refs: uint64[n], the refs of the batch that the rows point into.
         old: uint64[candidates], the refs of the old documents.
         cap_candidates: per new document.
-        capped_postings: passed through.
+        capped_buckets: passed through.
     """
     rows = counted.rows.astype(np.int64)
     place = rows << np.int64(32) | (_BANDS_MASK - counted.bands)
@@ -147,4 +152,4 @@ def rank(counted: Counted, refs: U64, old: U64, cap_candidates: int, capped_post
         keep = (standing < cap_candidates) | counted.identical[order]
         cut = len(order) - int(np.count_nonzero(keep))
         order = order[keep]
-    return Hits(refs[rows[order]], old[order], counted.bands[order], counted.identical[order], capped_postings, cut)
+    return Hits(refs[rows[order]], old[order], counted.bands[order], counted.identical[order], capped_buckets, cut)

@@ -50,7 +50,7 @@ class Walk:
 
     Attributes:
         keys: one array per round that found something; see `hits`.
-        capped: postings whose bucket goes on behind the cap.
+        capped: the buckets of postings whose bucket goes on behind the cap.
         visited: rows read, the measure of what a walk costs.
     """
 
@@ -59,7 +59,8 @@ class Walk:
     def __init__(self, segments: Sequence[Segment | Sealed], probes: Sequence[Probe], cap: int) -> None:
         self.keys: list[U64] = []
         self._few: list[int] = []
-        self.capped = self.visited = 0
+        self.capped: list[int] = []
+        self.visited = 0
         self._cap = cap
         self._base = segments[0].base if segments else 0
         if sum(len(probe.rows) for probe in probes) <= FEW:
@@ -110,7 +111,7 @@ class Walk:
             link = read(row, 1)
             if read(row, 0) == bucket:
                 if left == 0:
-                    self.capped += 1
+                    self.capped.append(bucket)
                     return None
                 left -= 1
                 self._few.append(key - ((link & 0xFFFFFFFF) << 1))
@@ -122,7 +123,7 @@ class Walk:
         for ordinal in segment.run(bucket, row):
             self.visited += 1
             if left == 0:
-                self.capped += 1
+                self.capped.append(bucket)
                 return None
             left -= 1
             self._few.append(key - (ordinal << 1))
@@ -132,7 +133,7 @@ class Walk:
         walking = np.empty(0, dtype=np.int64)
         needles = Needles(self._buckets[walking])
         for number in range(len(segments) - 1, -1, -1):
-            segment, capped = segments[number], self.capped
+            segment, capped = segments[number], len(self.capped)
             joining = starts.get(number, [])
             if isinstance(segment, Sealed):
                 at, rows = segment.first(needles)
@@ -144,9 +145,9 @@ class Walk:
                 return
             if joining:
                 walking = np.concatenate([walking, *(lanes for lanes, _ in joining)])
-            if self.capped != capped:
+            if len(self.capped) != capped:
                 walking = walking[self._left[walking] >= 0]
-            if joining or self.capped != capped:
+            if joining or len(self.capped) != capped:
                 needles = Needles(self._buckets[walking])
 
     def _along_runs(self, segment: Sealed, lanes: I64, rows: I64) -> None:
@@ -162,7 +163,7 @@ class Walk:
                 spent = met > left
                 live &= np.arange(width) < left[:, None]
                 self.visited += int(np.minimum(met, left + 1).sum())
-                self.capped += int(np.count_nonzero(spent))
+                self.capped += buckets[spent].tolist()
                 self._left[lanes] = np.where(spent, -1, left - met)
                 on &= ~spent
             else:
@@ -200,7 +201,7 @@ class Walk:
                 self._left[lane] = left
                 spent = (left < 0).nonzero()[0]
                 if len(spent):
-                    self.capped += len(spent)
+                    self.capped += self._buckets[lane[spent]].tolist()
                     current[at[spent]] = 0
                     at, lane = np.delete(at, spent), np.delete(lane, spent)
             number = (link[at] & LOW32) + np.uint64(segment.base - self._base)

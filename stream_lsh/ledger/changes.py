@@ -8,15 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.sites import SiteMirrors
 from stream_lsh.model import NO_ABOUT, About, First, Outlet
 from stream_lsh.retention import Horizon
 
 
 class MatchChange(NamedTuple):
-    """A pair that is true now, or (`similarity` is None) one that is withdrawn for a `reason`: updated or deleted.
+    """A pair that is true now, or (`similarity` is None) one that is withdrawn for a `reason`.
 
-    `left_shingles` is 0 where the measure does not tell; `right_shingles` follows from it.
+    Reasons are `updated` and `deleted`; `decided` where people have a say.
+
+    `left_shingles` is 0 where the measure does not tell; `right_shingles` follows from it.  `evidence` is a text that
+    goes with a pair of records, "" with one of texts.
     """
 
     left: str
@@ -28,6 +32,7 @@ class MatchChange(NamedTuple):
     right_time_ms: int = 0
     reason: str | None = None
     left_shingles: int = 0
+    evidence: str = ""
 
     @property
     def right_shingles(self) -> int:
@@ -36,7 +41,9 @@ class MatchChange(NamedTuple):
 
 
 class MemberChange(NamedTuple):
-    """The cluster of a document, or (`cluster` is None) that it is in none for a `reason`: updated, deleted or expired.
+    """The cluster of a document, or (`cluster` is None) that it is in none for a `reason`.
+
+    Reasons are `updated`, `deleted` and `expired`; `decided` where people have a say.
 
     `similarity` is that of its best live pair, None where it is held by an identical or an expired document only.
     """
@@ -60,10 +67,18 @@ class Telling(NamedTuple):
     first: First
 
 
+class EntityTelling(NamedTuple):
+    """What a cluster of records tells: its members with their sources, newest first, at most 100; the golden record."""
+
+    members: tuple[tuple[str, str], ...]
+    golden: str
+
+
 class ClusterChange(NamedTuple):
     """A cluster as it is now, or (`event` is None) that it is no more: merged into another, or closed.
 
-    `members` are the newest first by event time, at most 100; `size` counts them all.  `told` is there with stories.
+    `members` are the newest first by event time, at most 100; `size` counts them all.  `told` is there where clusters
+    are stories, or entities.
     """
 
     id: str
@@ -76,7 +91,7 @@ class ClusterChange(NamedTuple):
     first_time_ms: int = 0
     last_time_ms: int = 0
     merged_into: str | None = None
-    told: Telling | None = None
+    told: Telling | EntityTelling | None = None
 
 
 class MirrorChange(NamedTuple):
@@ -105,7 +120,8 @@ class NodeState(NamedTuple):
 class PairState(NamedTuple):
     """A live pair with the versions that it was confirmed for; `left` < `right` by UTF-8 bytes.
 
-    `left_shingles` is 0 where the measure does not tell; `right_shingles` follows from it.
+    `left_shingles` is 0 where the measure does not tell; `right_shingles` follows from it.  `evidence` is as in
+    `MatchChange`.
     """
 
     left: str
@@ -118,6 +134,7 @@ class PairState(NamedTuple):
     shared: int
     union: int
     left_shingles: int = 0
+    evidence: str = ""
 
     @property
     def right_shingles(self) -> int:
@@ -178,6 +195,10 @@ class SiteFirstState(NamedTuple):
     first_ms: int
 
 
+DecisionState = Decision
+"""What people say of two ids; one that was taken back is a row too."""
+
+
 @dataclass(frozen=True, slots=True)
 class LedgerChanges:
     """Everything that recovery needs of one frame: rows that are new or changed, and keys that are gone.
@@ -200,6 +221,7 @@ class LedgerChanges:
     site_origins: Sequence[SiteOriginState] = ()
     site_firsts: Sequence[SiteFirstState] = ()
     site_firsts_gone: Sequence[tuple[str, str]] = ()
+    decisions: Sequence[DecisionState] = ()
     next_past: int = 0
     horizon: Horizon = field(default_factory=Horizon)
 
@@ -214,7 +236,7 @@ class LedgerChanges:
     def _rows(self) -> tuple[Sequence[object], ...]:
         gone = (self.nodes_gone, self.pairs_gone, self.clusters_gone, self.site_firsts_gone)
         sites = (self.site_counts, self.site_origins, self.site_firsts)
-        return self.nodes, self.pairs, self.clusters, self.newest, self.closed, *sites, *gone
+        return self.nodes, self.pairs, self.clusters, self.newest, self.closed, self.decisions, *sites, *gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +245,9 @@ class Settled:
 
     `rechecks` are pairs (ref of a document that was retired, ref of its partner) that are to be compared again, in
     ascending order.  `mirrors` are there where sites are watched.
+
+    `reviews` are the pairs that are kept and do not link, where there are such: for people to look at.  A pair that
+    becomes a match, or is one no more, is withdrawn from where it was.
     """
 
     matches: Sequence[MatchChange]
@@ -231,3 +256,4 @@ class Settled:
     rechecks: list[tuple[int, int]]
     changes: LedgerChanges
     mirrors: Sequence[MirrorChange] = ()
+    reviews: Sequence[MatchChange] = ()

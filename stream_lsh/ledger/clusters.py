@@ -8,37 +8,44 @@
 So ids are a function of the order of edges, which every replay repeats.
 """
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from stream_lsh.ledger.changes import ClosedState, ClusterState
 from stream_lsh.retention import ExpiryQueue, Horizon
-
-if TYPE_CHECKING:
-    from stream_lsh.ledger.stories import Outlets
 
 NEWEST_LISTED = 100
 """Members that a cluster event lists."""
 
 
+class Kept(Protocol):
+    """What a teller keeps with a cluster: it hears of members that come and go, and ends where many do at once."""
+
+    def put_in(self, slot: int) -> None:
+        """A member more, or one in another version."""
+
+    def take_out(self, slot: int) -> None:
+        """A member less; its version is still the one that was put in."""
+
+
 class Cluster(list[int]):
     """A component with an id: the slots of its members, in ascending order of event time, then id.
 
-    `outlets` are those of a large cluster, kept from when a story first asked for them.
+    `kept` is what whoever tells of clusters keeps with it.
     """
 
-    __slots__ = ("created", "id", "outlets")
+    __slots__ = ("created", "id", "kept")
 
     def __init__(self, id: str, created: int, members: list[int]) -> None:
         super().__init__(members)
         self.id = id
         self.created = created
-        self.outlets: Outlets | None = None
+        self.kept: Kept | None = None
 
     def become(self, members: list[int]) -> None:
         """These are the members now, in order."""
         if members is not self:
             self[:] = members
-            self.outlets = None
+            self.kept = None
 
     def state(self) -> ClusterState:
         """The cluster as a row of the changelog; its members are in the rows of the nodes."""

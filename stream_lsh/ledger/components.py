@@ -20,8 +20,8 @@ _FEW = 16
 class Components(LedgerState):
     """The state of a ledger, with the clusters kept as the components of its graph."""
 
-    def __init__(self, retention_ms: int | None) -> None:
-        super().__init__(retention_ms)
+    def __init__(self, retention_ms: int | None, link_from: float = 0.0) -> None:
+        super().__init__(retention_ms, link_from)
         self._frame = Frame(-1, self.graph)
 
     # -- links that come
@@ -93,7 +93,7 @@ class Components(LedgerState):
         moved = moved_slots(self._frame, graph)
         unchanged = set(better).difference(moved)
         told = nodes.by_id([*fresh, *moved, *unchanged])
-        return NodeNews(told, [slot for slot in told if slot not in unchanged] if unchanged else told, [])
+        return NodeNews(told, [slot for slot in told if slot not in unchanged] if unchanged else told, [], [])
 
     def _join_rows(self, left: list[int], right: list[int], twins: set[int]) -> None:
         """As `_join` for each row; `twins` are put beside theirs when they come."""
@@ -122,7 +122,7 @@ class Components(LedgerState):
                     frame.events.setdefault(there.id, set()).add("joined")
                 elif note is not None:
                     frame.touch_cluster(there, "joined")
-                if times[new] > times[there[-1]] and there.outlets is None:
+                if times[new] > times[there[-1]] and there.kept is None:
                     there.append(new)
                 else:
                     nodes.put_in(there, new)

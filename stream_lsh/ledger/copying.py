@@ -3,8 +3,8 @@
 A slice says how its rows are when it is taken; those taken before are not looked at again.  What changes meanwhile is
 in the records of the frames, whole rows too, so that a row is right in the last record that names it, and where none
 does in its slice.  Such a row has not moved: documents keep their slots, and a pair that was taken out and put in again
-in one frame is in the record even if it is what it was.  At one moment only the lists of clusters, newest refs and
-closed ids, and what is known of sites, are copied, each for itself: some 10 ms for 250,000 entries.
+in one frame is in the record even if it is what it was.  At one moment only the lists of clusters, newest refs,
+closed ids and decisions, and what is known of sites, are copied, each for itself: some 10 ms for 250,000 entries.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,6 +16,7 @@ import numpy as np
 from stream_lsh.ledger.changes import (
     ClosedState,
     ClusterState,
+    DecisionState,
     LedgerChanges,
     NewestState,
     NodeState,
@@ -49,6 +50,8 @@ def slices(ledger: LedgerState, rows: int) -> Iterator[LedgerChanges]:
         yield LedgerChanges(newest=newest)
     for closed in _cut([*ledger.ids.closed.values()], rows):
         yield LedgerChanges(closed=closed)
+    for decisions in _cut([*ledger.decisions.of.values()], rows):
+        yield LedgerChanges(decisions=decisions)
     for counts in _cut([*sites.site_counts], rows):
         yield LedgerChanges(site_counts=counts)
     for firsts in _cut([*sites.site_firsts], rows):
@@ -81,6 +84,7 @@ def joined(taken: Sequence[LedgerChanges], later: Iterable[LedgerChanges]) -> Le
         dict[Any, SiteOriginState](),
         dict[Any, SiteFirstState | None](),
     )
+    decisions = dict[Any, DecisionState]()
     next_past, horizon = taken[0].next_past, taken[0].horizon
     for changes in later:
         nodes |= {**dict.fromkeys(changes.nodes_gone), **{row.id: row for row in changes.nodes}}
@@ -88,6 +92,7 @@ def joined(taken: Sequence[LedgerChanges], later: Iterable[LedgerChanges]) -> Le
         clusters |= {**dict.fromkeys(changes.clusters_gone), **{row.id: row for row in changes.clusters}}
         newest |= {row.id: row for row in changes.newest}
         closed |= {row.id: row for row in changes.closed}
+        decisions |= {(row.left, row.right): row for row in changes.decisions}
         counts |= {(row.partition, row.site): row for row in changes.site_counts}
         origins |= {row.partition: row for row in changes.site_origins}
         firsts |= {
@@ -102,6 +107,7 @@ def joined(taken: Sequence[LedgerChanges], later: Iterable[LedgerChanges]) -> Le
         clusters=_over(ClusterState, [changes.clusters for changes in taken], clusters),
         newest=_over(NewestState, [changes.newest for changes in taken], newest),
         closed=_over(ClosedState, [changes.closed for changes in taken], closed),
+        decisions=_over(DecisionState, [changes.decisions for changes in taken], decisions, keys=2),
         site_counts=_over(SiteCountState, [changes.site_counts for changes in taken], counts, keys=2),
         site_origins=_over(SiteOriginState, [changes.site_origins for changes in taken], origins),
         site_firsts=_over(SiteFirstState, [changes.site_firsts for changes in taken], firsts, keys=2),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,7 @@ class Edge(NamedTuple):
     """Two versions with their exact similarity: a confirmed pair, or the answer to a recheck.
 
     `shingles` are those of `one`, 0 where the measure does not tell: those of `other` are `shared + union - shingles`.
+    `evidence` is a text that goes with the pair, whichever end comes first.
     """
 
     one: End
@@ -33,6 +34,7 @@ class Edge(NamedTuple):
     shared: int
     union: int
     shingles: int = 0
+    evidence: str = ""
 
     def turned(self) -> "Edge":
         """The same with its ends the other way round."""
@@ -60,7 +62,8 @@ class Ends:
 class Edges:
     """Pairs with their exact similarity: float64[n], and the counts behind it, uint32[n] each.
 
-    `shingles` are those of the left ends, None where the measure does not tell.
+    `shingles` are those of the left ends, None where the measure does not tell.  `evidence` is a text for each, or none
+    at all.
 
     A pair that the index found is here only if it reaches the threshold; the answer to a recheck is here whatever
     it is.
@@ -72,15 +75,18 @@ class Edges:
     shared: U32
     union: U32
     shingles: U32 | None = None
+    evidence: Sequence[str] = ()
 
     def __len__(self) -> int:
         return self.similarity.size
 
     def rows(self) -> Iterator[Edge]:
         """The edges in plain values."""
-        counts = [self.similarity.tolist(), self.shared.tolist(), self.union.tolist()]
+        counts: list[Sequence[Any]] = [self.similarity.tolist(), self.shared.tolist(), self.union.tolist()]
         if self.shingles is not None:
             counts.append(self.shingles.tolist())
+        if self.evidence:
+            counts += [self.evidence] if self.shingles is not None else [[0] * len(self), self.evidence]
         return map(Edge, self.left.rows(), self.right.rows(), *counts)
 
 
@@ -95,7 +101,13 @@ def edges_of(rows: Iterable[Edge]) -> Edges:
         np.array([edge.shared for edge in edges], np.uint32),
         np.array([edge.union for edge in edges], np.uint32),
         shingles if shingles.any() else None,
+        written([edge.evidence for edge in edges]),
     )
+
+
+def written(evidence: Sequence[str]) -> Sequence[str]:
+    """The column, or none at all where it says nothing."""
+    return () if evidence.count("") == len(evidence) else evidence
 
 
 def _ends(ends: Sequence[End]) -> Ends:

@@ -3,14 +3,16 @@
 So a frame publishes a value once, however often it changed on the way, and nothing that ended as it began.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from stream_lsh.ledger.changes import ClosedState, NewestState, PairState, Telling
+from stream_lsh.ledger.changes import ClosedState, EntityTelling, NewestState, PairState, Telling
 from stream_lsh.ledger.clusters import NEWEST_LISTED, Cluster
+from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.graph import Graph
-from stream_lsh.ledger.stories import representative_of, telling
+from stream_lsh.ledger.nodes import Nodes
+from stream_lsh.ledger.pairs import MATCH
 
-UPDATED, DELETED, EXPIRED = "updated", "deleted", "expired"
+UPDATED, DELETED, EXPIRED, DECIDED = "updated", "deleted", "expired", "decided"
 """Reasons for a withdrawal."""
 
 PairKey = tuple[int, int]
@@ -28,13 +30,26 @@ class NodeNote(NamedTuple):
     best: float
 
 
-Seen = tuple[int, tuple[str, ...], str, int, int, Telling | None]
+Seen = tuple[int, tuple[str, ...], str, int, int, Telling | EntityTelling | None]
 """What the public sees of a cluster, apart from what happened to it: size, newest members, representative, times,
 and what it tells."""
 
 
+UNSEEN: Seen = (-1, (), "", 0, 0, None)
+"""Stands for a cluster that is there and not told."""
+
 GROWING: Seen = (0, (), "", 0, 0, None)
 """Stands for a cluster as it was that nothing leaves in the frame: whatever it was, it has become another."""
+
+
+class Teller(Protocol):
+    """What clusters tell besides their members: a function of these (`stories`, `entities`)."""
+
+    def representative(self, cluster: Cluster, nodes: Nodes) -> int:
+        """The slot of the member that stands for a cluster."""
+
+    def telling(self, cluster: Cluster, nodes: Nodes) -> Telling | EntityTelling:
+        """What a cluster tells."""
 
 
 class Frame:
@@ -44,12 +59,20 @@ class Frame:
     clusters in which nodes were that were carried into another one; `put` the numbers of the pairs that are there now,
     of those in `pairs`; `asked` the documents for which a retirement came; `expired` the pairs that an expired end took
     along.
+
+    `least` is how many members a cluster has that is told; `singles` are the only members of clusters that were not.
+    `places` says as what pairs were told before, `left_as` as what those in `expired` stay, both where it is not as
+    matches.  `decisions` are those that are new.
     """
 
-    def __init__(self, offset: int, graph: Graph, stories: bool = False) -> None:
+    def __init__(self, offset: int, graph: Graph, teller: Teller | None = None, least: int = 1) -> None:
         self.offset = offset
         self.graph = graph
-        self._stories = stories
+        self.least = least
+        self.singles: dict[str, int] = {}
+        self.places: dict[PairKey, int] = {}
+        self.left_as: dict[PairKey, int] = {}
+        self._teller = teller
         self.nodes: dict[int, NodeNote | None] = {}
         self.moved: dict[int, str] = {}
         self.pairs: dict[PairKey, PairState | None] = {}
@@ -65,6 +88,7 @@ class Frame:
         self.newest: dict[str, NewestState] = {}
         self.closed: dict[str, ClosedState] = {}
         self.asked: set[str] = set()
+        self.decisions: dict[tuple[str, str], Decision] = {}
 
     def touch_new_node(self, slot: int) -> None:
         """A node has just appeared."""
@@ -89,15 +113,20 @@ class Frame:
             nodes.refs[slot], nodes.times[slot], nodes.digests[slot], cluster.id, past.of(slot), nodes.best[slot]
         )
 
-    def touch_pair(self, key: PairKey, before: PairState | None) -> None:
-        """A pair is about to change."""
-        self.pairs.setdefault(key, before)
+    def touch_pair(self, key: PairKey, before: PairState | None, place: int = MATCH) -> None:
+        """A pair is about to change, which was told as what `place` says."""
+        if key not in self.pairs:
+            self.pairs[key] = before
+            if place != MATCH:
+                self.places[key] = place
 
     def touch_cluster(self, cluster: Cluster, event: str) -> None:
         """Something is about to happen to a cluster that is there."""
         if cluster.id not in self.clusters:
             self.clusters[cluster.id] = self.seen(cluster)
             self.events[cluster.id] = {event}
+            if len(cluster) < self.least:
+                self.singles[cluster.id] = cluster[0]
         else:
             self.events.setdefault(cluster.id, set()).add(event)
 
@@ -105,16 +134,28 @@ class Frame:
         """A cluster has appeared."""
         self.clusters.setdefault(cluster.id, None)
 
+    def tells(self, cluster: Cluster) -> bool:
+        """Whether a cluster has enough members to be told."""
+        return len(cluster) >= self.least
+
+    def was_told(self, id: str) -> bool:
+        """Whether a cluster that was touched was there, and told, before."""
+        before = self.clusters[id]
+        return before is not None and before is not UNSEEN
+
     def seen(self, cluster: Cluster) -> Seen:
         """What the public sees of a cluster that is there."""
+        if len(cluster) < self.least:
+            return UNSEEN
         nodes = self.graph.nodes
         ids, times = nodes.ids, nodes.times
         oldest, newest = cluster[0], cluster[-1]
         members = tuple(map(ids.__getitem__, cluster[: -NEWEST_LISTED - 1 : -1]))
-        if not self._stories:
+        teller = self._teller
+        if teller is None:
             return len(cluster), members, ids[oldest], times[oldest], times[newest], None
-        representative = ids[representative_of(cluster, nodes)]
-        return len(cluster), members, representative, times[oldest], times[newest], telling(cluster, nodes)
+        representative = ids[teller.representative(cluster, nodes)]
+        return len(cluster), members, representative, times[oldest], times[newest], teller.telling(cluster, nodes)
 
     def heir(self, id: str) -> str:
         """The cluster that a cluster ended up in, itself if it was not merged away."""

@@ -3,7 +3,7 @@
 A node is a live document with a match, with an identical document, or with a link to the past.  Two nodes are
 neighbours if
 
-- they are a live pair, or
+- they are a live pair, and similar enough where pairs are kept that are not, or
 - they are *twins*: equal digests, next to each other by event time, and no further apart than the retention.  So any
   number of identical documents costs two links each, and taking one away never parts the others; or
 - both are linked to the same *past node*: a set of expired documents that were connected, contracted into one.  A
@@ -31,9 +31,9 @@ class Graph:
     Nothing here knows clusters, versions in doubt, or what is published.
     """
 
-    def __init__(self, retention_ms: int | None) -> None:
+    def __init__(self, retention_ms: int | None, link_from: float = 0.0) -> None:
         self.nodes = Nodes()
-        self.pairs = Pairs(self.nodes)
+        self.pairs = Pairs(self.nodes, link_from)
         self.twins = Twins(self.nodes, retention_ms)
         self.past = Past()
         self.expiry = Expiry(self.nodes, retention_ms)
@@ -132,7 +132,8 @@ class Graph:
         """Nodes and past nodes that one step leads to; the past node n is the vertex -1 - n."""
         if vertex < 0:
             return [*self.past.links[-1 - vertex]]
-        steps = self.pairs.neighbours(vertex)
+        pairs = self.pairs
+        steps = [partner for partner, _ in pairs.linked(vertex)] if pairs.is_selective else pairs.neighbours(vertex)
         if self.twins.groups:
             steps += self.twins.near(vertex)
         if self.past.links:

@@ -1,9 +1,12 @@
 """The one place that decides what is true about pairs and clusters.
 
-A frame (one message of `edges`) is settled as a whole: retirements, then edges, then the horizon, each with all its
+A frame (one message of `edges`) is settled as a whole: retirements, decisions, edges, the horizon, each with all its
 consequences, and then what changed is told once.  The result depends on the state and the frame alone - no clock, no
 randomness, no order of a hash table - so that a frame settled again after a crash says the same.
 
+    decision    counts until the next one about the same ids, whatever becomes of their documents; `same` links a pair,
+                `different` withdraws it, and parts the two whoever else connects them; where there is no pair, it
+                counts as soon as there is one
     update      the pairs of the older version stay, in doubt; rechecks are asked for; the answer keeps or withdraws
     delete      the pairs below the tombstone are withdrawn at once, and the membership
     expiry      withdraws nothing and never splits: the node becomes part of the past (see `graph`); only a pair in
@@ -17,9 +20,10 @@ from dataclasses import replace
 
 from stream_lsh.ledger.changes import NewestState, Settled
 from stream_lsh.ledger.clusters import NOWHERE
+from stream_lsh.ledger.deciding import Deciding
+from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edge, Edges, End
-from stream_lsh.ledger.frame import DELETED, EXPIRED, UPDATED, Frame
-from stream_lsh.ledger.grouping import Groups
+from stream_lsh.ledger.frame import DELETED, EXPIRED, UPDATED, Frame, Teller
 from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.mirrors import Mirrors
 from stream_lsh.ledger.outcome import (
@@ -32,13 +36,14 @@ from stream_lsh.ledger.outcome import (
     pair_news,
 )
 from stream_lsh.ledger.page_counts import PageCounts
-from stream_lsh.ledger.pairs import Counts
+from stream_lsh.ledger.pairs import MATCH, REVIEW, Counts
 from stream_lsh.ledger.plain import LEAST_ROWS, PlainPairs, pair_tables, plain_pairs
+from stream_lsh.ledger.stories import Stories
 from stream_lsh.model import About, Retirement
 from stream_lsh.retention import Horizon
 
 
-class Ledger(Groups):
+class Ledger(Deciding):
     """Live pairs, their clusters, and what must be remembered to keep them right.
 
     Args:
@@ -48,6 +53,9 @@ class Ledger(Groups):
         stories: clusters tell headline, outlets and who was first.
         mirror_share: sites of which this share of pages is in another one are told; 0: sites are not watched.
         partitions: of the source, of which each says how many pages it has.
+        link_from: pairs below it, and not below `threshold`, are kept, and told as reviews, but connect nobody; a
+            score stays what it was as long as neither version changes.  0: all pairs connect.
+        teller: what clusters tell (`entities`), where it is not `stories`.
 
     Guarantees:
         Edges may come again, late, and in any order between documents; the end is the same.
@@ -66,10 +74,11 @@ class Ledger(Groups):
         mirror_share: float = 0.0,
         *,
         partitions: int = 1,
+        link_from: float = 0.0,
+        teller: Teller | None = None,
     ) -> None:
-        super().__init__(retention_ms, guards)
-        self._threshold = threshold
-        self._stories = stories
+        super().__init__(threshold, retention_ms, guards, link_from)
+        self._teller = Stories() if stories else teller
         if mirror_share:
             self.mirrors = Mirrors(threshold, mirror_share, self.pairs_of, partitions)
 
@@ -83,6 +92,7 @@ class Ledger(Groups):
         edges: Edges | Iterable[Edge] = (),
         horizon: Horizon | None = None,
         pages: PageCounts | None = None,
+        decisions: Sequence[Decision] = (),
     ) -> Settled:
         """Apply one frame and return what there is to publish, to ask again, and to log.
 
@@ -92,23 +102,34 @@ class Ledger(Groups):
             edges: confirmed pairs and answers to rechecks.
             horizon: what has expired now, if it has moved.
             pages: how many a site has.
+            decisions: what people say of two ids; only where pairs link from a similarity on, or there are guards.
+
+        Raises:
+            InvariantError: decisions for a ledger that cannot part a component.
         """
-        settled = self._settle(offset, retirements, edges, horizon)
+        settled = self._settle(offset, retirements, edges, horizon, decisions)
         if self.mirrors is None:
             return settled
         mirrors, changes = self.mirrors.settle(offset, settled.changes, pages)
         return replace(settled, mirrors=mirrors, changes=changes)
 
     def _settle(
-        self, offset: int, retirements: Sequence[Retirement], edges: Edges | Iterable[Edge], horizon: Horizon | None
+        self,
+        offset: int,
+        retirements: Sequence[Retirement],
+        edges: Edges | Iterable[Edge],
+        horizon: Horizon | None,
+        decisions: Sequence[Decision],
     ) -> Settled:
-        self._frame = Frame(offset, self.graph, self._stories)
+        self._frame = Frame(offset, self.graph, self._teller, 2 if self.graph.pairs.link_from else 1)
         if horizon is None and not retirements and isinstance(edges, Edges) and len(edges) >= LEAST_ROWS:
-            found = None if self.guards else plain_pairs(edges, self, self._threshold)
+            found = None if self.guarded else plain_pairs(edges, self, self._threshold)
             if found is not None:
                 return self._settled_plain(found)
         for retirement in retirements:
             self._retire(retirement)
+        for said in decisions:
+            self._decide(said)
         for edge in edges.rows() if isinstance(edges, Edges) else edges:
             self._link(edge)
         if horizon is not None:
@@ -207,11 +228,11 @@ class Ledger(Groups):
                 self._replace_version(slot, *end[1:])
         edge = edge if one.id < other.id else edge.turned()
         left, right = edge[:2]
-        if edge.similarity >= self._threshold:
+        if edge.similarity >= self._threshold or self.decisions.verdict(left.id, right.id):
             self._confirm(left, right, edge[2:])
         elif left.id in slots and right.id in slots:
             pair = self.graph.pairs.find(slots[left.id], slots[right.id])
-            if pair >= 0:
+            if pair >= 0 and not self._scored(pair, left.ref, right.ref):
                 self._repair(self._withdraw(pair, UPDATED), UPDATED)
 
     def _is_stale(self, end: End) -> bool:
@@ -220,28 +241,39 @@ class Ledger(Groups):
     def _has_expired(self, end: End) -> bool:
         return self.horizon.passed(end.time_ms, end.ref)
 
+    def _scored(self, pair: int, left_ref: int, right_ref: int) -> bool:
+        """Whether the score of a pair in these versions is known, and stays."""
+        pairs = self.graph.pairs
+        return pairs.link_from > 0 and pairs.versions_of(pair)[:2] == (left_ref, right_ref)
+
     def _confirm(self, left: End, right: End, counts: Counts) -> None:
         one, other = self._node(left), self._node(right)
         frame, pairs, times = self._frame, self.graph.pairs, self.graph.nodes.times
         pair, key = pairs.find(one, other), (one, other)
         named = (left.ref, right.ref, left.time_ms, right.time_ms)
         if pair >= 0:
+            if self._scored(pair, left.ref, right.ref):
+                return
             if pairs.counts_of(pair) == counts and pairs.versions_of(pair) == named:
                 return
+        linked = pair >= 0 and pairs.links(pair)
         frame.touch_node(one)
         frame.touch_node(other)
         if pair >= 0:
-            frame.touch_pair(key, pairs.state(pair))
+            frame.touch_pair(key, pairs.state(pair), pairs.place(pair))
             pairs.replace(pair, counts)
         else:
             frame.touch_pair(key, None)
-            pair = pairs.add(one, other, counts)
+            pair = pairs.add(one, other, counts, self.decisions.verdict(left.id, right.id))
         frame.put[key] = pair
         if times[one] != left.time_ms or times[other] != right.time_ms:
             pairs.versions[pair] = named
         self._join_twins(one)
         self._join_twins(other)
-        self._join(one, other)
+        if linked or pairs.links(pair):
+            self._join(one, other)
+        else:
+            self._stand(one, other)
 
     def _node(self, end: End) -> int:
         slot = self.graph.nodes.slots.get(end.id)
@@ -249,18 +281,6 @@ class Ledger(Groups):
             slot = self.graph.add(*end)
             self._frame.touch_new_node(slot)
         return slot
-
-    def _withdraw(self, pair: int, reason: str) -> set[int]:
-        """Take a pair out; returns both ends, whose connection is to be looked at."""
-        frame, pairs = self._frame, self.graph.pairs
-        key = left, right = pairs.ends[2 * pair], pairs.ends[2 * pair + 1]
-        frame.touch_node(left)
-        frame.touch_node(right)
-        frame.touch_pair(key, pairs.state(pair))
-        frame.put.pop(key, None)
-        frame.pair_reasons[key] = reason
-        pairs.drop(pair)
-        return {left, right}
 
     # -- the past
 
@@ -291,38 +311,41 @@ class Ledger(Groups):
         Guards may have put some of these into other clusters: to them it is no link.
         """
         frame, graph, clusters = self._frame, self.graph, self.graph.nodes.clusters
-        neighbours = graph.twins.near(slot)
-        partners = graph.pairs.partners(slot)
-        cluster, suspects = clusters[slot], graph.past.company(slot).union(neighbours)
+        near, partners = graph.twins.near(slot), graph.pairs.partners(slot)
+        cluster, suspects = clusters[slot], graph.past.company(slot).union(near)
+        neighbours = [twin for twin in near if clusters[twin] is cluster] if self.guarded else near
         frame.touch_node(slot)
         for partner, pair in reversed(partners):
-            state = graph.pairs.state(pair)
+            state, place, linked = graph.pairs.state(pair), graph.pairs.place(pair), graph.pairs.links(pair)
             key = graph.pairs.ends[2 * pair], graph.pairs.ends[2 * pair + 1]
             frame.touch_node(partner)
-            frame.touch_pair(key, state)
+            frame.touch_pair(key, state, place)
             frame.expired[key] = state
+            if place != MATCH:
+                frame.left_as[key] = place
             frame.put.pop(key, None)
             graph.pairs.drop(pair)
             suspects.add(partner)
-            if clusters[partner] is cluster:
+            if linked and clusters[partner] is cluster:
                 neighbours.append(partner)
         self._leave([slot], EXPIRED)
         graph.past.contract(slot, neighbours, frame.touch_node)
         graph.remove(slot)
-        if self.guards:
+        if self.guarded:
             self._repair(suspects, EXPIRED)
 
     # -- what came of it
 
     def _settled(self) -> Settled:
         frame, graph = self._frame, self.graph
-        news, pairs = node_news(frame, graph), pair_news(frame, graph)
+        news, pairs = node_news(frame, graph, self.ids.live), pair_news(frame, graph)
         return Settled(
             matches=match_changes(pairs, frame, graph),
             members=member_changes(news, frame, graph),
             clusters=cluster_changes(frame, self.ids.live),
             rechecks=self._rechecks(),
             changes=changes_of(news, pairs, frame, self.ids.live, self.horizon),
+            reviews=match_changes(pairs, frame, graph, REVIEW) if graph.pairs.link_from else (),
         )
 
     def _settled_plain(self, found: PlainPairs) -> Settled:

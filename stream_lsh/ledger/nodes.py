@@ -139,14 +139,14 @@ class Nodes:
     def put_in(self, cluster: Cluster, slot: int) -> None:
         """A member more, in its place; most are the newest."""
         self.insert(cluster, slot)
-        if cluster.outlets is not None:
-            cluster.outlets.put_in(slot)
+        if cluster.kept is not None:
+            cluster.kept.put_in(slot)
 
     def take_out(self, cluster: Cluster, slot: int) -> None:
         """Take a member out that is in, before its version changes."""
         self.delete(cluster, slot)
-        if cluster.outlets is not None:
-            cluster.outlets.take_out(slot)
+        if cluster.kept is not None:
+            cluster.kept.take_out(slot)
 
     def insert(self, ordered: list[int], slot: int) -> None:
         """Put a slot into a list of them that is in ascending order of age."""

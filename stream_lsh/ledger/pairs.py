@@ -4,13 +4,15 @@ A pair has a number, a row of the columns; its two *half-edges* are 2 x number (
 2 x number + 1.  The half-edges of a document with few pairs are a list through `after`; a *hub*, one with many, has a
 dict from partner to pair instead, so that finding a pair costs a few steps at its smaller end, and none at a hub.
 
-A pair names the versions of its ends; where they are not those of the nodes any more, they stand in `versions`.
+A pair names the versions of its ends; where they are not those of the nodes any more, they stand in `versions`.  Where
+a text goes with it, that is in `evidence`; where people have decided about its ends, whether they said that these are
+the same is in `verdicts`.
 
 Numbers are used again; one that is free has the same slot twice.
 """
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -21,26 +23,37 @@ from stream_lsh.ledger.nodes import NO_PAIR, Nodes, view_f64, view_u32
 HUB_FROM = 16
 """Pairs that make a hub."""
 
-Counts = tuple[float, int, int, int]
-"""Of a pair: similarity, shared, union, and the shingles of its left end, 0 where the measure does not tell."""
-Columns = tuple[F64, U32, U32, U32]
-"""The same of many pairs."""
+Counts = tuple[float, int, int, int, str]
+"""Of a pair: similarity, shared, union, the shingles of its left end, 0 where the measure does not tell, evidence."""
+Columns = tuple[F64, U32, U32, U32, Sequence[str]]
+"""The same of many pairs; no evidence at all where there is none."""
+
+UNTOLD, MATCH, REVIEW = 0, 1, 2
+"""As what a pair is told."""
 
 _HUB = 0xFFFFFFFF
 _SIDES = np.array([0, 1])
 
 
 class Pairs:
-    """The pairs between the documents in `nodes`."""
+    """The pairs between the documents in `nodes`.
 
-    def __init__(self, nodes: Nodes) -> None:
+    Args:
+        nodes: all of them.
+        link_from: less similar pairs connect nobody.
+    """
+
+    def __init__(self, nodes: Nodes, link_from: float = 0.0) -> None:
         self._nodes = nodes
+        self.link_from = link_from
+        self.verdicts: dict[int, bool] = {}
         self.ends = array("I")
         self.similarity = array("d")
         self.shared = array("I")
         self.union = array("I")
         self.left_shingles = array("I")
         self.versions: dict[int, tuple[int, int, int, int]] = {}
+        self.evidence: dict[int, str] = {}
         self._after = array("I")
         self._first = array("I")
         self._degrees = array("I")
@@ -107,6 +120,25 @@ class Pairs:
             half = after[half]
         return found
 
+    def links(self, pair: int) -> bool:
+        """Whether a pair connects its ends."""
+        verdict = self.verdicts.get(pair) if self.verdicts else None
+        return self.similarity[pair] >= self.link_from if verdict is None else verdict
+
+    def place(self, pair: int) -> int:
+        """As what a pair is told."""
+        return MATCH if self.links(pair) else UNTOLD if pair in self.verdicts else REVIEW
+
+    def linked(self, slot: int) -> list[tuple[int, int]]:
+        """The partners that a document is connected with, each with the pair."""
+        partners = self.partners(slot)
+        return [entry for entry in partners if self.links(entry[1])] if self.is_selective else partners
+
+    @property
+    def is_selective(self) -> bool:
+        """Whether there can be pairs that connect nobody."""
+        return bool(self.link_from or self.verdicts)
+
     def any_of(self, slot: int) -> bool:
         """Whether a document has a pair."""
         return self._first[slot] != 0
@@ -131,15 +163,18 @@ class Pairs:
     def state(self, pair: int) -> PairState:
         """The pair as a row of the changelog."""
         ids, ends = self._nodes.ids, self.ends
-        return PairState(ids[ends[2 * pair]], ids[ends[2 * pair + 1]], *self.versions_of(pair), *self.counts_of(pair))
+        similarity, shared, union, left_shingles, evidence = self.counts_of(pair)
+        ends_of = ids[ends[2 * pair]], ids[ends[2 * pair + 1]], *self.versions_of(pair)
+        return PairState(*ends_of, similarity, shared, union, left_shingles, evidence)
 
     def counts_of(self, pair: int) -> Counts:
         """The similarity of a pair, and what is behind it."""
-        return self.similarity[pair], self.shared[pair], self.union[pair], self.left_shingles[pair]
+        evidence = self.evidence.get(pair, "")
+        return self.similarity[pair], self.shared[pair], self.union[pair], self.left_shingles[pair], evidence
 
     # -- changing
 
-    def add(self, left: int, right: int, counts: Counts) -> int:
+    def add(self, left: int, right: int, counts: Counts, verdict: bool | None = None) -> int:
         """Put a pair in that is not in, the end with the smaller id first; returns its number."""
         if self._free:
             pair = self._free.pop()
@@ -155,18 +190,23 @@ class Pairs:
             self.shared.append(counts[1])
             self.union.append(counts[2])
             self.left_shingles.append(counts[3])
+            if counts[4]:
+                self.evidence[pair] = counts[4]
+        if verdict is not None:
+            self.verdicts[pair] = verdict
         self._attach(left, 2 * pair)
         self._attach(right, 2 * pair + 1)
-        best = self._nodes.best
-        best[left] = max(best[left], counts[0])
-        best[right] = max(best[right], counts[0])
+        if self.links(pair):
+            best = self._nodes.best
+            best[left] = max(best[left], counts[0])
+            best[right] = max(best[right], counts[0])
         return pair
 
     def add_many(self, left: I64, right: I64, counts: Columns) -> None:
-        """Put pairs in that are not in, each once, the ends with the smaller ids in `left`."""
+        """Put pairs in that are not in, each once, the ends with the smaller ids in `left`; nobody decided of them."""
         if not left.size:
             return
-        similarity, shared, union, left_shingles = counts
+        similarity, shared, union, left_shingles, evidence = counts
         again = min(left.size, len(self._free))
         ends = np.empty((left.size, 2), np.uint32)
         ends[:, 0], ends[:, 1] = left, right
@@ -188,8 +228,13 @@ class Pairs:
             self.shared.frombytes(shared[again:].tobytes())
             self.union.frombytes(union[again:].tobytes())
             self.left_shingles.frombytes(left_shingles[again:].tobytes())
+        if evidence:
+            self.evidence |= {pair: text for pair, text in zip(numbers.tolist(), evidence, strict=True) if text}
         self._attach_many(ends.reshape(-1), (numbers[:, None] * 2 + _SIDES).reshape(-1))
         best = view_f64(self._nodes.best)
+        if self.link_from:
+            linking = similarity >= self.link_from
+            left, right, similarity = left[linking], right[linking], similarity[linking]
         np.maximum.at(best, left, similarity)
         np.maximum.at(best, right, similarity)
 
@@ -224,14 +269,31 @@ class Pairs:
             self._make_hub(slot)
 
     def _count(self, pair: int, counts: Counts) -> None:
-        self.similarity[pair], self.shared[pair], self.union[pair], self.left_shingles[pair] = counts
+        self.similarity[pair], self.shared[pair], self.union[pair], self.left_shingles[pair], evidence = counts
+        if evidence:
+            self.evidence[pair] = evidence
+        elif self.evidence:
+            self.evidence.pop(pair, None)
 
     def replace(self, pair: int, counts: Counts) -> None:
         """Give a pair that is in another similarity, for the versions of its ends as they are now."""
-        before, similarity = self.similarity[pair], counts[0]
+        before = self._linking(pair)
         self._count(pair, counts)
         self.versions.pop(pair, None)
-        best = self._nodes.best
+        self._rank(pair, before)
+
+    def decide(self, pair: int, verdict: bool | None) -> None:
+        """People say that the ends of a pair are the same, or are not, or nothing any more."""
+        before = self._linking(pair)
+        if verdict is None:
+            self.verdicts.pop(pair, None)
+        else:
+            self.verdicts[pair] = verdict
+        self._rank(pair, before)
+
+    def _rank(self, pair: int, before: float) -> None:
+        """The similarity with which a pair connects its ends is another one."""
+        similarity, best = self._linking(pair), self._nodes.best
         for end in (self.ends[2 * pair], self.ends[2 * pair + 1]):
             if similarity >= best[end]:
                 best[end] = similarity
@@ -240,8 +302,10 @@ class Pairs:
 
     def drop(self, pair: int) -> None:
         """Take a pair out."""
-        before, best = self.similarity[pair], self._nodes.best
+        before, best = self._linking(pair), self._nodes.best
         self.versions.pop(pair, None)
+        self.evidence.pop(pair, None)
+        self.verdicts.pop(pair, None)
         for half in (2 * pair, 2 * pair + 1):
             end = self.ends[half]
             self._detach(end, half)
@@ -292,11 +356,15 @@ class Pairs:
                 at = self._after[at] - 1
             self._after[at] = self._after[half]
 
+    def _linking(self, pair: int) -> float:
+        """The similarity of a pair that connects its ends."""
+        return self.similarity[pair] if self.links(pair) else NO_PAIR
+
     def _find_best(self, slot: int) -> None:
         """Look for the best pair of a node again; as soon as one is as good as the last best, it is that."""
         was, best, similarity = self._nodes.best[slot], NO_PAIR, self.similarity
         for pair in self._of(slot):
-            if similarity[pair] > best:
+            if similarity[pair] > best and self.links(pair):
                 best = similarity[pair]
                 if best >= was:
                     break

@@ -97,12 +97,14 @@ def plain_pairs(edges: Edges, state: LedgerState, threshold: float) -> PlainPair
     ends = _ends(edges, state.graph.nodes.slots)
     if _expired(ends, state.horizon) or not _newest(ends, state):
         return None
-    counts = similarity, shared, union, left_shingles = edges.similarity, edges.shared, edges.union, _shingles(edges)
+    similarity, shared, union = edges.similarity, edges.shared, edges.union
+    counts: Columns = similarity, shared, union, _shingles(edges), edges.evidence
     rows = _new_rows(ends, counts, state.graph)
     if rows is None:
         return None
     if rows.size < len(edges):
-        counts = similarity[rows], shared[rows], union[rows], left_shingles[rows]
+        evidence = [edges.evidence[row] for row in rows.tolist()] if edges.evidence else ()
+        counts = similarity[rows], shared[rows], union[rows], counts[3][rows], evidence
     return PlainPairs(ends, rows, counts)
 
 
@@ -207,14 +209,19 @@ def _new_rows(ends: Ends, counts: Columns, graph: Graph) -> I64 | None:
     if not asked.size:
         return rows
     pairs, there = graph.pairs, list[int]()
+    text_of = counts[4].__getitem__ if counts[4] else _no_text
     for at, row in zip(asked.tolist(), rows[asked].tolist(), strict=True):
         pair = pairs.find(int(left[row]), int(right[row]))
         if pair < 0:
             continue
-        if pair in pairs.versions or pairs.counts_of(pair) != tuple(column[row] for column in counts):
+        if pair in pairs.versions or pairs.counts_of(pair) != (*[column[row] for column in counts[:4]], text_of(row)):
             return None
         there.append(at)
     return np.delete(rows, there)
+
+
+def _no_text(row: int) -> str:
+    return ""
 
 
 def pair_tables(found: PlainPairs) -> tuple[Sequence[MatchChange], Sequence[PairState]]:
@@ -229,6 +236,8 @@ def pair_tables(found: PlainPairs) -> tuple[Sequence[MatchChange], Sequence[Pair
     left, right = [left[row] for row in order], [right[row] for row in order]
     places = 2 * found.rows[at]
     times = ends.times[places], ends.times[places + 1]
-    *counts, sizes = (column[at] for column in found.counts)
-    matches = Table(MatchChange, (left, right, *counts, *times, [None] * len(rows), sizes))
-    return matches, Table(PairState, (left, right, ends.refs[places], ends.refs[places + 1], *times, *counts, sizes))
+    *counts, sizes = (column[at] for column in found.counts[:4])
+    evidence = [found.counts[4][row] for row in order] if found.counts[4] else [""] * len(rows)
+    matches = Table(MatchChange, (left, right, *counts, *times, [None] * len(rows), sizes, evidence))
+    refs = ends.refs[places], ends.refs[places + 1]
+    return matches, Table(PairState, (left, right, *refs, *times, *counts, sizes, evidence))

@@ -1,10 +1,12 @@
 """What the ledger remembers, and how it is written down and read back."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from stream_lsh.errors import InvariantError
 from stream_lsh.ledger.changes import LedgerChanges, NewestState, NodeState, PairState
 from stream_lsh.ledger.clusters import Cluster, ClusterIds
+from stream_lsh.ledger.decisions import Decision, Decisions
 from stream_lsh.ledger.graph import Graph
 from stream_lsh.ledger.mirrors import Mirrors
 from stream_lsh.ledger.whole import fill_nodes, fill_pairs, node_rows, pair_rows
@@ -12,17 +14,18 @@ from stream_lsh.retention import ExpiryQueue, Horizon
 
 
 class LedgerState:
-    """Live documents and pairs, clusters, the newest refs of ids that have retired ones, and the horizon.
+    """Live documents and pairs, clusters, the newest refs of ids that have retired ones, decisions, and the horizon.
 
     The queues hold nothing of their own: they are made again from the rest.
     `mirrors` is there where sites are watched.
     """
 
-    def __init__(self, retention_ms: int | None) -> None:
-        self.graph = Graph(retention_ms)
+    def __init__(self, retention_ms: int | None, link_from: float = 0.0) -> None:
+        self.graph = Graph(retention_ms, link_from)
         self.ids = ClusterIds()
         self.newest: dict[str, NewestState] = {}
         self.horizon = Horizon()
+        self.decisions = Decisions()
         self.mirrors: Mirrors | None = None
         self._newest_queue = ExpiryQueue()
 
@@ -74,6 +77,7 @@ class LedgerState:
             clusters=[self.ids.live[id].state() for id in sorted(self.ids.live)],
             newest=[self.newest[id] for id in sorted(self.newest)],
             closed=[self.ids.closed[id] for id in sorted(self.ids.closed)],
+            decisions=self.decisions.rows(),
             next_past=self.graph.past.next,
             horizon=self.horizon,
         )
@@ -99,11 +103,13 @@ class LedgerState:
             graph.past.link(slot, ())
             self._leave_cluster(slot)
             graph.remove(slot)
+        self._apply_decisions(changes.decisions)
         for id, created in changes.clusters:
             self.ids.live[id] = Cluster(id, created, [])
         if changes.complete:
             fill_nodes(changes.nodes, self.graph, self.ids.live)
             fill_pairs(changes.pairs, self.graph)
+            self._decide_pairs(self.decisions.of.values())
         else:
             for state in changes.nodes:
                 self._apply_node(state)
@@ -136,12 +142,26 @@ class LedgerState:
         nodes.put_in(cluster, slot)
         graph.past.link(slot, pasts)
 
+    def _apply_decisions(self, decisions: Sequence[Decision]) -> None:
+        for said in decisions:
+            self.decisions.put(said)
+        self._decide_pairs(decisions)
+
+    def _decide_pairs(self, decisions: Iterable[Decision]) -> None:
+        """What was said of two ids counts for their pair, if it is there."""
+        slots, pairs = self.graph.nodes.slots, self.graph.pairs
+        for said in decisions:
+            if said.left in slots and said.right in slots:
+                pair = pairs.find(slots[said.left], slots[said.right])
+                if pair >= 0:
+                    pairs.decide(pair, self.decisions.verdict(said.left, said.right))
+
     def _apply_pair(self, state: PairState) -> None:
         nodes, pairs = self.graph.nodes, self.graph.pairs
         left, right = nodes.slots[state.left], nodes.slots[state.right]
         pair = pairs.find(left, right)
         if pair < 0:
-            pair = pairs.add(left, right, state[6:])
+            pair = pairs.add(left, right, state[6:], self.decisions.verdict(state.left, state.right))
         else:
             pairs.replace(pair, state[6:])
         named = state[2:6]

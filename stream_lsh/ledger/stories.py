@@ -88,11 +88,11 @@ def telling(cluster: Cluster, nodes: Nodes) -> Telling:
     Cost:
         O(outlets that are listed); the first time, and where much has changed at once, O(members).
     """
-    outlets = cluster.outlets
-    if outlets is None:
+    outlets = cluster.kept
+    if not isinstance(outlets, Outlets):
         outlets = Outlets(nodes, cluster)
         if len(cluster) > _FEW:
-            cluster.outlets = outlets
+            cluster.kept = outlets
     abouts, times, oldest = nodes.abouts, nodes.times, cluster[0]
     listed = []
     for slot in outlets.firsts[:OUTLETS_LISTED]:
@@ -104,6 +104,18 @@ def telling(cluster: Cluster, nodes: Nodes) -> Telling:
         source_count=len(outlets.firsts),
         first=First(nodes.ids[oldest], abouts[oldest].source, times[oldest]),
     )
+
+
+class Stories:
+    """Clusters are stories."""
+
+    def representative(self, cluster: Cluster, nodes: Nodes) -> int:
+        """The fullest early version."""
+        return representative_of(cluster, nodes)
+
+    def telling(self, cluster: Cluster, nodes: Nodes) -> Telling:
+        """What a cluster tells."""
+        return telling(cluster, nodes)
 
 
 def story(cluster: Cluster, nodes: Nodes) -> Story:

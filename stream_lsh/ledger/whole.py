@@ -8,12 +8,13 @@ from stream_lsh.abouts import told
 from stream_lsh.arrays import I64
 from stream_lsh.ledger.changes import NodeState, PairState
 from stream_lsh.ledger.clusters import Cluster
+from stream_lsh.ledger.edges import written
 from stream_lsh.ledger.graph import Graph
 from stream_lsh.ledger.nodes import view_f64, view_i64, view_u32, view_u64
 from stream_lsh.ledger.table import Table, columns_of
 
 _NUMBERS = (np.uint64, np.uint64, np.int64, np.int64, np.float64, np.uint32, np.uint32, np.uint32)
-"""The columns of pairs behind their ids."""
+"""The columns of pairs between their ids and their evidence."""
 
 
 def node_rows(slots: list[int], graph: Graph) -> Table[NodeState]:
@@ -47,10 +48,10 @@ def rows_of_pairs(numbers: I64, graph: Graph) -> Table[PairState]:
                 column[at] = value
     whole = (view_u32(column)[numbers] for column in (pairs.shared, pairs.union, pairs.left_shingles))
     counts = view_f64(pairs.similarity)[numbers], *whole
-    ids = nodes.ids
-    return Table(
-        PairState, ([ids[slot] for slot in left.tolist()], [ids[slot] for slot in right.tolist()], *named, *counts)
-    )
+    text_of, ids = pairs.evidence, nodes.ids
+    evidence = [text_of.get(number, "") for number in numbers.tolist()] if text_of else [""] * numbers.size
+    names = [ids[slot] for slot in left.tolist()], [ids[slot] for slot in right.tolist()]
+    return Table(PairState, (*names, *named, *counts, evidence))
 
 
 def fill_nodes(rows: Sequence[NodeState], graph: Graph, live: dict[str, Cluster]) -> None:
@@ -87,12 +88,12 @@ def fill_pairs(rows: Sequence[PairState], graph: Graph) -> None:
     if not rows:
         return
     nodes = graph.nodes
-    left_ids, right_ids, *numbers = columns_of(rows)
+    left_ids, right_ids, *numbers, evidence = columns_of(rows)
     left, right = _slots(left_ids, graph), _slots(right_ids, graph)
     *named, similarity, shared, union, left_shingles = (
         np.asarray(column, dtype) for column, dtype in zip(numbers, _NUMBERS, strict=True)
     )
-    graph.pairs.add_many(left, right, (similarity, shared, union, left_shingles))
+    graph.pairs.add_many(left, right, (similarity, shared, union, left_shingles, written(evidence)))
     refs, times = view_u64(nodes.refs), view_i64(nodes.times)
     other = (refs[left] != named[0]) | (refs[right] != named[1])
     other |= (times[left] != named[2]) | (times[right] != named[3])

@@ -6,6 +6,7 @@
     Edges ─────────▶ settle    confirmed pairs and answers to rechecks
     Retirements ───▶ settle    ids whose older versions are no longer true
     PageCounts ────▶ settle    how many pages each site has, where sites are watched
+    Decision ──────▶ settle    what people say of two ids
     Watermarks     ─▶ all      how far the event time of every source partition has come
 
 A row of a batch is one version of a document or one pair of versions; `rows` columns point into the documents of
@@ -22,6 +23,7 @@ import numpy as np
 
 from stream_lsh.abouts import Abouts
 from stream_lsh.arrays import I64, U8, U32, U64, Bools
+from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.ledger.page_counts import PageCounts
 from stream_lsh.model import Retirement
@@ -185,9 +187,13 @@ class VerificationsFrame:
 
 @dataclass(frozen=True, slots=True)
 class EdgesFrame:
-    """A message of the topic `edges`: from sign retirements and pages, from verify edges and watermarks."""
+    """A message of the topic `edges`: from sign retirements and pages, from verify edges and watermarks.
+
+    And what people decide of two ids.
+    """
 
     retirements: tuple[Retirement, ...] = ()
     edges: Edges | None = None
     watermarks: Watermarks | None = None
     pages: PageCounts | None = None
+    decisions: tuple[Decision, ...] = ()

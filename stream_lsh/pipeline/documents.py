@@ -8,6 +8,7 @@ until no replay can bring back a version that they replaced.
 """
 
 import heapq
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -16,10 +17,11 @@ from stream_lsh.arrays import I64, U64, Bools
 from stream_lsh.model import NO_ABOUT, About, make_ref, ref_offset, ref_partition
 from stream_lsh.pipeline.contents import CHUNK, CHUNK_BITS, Contents, MemoryContents, gather
 from stream_lsh.pipeline.pages import SitePages
+from stream_lsh.pipeline.record_counts import RecordCounts
 from stream_lsh.pipeline.records import DocumentsRecord
-from stream_lsh.pipeline.scheme import Signatures
 from stream_lsh.pipeline.shards import ShardedDict, by_ref_shard, ref_shard, text_shard
-from stream_lsh.pipeline.versions import FREE, LIVE, MARKER, META, Retired, Version, Versions
+from stream_lsh.pipeline.signatures import Signatures
+from stream_lsh.pipeline.versions import FREE, LIVE, MARKER, META, Retired, Version, Versions, refs_in_order
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from stream_lsh.sketch.scheme import EMPTY_SLOT
 
@@ -34,19 +36,27 @@ class DocumentTable:
         slots: the length of a signature.
         contents: where texts and signatures are; in memory by default.
         pages: counts the live versions of each site, where sites are watched.
+        counts: counts the values of live versions, where they are records.
 
     Attributes:
         horizon: what has been dropped.
-        pages: as above.
+        pages, counts: as above.
 
     Cost:
         33 bytes of columns a version and some 200 for two dictionary entries and the id, beside its contents.  A
         look-up is one dictionary access; columns are read for many rows at once.
     """
 
-    def __init__(self, slots: int, contents: Contents | None = None, pages: SitePages | None = None) -> None:
+    def __init__(
+        self,
+        slots: int,
+        contents: Contents | None = None,
+        pages: SitePages | None = None,
+        counts: RecordCounts | None = None,
+    ) -> None:
         self._slots = slots
         self.pages = pages
+        self.counts = counts
         self._contents = MemoryContents(slots) if contents is None else contents
         self._meta: list[np.ndarray] = []
         self._least: list[tuple[int, int]] = []  # of each chunk: no row is due before this time, none has a lower ref
@@ -129,14 +139,19 @@ class DocumentTable:
 
     @classmethod
     def restored(
-        cls, slots: int, contents: Contents, versions: Versions, pages: SitePages | None = None
+        cls,
+        slots: int,
+        contents: Contents,
+        versions: Versions,
+        pages: SitePages | None = None,
+        counts: RecordCounts | None = None,
     ) -> "DocumentTable":
         """The table of these versions, whose contents are there.
 
         Cost: some 0.5 us a version, and 0.5 us more where the ids do not lie shard by shard; some 10 us where sites
-        are watched.
+        are watched, some 30 us where values are counted.
         """
-        table, count = cls(slots, contents, pages), len(versions.ids)
+        table, count = cls(slots, contents, pages, counts), len(versions.ids)
         table._ids, table._retired = versions.ids, versions.retired
         for start in range(0, count, CHUNK):
             stored = versions.meta[start : start + CHUNK]
@@ -152,10 +167,12 @@ class DocumentTable:
             table._row_by_id.fill(versions.ids, range(count), versions.shards)
         live = np.flatnonzero(versions.meta["state"] == LIVE)
         table._row_by_ref.fill(*by_ref_shard(versions.meta["ref"][live], live))
-        if pages is not None:
-            for start in range(0, live.size, CHUNK):
-                rows = live[start : start + CHUNK]
+        for start in range(0, live.size, CHUNK):
+            rows = live[start : start + CHUNK]
+            if pages is not None:
                 pages.restore(rows, table.abouts(rows))
+            if counts is not None:
+                counts.restore(rows, table.texts(rows))
         table.expire(versions.horizon)
         return table
 
@@ -187,12 +204,18 @@ class DocumentTable:
             rows[position] = row
         self._write(record, rows)
         self._contents.put(rows, record)
-        if self.pages is not None:
-            self.pages.put(rows, record)
+        for watching in self._watching():
+            watching.put(rows, record)
         self._keep_retired(record, rows)
         if self._heap is not None and len(self._heap) > 2 * len(self) + CHUNK:
             self._heap = None
         return rows >= 0
+
+    def _watching(self) -> Iterator[SitePages | RecordCounts]:
+        if self.pages is not None:
+            yield self.pages
+        if self.counts is not None:
+            yield self.counts
 
     def _new_row(self, id: str) -> int:
         if self._free:
@@ -251,8 +274,8 @@ class DocumentTable:
         if moved or ids or len(rows) > 1:
             gone = np.concatenate(rows)
             self._contents.expire(gone, np.concatenate(refs), ids, joined)
-            if self.pages is not None:
-                self.pages.expire(gone)
+            for watching in self._watching():
+                watching.expire(gone)
         return before - len(self)
 
     def _expire_chunk(self, chunk: int, ids: list[str]) -> I64:
@@ -319,16 +342,7 @@ class DocumentTable:
         """
         if not self.entries:
             return np.empty(0, np.uint64), np.empty(0, np.int64)
-        rows = np.flatnonzero(np.concatenate([meta["state"] for meta in self._meta]) != FREE)
-        refs = np.concatenate([meta["ref"] for meta in self._meta])[rows]
-        # One sort of plain integers takes a seventh of an argsort; a million rows leave room for 2^44 offsets.
-        first, bits = refs.min(), np.uint64(int(rows[-1]).bit_length())
-        if int(refs.max() - first).bit_length() + int(bits) > 64:
-            order = np.argsort(refs)
-            return refs[order], rows[order]
-        packed = refs - first << bits | rows.astype(np.uint64)
-        packed.sort()
-        return (packed >> bits) + first, (packed & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
+        return refs_in_order(self._meta)
 
     def versions(self) -> Versions:
         """Everything but the contents; equal to what `restored` was given, but for the order."""

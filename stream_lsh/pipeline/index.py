@@ -1,5 +1,6 @@
 """Step 2: postings in, pairs of versions that share a bucket out."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ class Indexed(NamedTuple):
     """Candidates, and what the caps left out: buckets that were not followed to their end, pairs that were cut."""
 
     candidates: Candidates | None
-    capped_postings: int
+    capped_buckets: Sequence[int]
     capped_candidates: int
 
 
@@ -37,6 +38,5 @@ def _indexed(parts: list[Hits]) -> Indexed:
     new = np.concatenate([hits.new for hits in parts])
     old = np.concatenate([hits.old for hits in parts])
     candidates = Candidates(new, old, np.full(new.size, CANDIDATE, np.uint8)) if new.size else None
-    return Indexed(
-        candidates, sum(hits.capped_postings for hits in parts), sum(hits.capped_candidates for hits in parts)
-    )
+    capped = [bucket for hits in parts for bucket in hits.capped_buckets]
+    return Indexed(candidates, capped, sum(hits.capped_candidates for hits in parts))

@@ -3,26 +3,30 @@
 One source partition, one partition of everything; a batch passes through all steps before the next one begins.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from stream_lsh.abouts import at_rows
+from stream_lsh.abouts import at_rows, told
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.changes import Settled
+from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges
+from stream_lsh.ledger.frame import Teller
 from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
-from stream_lsh.model import NO_REF, Document
+from stream_lsh.model import NO_ABOUT, NO_REF, About, Document
 from stream_lsh.pipeline.batches import CANDIDATE, Candidates, EdgesFrame, Mark, Verifications, Watermarks
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded, gather
 from stream_lsh.pipeline.index import index
 from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord
-from stream_lsh.pipeline.scheme import Scheme, Signatures
+from stream_lsh.pipeline.scheme import Scheme
 from stream_lsh.pipeline.settle import Settlement, Settler
 from stream_lsh.pipeline.sign import Arrivals, SignCounts, sign
-from stream_lsh.pipeline.verify import Criteria, ShingleSets, verify
+from stream_lsh.pipeline.signatures import Signatures
+from stream_lsh.pipeline.verify import verify
 from stream_lsh.retention import BEGINNING_MS, Horizon
 
 BATCH = 200
@@ -45,6 +49,8 @@ class Limits:
         cap_candidates: candidates a document; 0: all.
         guards: what holds a cluster together besides pairs.
         stories: clusters tell headline, outlets and who was first.
+        link_from: similarity from which a pair connects, of records; 0: every pair does.
+        teller: what clusters tell, where that is not stories.
     """
 
     retention_ms: int | None = None
@@ -54,6 +60,22 @@ class Limits:
     cap_candidates: int = 200
     guards: Guards = NO_GUARDS
     stories: bool = False
+    link_from: float = 0.0
+    teller: Teller | None = None
+
+    def settler(self, threshold: float, partitions: int = 1, mirror_share: float = 0.0) -> Settler:
+        """The state of settle under these limits."""
+        return Settler(
+            threshold,
+            partitions,
+            self.retention_ms,
+            self.lateness_ms,
+            self.guards,
+            stories=self.stories,
+            mirror_share=mirror_share,
+            link_from=self.link_from,
+            teller=self.teller,
+        )
 
     @classmethod
     def of(
@@ -103,6 +125,7 @@ class Counts:
     edges: int = 0
     capped_postings: int = 0
     capped_candidates: int = 0
+    capped_by_block: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,18 +156,16 @@ class LocalPipeline:
         self.scheme = scheme
         self.limits = limits
         self.counts = Counts()
-        self.documents = DocumentTable(scheme.slots)
+        self.documents = DocumentTable(scheme.slots, counts=scheme.counts())
         self.table = BandTable(
             cap_postings=limits.cap_postings,
             cap_candidates=limits.cap_candidates,
             segment_span_ms=limits.segment_span_ms,
             most_documents=limits.segment_documents,
         )
-        kept = limits.retention_ms, limits.lateness_ms
-        self.settler = Settler(threshold, 1, *kept, limits.guards, stories=limits.stories)
-        least = scheme.least_matching(threshold)
-        self._criteria = Criteria(threshold, least, limits.retention_ms, scheme.measure)
-        self._sets = ShingleSets(scheme)
+        self.settler = limits.settler(threshold)
+        self._criteria = scheme.criteria(threshold, limits.retention_ms)
+        self._comparer = scheme.comparer()
         self._forwarded = Forwarded()
         self._next_offset = 0
         self._newest_ms = BEGINNING_MS
@@ -170,23 +191,32 @@ class LocalPipeline:
         if signed.postings is not None:
             indexed = index(signed.postings, self.table)
             candidates = indexed.candidates
-            self.counts.capped_postings += indexed.capped_postings
+            self.counts.capped_postings += len(indexed.capped_buckets)
+            self.counts.capped_by_block.update(map(self.scheme.block, indexed.capped_buckets))
             self.counts.capped_candidates += indexed.capped_candidates
         told = self._settle(EdgesFrame(signed.retirements, self._compare(candidates)))
         # What a batch confirms is told before the batch lets it expire, however much time it spans.
         return told + self._settle(EdgesFrame(watermarks=self._watermarks(documents)))
 
-    def similar(self, text: str, time_ms: int | None = None) -> Edges | None:
+    def decide(self, one: str, other: str, verdict: str | None) -> list[Settled]:
+        """Say of two ids that they are `same`, `different`, or (None) neither any more; returns what that changed."""
+        left, right = sorted((one, other))
+        ref = 1 + max((said.ref for said in self.settler.ledger.decisions.of.values()), default=0)
+        return self._settle(EdgesFrame(decisions=(Decision(left, right, verdict, ref),)))
+
+    def similar(self, text: str, time_ms: int | None = None, about: About = NO_ABOUT) -> Edges | None:
         """What a text would match if it came now, None if nothing; nothing is changed.
 
         Args:
             text: any.
             time_ms: its event time; None: the retention does not matter.
+            about: what is told of it.
         """
         signatures = self.scheme.sign([text])
         if not signatures.digests[0]:
             return None
         buckets = self.scheme.buckets(signatures)[0]
+        buckets = buckets[buckets != 0]
         hits = self.table.probe(np.zeros(buckets.size, np.int64), buckets)
         asked = Verifications(
             refs=np.array([NO_REF], np.uint64),
@@ -198,10 +228,11 @@ class LocalPipeline:
             rows=np.zeros(len(hits), np.int64),
             old=hits.old,
             kinds=np.full(len(hits), CANDIDATE, np.uint8),
+            abouts=told([about]),
         )
         criteria = self._criteria if time_ms is not None else replace(self._criteria, retention_ms=None)
-        edges = verify(asked, self.documents, criteria, self._sets)
-        self._sets.forget(NO_REF)
+        edges = verify(asked, self.documents, criteria, self._comparer)
+        self._comparer.forget(NO_REF)
         return edges
 
     def snapshot(self) -> LocalState:
@@ -224,9 +255,8 @@ class LocalPipeline:
         for record in documents:
             self.documents.apply(record)
             buckets = self.scheme.buckets(Signatures(record.signatures, record.digests))
-            at = np.flatnonzero(buckets[:, -1])
-            rows = np.repeat(np.arange(at.size), buckets.shape[1])
-            self.table.insert(record.refs[at], record.times[at], rows, buckets[at].ravel())
+            rows, _ = np.nonzero(buckets)
+            self.table.insert(record.refs, record.times, rows, buckets[buckets != 0])
         self.settler.apply(ledger)
         self._next_offset, self._newest_ms = progress
         self.documents.expire(self.horizon)
@@ -236,7 +266,7 @@ class LocalPipeline:
             return None
         self.counts.candidates += len(candidates)
         asked = gather(candidates, self.documents, self._forwarded)
-        edges = None if asked is None else verify(asked, self.documents, self._criteria, self._sets)
+        edges = None if asked is None else verify(asked, self.documents, self._criteria, self._comparer)
         self.counts.edges += 0 if edges is None else len(edges)
         return edges
 

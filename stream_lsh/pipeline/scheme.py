@@ -5,18 +5,21 @@ travels with every frame and changelog record as a fingerprint.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from stream_lsh.arrays import U32, U64
+from stream_lsh.arrays import U64
 from stream_lsh.errors import ConfigError
 from stream_lsh.lsh.banding import Bands, digest_buckets
 from stream_lsh.lsh.solver import Banding, choose_banding
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.filters import least_matching_slots
 from stream_lsh.measure.jaccard import sorted_unique
+from stream_lsh.pipeline.compare import Comparer, Criteria
+from stream_lsh.pipeline.record_counts import RecordCounts
+from stream_lsh.pipeline.shingle_sets import ShingleSets
+from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.sketch.catalog import scheme as signature_scheme
 from stream_lsh.text.catalog import shingler
 from stream_lsh.text.digest import bag_digest
@@ -24,17 +27,6 @@ from stream_lsh.text.groups import groups
 from stream_lsh.text.normalise import UNICODE_VERSION, Normaliser
 from stream_lsh.text.passages import Passage, passages
 from stream_lsh.text.shingles import Shingles
-
-
-@dataclass(frozen=True, slots=True)
-class Signatures:
-    """What sign makes of n texts: uint32[n, slots] `values` and uint64[n] `digests`, 0 for a text without shingles."""
-
-    values: U32
-    digests: U64
-
-    def __len__(self) -> int:
-        return self.digests.size
 
 
 class Scheme(Protocol):
@@ -45,24 +37,30 @@ class Scheme(Protocol):
         """The length of a signature."""
 
     @property
-    def measure(self) -> Measure:
-        """How the similarity of two shingle sets is told; the bands and the estimate are chosen for it."""
+    def width(self) -> int:
+        """How many buckets a version is in at most."""
 
     @property
     def settings(self) -> dict[str, str | int | float]:
-        """Everything that signatures, buckets and shingle sets depend on."""
+        """Everything that signatures, buckets and similarities depend on."""
 
     def sign(self, texts: Sequence[str]) -> Signatures:
         """One signature and one digest a text."""
 
     def buckets(self, signatures: Signatures) -> U64:
-        """The buckets of each text, that of the digest last: uint64[n, bands + 1]; all 0 for one without shingles."""
+        """The buckets of each text: uint64[n, width], 0 for none; one that nothing else has may come last."""
 
-    def shingle_sets(self, texts: Sequence[str]) -> list[U64]:
-        """The distinct shingles of each text, ascending: uint64[m] each."""
+    def comparer(self) -> Comparer:
+        """What verify compares pairs with; it remembers what it met."""
 
-    def least_matching(self, threshold: float) -> int:
-        """Slots in which the signatures of a match agree, if it is to be looked at; 0: look at all."""
+    def criteria(self, threshold: float, retention_ms: int | None) -> Criteria:
+        """What makes a pair a match."""
+
+    def block(self, bucket: int) -> str:
+        """What the rule is called that a bucket is of; "" where rules have no names."""
+
+    def counts(self) -> RecordCounts | None:
+        """What a table of documents has to count of its live versions, if anything."""
 
 
 class TextScheme:
@@ -105,6 +103,11 @@ class TextScheme:
     def slots(self) -> int:
         """The length of a signature."""
         return self._sketch.slots
+
+    @property
+    def width(self) -> int:
+        """How many buckets a version is in: the bands, and that of its digest."""
+        return self.banding.bands + 1
 
     @property
     def settings(self) -> dict[str, str | int | float]:
@@ -154,13 +157,28 @@ class TextScheme:
             sets += [sorted_unique(shingles.document(row)) for row in range(len(shingles))]
         return sets
 
+    def comparer(self) -> ShingleSets:
+        """What verify compares pairs with: the sets of those that were compared lately."""
+        return ShingleSets(self)
+
     def passages(self, text: str, shared: U64) -> list[Passage]:
         """The passages of a text that these shingles cover, ascending and each once, and the others between them."""
         return passages(text, self._normaliser.forms, self._shingler, shared)
 
+    def criteria(self, threshold: float, retention_ms: int | None) -> Criteria:
+        """What makes a pair a match."""
+        return Criteria(threshold, self.least_matching(threshold), retention_ms, self.measure)
+
+    def block(self, bucket: int) -> str:
+        """Bands have no names."""
+        return ""
+
     def least_matching(self, threshold: float) -> int:
         """Slots that the signatures of a match agree in, but for one match at the threshold in 10,000."""
         return least_matching_slots(self.measure.least_jaccard(threshold), self.slots)
+
+    def counts(self) -> None:
+        """Nothing."""
 
 
 def banding_for(threshold: float, recall: float, slots: int, measure: Measure) -> Banding:

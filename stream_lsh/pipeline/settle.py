@@ -1,4 +1,4 @@
-"""Step 5: edges, retirements and watermarks in; what is true, and what is forgotten, out.
+"""Step 5: edges, retirements, decisions and watermarks in; what is true, and what is forgotten, out.
 
 The caller delivers, in this order: the public outputs, the rechecks and the horizon; the record to the changelog; the
 acknowledgement.  So a crash in between leads to the same outputs once more, and never to a record without them
@@ -7,12 +7,14 @@ acknowledgement.  So a crash in between leads to the same outputs once more, and
 
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
 
 from stream_lsh.ledger.changes import Settled
 from stream_lsh.ledger.copying import slices
+from stream_lsh.ledger.frame import Teller
 from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.table import columns_of
@@ -64,7 +66,7 @@ def flights(settlements: Iterable[Settlement], most_keys: int = 1_000) -> Iterat
 def _keys(settled: Settled) -> set[object]:
     """Everything that is written to the public topics.
 
-    A match by two ids, a member by its id, a cluster by (id,), two sites by three texts.
+    A match by two ids, a member by its id, a cluster by (id,), two sites and a review by three texts.
 
     Cost: 0.1 us for each.
     """
@@ -72,6 +74,9 @@ def _keys(settled: Settled) -> set[object]:
     if settled.matches:
         left, right, *_ = columns_of(settled.matches)
         keys.update(zip(left, right, strict=True))
+    if settled.reviews:
+        left, right, *_ = columns_of(settled.reviews)
+        keys.update(zip(repeat("reviews"), left, right))
     if settled.members:
         keys.update(columns_of(settled.members)[0])
     if settled.clusters:
@@ -84,13 +89,15 @@ class Settler:
     """The state of settle: the ledger, the watermarks, and how far `edges` has been read.
 
     Args:
-        threshold: least similarity of a match.
+        threshold: least similarity of a pair.
         partitions: of the source, and so of `verifications`.
         retention_ms: how long a document can match, of event time; None: for ever.
         lateness_ms: how much longer its state is kept for documents that come late.
         guards: what holds a cluster together besides pairs.
         stories: clusters tell headline, outlets and who was first.
         mirror_share: sites of which this share of pages is in another one are told; 0: none.
+        link_from: matches begin here, and pairs below are reviews; 0: all pairs are matches.
+        teller: what clusters tell, where it is not `stories`.
     """
 
     def __init__(
@@ -103,9 +110,11 @@ class Settler:
         *,
         stories: bool = False,
         mirror_share: float = 0.0,
+        link_from: float = 0.0,
+        teller: Teller | None = None,
     ) -> None:
         kept = threshold, retention_ms, guards, stories, mirror_share
-        self._new_ledger = partial(Ledger, *kept, partitions=partitions)
+        self._new_ledger = partial(Ledger, *kept, partitions=partitions, link_from=link_from, teller=teller)
         self.ledger = self._new_ledger()
         self.applied_offset = -1
         self._partitions = partitions
@@ -122,7 +131,12 @@ class Settler:
             horizon = self._advanced()
         edges = () if frame.edges is None else frame.edges
         settled = self.ledger.settle(
-            offset, retirements=frame.retirements, edges=edges, horizon=horizon, pages=frame.pages
+            offset,
+            retirements=frame.retirements,
+            edges=edges,
+            horizon=horizon,
+            pages=frame.pages,
+            decisions=frame.decisions,
         )
         self.applied_offset = offset
         said = () if frame.watermarks is None else (self._watermarks.row(frame.watermarks.origin),)

@@ -24,7 +24,8 @@ from stream_lsh.model import NO_ABOUT, About, Document, Retirement, make_ref
 from stream_lsh.pipeline.batches import Postings
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.records import DocumentsRecord
-from stream_lsh.pipeline.scheme import Scheme, Signatures
+from stream_lsh.pipeline.scheme import Scheme
+from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.pipeline.versions import Retired, Version
 from stream_lsh.retention import Horizon
 from stream_lsh.sketch.scheme import EMPTY_SLOT
@@ -317,13 +318,20 @@ def _postings(plan: _Plan, buckets: _Buckets) -> Postings | None:
     refs = np.concatenate((out.refs, np.array([new.ref for new in posted], np.uint64)))
     times = np.array([0] * out.refs.size + [new.document.time_ms for new in posted], np.int64)
     retired = np.arange(refs.size) < out.refs.size
-    filled = keys[:, -1] != 0
+    posted_in = np.count_nonzero(keys, axis=1)
+    filled = posted_in != 0
     if not filled.all():
-        refs, keys, times, retired = refs[filled], keys[filled], times[filled], retired[filled]
+        refs, keys, times, retired, posted_in = (
+            refs[filled],
+            keys[filled],
+            times[filled],
+            retired[filled],
+            posted_in[filled],
+        )
     if not refs.size:
         return None
-    rows = np.repeat(np.arange(refs.size), keys.shape[1])
-    return Postings(refs, times, retired, rows, keys.ravel())
+    rows = np.repeat(np.arange(refs.size), posted_in)
+    return Postings(refs, times, retired, rows, keys[keys != 0])
 
 
 def _retirements(plan: _Plan, buckets: _Buckets, documents: DocumentTable, horizon: Horizon) -> tuple[Retirement, ...]:

@@ -1,10 +1,11 @@
 """What a table of documents knows of a version, beside its contents."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from stream_lsh.arrays import U64
+from stream_lsh.arrays import I64, U64
 from stream_lsh.retention import Horizon
 
 FREE, MARKER, LIVE = 0, 1, 2
@@ -44,3 +45,17 @@ class Versions(NamedTuple):
     retired: dict[int, Retired]
     horizon: Horizon
     shards: tuple[int, ...] | None = None
+
+
+def refs_in_order(chunks: Sequence[np.ndarray]) -> tuple[U64, I64]:
+    """The refs of all rows that are in use, ascending, and the row of each; at least one is: uint64[n], int64[n]."""
+    rows = np.flatnonzero(np.concatenate([meta["state"] for meta in chunks]) != FREE)
+    refs = np.concatenate([meta["ref"] for meta in chunks])[rows]
+    # One sort of plain integers takes a seventh of an argsort; a million rows leave room for 2^44 offsets.
+    first, bits = refs.min(), np.uint64(int(rows[-1]).bit_length())
+    if int(refs.max() - first).bit_length() + int(bits) > 64:
+        order = np.argsort(refs)
+        return refs[order], rows[order]
+    packed = refs - first << bits | rows.astype(np.uint64)
+    packed.sort()
+    return (packed >> bits) + first, (packed & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)

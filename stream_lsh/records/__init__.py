@@ -8,6 +8,7 @@
     frequencies   how often each value occurs, kept record by record: rare values weigh more
     score         levels to bits of evidence, after Fellegi and Sunter, or to a weighted mean
     train         what a level is worth, learned from the records themselves or from labels
+    survivorship  which values of the records of one thing make its golden record
     infer         a profile for records of which nothing is known
 
 Nothing here reads a file, a clock or the environment.

@@ -6,7 +6,8 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.records.block.lsh import lsh_block
 from stream_lsh.records.block.rules import Rule
 from stream_lsh.records.compare.catalog import COMPARATORS, comparator
-from stream_lsh.records.profile import Comparison, Profile
+from stream_lsh.records.profile import KEEPS, Comparison, Profile
+from stream_lsh.records.standardise.characters import fold
 from stream_lsh.text.spelling import nearest
 
 Place = tuple[str | int, ...]
@@ -18,6 +19,7 @@ def problems(profile: Profile) -> Iterator[tuple[Place, str]]:
     """Everything that does not fit, and where."""
     places = {name: place for place, name in enumerate(profile.names)}
     yield from _fields(profile, places)
+    yield from _keeping(profile)
     for at, one in enumerate(profile.comparisons):
         if one.field not in places:
             yield ("comparison", at, "field"), _unknown(one.field, places)
@@ -68,6 +70,24 @@ def _fields(profile: Profile, places: Mapping[str, int]) -> Iterator[tuple[Place
             yield ("field", at, "part"), "got one, expected `of` beside it: it is a part of other fields"
     if not profile.fields:
         yield ("field",), "got none, expected one or more"
+
+
+def _keeping(profile: Profile) -> Iterator[tuple[Place, str]]:
+    for at, one in enumerate(profile.fields):
+        if one.keep not in KEEPS:
+            hint = f"did you mean {nearest(one.keep, KEEPS)!r}?"
+            yield ("field", at, "keep"), f"got {one.keep!r}, expected one of {', '.join(KEEPS)}; {hint}"
+        elif one.keep == "source-priority" and not profile.source_priority:
+            expected = "expected it before the tables: the names of the sources, best first"
+            yield ("field", at, "keep"), f"got {one.keep!r} without `source_priority`, {expected}"
+    seen: set[str] = set()
+    for source in profile.source_priority:
+        if fold(source) in seen:
+            yield (
+                ("source_priority",),
+                f"got {source!r} a second time, expected sources that differ (case does not count)",
+            )
+        seen.add(fold(source))
 
 
 def _comparison(one: Comparison) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,16 @@ from itertools import combinations
 
 from stream_lsh.errors import InputError
 from stream_lsh.records.model import Record
-from stream_lsh.records.profile import Comparison, Field, LshBlocking, Profile, column_of, folded
+from stream_lsh.records.profile import (
+    ID_COLUMNS,
+    SOURCE_COLUMNS,
+    Comparison,
+    Field,
+    LshBlocking,
+    Profile,
+    column_of,
+    folded,
+)
 from stream_lsh.records.standardise.catalog import standard_value, standardiser
 from stream_lsh.records.standardise.date import exists
 
@@ -33,17 +42,18 @@ _HINTS = (
     ("name", "name|forename|surname|author|creator"),
     ("identifier", "ssn|socsec|passport|license|licence|taxid|isbn|ean|gtin|sku|model|number"),
 )
-_ID_COLUMNS = ("id", "rec_id", "record_id", "unique_id")
-_SOURCE_COLUMNS = ("source", "data_source", "source_dataset")
+_CHANGING = frozenset({"address", "postcode", "phone", "email", "location"})
+"""Types of what people and companies change: the newest one holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A column: its name, its type, and the standard values of the sample."""
+    """A column: its name, its type and why it has that, and the standard values of the sample."""
 
     column: str
     name: str
     type: str
+    why: str
     values: list[str]
 
     @property
@@ -60,11 +70,23 @@ class _Seen:
         return sum(map(bool, self.values)) / max(1, len(self.values))
 
 
-def infer(records: Sequence[Record], name: str = "inferred") -> Profile:
-    """A profile proposed from some records; learn from them before it is used.
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """A profile that is proposed.
 
-    Raises:
-        InputError: no column has values -> there is nothing to compare.
+    Attributes:
+        profile: the profile.
+        why: of each field by its name, why it has its type.
+        left_out: columns that are no fields, each with the reason.
+    """
+
+    profile: Profile
+    why: Mapping[str, str]
+    left_out: Mapping[str, str]
+
+
+def infer(records: Sequence[Record], name: str = "inferred") -> Profile:
+    """The profile of `inferred`.
 
     Example:
         >>> people = [Record(str(n), {"Surname": s, "dob": d}) for n, (s, d) in enumerate(
@@ -73,72 +95,94 @@ def infer(records: Sequence[Record], name: str = "inferred") -> Profile:
         >>> [(field.name, field.type) for field in profile.fields], profile.rules
         ([('surname', 'name'), ('dob', 'date')], ('surname', 'dob', 'surname:soundex + dob'))
     """
+    return inferred(records, name).profile
+
+
+def inferred(records: Sequence[Record], name: str = "inferred") -> Inferred:
+    """A profile proposed from some records; learn from them before it is used.
+
+    Raises:
+        InputError: no column has values -> there is nothing to compare.
+    """
     sample = records[:SAMPLE]
     columns = list(dict.fromkeys(column for record in sample for column in record.fields))
-    special = {column_of(names, columns) for names in (_ID_COLUMNS, _SOURCE_COLUMNS)}
-    seen, names = [], set[str]()
+    special = {column_of(names, columns) for names in (ID_COLUMNS, SOURCE_COLUMNS)}
+    seen, names, left_out = list[_Seen](), set[str](), dict[str, str]()
     for column in columns:
         if column not in special:
             one = _looked_at(column, [record.fields.get(column) for record in sample], names)
-            if one.filled >= _LEAST_FILLED and one.distinct > 1:
-                seen.append(one)
-                names.add(one.name)
+            if one.filled < _LEAST_FILLED or one.distinct < 2:
+                left_out[column] = "nearly no values" if one.filled < _LEAST_FILLED else "one value only"
+                continue
+            seen.append(one)
+            names.add(one.name)
     if not seen:
         raise InputError("fields", f"got {len(records)} records without two values to compare in any column")
-    return Profile(
+    profile = Profile(
         name=name,
-        fields=tuple(Field(name=one.name, type=one.type, columns=(one.column,)) for one in seen),
+        fields=tuple(_field(one) for one in seen),
         comparisons=tuple(_comparison(one) for one in seen),
         rules=_rules(seen),
         lsh=tuple(LshBlocking(fields=(one.name,)) for one in seen if one.type == "text" and one.words >= 3),
         match=0.95,
     )
+    why = {one.name: f"{one.why}; {one.filled:.0%} filled, {one.distinct:,} different values" for one in seen}
+    return Inferred(profile, why, left_out)
+
+
+def _field(one: _Seen) -> Field:
+    keep = "most-recent" if one.type in _CHANGING else "most-frequent"
+    return Field(name=one.name, type=one.type, columns=(one.column,), keep=keep)
 
 
 def _looked_at(column: str, raw: Sequence[object], taken: set[str]) -> _Seen:
     plain = [standard_value(value, str.strip) for value in raw]
-    type = _type_of(column, [value for value in plain if value])
+    type, why = _type_of(column, [value for value in plain if value])
     standardise = standardiser(type)
     name = re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_")[:48]
     name = name if re.match("[a-z]", name) else f"field_{name}".strip("_")
     while name in taken:
         name += "_"
-    return _Seen(column, name, type, [standard_value(value, standardise) for value in raw])
+    return _Seen(column, name, type, why, [standard_value(value, standardise) for value in raw])
 
 
-def _type_of(column: str, values: Sequence[str]) -> str:
+def _type_of(column: str, values: Sequence[str]) -> tuple[str, str]:
+    """A type, and why."""
     hint = next((type for type, names in _HINTS if re.search(names, folded(column))), "")
     written = _of_form(values)
     if written:
         return written
     if hint in ("phone", "postcode", "identifier") and _share(values, ".*[0-9].*") >= _MOST:
-        return hint
+        return hint, "its name, and most values have digits"
     if _share(values, r"[-+]?[0-9]+([.,][0-9]+)?") >= _MOST:
         return _of_digits(values)
     if _share(values, r"(?=.*[0-9])[A-Za-z0-9-]{4,32}") >= _MOST:
-        return "identifier"
+        return "identifier", "most values are one word with digits"
     distinct = len({value.lower() for value in values})
     if hint in ("address", "name"):
-        return hint
-    return "category" if distinct <= _FEW_VALUES and distinct * 10 <= len(values) else "text"
+        return hint, "its name"
+    few = distinct <= _FEW_VALUES and distinct * 10 <= len(values)
+    return ("category", "few values come again and again") if few else ("text", "no other type fits")
 
 
-def _of_form(values: Sequence[str]) -> str:
-    """The type of values whose form alone tells it; "" where it does not."""
+def _of_form(values: Sequence[str]) -> tuple[str, str] | None:
+    """The type of values whose form alone tells it; None where it does not."""
     if _share(values, r"[^\s@]+@[^\s@]+") >= _MOST:
-        return "email"
+        return "email", "most values are words around an @"
     days = sum(exists(standardiser("date")(value)) for value in values)
-    return "date" if days >= _MOST * max(1, len(values)) else ""
+    return ("date", "most values can be read as dates") if days >= _MOST * max(1, len(values)) else None
 
 
-def _of_digits(values: Sequence[str]) -> str:
+def _of_digits(values: Sequence[str]) -> tuple[str, str]:
     """Numbers are written at any length, codes at one, and a measure has but a few values."""
     lengths = {len(value) for value in values}
     if len(lengths) <= 2 and max(lengths) >= 5:
-        return "identifier"
+        return "identifier", "most values are digits of one length"
     if max(lengths) == min(lengths) == 4:
-        return "number" if _share(values, "(1[5-9]|20)[0-9]{2}") >= _MOST else "postcode"
-    return "number"
+        if _share(values, "(1[5-9]|20)[0-9]{2}") >= _MOST:
+            return "number", "most values can be read as years"
+        return "postcode", "most values are four digits"
+    return "number", "most values are numbers"
 
 
 def _share(values: Sequence[str], pattern: str) -> float:

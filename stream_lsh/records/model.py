@@ -5,7 +5,7 @@ one text, with `SEVERAL` between them.  So a value is always one string, which h
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,6 +17,8 @@ SEVERAL = "\x1f"
 
 Values: TypeAlias = tuple[str, ...]
 """The standardised values of one record, in the order of the profile's fields."""
+
+_BETWEEN = "\x1e"
 
 
 class Record(NamedTuple):
@@ -58,3 +60,62 @@ class Column:
         places: dict[str, int] = {"": -1}
         codes = [places.setdefault(value, len(places) - 1) for value in values]
         return cls(np.array(codes, np.int64), list(places)[1:])
+
+
+def as_text(values: Values, id: str) -> str:
+    r"""Values and id as one text, which a table of documents can keep.
+
+    Example:
+        >>> as_text(("ann", ""), "7"), values_of(as_text(("ann", ""), "7"), 2)
+        ('ann\x1e\x1e7', ('ann', ''))
+    """
+    return _BETWEEN.join((*values, id))
+
+
+def values_of(text: str, fields: int) -> Values:
+    """The values in such a text, of so many fields; whatever the id holds."""
+    return tuple(text.split(_BETWEEN, fields)[:fields])
+
+
+@dataclass(frozen=True, slots=True)
+class RecordMatch:
+    """Two records that are the same thing, or may be: `left` < `right` by UTF-8 bytes.
+
+    Attributes:
+        probability: of a match; of a profile that has learned nothing, the weighted mean.
+        score: the same in bits, with the prior.
+        weights: bits of each comparison in which both have a value, by its name.
+        rules: the blocks that both are in.
+    """
+
+    left: str
+    right: str
+    probability: float
+    score: float = 0.0
+    weights: Mapping[str, float] = field(default_factory=dict, repr=False)
+    rules: tuple[str, ...] = field(default=(), repr=False)
+
+
+class SimilarRecord(NamedTuple):
+    """A record that another one matches, or may match."""
+
+    id: str
+    probability: float
+    score: float
+    weights: Mapping[str, float]
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Records that are one thing, under an id that stays.
+
+    Attributes:
+        id: as long as the entity lives, whoever joins or leaves.
+        members: ids, newest first by event time.
+        golden: of each field the value that stands for it, as the profile keeps it.
+    """
+
+    id: str
+    members: tuple[str, ...]
+    golden: Mapping[str, object] = field(default_factory=dict)

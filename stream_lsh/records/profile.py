@@ -8,6 +8,11 @@ from dataclasses import dataclass
 
 LINKS = ("dedupe", "link", "both")
 """dedupe: one source, or sources that are taken for one; link: only records of different sources; both: any two."""
+KEEPS = ("most-frequent", "most-recent", "longest", "first", "source-priority")
+"""Which value of a field stands for all records of one thing; `survivorship` says what each of them is."""
+
+ID_COLUMNS = ("id", "rec_id", "record_id", "unique_id")
+SOURCE_COLUMNS = ("source", "data_source", "source_dataset")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +26,7 @@ class Field:
         order: of dates that can be read in two ways, `mdy` or `dmy`.
         of: fields whose values, one after the other, stand in where a record has no value of its own.
         part: with `of`, only the `last` word of that, or the `first` ones, which are all the others.
+        keep: out of KEEPS: whose value the golden record has.
     """
 
     name: str
@@ -29,6 +35,7 @@ class Field:
     order: str = "mdy"
     of: tuple[str, ...] = ()
     part: str = ""
+    keep: str = "most-frequent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,10 +90,12 @@ class Profile:
         lsh: LSH blocking.
         id_columns: the names that files have for the id.
         source_columns: likewise for the source.
+        source_priority: sources in the order in which they are believed, for fields that keep by `source-priority`.
         link: out of LINKS.
         one_to_one: sources have no duplicates: of the matches of a record with a source only the best counts.
         match: the probability from which a pair is a match.
         review: the probability from which somebody should look at a pair that is none.
+        bridge: the probability from which a single pair may hold two groups of two or more together; 0: any match.
         prior: the probability that two records taken at random are a match; None: not learned yet.
         missing: texts that stand for no value, beside the usual ones.
         smoothing: records that the expected frequency of a value counts for against those that were seen
@@ -98,12 +107,14 @@ class Profile:
     comparisons: tuple[Comparison, ...]
     rules: tuple[str, ...] = ()
     lsh: tuple[LshBlocking, ...] = ()
-    id_columns: tuple[str, ...] = ("id", "rec_id", "record_id", "unique_id")
-    source_columns: tuple[str, ...] = ("source", "data_source", "source_dataset")
+    id_columns: tuple[str, ...] = ID_COLUMNS
+    source_columns: tuple[str, ...] = SOURCE_COLUMNS
+    source_priority: tuple[str, ...] = ()
     link: str = "both"
     one_to_one: bool = False
     match: float = 0.5
     review: float = 0.1
+    bridge: float = 0.999
     prior: float | None = None
     missing: tuple[str, ...] = ()
     smoothing: float = 1000.0

@@ -1,10 +1,28 @@
 """Records to values: which columns are which fields, and their standard forms."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
+from stream_lsh.errors import MalformedMessage
 from stream_lsh.records.model import SEVERAL, Column, Record, Values
 from stream_lsh.records.profile import Profile, folded
-from stream_lsh.records.standardise.catalog import NOTHING, Standardise, standard_value, standardiser
+from stream_lsh.records.standardise.catalog import MOST_LISTED, NOTHING, Standardise, standard_value, standardiser
+
+_MOST_PLANS, _MOST_COLUMNS = 256, 1_000
+
+
+class Plan(NamedTuple):
+    """The columns of records of one form, in the order in which they are asked.
+
+    Attributes:
+        fields: for each field of the profile the columns that may have its value.
+        ids: those that may have the id.
+        sources: those that may have the source.
+    """
+
+    fields: list[list[str]]
+    ids: list[str]
+    sources: list[str]
 
 
 class Reader:
@@ -22,48 +40,88 @@ class Reader:
         >>> from stream_lsh.records.profile import Field
         >>> name, full = Field(name="surname", type="name", columns=("last name",)), Field(name="full", of=("surname",))
         >>> reader = Reader(Profile(name="people", fields=(name, full), comparisons=()))
-        >>> reader.values(Record("1", {"LAST_NAME": " O'Neill", "shoe size": 9}))
-        ('oneill', 'oneill')
+        >>> record = Record("1", {"LAST_NAME": " O'Neill", "shoe size": 9})
+        >>> reader.values(record), reader.given(record)
+        (('oneill', 'oneill'), {'surname': " O'Neill"})
     """
 
     def __init__(self, profile: Profile) -> None:
-        self._missing = NOTHING | {text.strip().lower() for text in profile.missing}
-        self._types: list[Standardise] = [standardiser(field.type, field.order) for field in profile.fields]
+        self.profile = profile
+        self._missing = missing_of(profile)
+        self._fields: list[tuple[str, Standardise]] = [
+            (field.name, standardiser(field.type, field.order)) for field in profile.fields
+        ]
         self._names = [tuple(map(folded, (*field.columns, field.name))) for field in profile.fields]
+        self._ids, self._sources = (
+            tuple(map(folded, columns)) for columns in (profile.id_columns, profile.source_columns)
+        )
         places = {name: place for place, name in enumerate(profile.names)}
         self._of = [
             (at, [places[name] for name in one.of], one.part) for at, one in enumerate(profile.fields) if one.of
         ]
-        self._plans: dict[tuple[str, ...], list[list[str]]] = {}
+        self._plans: dict[tuple[str, ...], Plan] = {}
 
     def values(self, record: Record) -> Values:
         """The standardised values of a record: as many as the profile has fields, "" for none."""
-        fields = record.fields
-        plan = self._plan(tuple(fields))
-        found = []
-        for columns, standardise in zip(plan, self._types, strict=True):
+        return self.read(record.fields)[0]
+
+    def given(self, record: Record) -> dict[str, object]:
+        """The values as they were given, by the names of the profile's fields; nothing for a field without a value.
+
+        Guarantees:
+            each is the value whose standard form `values` has, of a list as many as are looked at.  What other fields
+            stand in for was not given.
+        """
+        return self.read(record.fields)[1]
+
+    def read(self, columns: Mapping[str, object]) -> tuple[Values, dict[str, object]]:
+        """`values` and `given` of the columns of a record, at once."""
+        plan = self.plan(tuple(columns)).fields
+        found, given = list[str](), dict[str, object]()
+        for candidates, (name, standardise) in zip(plan, self._fields, strict=True):
             value = ""
-            for column in columns:
-                value = standard_value(fields[column], standardise, self._missing)
+            for column in candidates:
+                raw = columns[column]
+                try:
+                    value = standard_value(raw, standardise, self._missing)
+                except MalformedMessage as error:
+                    raise MalformedMessage(error.reason, f"{ascii(column)[:60]}: {error}") from None
                 if value:
+                    given[name] = raw[:MOST_LISTED] if isinstance(raw, list | tuple) else raw
                     break
             found.append(value)
-        given = tuple(found)
+        return self._derived(found), given
+
+    def _derived(self, found: list[str]) -> Values:
+        """The values, with those that other fields stand in for."""
+        own = tuple(found)
         for at, places, part in self._of:
-            if not found[at]:
-                words = " ".join([given[place].partition(SEVERAL)[0] for place in places]).split()
+            if not own[at]:
+                words = " ".join([own[place].partition(SEVERAL)[0] for place in places]).split()
                 chosen = words[-1:] if part == "last" else words[:-1] if part == "first" else words
-                found[at] = self._types[at](" ".join(chosen))
+                found[at] = self._fields[at][1](" ".join(chosen))
         return tuple(found)
 
-    def _plan(self, columns: tuple[str, ...]) -> list[list[str]]:
-        """The columns of each field, in the order in which they are asked; the same for all records of a file."""
-        if columns not in self._plans:
-            if len(self._plans) > 256:  # records without a common form must not fill the memory
-                self._plans.clear()
+    def plan(self, columns: tuple[str, ...]) -> Plan:
+        """Which columns a record of these has what in; the same for all records of a file."""
+        found = self._plans.get(columns)
+        if found is None:
             by_name = {folded(column): column for column in reversed(columns)}
-            self._plans[columns] = [[by_name[name] for name in names if name in by_name] for names in self._names]
-        return self._plans[columns]
+            fields, ids, sources = (
+                [[by_name[name] for name in names if name in by_name] for names in several]
+                for several in (self._names, [self._ids], [self._sources])
+            )
+            found = Plan(fields, ids[0], sources[0])
+            if len(self._plans) >= _MOST_PLANS:  # records without a common form must not fill the memory
+                self._plans.clear()
+            if len(columns) <= _MOST_COLUMNS:
+                self._plans[columns] = found
+        return found
+
+
+def missing_of(profile: Profile) -> frozenset[str]:
+    """The texts that stand for no value, in lower case."""
+    return NOTHING | {text.strip().lower() for text in profile.missing}
 
 
 def columns_of(records: Sequence[Values]) -> list[Column]:

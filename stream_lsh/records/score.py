@@ -57,6 +57,11 @@ class Scores:
     weights: F64
     levels: U8
 
+    def rows(self) -> list[Scored]:
+        """The pairs one by one."""
+        weights, levels = map(tuple, self.weights.tolist()), map(tuple, self.levels.tolist())
+        return [*map(Scored, self.total.tolist(), self.probability.tolist(), weights, levels)]
+
 
 class _Compared:
     """A comparison with what it needs at hand."""
@@ -101,6 +106,7 @@ class Scorer:
     def __init__(self, profile: Profile) -> None:
         places = {name: place for place, name in enumerate(profile.names)}
         self._compared = [_Compared(one, places[one.field], profile.smoothing) for one in profile.comparisons]
+        self._counting = [one for one in self._compared if one.frequencies is not None or one.words is not None]
         self._learned = profile.learned
         prior = 0.5 if profile.prior is None else profile.prior
         self.prior_bits = log2(prior / (1 - prior))
@@ -116,14 +122,41 @@ class Scorer:
         """The place of each comparison's field among a record's values."""
         return [one.place for one in self._compared]
 
+    def level_bits(self, levels: Sequence[int]) -> tuple[float, ...]:
+        """What the level of each comparison is worth whichever value it is, as learned; 0 for MISSING.
+
+        Args:
+            levels: one a comparison.
+        """
+        return tuple(
+            0.0 if level == MISSING else one.bits[level] for one, level in zip(self._compared, levels, strict=True)
+        )
+
+    def seen(self, at: int, value: str) -> tuple[int, int] | None:
+        """How often a value was counted, and all values together; None where a comparison does not ask for it.
+
+        Args:
+            at: the place of the comparison.
+            value: of its field.
+        """
+        frequencies = self._compared[at].frequencies
+        return None if frequencies is None else (frequencies.count(value), frequencies.total)
+
     def count(self, records: Iterable[Values], *, remove: bool = False) -> None:
         """Take records into the frequencies, or out of them."""
         for values in records:
-            for one in self._compared:
-                value = values[one.place]
-                for kept, found in ((one.frequencies, value.split(SEVERAL)), (one.words, words_of([value]))):
-                    if kept is not None and value:
-                        (kept.remove if remove else kept.add)(found)
+            self.count_values(self.counted(values), remove=remove)
+
+    def counted(self, values: Values) -> Values:
+        """Those of a record's values that are counted: all that has to be kept to take it out again."""
+        return tuple(values[one.place] for one in self._counting)
+
+    def count_values(self, counted: Values, *, remove: bool = False) -> None:
+        """Take what is counted of a record into the frequencies, or out of them."""
+        for one, value in zip(self._counting, counted, strict=True):
+            for kept, found in ((one.frequencies, value.split(SEVERAL)), (one.words, words_of([value]))):
+                if kept is not None and value:
+                    (kept.remove if remove else kept.add)(found)
 
     def levels(self, columns: Sequence[Column], left: I64, right: I64) -> U8:
         """The levels of pairs of rows: uint8[n, comparisons]."""
@@ -149,8 +182,8 @@ class Scorer:
                 codes, places = np.unique(column.codes[left[equal]], return_inverse=True)
                 bits = np.array([one.equal_bits(column.values[code]) for code in codes.tolist()])
                 weights[equal, at] = bits[places] if equal.size else 0
-        total = weights.sum(axis=1) + self.prior_bits
-        return Scores(total, 1 / (1 + np.exp2(-total)), weights, levels)
+        total = _added(weights) + self.prior_bits
+        return Scores(total, np.array([_probability(bits) for bits in total.tolist()]), weights, levels)
 
     def score_one(self, values: Values, others: Sequence[Values]) -> list[Scored]:
         """The evidence of one record with each of some others: the way of the stream, without arrays."""
@@ -173,16 +206,31 @@ class Scorer:
         if not self._learned:
             found = self._fallback(np.array([levels], np.uint8))
             return Scored(float(found.total[0]), float(found.probability[0]), tuple(found.weights[0]), tuple(levels))
-        total = sum(weights) + self.prior_bits
-        return Scored(total, 1 / (1 + 2.0**-total), tuple(weights), tuple(levels))
+        total = 0.0
+        for weight in weights:  # `sum` rounds otherwise from Python 3.12 on, and a batch must say the same
+            total += weight
+        total += self.prior_bits
+        return Scored(total, _probability(total), tuple(weights), tuple(levels))
 
     def _fallback(self, levels: U8) -> Scores:
         lasts = np.array([len(one.comparator.levels) - 1 for one in self._compared])
         present = levels != MISSING
         shares = np.where(present, self._shares, 0.0)
         heights = np.where(present, 1 - levels / lasts, 0.0) * shares
-        total = heights.sum(axis=1) / np.maximum(shares.sum(axis=1), 1e-9)
+        total = _added(heights) / np.maximum(_added(shares), 1e-9)
         return Scores(total, total, heights, levels)
+
+
+def _added(columns: F64) -> F64:
+    """The sum of each row, from the left: whatever is beside a row, it comes out the same to the last bit."""
+    total = np.zeros(len(columns))
+    for column in columns.T:
+        total += column
+    return total
+
+
+def _probability(total: float) -> float:
+    return float(1 / (1 + 2.0**-total))
 
 
 def bits_of(m: Sequence[float], u: Sequence[float]) -> list[float]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from stream_lsh.abouts import Abouts, in_full, told
 from stream_lsh.arrays import I64
+from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.ledger.page_counts import PageCounts
 from stream_lsh.model import Retirement
@@ -35,6 +36,8 @@ _DOCUMENT_BYTES = 41  # ref, two times, digest, flag, two lengths
 _RETIREMENT_BYTES = 37
 _ABOUT_BYTES = 12  # three lengths
 _SITE_BYTES = 8  # count, length
+_DECISION_BYTES = 17  # ref, verdict, two lengths
+_TEXT_BYTES = 4  # length
 _LEAST_ROOM = 16  # the part of a limit that pairs may fill beside a document that takes all of it
 
 
@@ -149,6 +152,8 @@ def cut_edges(edges: Edges, limit: int = FRAME_BYTES) -> list[Edges]:
     sizes = _column(fixed + _utf8(left) + _utf8(right) for left, right in names)
     if edges.left.abouts or edges.right.abouts:
         sizes += sum(_abouts(in_full(ends.abouts, len(edges))) for ends in (edges.left, edges.right))
+    if edges.evidence:
+        sizes += _column(_TEXT_BYTES + _utf8(text) for text in edges.evidence)
     if int(sizes.sum()) <= limit:
         return [edges] if len(edges) else []
     return [
@@ -159,6 +164,7 @@ def cut_edges(edges: Edges, limit: int = FRAME_BYTES) -> list[Edges]:
             edges.shared[start:stop],
             edges.union[start:stop],
             None if edges.shingles is None else edges.shingles[start:stop],
+            edges.evidence[start:stop],
         )
         for start, stop in _spans(sizes, limit)
     ]
@@ -170,6 +176,12 @@ def cut_retirements(retirements: Sequence[Retirement], limit: int = FRAME_BYTES)
     if abouts := told([retirement.about for retirement in retirements]):
         sizes += _abouts(abouts)
     return [tuple(retirements[start:stop]) for start, stop in _spans(sizes, limit)]
+
+
+def cut_decisions(decisions: Sequence[Decision], limit: int = FRAME_BYTES) -> list[tuple[Decision, ...]]:
+    """Decisions in groups of at most `limit` bytes, at least one in each."""
+    sizes = _column(_DECISION_BYTES + _utf8(said.left) + _utf8(said.right) for said in decisions)
+    return [tuple(decisions[start:stop]) for start, stop in _spans(sizes, limit)]
 
 
 def cut_pages(pages: PageCounts, limit: int = FRAME_BYTES) -> list[PageCounts]:

@@ -28,6 +28,7 @@ from stream_lsh.pipeline.batches import (
     VerificationsFrame,
 )
 from stream_lsh.pipeline.records import DocumentsRecord
+from stream_lsh.wire.beside import put_decisions, take_decisions, take_evidence, take_sizes
 from stream_lsh.wire.layout import (
     INFLATE_LIMIT,
     Message,
@@ -60,7 +61,6 @@ from stream_lsh.wire.sections import (
     put_retirements,
     put_verifications,
     take_abouts,
-    take_sizes,
     take_watermarks,
 )
 
@@ -103,6 +103,7 @@ def encode(frame: Frame, fingerprint: int) -> bytes:
             put_abouts(writer, _abouts_of(frame))
             if frame.pages is not None:
                 put_page_counts(writer, frame.pages)
+            put_decisions(writer, frame.decisions)
             return writer.message(Message.EDGES, fingerprint)
         case DocumentsRecord():
             put_documents(writer, frame)
@@ -178,11 +179,14 @@ def decode_edges(data: bytes | None, fingerprint: int) -> EdgesFrame:
     edges = take(found, Section.EDGES, get_edges)
     if edges is not None and Section.SIZES in found:
         edges = replace(edges, shingles=take_sizes(found, len(edges)))
+    if edges is not None and Section.EVIDENCE in found:
+        edges = replace(edges, evidence=take_evidence(found, len(edges), INFLATE_LIMIT))
     said = take_abouts(found, len(retirements) + (0 if edges is None else 2 * len(edges)))
     if said:
         retirements, edges = _with_abouts(retirements, edges, said)
     watermarks = take_watermarks(found)
-    frame = EdgesFrame(retirements, edges, watermarks, take(found, Section.PAGE_COUNTS, get_page_counts))
+    pages = take(found, Section.PAGE_COUNTS, get_page_counts)
+    frame = EdgesFrame(retirements, edges, watermarks, pages, take_decisions(found))
     expect_no_more(found)
     return frame
 

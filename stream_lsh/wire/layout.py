@@ -96,6 +96,8 @@ class Section(IntEnum):
     SITE_FIRSTS = 26
     SITE_FIRSTS_GONE = 27
     MARK_NUMBERS = 28
+    EVIDENCE = 29
+    DECISIONS = 30
 
 
 _HEADER = Struct("<4sBBHQII")

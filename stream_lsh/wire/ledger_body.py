@@ -21,9 +21,11 @@ from stream_lsh.ledger.changes import (
 )
 from stream_lsh.ledger.table import Table, columns_of
 from stream_lsh.pipeline.records import LedgerRecord
+from stream_lsh.wire.beside import put_decisions, put_evidence, put_sizes, take_decisions, take_evidence, take_sizes
 from stream_lsh.wire.layout import (
     F64,
     I64,
+    INFLATE_LIMIT,
     U32,
     U64,
     Reader,
@@ -41,14 +43,15 @@ from stream_lsh.wire.sections import (
     put_horizon,
     put_mark_numbers,
     put_marks,
-    put_sizes,
     take_abouts,
     take_mark_numbers,
-    take_sizes,
 )
 
 _COUNTS = Struct("<II")
 _LEDGER = Struct("<qqII")
+
+_MOST_TIMES = 256
+"""How many times the bytes of a record its evidence may have, where that is more than one frame may: a snapshot can."""
 
 _TEXT: np.dtype[Any] | None = None
 _Columns = tuple["np.dtype[Any] | None", ...]
@@ -96,6 +99,7 @@ def encode_body(record: LedgerRecord) -> bytes:
     _put_table(writer, Section.SITE_ORIGINS, _SITE_ORIGINS, changes.site_origins)
     _put_table(writer, Section.SITE_FIRSTS, _SITE_FIRSTS, changes.site_firsts)
     _put_table(writer, Section.SITE_FIRSTS_GONE, _PAIRS_GONE, changes.site_firsts_gone)
+    put_decisions(writer, changes.decisions)
     return writer.body()
 
 
@@ -113,7 +117,7 @@ def decode_body(body: bytes) -> LedgerRecord:
         complete=complete != 0,
         nodes=() if nodes is None else Table(NodeState, (*nodes, in_full(abouts, len(nodes[0])))),
         nodes_gone=_names(found, Section.NODES_GONE),
-        pairs=_take_pairs(found),
+        pairs=_take_pairs(found, max(INFLATE_LIMIT, _MOST_TIMES * len(body))),
         pairs_gone=_table(found, Section.PAIRS_GONE, _PAIRS_GONE, _pair),
         clusters=_table(found, Section.CLUSTERS, _CLUSTERS, ClusterState),
         clusters_gone=_names(found, Section.CLUSTERS_GONE),
@@ -123,6 +127,7 @@ def decode_body(body: bytes) -> LedgerRecord:
         site_origins=_table(found, Section.SITE_ORIGINS, _SITE_ORIGINS, SiteOriginState),
         site_firsts=_table(found, Section.SITE_FIRSTS, _SITE_FIRSTS, SiteFirstState),
         site_firsts_gone=_table(found, Section.SITE_FIRSTS_GONE, _PAIRS_GONE, _pair),
+        decisions=take_decisions(found),
         next_past=next_past,
         horizon=horizon,
     )
@@ -165,23 +170,25 @@ def _table(found: dict[int, Reader], kind: Section, columns: _Columns, row: Call
 
 
 def _put_pairs(writer: Writer, pairs: Sequence[PairState]) -> None:
-    """The shingles of left ends are in a section of their own, where the measure tells them."""
+    """The shingles of left ends, and evidence, are in sections of their own, where there are any."""
     if not pairs:
         return
-    *columns, left_shingles = columns_of(pairs)
+    *columns, left_shingles, evidence = columns_of(pairs)
     _put_table(writer, Section.PAIRS, _PAIRS, Table(_plain, columns))
     if np.any(left_shingles):
         put_sizes(writer, left_shingles, len(pairs))
+    put_evidence(writer, evidence)
 
 
-def _take_pairs(found: dict[int, Reader]) -> Sequence[PairState]:
+def _take_pairs(found: dict[int, Reader], inflate_limit: int) -> Sequence[PairState]:
     pairs = _table(found, Section.PAIRS, _PAIRS, _plain)
     if not pairs:
         return ()
     left_shingles = take_sizes(found, len(pairs))
     if left_shingles is None:
         left_shingles = np.zeros(len(pairs), U32)
-    return Table(PairState, [*columns_of(pairs), left_shingles])
+    evidence = take_evidence(found, len(pairs), inflate_limit) or [""] * len(pairs)
+    return Table(PairState, [*columns_of(pairs), left_shingles, evidence])
 
 
 def _plain(*row: Any) -> tuple[Any, ...]:

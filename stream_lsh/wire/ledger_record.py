@@ -19,7 +19,8 @@ is a record too, whose parts have its number in place of the offset.
     NODES_GONE       u32 n, u32 0 | ids strings[n]
     PAIRS            u32 n, u32 0 | left strings[n] | right strings[n] | left refs u64[n] | right refs u64[n] |
                      left times i64[n] | right times i64[n] | similarity f64[n] | shared u32[n] | union u32[n]
-    SIZES            as in `sections`, of the pairs
+    SIZES, EVIDENCE  as in `sections`, of the pairs
+    DECISIONS        as in `sections`
     PAIRS_GONE       u32 n, u32 0 | left strings[n] | right strings[n]
     CLUSTERS         u32 n, u32 0 | ids strings[n] | created i64[n]
     CLUSTERS_GONE    u32 n, u32 0 | ids strings[n]
@@ -73,7 +74,8 @@ def encode_ledger(record: LedgerRecord | LedgerSlice, fingerprint: int, limit: i
     Returns:
         a single message where it fits.
     Guarantees:
-        the same bytes for equal records, so that a part that is written again is the same part.
+        the same bytes for equal records, so that a part that is written again is the same part; but for evidence of
+        more than 255 bytes, which is as the zstd at hand packs it.
     Cost:
         0.5 us per pair or node, and two copies of the bytes.
     """

@@ -113,11 +113,11 @@ def match_messages(
         [(b'["a","b"]', None, [('reason', b'deleted')])]
     """
     messages: list[PublicMessage] = []
-    encode, unset = _json if _has_surrogates(changes, 2) else _encode, msgspec.UNSET
-    for left, right, similarity, shared, union, left_ms, right_ms, reason, left_shingles in _rows(changes):
+    encode, unset = as_json if _has_surrogates(changes, 2) else _encode, msgspec.UNSET
+    for left, right, similarity, shared, union, left_ms, right_ms, reason, left_shingles, _ in _rows(changes):
         key = encode((left, right))
         if similarity is None:
-            messages.append((key, None, _reason(reason)))
+            messages.append((key, None, withdrawal(reason)))
         else:
             mine, other = (left_shingles, shared + union - left_shingles) if left_shingles else (unset, unset)
             times = (left_ms, right_ms, confirmed_at_ms)
@@ -134,11 +134,11 @@ def member_messages(changes: Sequence[MemberChange]) -> list[PublicMessage]:
         [(b'b', b'{"cluster":"a","time":5}', []), (b'b', None, [('reason', b'expired')])]
     """
     messages: list[PublicMessage] = []
-    encode, unset = _json if _has_surrogates(changes, 2) else _encode, msgspec.UNSET
+    encode, unset = as_json if _has_surrogates(changes, 2) else _encode, msgspec.UNSET
     for id, cluster, similarity, time_ms, reason in _rows(changes):
         key = id.encode("utf-8", "surrogatepass")
         if cluster is None:
-            messages.append((key, None, _reason(reason)))
+            messages.append((key, None, withdrawal(reason)))
         else:
             value = _Member(cluster, unset if similarity is None else similarity, time_ms)
             messages.append((key, encode(value), []))
@@ -155,7 +155,7 @@ def cluster_messages(changes: Sequence[ClusterChange], version: int) -> list[Pub
     messages: list[PublicMessage] = []
     for id, event, size, members, representative, merged, split, first_ms, last_ms, into, told in _rows(changes):
         if event is None:
-            messages.append((_utf8(id), None, [] if into is None else [("merged_into", _utf8(into))]))
+            messages.append((as_utf8(id), None, [] if into is None else [("merged_into", as_utf8(into))]))
         else:
             merged_from, split_from = merged or msgspec.UNSET, msgspec.UNSET if split is None else split
             times = (first_ms, last_ms, version)
@@ -163,7 +163,7 @@ def cluster_messages(changes: Sequence[ClusterChange], version: int) -> list[Pub
             if told is not None:
                 value.headline, value.source_count = told.headline, told.source_count
                 value.sources, value.first = [_Outlet(*outlet) for outlet in told.sources], _First(*told.first)
-            messages.append((_utf8(id), _json(value), []))
+            messages.append((as_utf8(id), as_json(value), []))
     return messages
 
 
@@ -180,14 +180,14 @@ def mirror_messages(changes: Sequence[MirrorChange], min_share: float) -> list[P
     """
     messages: list[PublicMessage] = []
     for left, right, now in changes:
-        messages.append((_json((left, right)), None if now is None else mirror_value(now, min_share), []))
+        messages.append((as_json((left, right)), None if now is None else mirror_value(now, min_share), []))
     return messages
 
 
 def mirror_value(now: SiteMirrors, min_share: float) -> bytes:
     """What is said of two sites that mirror each other; arguments as for `mirror_messages`."""
     shares = now.sites.left_share, now.sites.right_share
-    return _json(_Mirror(*now.sites, *shares, now.direction(min_share), now.first_ms))
+    return as_json(_Mirror(*now.sites, *shares, now.direction(min_share), now.first_ms))
 
 
 def _has_surrogates(changes: Sequence[tuple[Any, ...]], strings: int) -> bool:
@@ -205,15 +205,18 @@ def _rows(changes: Sequence[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
     return zip(*changes.plain(), strict=True) if isinstance(changes, Table) else changes
 
 
-def _reason(reason: str | None) -> Headers:
+def withdrawal(reason: str | None) -> Headers:
+    """The headers of a null value."""
     return [] if reason is None else [("reason", reason.encode())]
 
 
-def _utf8(text: str) -> bytes:
+def as_utf8(text: str) -> bytes:
+    """A key or a header."""
     return text.encode("utf-8", "surrogatepass")
 
 
-def _json(value: object) -> bytes:
+def as_json(value: object) -> bytes:
+    """A value, with lone surrogates escaped."""
     try:
         return _encode(value)
     except UnicodeEncodeError:  # a lone surrogate

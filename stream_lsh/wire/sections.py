@@ -8,6 +8,9 @@
     EDGES           u32 n, u32 0 | left: refs u64[n], times i64[n], digests u64[n], ids strings[n] | right: the same |
                     similarity f64[n] | shared u32[n] | union u32[n]
     SIZES           u32 n, u32 0 | shingles u32[n] of the left ends of edges or pairs, where the measure tells them
+    EVIDENCE        u32 n, u32 0 | texts texts[n] of the edges or pairs
+    DECISIONS       u32 n, u32 0 | refs u64[n] | verdicts u8[n] (0 taken back, 1 same, 2 different) | left strings[n] |
+                    right strings[n]
     RETIREMENTS     u32 n, u32 0 | refs u64[n] | times i64[n] | digests u64[n] | keep_until i64[n] | deleted u8[n] |
                     ids strings[n]
     WATERMARKS      i32 origin, u32 n | n times (i64 time, i64 floor, i32 source, u8 idle, 3 zeros)
@@ -23,7 +26,7 @@
     ABOUTS          u32 n, u32 0 | lengths u32[n] | titles strings[n] | sources strings[n]
 
 ABOUTS goes with the rows of VERIFICATIONS, DOCUMENTS or NODES; with those of RETIREMENTS, then the left and then the
-right ends of EDGES.  It is there only where a row has something to say.
+right ends of EDGES.  It is there only where a row has something to say, and so is EVIDENCE.
 
 Row numbers are below the n of their section.  A single posting costs 12 bytes, a candidate 17, an edge some 90.
 """
@@ -32,7 +35,6 @@ from collections.abc import Iterator, Sequence
 from struct import Struct
 
 import numpy as np
-import numpy.typing as npt
 
 from stream_lsh.abouts import Abouts, told
 from stream_lsh.ledger.edges import Edges, Ends
@@ -41,13 +43,13 @@ from stream_lsh.model import About, Retirement
 from stream_lsh.pipeline.batches import Candidates, Mark, Pass, Postings, Verifications, Watermarks
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.retention import Horizon
+from stream_lsh.wire.beside import put_evidence, put_sizes
 from stream_lsh.wire.layout import (
     F64,
     I64,
     U8,
     U32,
     U64,
-    Column,
     Reader,
     Section,
     Writer,
@@ -151,6 +153,7 @@ def put_edges(writer: Writer, edges: Edges) -> None:
     writer.end()
     if edges.shingles is not None:
         put_sizes(writer, edges.shingles, n)
+    put_evidence(writer, edges.evidence)
 
 
 def get_edges(reader: Reader) -> Edges:
@@ -158,26 +161,6 @@ def get_edges(reader: Reader) -> Edges:
     n, _ = reader.fields(_COUNTS)
     left, right = _get_ends(reader, n), _get_ends(reader, n)
     return Edges(left, right, reader.numbers(F64, n), reader.numbers(U32, n), reader.numbers(U32, n))
-
-
-def put_sizes(writer: Writer, sizes: npt.ArrayLike, n: int) -> None:
-    """The section SIZES."""
-    writer.begin(Section.SIZES)
-    writer.raw(_COUNTS.pack(n, 0))
-    writer.numbers(sizes, U32, n)
-    writer.end()
-
-
-def take_sizes(found: dict[int, Reader], n: int) -> Column | None:
-    """The section SIZES of n edges or pairs, if it is there."""
-
-    def get(reader: Reader) -> Column:
-        count, _ = reader.fields(_COUNTS)
-        if count != n:
-            reader.fail(f"got sizes for {count} pairs, expected {n}")
-        return reader.numbers(U32, n)
-
-    return take(found, Section.SIZES, get)
 
 
 def _get_ends(reader: Reader, n: int) -> Ends:

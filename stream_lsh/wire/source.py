@@ -24,28 +24,31 @@ does not take goes the slow way, through the standard library: there an escaped 
 fine, and everything else is told apart, so that the message says what is wrong.
 """
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import lru_cache
-from math import isfinite
-from typing import Any, NoReturn, Protocol, cast
+from typing import Any, Protocol, cast
 
 import msgspec
 
-from stream_lsh.errors import ConfigError, InputError, MalformedMessage, UnusableDocument
+from stream_lsh.errors import ConfigError, InputError, MalformedMessage
 from stream_lsh.model import NO_ABOUT, About, Document
 from stream_lsh.text.page import Mode, has_tags, read_page
 from stream_lsh.wire.about import about_of
 from stream_lsh.wire.ids import checked_id, key_id_of
+from stream_lsh.wire.message import (
+    FIRST_MS,
+    LAST_MS,
+    MAX_AHEAD_MS,
+    MAX_DOCUMENT_BYTES,
+    id_of_message,
+    key_of_message,
+    object_of,
+    time_of_message,
+    typed,
+)
 
-MAX_DOCUMENT_BYTES = 524_288
 RAW = "raw"
-MAX_AHEAD_MS = 3_600_000
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999  # the years 1 to 9999, as datetime has them
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,22 +132,14 @@ def parse_document(
         >>> parse_document(None, b"a", fallback_time_ms=5)[:3]
         ('a', None, 5)
     """
-    if value is not None and len(value) > max_bytes:
-        raise UnusableDocument("size", f"got a value of {len(value)} bytes, expected at most {max_bytes}")
-    if keyed and key is None:
-        raise UnusableDocument(
-            "key", "got a null key, expected the document's id: key the source by it, or set `rekey`"
-        )
-    key_id = key_id_of(key) if key is not None and (keyed or value is None) else None
+    key_id = key_of_message(value, key, max_bytes, keyed=keyed)
     if value is None:
-        if key_id is None:
-            raise UnusableDocument("id", "got neither key nor value, expected at least a key")
-        return Document(key_id, None, fallback_time_ms)
+        return Document(cast("str", key_id), None, fallback_time_ms)
     fields = _read(value, names, stories)
     if key is not None and not keyed and fields.id is None:
         key_id = key_id_of(key)
     if html not in ("off", RAW):
-        latest_ms = _LAST_MS if max_ahead_ms is None else fallback_time_ms + max_ahead_ms
+        latest_ms = LAST_MS if max_ahead_ms is None else fallback_time_ms + max_ahead_ms
         _read_page(fields, html, latest_ms, names if stories else None)
     document = _document(fields, key_id, fallback_time_ms, max_ahead_ms, names)
     if not stories or document.text is None:
@@ -234,9 +229,9 @@ def _about(fields: _Fields, text: str, names: FieldNames) -> About:
     held = {getattr(names, field): getattr(fields, _holder(field, names)) for field in _TOLD}
     return about_of(
         text,
-        _typed(held, names.title, (str,), "title", "a string") or "",
-        _typed(held, names.source, (str,), "source", "a string") or "",
-        _typed(held, names.url, (str,), "url", "a string") or "",
+        typed(held, names.title, (str,), "title", "a string") or "",
+        typed(held, names.source, (str,), "source", "a string") or "",
+        typed(held, names.url, (str,), "url", "a string") or "",
     )
 
 
@@ -255,7 +250,7 @@ def _read_page(fields: _Fields, mode: str, latest_ms: int, names: FieldNames | N
         if _holder(field, names) == field and not getattr(fields, field):
             setattr(fields, field, value)
     # What a page says of itself is no reason to put it aside.
-    if fields.time is None and page.published_ms is not None and _FIRST_MS <= page.published_ms <= latest_ms:
+    if fields.time is None and page.published_ms is not None and FIRST_MS <= page.published_ms <= latest_ms:
         fields.time = page.published_ms
 
 
@@ -278,65 +273,21 @@ class _SlowFields:
 
 
 def _read_slowly(value: bytes, names: FieldNames, stories: bool) -> _Fields:
-    try:
-        content = value.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise MalformedMessage(
-            "utf8", f"got bytes that are not UTF-8 ({error.reason} at byte {error.start}), expected JSON in UTF-8"
-        ) from None
-    try:
-        found = json.loads(content, parse_constant=_refuse_constant)
-    except RecursionError:
-        raise MalformedMessage("json", "got JSON that is nested too deeply, expected an object with a text") from None
-    except ValueError as error:
-        raise MalformedMessage("json", f"got a value that is not JSON ({error}), expected one JSON object") from None
-    if not isinstance(found, dict):
-        raise MalformedMessage("json", f"got {_shown(found)}, expected a JSON object with the field `{names.text}`")
+    found = object_of(value, "an object with a text", f"a JSON object with the field `{names.text}`")
     return _SlowFields(
-        _typed(found, names.id, (str, int), "id", "a string or an integer"),
-        _typed(found, names.text, (str,), "text", "a string"),
-        _typed(found, names.time, (str, int, float), "time", "ISO 8601 or epoch milliseconds"),
-        _typed(found, names.deleted, (bool,), "json", "true or false"),
+        typed(found, names.id, (str, int), "id", "a string or an integer"),
+        typed(found, names.text, (str,), "text", "a string"),
+        typed(found, names.time, (str, int, float), "time", "ISO 8601 or epoch milliseconds"),
+        typed(found, names.deleted, (bool,), "json", "true or false"),
         *((found.get(getattr(names, field)) for field in _TOLD) if stories else ()),
     )
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
-
-
-def _typed(found: Mapping[str, Any], name: str, types: tuple[type, ...], reason: str, expected: str) -> Any:
-    value = found.get(name)
-    if value is None or type(value) in types:  # a bool is no number here
-        return value
-    raise MalformedMessage(reason, f"got {_shown(value)} as `{name}`, expected {expected}")
-
-
-def _shown(value: object) -> str:
-    """A value for a message: its JSON type, and as much of it as a log line takes."""
-    kinds = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
-    shown = ascii(value) if not isinstance(value, dict | list) else ""
-    return f"{kinds.get(type(value), 'a number')} {shown[:60]}".rstrip()
 
 
 def _document(
     fields: _Fields, key_id: str | None, fallback_time_ms: int, max_ahead_ms: int | None, names: FieldNames
 ) -> Document:
-    value_id = fields.id
-    if value_id is None:
-        if key_id is None:
-            raise UnusableDocument("id", f"got neither a key nor the field `{names.id}`, expected one of them")
-        document_id = key_id
-    else:
-        document_id = checked_id(str(value_id))
-        if key_id is not None and document_id != key_id:
-            raise UnusableDocument(
-                "key",
-                f"got the key {ascii(key_id)[:60]} with `{names.id}` {ascii(document_id)[:60]}, expected them to be "
-                "equal: key the source by id, or set `rekey`",
-            )
-    time = fields.time
-    time_ms = fallback_time_ms if time is None else _time_ms(time, fallback_time_ms, max_ahead_ms)
+    document_id = id_of_message(fields.id, key_id, names.id)
+    time_ms = time_of_message(fields.time, fallback_time_ms, max_ahead_ms)
     if fields.deleted:
         return Document(document_id, None, time_ms)
     if fields.text is None:
@@ -346,29 +297,3 @@ def _document(
             f"`{names.deleted}`: true",
         )
     return Document(document_id, fields.text, time_ms)
-
-
-def _time_ms(time: str | int | float, fallback_time_ms: int, max_ahead_ms: int | None) -> int:
-    """Milliseconds since the epoch, rounded down."""
-    if isinstance(time, str):
-        try:
-            moment = datetime.fromisoformat(time)
-        except ValueError:
-            raise MalformedMessage(
-                "time", f"got {_shown(time)} as a time, expected ISO 8601, such as 2024-05-01T12:00:00Z"
-            ) from None
-        since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
-        time_ms = since.days * 86_400_000 + since.seconds * 1_000 + since.microseconds // 1_000
-    else:
-        if not isfinite(time) or not _FIRST_MS <= time <= _LAST_MS:
-            raise MalformedMessage(
-                "time", f"got {time!r:.40} as a time, expected milliseconds since 1970: is it in other units?"
-            )
-        time_ms = int(time // 1)
-    if max_ahead_ms is not None and time_ms > fallback_time_ms + max_ahead_ms:
-        raise UnusableDocument(
-            "time",
-            f"got a time of {time_ms} ms, {time_ms - fallback_time_ms} ms ahead of the message, expected at most "
-            f"{max_ahead_ms} ms: a wrong clock, or other units",
-        )
-    return time_ms

@@ -36,7 +36,6 @@ from stream_lsh.wire.frames import (
     encode,
 )
 from stream_lsh.wire.origin import Origin, origin_of
-from stream_lsh.wire.public import cluster_messages, match_messages, member_messages, mirror_messages
 from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
 from stream_lsh.worker.changelogged import located
 from stream_lsh.worker.engine import Batch, ContiguityGuard, EngineApp, OrderedAcker
@@ -119,7 +118,8 @@ class PipelineAgents:
             for postings in joined_postings(frame.postings for frame in frames):
                 indexed = index(postings, buckets.table)
                 buckets.unsaved += postings.rows.size
-                self._state.counts.capped_postings += indexed.capped_postings
+                self._state.counts.capped_postings += len(indexed.capped_buckets)
+                self._state.counts.capped_by_block.update(map(self._state.scheme.block, indexed.capped_buckets))
                 self._state.counts.capped_candidates += indexed.capped_candidates
                 if indexed.candidates is not None:
                     deliveries += await self._send_candidates(indexed.candidates)
@@ -167,7 +167,7 @@ class PipelineAgents:
             asked = joined_verifications(frame.verifications for frame in frames)
             edges = None
             if asked is not None:
-                edges = verify(asked, documents.table, self._state.criteria, self._state.sets)
+                edges = verify(asked, documents.table, self._state.criteria, self._state.comparer)
             for part in () if edges is None else cut_edges(edges):
                 deliveries.append(await self._send("edges", 0, EdgesFrame(edges=part)))
             passed_on = documents.verify_relay.take_all(frame.watermarks for frame in frames)
@@ -287,14 +287,9 @@ class PipelineAgents:
         """Everything that settle says of a message of this time, but its record."""
         config, settled, deliveries = self._config, settlement.settled, Deliveries()
         self._state.counts.matches += sum(match.similarity is not None for match in settled.matches)
-        messages = [
-            (config.matches_topic, match_messages(config.name, settled.matches, timestamp_ms, config.measure)),
-            (config.members_topic, member_messages(settled.members)),
-            (config.clusters_topic, cluster_messages(settled.clusters, settlement.record.offset)),
-            (config.mirror_sites_topic, mirror_messages(settled.mirrors, config.mirror_share)),
-        ]
-        app_id = config.app_id.encode()
-        for topic, told in messages:
+        app_id, topics = config.app_id.encode(), config.public_topics
+        for name, told in self._state.results.messages(settled, timestamp_ms, settlement.record.offset):
+            topic = topics[name]
             for key, value, headers in told:
                 named = {**dict(headers), "app_id": app_id}
                 deliveries.append(await self._app.produce(topic, key, value, headers=named))

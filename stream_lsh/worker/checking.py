@@ -105,8 +105,9 @@ async def _lags(
 
 
 def read_topics(pipeline: PipelineConfig) -> list[str]:
-    """The sources, and what lies between it and the results."""
-    return [*pipeline.sources, *pipeline.step_topics]
+    """The sources, what people decide, and what lies between them and the results."""
+    decisions = [] if pipeline.known is None else [pipeline.decisions_topic]
+    return [*pipeline.sources, *decisions, *pipeline.step_topics]
 
 
 async def _group(admin: Any, group: str, offsets: Mapping[TP, int] | None) -> Finding:

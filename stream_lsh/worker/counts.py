@@ -1,5 +1,6 @@
 """What has passed through a worker, for its log."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from stream_lsh.pipeline.sign import SignCounts
@@ -14,6 +15,9 @@ _WORDS = (
     ("replayed", "again"),
 )
 
+_BLOCKS = 3
+"""Blocks that are named."""
+
 
 @dataclass(slots=True)
 class Counts:
@@ -26,6 +30,7 @@ class Counts:
         late_copies: copies of the intake that a zombie made.
         capped_postings: buckets that were followed no further.
         capped_candidates: pairs that were not compared because a document had too many.
+        capped_by_block: those of `capped_postings` by the block that they are of.
     """
 
     documents: int = 0
@@ -36,6 +41,7 @@ class Counts:
     late_copies: int = 0
     capped_postings: int = 0
     capped_candidates: int = 0
+    capped_by_block: Counter[str] = field(default_factory=Counter)
 
     def line(self) -> str:
         """All of it in one line."""
@@ -45,5 +51,11 @@ class Counts:
         return (
             f"{self.documents} documents{f' ({became})' if became else ''}, {self.candidates} candidates, "
             f"{self.matches} matches; dead letters: {letters or 'none'}; too late to match: {self.signed.expired}; "
-            f"left out by caps: {self.capped_postings} buckets, {self.capped_candidates} candidates{copies}"
+            f"left out by caps: {self.capped_postings} buckets{self._blocks()}, {self.capped_candidates} candidates"
+            f"{copies}"
         )
+
+    def _blocks(self) -> str:
+        """The blocks that have the most of them, where they have names."""
+        named = [f"{name}: {count}" for name, count in self.capped_by_block.most_common(_BLOCKS) if name]
+        return f" ({', '.join(named)})" if named else ""

@@ -38,6 +38,28 @@ async def evidence_of(config: Config, pipeline: PipelineConfig, ids: tuple[str, 
         raise unreachable(config.kafka, error) from error
 
 
+async def live_records(config: Config, pipeline: PipelineConfig) -> dict[str, Document]:
+    """The live records of a pipeline, by id, as the steps take them.
+
+    Cost:
+        reads the source whole; all of its records in memory.
+
+    Raises:
+        ConfigError: the source is missing.
+        DoubtError: no broker answers, or one does not go on.
+    """
+    try:
+        async with admin_of(config.kafka) as admin:
+            found, _ = await find_topics(admin, read_topics(pipeline))
+        missing = [name for name in pipeline.sources if name not in found]
+        if missing:
+            raise ConfigError(f"got no topic {', '.join(missing)}: has a worker run with this configuration?")
+        source = await read_source(config, pipeline, found, None, Doubts())
+    except KafkaError as error:
+        raise unreachable(config.kafka, error) from error
+    return {one.id: one for one in source.live.values()}
+
+
 async def _evidence(config: Config, pipeline: PipelineConfig, ids: tuple[str, str]) -> Evidence:
     results = [pipeline.matches_topic, pipeline.members_topic]
     async with admin_of(config.kafka) as admin:
@@ -69,7 +91,7 @@ def evidence_from(
     documents = {id: source.live.get(ref, Document(id, None)) for id in ids if (ref := source.refs.get(id)) is not None}
     theirs = {published.members[id] for id in ids if id in published.members}
     texts = [one for one in source.live.values() if published.members.get(one.id) in theirs]
-    digests = pipeline.scheme().sign([one.text or "" for one in texts]).digests.tolist()
+    digests = pipeline.text_scheme().sign([one.text or "" for one in texts]).digests.tolist()
     return Evidence(
         documents=documents,
         clusters=published.members,

@@ -1,9 +1,9 @@
-"""Documents to the source topic of a pipeline."""
+"""Documents and records to the source topic of a pipeline."""
 
 import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,7 +14,10 @@ from msgspec.json import encode
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.model import PipelineConfig
 from stream_lsh.model import Document
+from stream_lsh.records.model import Record
+from stream_lsh.records.profile import Profile, folded
 from stream_lsh.wire.ids import key_of
+from stream_lsh.wire.record import NESTED
 from stream_lsh.wire.source import FieldNames
 from stream_lsh.worker.security import client_security, unreachable
 
@@ -34,10 +37,46 @@ def message(document: Document, names: FieldNames) -> tuple[bytes, bytes | None]
     told = {names.title: document.about.title, names.source: document.about.source}
     fields: dict[str, Any] = {name: value for name, value in told.items() if value}
     fields |= {names.id: document.id, names.text: document.text, names.time: document.time_ms}
+    return key, _encoded(fields)
+
+
+def record_message(record: Record, profile: Profile, names: FieldNames) -> tuple[bytes, bytes | None]:
+    """Key and value of a record: its columns, with id, source and time, if it has these; none if it is deleted.
+
+    Columns stand side by side with them, unless one would be taken for one of them; then they are under `fields`.
+
+    Args:
+        record: with a value in the column of deletion that is true, it is deleted.
+        profile: of the pipeline; says what id and source are called.
+        names: what the source calls time and deletion.
+
+    Raises:
+        UnusableDocument: an id that is no key.
+
+    Example:
+        >>> people = Profile(name="people", fields=(), comparisons=())
+        >>> record_message(Record("crm/7", {"name": "Ann"}, "crm", 5), people, FieldNames())
+        (b'crm/7', b'{"id":"crm/7","source":"crm","time":5,"name":"Ann"}')
+        >>> record_message(Record("7", {"id": "x", "name": "Ann"}), people, FieldNames())
+        (b'7', b'{"id":"7","fields":{"id":"x","name":"Ann"}}')
+    """
+    key = key_of(record.id)
+    if record.fields.get(names.deleted) is True:
+        return key, None
+    told = {column: record.id for column in profile.id_columns[:1]}
+    told |= {column: record.source for column in profile.source_columns[:1] if record.source}
+    special = {*map(folded, (*told, *profile.source_columns)), folded(names.time), folded(names.deleted), NESTED}
+    beside: dict[str, Any] = {**told, **({names.time: record.time_ms} if record.time_ms else {})}
+    columns = {name: value for name, value in record.fields.items() if name != names.time or not record.time_ms}
+    nested = any(folded(name) in special for name in columns)
+    return key, _encoded({**beside, NESTED: columns} if nested else {**beside, **columns})
+
+
+def _encoded(fields: Mapping[str, Any]) -> bytes:
     try:
-        return key, encode(fields)
-    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can escape
-        return key, json.dumps(fields).encode()
+        return encode(fields)
+    except (UnicodeEncodeError, OverflowError):  # half of a surrogate pair, or a number of many digits
+        return json.dumps(fields).encode()
 
 
 class Feeder:
@@ -80,11 +119,15 @@ class Feeder:
 
     async def send(self, documents: Sequence[Document], rate: int | None = None) -> None:
         """Send documents, not faster than `rate` a second."""
-        names, topic = self._pipeline.fields, self._pipeline.source
-        for document in documents:
+        names = self._pipeline.fields
+        await self.send_messages((message(document, names) for document in documents), rate)
+
+    async def send_messages(self, messages: Iterable[tuple[bytes, bytes | None]], rate: int | None = None) -> None:
+        """Send keys with their values, not faster than `rate` a second."""
+        topic = self._pipeline.source
+        for key, value in messages:
             if rate is not None:
                 await asyncio.sleep(max(0.0, self._started + self.sent / rate - time.monotonic()))
-            key, value = message(document, names)
             self._deliveries.append(await self._producer.send(topic, value, key=key))
             self.sent += 1
             if len(self._deliveries) >= _UNDER_WAY:

@@ -99,17 +99,32 @@ def _parsed(value: bytes) -> Any:
         return value.decode("utf-8", "replace")
 
 
+def _weights(weights: dict[str, float]) -> str:
+    """What each field adds, the most telling one first."""
+    ordered = sorted(weights.items(), key=lambda one: -abs(one[1]))
+    return ", ".join(f"{field} {bits:+.1f}" for field, bits in ordered)
+
+
 def _line(kind: str, key: str, value: bytes | None, headers: dict[str, str]) -> str:
     why = headers.get("reason") or headers.get("merged_into", "")
     if kind == "dead-letters":
         return f"{headers.get('reason', '?'):<6} {key}  {headers.get('error', '')}"
     if value is None:
         return f"gone   {key}  {why}".rstrip()
-    said = json.loads(value)
-    if kind == "matches":
-        return f"{said['similarity']:.4f}  {said['left']}  {said['right']}"
+    return _said(kind, key, json.loads(value))
+
+
+def _said(kind: str, key: str, said: dict[str, Any]) -> str:
+    """What is true now."""
+    if kind in ("matches", "reviews"):
+        why = f"  {said['score']:.1f}: {_weights(said['weights'])}" if "weights" in said else ""
+        return f"{said['similarity']:.4f}  {said['left']}  {said['right']}{why}"
     if kind == "members":
-        return f"{key}  in {said['cluster']}"
+        return f"{key}  in {said.get('cluster') or said['entity']}"
+    if kind == "entities":
+        golden = "; ".join(f"{field} {value}" for field, value in said["golden"].items())
+        named = ", ".join(member["id"] for member in said["members"][:5])
+        return f"{said['event']:<8} {said['entity']}  {said['size']} records: {named}  {golden}"
     if kind == "mirror-sites":
         left, right = said["left"], said["right"]
         return f"{said['left_share']:.1%} of {left} in {right}  {said['right_share']:.1%} of {right} in {left}"

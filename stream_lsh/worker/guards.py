@@ -75,9 +75,9 @@ def manifest_of(pipeline: PipelineConfig, partitions: int, ids: Mapping[str, str
         {source: (ids or {}).get(source) for source in pipeline.sources},
         partitions,
         {name: topic for name, topic in pipeline.public_topics.items() if name != "dead_letters"},
-        pipeline.threshold,
+        pipeline.least,
         stored_settings(pipeline),
-        pipeline.guards.settings(),
+        pipeline.limits().guards.settings(),
         pipeline.stories,
         pipeline.mirror_share,
     )

@@ -82,6 +82,10 @@ class WorkerCollector:
         yield "too_late_total", "Documents that had expired when they came, and match nothing.", (), late
         cut: _Values = [((of, what), getattr(one, f"capped_{what}")) for of, one in counts.items() for what in _CAPPED]
         yield "left_out_total", "What a cap left out.", ("what",), cut
+        blocks: _Values = [
+            ((of, name), count) for of, one in counts.items() for name, count in one.capped_by_block.items() if name
+        ]
+        yield "left_out_by_rule_total", "Buckets that were followed no further, by blocking rule.", ("rule",), blocks
 
     def _held(self) -> Iterator[tuple[str, str, tuple[str, ...], _Values]]:
         held: dict[str, dict[str, int]] = {}

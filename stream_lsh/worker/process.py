@@ -1,8 +1,9 @@
 """A worker as a process: its log, its signals, its exit code."""
 
 import gc
+import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import faust
 
@@ -10,6 +11,8 @@ from stream_lsh.config.model import Config
 from stream_lsh.errors import ConfigError, StreamLSHError
 from stream_lsh.worker.log import log_to_stderr
 from stream_lsh.worker.topology import build_app
+
+_log = logging.getLogger(__name__)
 
 FAILED, WRONG_USE = 1, 2
 COLLECT_AFTER = 100_000
@@ -26,6 +29,8 @@ def execute(config: Config, partitions: Mapping[str, int], level: str, *, embedd
     gc.freeze()  # what the libraries consist of stays to the end
     gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
     log_to_stderr(level)
+    for told in warnings_of(config):
+        _log.warning("%s", told)
     worker = faust.Worker(app, override_logging=False, redirect_stdouts=False, quiet=True)
     worker.spinner = None  # it writes to standard output, on a terminal or not
     try:
@@ -37,3 +42,14 @@ def execute(config: Config, partitions: Mapping[str, int], level: str, *, embedd
         sys.stderr.write(f"stream-lsh: {type(reason).__name__}: {reason}\n")
         return WRONG_USE if isinstance(reason, ConfigError) else FAILED
     return 0
+
+
+def warnings_of(config: Config) -> Iterator[str]:
+    """What a configuration leaves to be wished for, though a worker runs with it."""
+    for pipeline in config.pipelines:
+        if pipeline.known is not None and not pipeline.known.profile.learned:
+            name = pipeline.profile
+            yield (
+                f"{pipeline.name}: the profile {name} has learned nothing, so a weighted mean stands in for the "
+                f"probability: stream-lsh train FILE... --profile {name} --output LEARNED.toml makes one that has"
+            )

@@ -20,10 +20,8 @@ from stream_lsh.pipeline.ledger_log import LedgerPasses, LedgerRecovery, LogSize
 from stream_lsh.pipeline.pages import SitePages
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.rewriting import BucketsPasses, BucketsRecovery, DocumentsPasses
-from stream_lsh.pipeline.scheme import TextScheme
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.pipeline.trimming import Extent, extent_of_buckets, extent_of_documents
-from stream_lsh.pipeline.verify import Criteria, ShingleSets
 from stream_lsh.pipeline.watermarks import Relay
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from stream_lsh.wire.fingerprint import Setting, fingerprint
@@ -162,7 +160,9 @@ class Traffic:
 
 def stored_settings(pipeline: PipelineConfig) -> dict[str, Setting]:
     """Everything that stored bytes depend on: what the fingerprint is of."""
-    scheme = pipeline.scheme()
+    if pipeline.known is not None:
+        return pipeline.scheme().settings
+    scheme = pipeline.text_scheme()
     read_from = {} if pipeline.html == "off" else {"html": pipeline.html}
     return {**scheme.settings, **scheme.measure.settings, **read_from}
 
@@ -182,13 +182,12 @@ class PipelineState:
         self.storage: Storage | None = None
         self.config = config
         self.partitions = partitions
-        self.scheme: TextScheme = config.scheme()
+        self.scheme = config.scheme()
         self.limits = config.limits()
         self.fingerprint = fingerprint(stored_settings(config))
-        threshold = config.threshold
-        least = self.scheme.least_matching(threshold)
-        self.criteria = Criteria(threshold, least, self.limits.retention_ms, self.scheme.measure)
-        self.sets = ShingleSets(self.scheme)
+        self.criteria = self.scheme.criteria(config.least, self.limits.retention_ms)
+        self.comparer = self.scheme.comparer()
+        self.results = config.results()
         self.counts = Counts()
         self.traffic = Traffic()
         self.documents = Changelogged(self._new_documents, self._apply_documents, lambda state: state.store)
@@ -228,11 +227,13 @@ class PipelineState:
         relays = (Relay(partition, self.partitions), Relay(partition, self.partitions))
         pages = SitePages() if self.config.mirror_share else None
         if self.storage is None:
-            return Documents(DocumentTable(self.scheme.slots, pages=pages), Forwarded(), *relays)
+            return Documents(
+                DocumentTable(self.scheme.slots, pages=pages, counts=self.scheme.counts()), Forwarded(), *relays
+            )
         place, identity = self._copy(self.storage, "documents", partition)
-        bands = self.scheme.banding.bands
-        store = DocumentStore(place, identity, self.scheme.slots, bands, self.limits.stories)
-        return Documents(store.table(pages), Forwarded(), *relays, store=store)
+        told = self.limits.stories or self.config.known is not None
+        store = DocumentStore(place, identity, self.scheme.slots, self.scheme.width, told)
+        return Documents(store.table(pages, self.scheme.counts()), Forwarded(), *relays, store=store)
 
     def _apply_documents(self, state: Documents, value: bytes, offset: int) -> Taken:
         record = decode_documents(value, self.fingerprint)
@@ -330,16 +331,7 @@ class PipelineState:
     # -- ledger
 
     def _new_ledger(self, partition: int) -> Ledger:
-        limits = self.limits
-        kept = limits.retention_ms, limits.lateness_ms
-        settler = Settler(
-            self.config.threshold,
-            self.partitions,
-            *kept,
-            limits.guards,
-            stories=limits.stories,
-            mirror_share=self.config.mirror_share,
-        )
+        settler = self.limits.settler(self.config.least, self.partitions, self.config.mirror_share)
         ledger = Ledger(LedgerRecovery(settler), LedgerAssembler(self.fingerprint))
         if self.storage is not None:
             store = ledger.store = LedgerStore(*self._copy(self.storage, "ledger", partition), self.fingerprint)

@@ -8,7 +8,8 @@ from typing import Any
 
 from faust.types import TP
 
-from stream_lsh.config.model import TABLES, Config, PipelineConfig
+from stream_lsh.config.model import Config, PipelineConfig
+from stream_lsh.config.topics import TABLES
 from stream_lsh.errors import StreamLSHError
 from stream_lsh.ledger.page_counts import AsOf
 from stream_lsh.pipeline.batches import BandsFrame, EdgesFrame, Mark, Watermarks
@@ -18,6 +19,7 @@ from stream_lsh.worker import guards
 from stream_lsh.worker.agents import PipelineAgents
 from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
 from stream_lsh.worker.consumer import WorkerTransport
+from stream_lsh.worker.deciding import Deciding
 from stream_lsh.worker.engine import DEFAULTS, EngineApp, RecordList, TopicSpec, own_topic, public_topic
 from stream_lsh.worker.engine.topic_ids import topic_ids
 from stream_lsh.worker.intake import Intake
@@ -67,16 +69,19 @@ def topics(config: Config, pipeline: PipelineConfig, partitions: int) -> list[To
     changelogs = {"documents": partitions, "buckets": partitions, "ledger": 1}
     names = {pipeline.internal_topic(step): count for step, count in internal.items()}
     names |= {pipeline.changelog_topic(table): count for table, count in changelogs.items()}
-    public = (pipeline.matches_topic, pipeline.members_topic, pipeline.clusters_topic)
-    sites = (pipeline.mirror_sites_topic,) if pipeline.mirror_share else ()
+    named = pipeline.public_topics
+    public = [topic for key, topic in named.items() if key not in ("mirror_sites", "dead_letters")]
+    lasting = {named["mirror_sites"]: partitions} if "mirror_sites" in named else {}
+    # The last word about a pair counts: in one partition it is the last, whoever writes the key, and however.
+    lasting |= {pipeline.decisions_topic: 1} if pipeline.known is not None else {}
     keep_ms = pipeline.public_retention_ms
     letters = {"max.message.bytes": str(largest + _LETTER_ROOM)}
     specs = [
         TopicSpec(pipeline.dead_letters_topic, partitions, letters, copies, largest),
         *(own_topic(name, count, message_bytes=largest, replication=copies) for name, count in names.items()),
         *(public_topic(name, partitions, retention_ms=keep_ms, replication=copies) for name in public),
-        # What is true of two sites may stay as it is for longer than any page.
-        *(public_topic(name, partitions, retention_ms=-1, replication=copies) for name in sites),
+        # What is true of two sites may stay as it is for longer than any page; what somebody said holds for ever.
+        *(public_topic(name, count, retention_ms=-1, replication=copies) for name, count in lasting.items()),
     ]
     in_sync = {"min.insync.replicas": str(config.kafka.in_sync_replicas)}
     written = [replace(spec, config={**spec.config, **in_sync}) for spec in specs]
@@ -189,6 +194,8 @@ def _add_pipeline(app: EngineApp, state: PipelineState) -> None:
         "verifications": (config.internal_topic("verifications"), agents.verify),
         "edges": (config.internal_topic("edges"), agents.settle),
     }
+    if config.known is not None:
+        steps["decisions"] = (config.decisions_topic, Deciding(app, state).decide)
     intake = Intake(app, state)
     for number, source in enumerate(config.sources if config.rekey else ()):
         steps[f"intake-{number}"] = (source, intake.copy)

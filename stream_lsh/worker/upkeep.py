@@ -16,7 +16,7 @@ from typing import Any, cast
 from aiokafka.errors import IncompatibleBrokerVersion, KafkaError  # type: ignore[import-untyped]
 from faust.types import TP
 
-from stream_lsh.config.model import INTERNAL_TOPICS
+from stream_lsh.config.topics import INTERNAL_TOPICS
 from stream_lsh.worker.changelogged import Changelogged
 from stream_lsh.worker.engine import Backpressure, EngineApp, Trimmer, admin_client
 from stream_lsh.worker.state import PipelineState

@@ -145,7 +145,7 @@ class Checker:
             pairs[left, right] = value["similarity"]
         documents = list(self._live.values())
         wanted = await asyncio.to_thread(self._wanted, documents)
-        truth = Truth(wanted, documents, self._pipeline.scheme(), self._pipeline.threshold)
+        truth = Truth(wanted, documents, self._pipeline.text_scheme(), self._pipeline.threshold)
         for pair in sorted(wanted.keys() - pairs.keys()):
             self._verdict.missing.append(f"{pair} {wanted[pair]}")
             self._verdict.at_fault.append(pair)

@@ -20,6 +20,7 @@ from stream_lsh.ledger.changes import (
     SiteFirstState,
     SiteOriginState,
 )
+from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.ledger.page_counts import AsOf, PageCounts
 from stream_lsh.model import NO_ABOUT, About, Retirement
@@ -162,6 +163,25 @@ _SIZED_PAIRS = LedgerRecord(
     78, LedgerChanges(pairs=[PairState("a", "b", REF | 1, 6, 2, -7, 0.9, 9, 10, 9)], horizon=HORIZON), ()
 )
 
+_PROVED = EdgesFrame(edges=replace(EDGES, evidence=['{"name":"gleich"}', ""]))
+_PROVED_PAIRS = LedgerRecord(
+    80,
+    LedgerChanges(
+        pairs=[
+            PairState("a", "b", REF | 1, 6, 2, -7, 0.9, 9, 10, 0, '{"name":"日本"}'),
+            PairState("a", "c", REF | 1, 7, 2, -8, 0.8, 8, 10),
+        ],
+        horizon=HORIZON,
+    ),
+    (),
+)
+_SAID = (
+    Decision("a", "b", "same", REF | 3),
+    Decision("a", "größe", "different", REF | 4),
+    Decision("b", "日本", None, 5),
+)
+_DECIDED = EdgesFrame(decisions=_SAID)
+_DECIDED_PAIRS = LedgerRecord(81, LedgerChanges(decisions=_SAID, horizon=HORIZON), ())
 _NUMBERED = BandsFrame(
     POSTINGS,
     Watermarks(2, (Mark(0, 1_700_000_000_000, False, 7, 12, 1 << 33), Mark(5, -1, True, 0, 11, 3))),
@@ -193,6 +213,9 @@ SAMPLES: dict[str, tuple[object, bytes, Decode]] = {
     "verifications": (_VERIFICATIONS, encode(_VERIFICATIONS, FINGERPRINT), decode_verifications),
     "edges": (_EDGES, encode(_EDGES, FINGERPRINT), decode_edges),
     "edges_sized": (_SIZED, encode(_SIZED, FINGERPRINT), decode_edges),
+    "edges_proved": (_PROVED, encode(_PROVED, FINGERPRINT), decode_edges),
+    "edges_decided": (_DECIDED, encode(_DECIDED, FINGERPRINT), decode_edges),
+    "ledger_decided": (_DECIDED_PAIRS, encode_ledger(_DECIDED_PAIRS, FINGERPRINT)[0], decode_ledger),
     "edges_pages": (_PAGES, encode(_PAGES, FINGERPRINT), decode_edges),
     "told_verifications": (_TOLD_VERIFICATIONS, encode(_TOLD_VERIFICATIONS, FINGERPRINT), decode_verifications),
     "told_edges": (_TOLD_EDGES, encode(_TOLD_EDGES, FINGERPRINT), decode_edges),
@@ -202,6 +225,7 @@ SAMPLES: dict[str, tuple[object, bytes, Decode]] = {
     "ledger": (LEDGER, encode_ledger(LEDGER, FINGERPRINT)[0], decode_ledger),
     "ledger_slice": (_SLICE, encode_ledger(_SLICE, FINGERPRINT)[0], decode_slice),
     "ledger_sized": (_SIZED_PAIRS, encode_ledger(_SIZED_PAIRS, FINGERPRINT)[0], decode_ledger),
+    "ledger_proved": (_PROVED_PAIRS, encode_ledger(_PROVED_PAIRS, FINGERPRINT)[0], decode_ledger),
     "ledger_sites": (_SITES, encode_ledger(_SITES, FINGERPRINT)[0], decode_ledger),
 }
 """Value, its bytes as this version writes them, and how they are read; by the name of the file."""

@@ -19,8 +19,11 @@ from stream_lsh.worker.checking import Finding, check
 from tests.kafka.harness import admin_at, committed, make_topics, quiet, read, running, until
 from tests.kafka.messages import FOX, NOW_MS, Message, document, eventually, matched, pair, put, started, twins
 from tests.kafka.test_guards import altered, ran, replaced, topics_of
+from tests.kafka.test_records import ANN, groups, resolving
+from tests.kafka.test_records import send as send_records
 from tests.kafka.test_worker import articles, configured, expected, send, written
 from tests.kafka.test_worker_faults import edits, survivors
+from tests.unit.test_record_linker import PROFILE
 
 
 def by_subject(findings: list[Finding]) -> dict[str, Finding]:
@@ -279,19 +282,23 @@ def test_messages_that_were_deleted_before_they_were_read_are_told(
             await admin.delete_records({TopicPartition(source, 0): RecordsToDelete(4)})
         found = await check(config, config.pipelines)
         async with running(await started(config)):
-            return found, await eventually(lambda: matched(config), {pair(0), pair(2)})
+            pairs = await eventually(lambda: matched(config), {pair(0), pair(2)})
+            await until(told)  # the worker says it beside its work, be it before or behind
+            return found, pairs
+
+    def told() -> list[str]:
+        return [
+            one.getMessage()
+            for one in caplog.records
+            if one.name == "stream_lsh.worker.upkeep" and one.levelname == "ERROR"
+        ]
 
     found, pairs = asyncio.run(run())
     said = "2 messages were deleted before they were read: see `A gap` in docs/operations.md"
     assert wrong(found) == [Finding("wrong", f"lag of {source}", said)]
     assert pairs == {pair(0), pair(2)}
-    told = [
-        one.getMessage()
-        for one in caplog.records
-        if one.name == "stream_lsh.worker.upkeep" and one.levelname == "ERROR"
-    ]
-    assert len(told) == 1
-    assert told[0].startswith(f"{source}[0]: 2 messages before offset 4 were deleted before they were read")
+    (line,) = told()
+    assert line.startswith(f"{source}[0]: 2 messages before offset 4 were deleted before they were read")
 
 
 def test_an_audit_does_not_judge_what_may_have_expired(broker: Broker, name: str) -> None:
@@ -320,3 +327,33 @@ def test_an_audit_does_not_judge_what_may_have_expired(broker: Broker, name: str
     assert clean[0].said == "3 documents may have expired, or have no newest version, and are not judged"
     assert clean[1].said.startswith("1 pairs and 2 members")
     assert [finding.said.partition(":")[0] for finding in wrong(then)] == ["1 pairs are missing"]
+
+
+def test_a_pipeline_of_records_is_checked_with_what_is_decided_and_not_audited(
+    broker: Broker, name: str, tmp_path: Path
+) -> None:
+    config = resolving(broker, name, PROFILE, tmp_path)
+    (pipeline,) = config.pipelines
+
+    async def run() -> tuple[list[Finding], list[Finding], list[Finding]]:
+        before = await check(config, config.pipelines)
+        async with running(await started(config)):
+            await send_records(broker, pipeline.source, [("1", ANN), ("2", ANN)])
+            assert await eventually(lambda: groups(config), [["1", "2"]]) == [["1", "2"]]
+        await send_records(broker, pipeline.decisions_topic, [('["1","2"]', {"decision": "different"})])
+        return before, await check(config, config.pipelines), await audit(config, pipeline)
+
+    found, after, audited = asyncio.run(run())
+    assert not wrong([*found, *after])
+    before, then = by_subject(found), by_subject(after)
+    for topic in (pipeline.decisions_topic, *pipeline.public_topics.values()):
+        partitions = 1 if topic == pipeline.decisions_topic else 2
+        assert before[f"topic {topic}"].said == f"will be created with {partitions} partitions"
+        assert then[f"topic {topic}"].said == f"{partitions} partitions, 1 copies"
+    assert f"topic {name}-p-clusters" not in then
+    assert then[f"lag of {pipeline.decisions_topic}"].said == "1 messages"
+    assert then[f"lag of {pipeline.source}"].said == "0 messages"
+    assert then[f"settings of {name}-p"].said.endswith("as of the state")
+    assert then[f"results of {name}-p"].said == f"written by {name} only"
+    assert [(finding.state, finding.subject) for finding in audited] == [("note", f"audit of {name}-p")]
+    assert audited[0].said.startswith("records are not audited yet")

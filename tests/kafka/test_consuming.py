@@ -9,6 +9,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import aclosing, asynccontextmanager, suppress
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +19,11 @@ from stream_lsh.config import Config, parse
 from stream_lsh.worker.brokers import Broker
 from tests.kafka.harness import make_topics, read, running
 from tests.kafka.messages import NOW_MS, Message, document, eventually, producing, put, started
+from tests.kafka.test_records import ANN, resolving
+from tests.kafka.test_records import send as send_records
 from tests.kafka.test_worker import configured
 from tests.test_docs import README, ROOT, blocks
+from tests.unit.test_record_linker import PROFILE
 
 CONSUMING = (ROOT / "docs" / "consuming.md").read_text(encoding="utf-8")
 WORDS = [f"word{number}" for number in range(30)]
@@ -33,7 +37,11 @@ def program(text: str, name: str, config: Config) -> dict[str, Any]:
     shown = parse(next(block.text for block in blocks(README) if block.language == "toml"), "README.md", {})
     mine, yours = config.pipelines[0], shown.pipelines[0]
     names = {shown.kafka.brokers[0]: config.kafka.brokers[0], yours.source: mine.source}
-    names |= {yours.public_topics[kind]: mine.public_topics[kind] for kind in yours.public_topics}
+    shared = yours.public_topics.keys() & mine.public_topics.keys()
+    names |= {yours.public_topics[kind]: mine.public_topics[kind] for kind in shared}
+    if mine.known is not None:
+        names |= {f"customers-{kind}": topic for kind, topic in mine.named_topics.items()}
+        names["reviewers"] = f"{config.worker.app_id}-reviewers"
     found = dict[str, Any]()
     for block in blocks(text):
         if block.language == "python" and "Consumer(" in block.text and name not in found:
@@ -244,6 +252,40 @@ def test_documents_are_joined_with_their_clusters_whichever_comes_first(
 
             async with beside(found["main"]()):
                 assert await eventually(shown, lines) == lines
+
+    asyncio.run(run())
+
+
+def test_entities_are_kept_and_reviews_are_answered(broker: Broker, name: str, tmp_path: Path) -> None:
+    config = resolving(broker, name, PROFILE, tmp_path)
+    (pipeline,) = config.pipelines
+    both, table = program(CONSUMING, "answered", config), dict[str, Any]()
+    asked = list[tuple[str, str]]()
+
+    def decide(pair: dict[str, Any]) -> str | None:
+        asked.append((pair["left"], pair["right"]))
+        return {"3": "same", "4": "different"}.get(pair["right"])
+
+    async def groups_now() -> list[list[str]]:
+        return sorted(sorted(entity["members"]) for entity in table.values())
+
+    async def pairs() -> set[tuple[str, str]]:
+        return set(asked)
+
+    async def run() -> None:
+        topics = pipeline.reviews_topic, pipeline.decisions_topic
+        async with (
+            running(await started(config)),
+            beside(both["golden"](table, broker.address, pipeline.public_topics["entities"])),
+            beside(both["answered"](decide, broker.address, *topics)),
+        ):
+            await send_records(broker, pipeline.source, [("1", ANN), ("3", {"name": "Ann Lee"})])
+            assert await eventually(groups_now, [["1", "3"]]) == [["1", "3"]]
+            assert table["1"] | {"members": None} == {**ANN, "members": None}
+            await send_records(broker, pipeline.source, [("4", {"name": "Ann Lee"})])
+            assert await eventually(pairs, {("1", "3"), ("1", "4")}) >= {("1", "3"), ("1", "4")}
+            await send_records(broker, pipeline.source, [("1", None)])
+            assert await eventually(groups_now, []) == []
 
     asyncio.run(run())
 

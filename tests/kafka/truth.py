@@ -8,7 +8,7 @@ import numpy as np
 
 from stream_lsh.config import Config
 from stream_lsh.model import Document
-from stream_lsh.pipeline.scheme import Scheme
+from stream_lsh.pipeline.shingle_sets import MakesSets
 from tests.kafka.test_worker import expected, published
 
 Pairs = dict[tuple[str, str], float]
@@ -24,7 +24,7 @@ class Truth:
         threshold: of a match.
     """
 
-    def __init__(self, wanted: Pairs, documents: Sequence[Document], scheme: Scheme, threshold: float) -> None:
+    def __init__(self, wanted: Pairs, documents: Sequence[Document], scheme: MakesSets, threshold: float) -> None:
         assert wanted
         self._wanted, self._scheme, self._threshold = wanted, scheme, threshold
         self._texts = {one.id: one.text or "" for one in documents}
@@ -64,7 +64,7 @@ def components_of(pairs: Iterable[tuple[str, str]]) -> set[frozenset[str]]:
 async def settled(config: Config, documents: Sequence[Document], seconds: float) -> list[str]:
     """What is wrong with what is published, once nothing is, or after so many seconds; `documents` are those left."""
     pipeline = config.pipelines[0]
-    truth = Truth(expected(config, list(documents))[0], documents, pipeline.scheme(), pipeline.threshold)
+    truth = Truth(expected(config, list(documents))[0], documents, pipeline.text_scheme(), pipeline.threshold)
     end = time.monotonic() + seconds
     while True:
         said = truth.faults(*await published(config))

@@ -1,19 +1,22 @@
-"""The five steps as agents: read, compute, write, acknowledge.
+"""The five steps, and what passes decisions on, as agents: read, compute, write, acknowledge.
 
 Each is a generator over its writes.  The schedule takes one step at a time and may stop taking them for ever - a
 crash - before and after any write.  What a generator returns last is the position it has acknowledged.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stream_lsh.errors import InputError
+from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.ledger.page_counts import AsOf
-from stream_lsh.model import ref_offset, ref_partition
+from stream_lsh.model import make_ref, ref_offset, ref_partition
 from stream_lsh.pipeline.batches import (
     RECHECK,
     BandsFrame,
@@ -45,6 +48,7 @@ from stream_lsh.wire.cut import (
     cut_retirements,
     cut_verifications,
 )
+from stream_lsh.wire.decision import parse_decision
 from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
 from tests.simulation.codec import messages
 
@@ -230,7 +234,7 @@ def verify_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wr
     frames: list[VerificationsFrame] = worker.read("verifications", partition, position)
     asked = joined_verifications(frame.verifications for frame in frames)
     if asked is not None:
-        edges = verify(asked, state.documents, worker.setup.criteria, state.sets)
+        edges = verify(asked, state.documents, worker.setup.criteria, state.comparer)
         if "a recheck of a stale old ref is not answered" in worker.rules_out:
             yield from _absent(worker, asked, state.documents)
         for part in () if edges is None else cut_edges(edges, worker.setup.limit):
@@ -260,7 +264,7 @@ def settle_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wr
     assert settler is not None
     together = 3 if "a frame is one message" in worker.rules_out else setup.together
     stop = min(worker.broker.end("edges", 0), position + together)
-    asked = (settler.settle(worker.read_one("edges", 0, offset), offset) for offset in range(position, stop))
+    asked = (_settled(worker, settler, offset) for offset in range(position, stop))
     topic, written = "ledger-changelog", 0
     for flight in flights(settlement for settlement in asked if settlement is not None):
         outputs = list[Write]()
@@ -282,6 +286,16 @@ def settle_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wr
     worker.positions["settle", partition] = stop
 
 
+def _settled(worker: "Worker", settler: Settler, offset: int) -> Settlement | None:
+    """What comes of one frame; what is said of it again, after a crash, is kept beside what was said before."""
+    settlement = settler.settle(worker.read_one("edges", 0, offset), offset)
+    if settlement is not None and worker.setup.records is not None:
+        said = worker.broker.settled[offset]
+        if settlement.settled not in said:
+            said.append(settlement.settled)
+    return settlement
+
+
 def _copied_ledger(worker: "Worker", settler: Settler, written: int) -> Iterator[Write]:
     """What is due of a pass over the changelog of the ledger, behind so many bytes of records."""
     broker, passes, topic = worker.broker, worker.passes, "ledger-changelog"
@@ -301,6 +315,8 @@ def _published(settlement: Settlement, version: int, setup: "Setup") -> Iterator
     """Everything that a settlement sends, but its record."""
     for match in settlement.settled.matches:
         yield "matches", 0, (match.left, match.right), (version, match)
+    for review in settlement.settled.reviews:
+        yield "reviews", 0, (review.left, review.right), (version, review)
     for member in settlement.settled.members:
         yield "members", 0, member.id, (version, member)
     for cluster in settlement.settled.clusters:
@@ -315,11 +331,29 @@ def _published(settlement: Settlement, version: int, setup: "Setup") -> Iterator
             yield "candidates", target, None, CandidatesFrame(horizon=settlement.horizon)
 
 
+def decide_agent(worker: "Worker", partition: int, position: int) -> Iterator[Write]:
+    """What people say in, the same for settle out."""
+    stop = min(worker.broker.end("decisions", partition), position + worker.setup.batch)
+    decisions = list[Decision]()
+    for offset in range(position, stop):
+        message = worker.broker.at("decisions", partition, offset)
+        with suppress(InputError):  # goes to the dead letters
+            decisions.append(parse_decision(message.key, message.value, make_ref(partition, offset)))
+    if "a decision is passed on before it is acknowledged" in worker.rules_out:
+        worker.positions["decide", partition] = stop
+        for said in decisions:
+            yield "edges", 0, None, EdgesFrame(decisions=(said,))
+    elif decisions:
+        yield "edges", 0, None, EdgesFrame(decisions=tuple(decisions))
+    worker.positions["decide", partition] = stop
+
+
 AGENTS = {
     "sign": ("source", sign_agent),
     "index": ("bands", index_agent),
     "gather": ("candidates", gather_agent),
     "verify": ("verifications", verify_agent),
     "settle": ("edges", settle_agent),
+    "decide": ("decisions", decide_agent),
 }
 """Every agent with the topic that it reads."""

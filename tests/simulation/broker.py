@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from stream_lsh.ledger.changes import Settled
+
 Partition = tuple[str, int]
 """Topic and partition."""
 
@@ -17,12 +19,18 @@ class Message(NamedTuple):
 
 
 class Broker:
-    """Logs by topic and partition, committed positions by agent and partition, and the owner of each partition."""
+    """Logs by topic and partition, and committed positions by agent and partition.
+
+    `settled` is what settle made of each offset of `edges`: once, or as often as it said another thing;
+    `said` is where the decisions are, in the order in which they were acknowledged.
+    """
 
     def __init__(self) -> None:
         self._logs: dict[Partition, list[Message]] = defaultdict(list)
         self._starts: dict[Partition, int] = defaultdict(int)
         self.committed: dict[Partition, int] = defaultdict(int)
+        self.said: list[tuple[int, int]] = []
+        self.settled: dict[int, list[Settled]] = defaultdict(list)
 
     def append(self, topic: str, partition: int, value: Any, key: Any = None) -> int:
         """Write a message; its offset."""

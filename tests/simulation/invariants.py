@@ -11,9 +11,11 @@ import numpy as np
 from stream_lsh.index.sealed import DEAD
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange, MirrorChange, Telling
+from stream_lsh.ledger.decisions import DIFFERENT
 from stream_lsh.model import Document, First, Outlet
 from stream_lsh.pipeline.local import Limits, LocalPipeline
 from stream_lsh.retention import Horizon
+from tests.simulation import entity_invariants
 from tests.simulation.codec import decoded
 from tests.simulation.oracle import Truth, Version, components
 from tests.simulation.schedule import Run
@@ -23,19 +25,22 @@ from tests.simulation.workers import PUBLIC, PartitionState, recovered_buckets, 
 def violations(run: Run) -> list[str]:
     """Everything that is not as it must be, as sentences; empty for a run that kept the protocol."""
     view = View(run)
-    checks = (
+    of_texts = (
         matches_are_true,
         members_are_true,
-        clusters_agree,
         stories_are_true,
         sites_are_true,
         sites_wait_for_all_pages,
-        versions_never_fall,
         nothing_flickers,
+        local_gives_the_same,
+    )
+    checks = (
+        *(of_texts if run.setup.records is None else entity_invariants.CHECKS),
+        clusters_agree,
+        versions_never_fall,
         everything_was_published,
         recovery_equals_the_live_state,
         the_ledger_is_bounded,
-        local_gives_the_same,
     )
     return [f"{check.__name__}: {problem}" for check in checks for problem in check(view)]
 
@@ -50,6 +55,7 @@ class View:
         self.truth = Truth(run.broker, run.setup, self.settler.ledger.horizon)
         self.history = {topic: [(m.key, *m.value) for m in run.broker.read(topic, 0)] for topic in PUBLIC}
         self.matches: dict[tuple[str, str], MatchChange] = self._compacted("matches", "similarity")
+        self.reviews: dict[tuple[str, str], MatchChange] = self._compacted("reviews", "similarity")
         self.members: dict[str, MemberChange] = self._compacted("members", "cluster")
         self.clusters: dict[str, ClusterChange] = self._compacted("clusters", "event")
         self.sites: dict[tuple[str, str], MirrorChange] = self._compacted("mirror-sites", "now")
@@ -241,7 +247,11 @@ def everything_was_published(view: View) -> Iterator[str]:
     """
     if view.run.regime.mark_idle or view.setup.max_documents or view.setup.cap_postings or not view.expires:
         return
-    truth, published = view.truth, {key for key, _, change in view.history["matches"] if change.similarity is not None}
+    if view.setup.records is not None and not view.setup.records.is_calm:
+        return
+    truth, told = view.truth, view.history["matches"] + view.history["reviews"]
+    published = {key for key, _, change in told if change.similarity is not None}
+    published |= {pair for pair, said in truth.said.items() if any(one.verdict == DIFFERENT for one in said)}
     in_time = {id: version for id, version in truth.newest.items() if _in_time(view, id)}
     for left, right in combinations(sorted(in_time), 2):
         if truth.match(in_time[left], in_time[right]) and (left, right) not in published:

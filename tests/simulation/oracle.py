@@ -1,15 +1,20 @@
 """What must be true of the documents that were produced: all pairs compared, components by breadth-first search."""
 
+import json
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
+from stream_lsh.ledger.decisions import Decision
 from stream_lsh.measure.containment import Containment
 from stream_lsh.model import About, Document, make_ref
 from stream_lsh.retention import Horizon
 from tests.simulation.broker import Broker
 from tests.simulation.workers import Setup
+
+Pair = tuple[str, str]
+"""Two ids, the smaller one first."""
 
 
 class Version(NamedTuple):
@@ -32,6 +37,8 @@ class Truth:
         self.deletes: dict[str, int] = defaultdict(int)
         self.newest: dict[str, Version] = {}
         self.ambiguous: set[str] = set()
+        self.documents: dict[str, Document] = {}
+        self.said = said_of(broker)
         for partition in broker.partitions("source"):
             for message in broker.read("source", partition):
                 self._take(make_ref(partition, message.offset), message.value)
@@ -42,7 +49,7 @@ class Truth:
             self.newest.pop(document.id, None)
             self.deletes[document.id] += 1
             return
-        shingles = frozenset(map(int, document.text.split()))
+        shingles = frozenset(map(int, document.text.partition("\x1e")[0].split()))
         version = Version(document.id, ref, document.time_ms, shingles, document.about)
         before = self.newest.get(document.id)
         if before is not None and before[2:] == version[2:]:
@@ -52,6 +59,7 @@ class Truth:
             return
         self.versions[document.id].append(version)
         self.newest[document.id] = version
+        self.documents[document.id] = document
 
     def expired(self, version: Version) -> bool:
         """Whether a version has been forgotten in the end."""
@@ -88,6 +96,18 @@ class Truth:
         names |= {version: id for id, version in self.live.items()}
         links = [(names[a], names[b]) for a in everybody for b in everybody if a is not b and self.match(a, b)]
         return components(names.values(), links)
+
+
+def said_of(broker: Broker) -> dict[Pair, list[Decision]]:
+    """What people said of each pair, in order."""
+    said: dict[Pair, list[Decision]] = defaultdict(list)
+    for partition, offset in broker.said:
+        message = broker.at("decisions", partition, offset)
+        left, right = sorted(json.loads(message.key))
+        verdict = None if message.value is None else json.loads(message.value)["decision"]
+        if verdict in ("same", "different", None):
+            said[left, right].append(Decision(left, right, verdict, make_ref(partition, offset)))
+    return said
 
 
 def components(nodes: Iterable[Hashable], links: Iterable[tuple[Hashable, Hashable]]) -> dict[Hashable, int]:

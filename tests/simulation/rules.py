@@ -13,10 +13,12 @@ from unittest.mock import patch
 
 import numpy as np
 
+from stream_lsh.ledger.decisions import Decision, Decisions
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.mirrors import Mirrors
 from stream_lsh.ledger.outcome import changes_of
 from stream_lsh.ledger.page_counts import AsOf, PageCounts, PageTable
+from stream_lsh.ledger.pairs import UNTOLD, Pairs
 from stream_lsh.model import NO_ABOUT, Document, Retirement
 from stream_lsh.pipeline.batches import BandsFrame, Candidates
 from stream_lsh.pipeline.ledger_log import LedgerRecovery
@@ -169,7 +171,29 @@ def _settle_without_pages(mirrors: Mirrors, *arguments: Any) -> Any:
     return told, replace(changes, site_counts=(), site_origins=())
 
 
+_put = Decisions.put
+
+
+def _put_as_it_comes(decisions: Decisions, said: Decision) -> bool:
+    """The word that came last counts, be it older."""
+    decisions.of.pop((said.left, said.right), None)
+    return _put(decisions, said)
+
+
+def _put_and_forget(decisions: Decisions, said: Decision) -> bool:
+    """A word that was taken back was never said."""
+    taken = _put(decisions, said)
+    if said.verdict is None:
+        decisions.of.pop((said.left, said.right), None)
+    return taken
+
+
+def _linked_by_reviews(pairs: Pairs, slot: int) -> list[tuple[int, int]]:
+    return [entry for entry in pairs.partners(slot) if pairs.place(entry[1]) != UNTOLD]
+
+
 _RECOVERY, _LOG = "stream_lsh.pipeline.rewriting.BucketsRecovery.", "stream_lsh.pipeline.trimming.LogHead."
+_DECISIONS = "stream_lsh.ledger.decisions.Decisions."
 _LEDGER = "stream_lsh.ledger.ledger.Ledger."
 _PAGES = "stream_lsh.ledger.page_counts.PageTable."
 
@@ -192,7 +216,7 @@ RULES: dict[str, list[Patch]] = {
     "known retirements send rechecks too": [(_LEDGER + "_retire", _ask_only_for_news)],
     "edges with an expired end are dropped": [(_LEDGER + "_has_expired", lambda *_: False)],
     "an in-doubt pair leaves no link when an end expires": [(_LEDGER + "_withdraw_doubts", _nothing)],
-    "the check of distance in time": [("stream_lsh.pipeline.verify._Pairs.near", _everything_is_near)],
+    "the check of distance in time": [("stream_lsh.pipeline.compare.Pairs.near", _everything_is_near)],
     "a delete withdraws at once": [(_LEDGER + "_retire", _delete_later)],
     "tombstones are kept": [("stream_lsh.pipeline.sign._Plan.take", _take_without_tombstones)],
     "a frame is one message": [],
@@ -217,6 +241,21 @@ RULES: dict[str, list[Patch]] = {
     "what a predecessor says of pages late is passed over": [(_PAGES + "take", _take_from_anybody)],
     "no sites are told before all pages are known": [(_PAGES + "is_known", True)],
     "pages in the ledger record": [("stream_lsh.ledger.mirrors.Mirrors.settle", _settle_without_pages)],
+    "an older decision does not count over a newer one": [(_DECISIONS + "put", _put_as_it_comes)],
+    "decisions are in one partition": [],
+    "a decision that was taken back is remembered": [(_DECISIONS + "put", _put_and_forget)],
+    "decisions in the ledger record": [("stream_lsh.ledger.ledger.changes_of", _record_without(decisions=[]))],
+    "a decision is passed on before it is acknowledged": [],
+    "what is different is parted whoever connects it": [(_LEDGER + "_apart", lambda *_: [])],
+    "the score of the same versions stays": [(_LEDGER + "_scored", lambda *_: False)],
+    "reviews connect nobody": [("stream_lsh.ledger.pairs.Pairs.linked", _linked_by_reviews)],
+    "the guards hold after recovery": [],
+    "a cluster tells anew when its members do": [
+        ("stream_lsh.ledger.entities._Told.put_in", _nothing),
+        ("stream_lsh.ledger.entities._Told.take_out", _nothing),
+    ],
+    "what is counted is restored": [("stream_lsh.pipeline.record_counts.RecordCounts.restore", _nothing)],
+    "what has expired is counted no more": [("stream_lsh.pipeline.record_counts.RecordCounts.expire", _nothing)],
 }
 """Every rule with what replaces the functions that keep it; none where the agents ask for the rule by name."""
 

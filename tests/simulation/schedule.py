@@ -7,11 +7,13 @@ event time goes, all is drawn anew for each seed.
 import random
 from dataclasses import dataclass, replace
 from functools import partial
+from zlib import crc32
 
 from stream_lsh.measure.catalog import JACCARD
 from stream_lsh.measure.containment import Containment
 from stream_lsh.model import About, Document
 from tests.simulation.broker import Broker
+from tests.simulation.entities import RECORDS_FROM, NamedRecords, User, draw_records, miscounted
 from tests.simulation.scheme import NamedShingles
 from tests.simulation.workers import PUBLIC, Pending, Setup, Task, Worker
 
@@ -116,7 +118,24 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
         setup, regime = _always_matching(rng, setup, regime)
     elif aim < 0.2:
         setup, regime = _falling_behind(setup, regime)
+    if seed >= RECORDS_FROM:
+        setup, regime = _of_records(seed, setup, regime, steady=aim < 0.12)
     return rng, setup, regime
+
+
+def _of_records(seed: int, setup: Setup, regime: Regime, steady: bool) -> tuple[Setup, Regime]:
+    """The same with records: nothing is capped, and nobody tells stories."""
+    threshold, records = draw_records(seed, steady)
+    setup = replace(
+        setup,
+        threshold=threshold,
+        cap_postings=0,
+        stories=False,
+        mirror_share=0.0,
+        scheme=NamedRecords(records.drift),
+        records=records,
+    )
+    return setup, replace(regime, tell=0.0, pause=max(regime.pause, records.pause))
 
 
 def _always_matching(rng: random.Random, setup: Setup, regime: Regime) -> tuple[Setup, Regime]:
@@ -168,7 +187,7 @@ class Run:
         self.workers = [Worker(self.setup, self.broker) for _ in range(self.regime.workers)]
         self.zombies: list[Worker] = []
         self.buffered: list[Pending] = []
-        self.late: list[Pending] = []  # said of pages before a pause, and leaves when everything is told
+        self.late: list[Pending] = []  # said of pages, or decided, before a pause, and leaves when all is told
         self.starved: tuple[Task | None, int] = (None, 0)
         self.produced = 0
         self.generation = 0
@@ -176,6 +195,8 @@ class Run:
         self._texts: list[str] = []
         self._telling = random.Random(f"{seed} telling")
         self._last: dict[int, Document] = {}
+        self.user = None if self.setup.records is None else User(seed, self.setup.records)
+        self.miscounted: list[str] = []
         self._assign()
 
     def go(self) -> None:
@@ -203,6 +224,9 @@ class Run:
     # -- what may happen
 
     def _event(self) -> None:
+        if self.user is not None and self.user.wants_to_decide():
+            self._decide(self.user.decision())
+            return
         rng, regime = self.rng, self.regime
         happenings = (
             (regime.produce if self.produced < regime.messages else 0.0, self._produce),
@@ -246,8 +270,17 @@ class Run:
         document = Document(f"d{number}", text, time_ms)
         if self.setup.stories:
             document = self._last[number] = self._told(document, self._last.get(number))
+        if self.user is not None:
+            document = self.user.record(document)
         self.broker.append("source", number % self.setup.partitions, document, document.id)
         self.produced += 1
+
+    def _decide(self, said: tuple[bytes, bytes | None] | None) -> None:
+        """Somebody says something about two ids, in either order: the key does not say what came last."""
+        if said is not None:
+            apart = "decisions are in one partition" in self.setup.rules_out
+            partition = crc32(said[0]) % self.setup.partitions if apart else 0
+            self.broker.said.append((partition, self.broker.append("decisions", partition, said[1], said[0])))
 
     def _told(self, document: Document, last: Document | None) -> Document:
         """A document with a title and an outlet; now and then the last one of its id, under another title."""
@@ -313,6 +346,9 @@ class Run:
             worker.assign(plan[number] & worker.partitions.keys(), stays, self.generation)
         for number, worker in enumerate(self.workers):
             worker.assign(plan[number], number == settles, self.generation)
+            for partition in worker.partitions if self.setup.records else ():
+                found = miscounted(worker.partitions[partition].documents)
+                self.miscounted += [f"partition {partition}: {found}"] if found else []
 
     def _pause(self) -> None:
         """A worker is paused past its session: the group goes on without it, and it does not know."""
@@ -321,6 +357,8 @@ class Run:
         for partition in zombie.partitions if self.setup.mirror_share else ():
             zombie.start_tell(partition)
             self.late += iter(partial(zombie.next_write, ("tell", partition)), None)
+        for partition in zombie.partitions if self.setup.records else ():
+            self.late += iter(partial(zombie.next_write, ("decide", partition)), None)
         self.workers[number] = Worker(self.setup, self.broker)
         self._assign()
         if "the zombie fence" in self.setup.rules_out:
@@ -343,7 +381,7 @@ class Run:
             self.zombies.remove(zombie)
 
     def _starve(self) -> None:
-        agent = self.rng.choice(("sign", "index", "gather", "verify", "settle"))
+        agent = self.rng.choice((*self.setup.agents, "settle"))
         partition = 0 if agent == "settle" else self.rng.randrange(self.setup.partitions)
         self.starved = ((agent, partition), 300)
 

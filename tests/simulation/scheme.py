@@ -7,7 +7,10 @@ import numpy as np
 from stream_lsh.arrays import U64
 from stream_lsh.hashing import fmix64
 from stream_lsh.measure.catalog import JACCARD, Measure
-from stream_lsh.pipeline.scheme import Signatures
+from stream_lsh.pipeline.compare import Criteria
+from stream_lsh.pipeline.record_counts import RecordCounts
+from stream_lsh.pipeline.shingle_sets import ShingleSets
+from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.sketch.scheme import EMPTY_SLOT
 
 MOST_SHINGLES = 6
@@ -20,6 +23,7 @@ class NamedShingles:
     """
 
     slots = MOST_SHINGLES
+    width = MOST_SHINGLES + 1
 
     def __init__(self, measure: Measure = JACCARD) -> None:
         self.measure = measure
@@ -51,6 +55,18 @@ class NamedShingles:
         """The distinct shingles of each text, ascending."""
         return [np.array(sorted({int(word) for word in text.split()}), np.uint64) for text in texts]
 
-    def least_matching(self, threshold: float) -> int:
+    def comparer(self) -> ShingleSets:
+        """Their sets."""
+        return ShingleSets(self)
+
+    def criteria(self, threshold: float, retention_ms: int | None) -> Criteria:
         """The signatures are no estimate: every candidate is compared."""
-        return 0
+        return Criteria(threshold, retention_ms=retention_ms, measure=self.measure)
+
+    def block(self, bucket: int) -> str:
+        """No names."""
+        return ""
+
+    def counts(self) -> RecordCounts | None:
+        """Nothing."""
+        return None

@@ -1,11 +1,16 @@
 """Worker processes: what each holds in memory, how it is lost, and how it comes back from the changelogs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from stream_lsh.index.table import BandTable
+from stream_lsh.ledger.guards.choice import NO_GUARDS
 from stream_lsh.pipeline.batches import BandsFrame
+from stream_lsh.pipeline.compare import Criteria
+from stream_lsh.pipeline.contents import MemoryContents
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
 from stream_lsh.pipeline.ledger_log import LedgerPasses, LedgerRecovery
@@ -14,12 +19,12 @@ from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.rewriting import BucketsPasses, BucketsRecovery, DocumentsPasses
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.pipeline.trimming import LogHead, extent_of_buckets, extent_of_documents
-from stream_lsh.pipeline.verify import Criteria, ShingleSets
 from stream_lsh.pipeline.watermarks import Relay
 from stream_lsh.wire.ledger_record import LedgerAssembler
 from tests.simulation.agents import AGENTS, Write, tell_agent, tick_agent, watermark_said
 from tests.simulation.broker import Broker
 from tests.simulation.codec import FINGERPRINT, decoded, messages
+from tests.simulation.entities import Records, entities
 from tests.simulation.scheme import NamedShingles
 
 Task = tuple[str, int]
@@ -30,7 +35,7 @@ Pending = tuple[str, int, Any, Any]
 
 _NEVER = 1 << 40
 
-PUBLIC = ("matches", "members", "clusters", "mirror-sites")
+PUBLIC = ("matches", "members", "clusters", "mirror-sites", "reviews")
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,12 @@ class Setup:
     mirror_share: float = 0.0
     rules_out: frozenset[str] = frozenset()
     scheme: NamedShingles = field(default_factory=NamedShingles)
+    records: Records | None = None
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Those that every partition has."""
+        return ("sign", "index", "gather", "verify", *(("decide",) if self.records else ()))
 
     @property
     def least_ledger(self) -> int:
@@ -73,13 +84,17 @@ class Setup:
 
     def new_settler(self) -> Settler:
         """An empty ledger."""
+        records = self.records
         return Settler(
             self.threshold,
             self.partitions,
             self.retention_ms,
             self.lateness_ms,
+            NO_GUARDS if records is None else records.guards,
             stories=self.stories,
             mirror_share=self.mirror_share,
+            link_from=0.0 if records is None else records.link_from,
+            teller=None if records is None else entities(),
         )
 
 
@@ -88,12 +103,12 @@ class PartitionState:
 
     def __init__(self, setup: Setup, partition: int, broker: Broker) -> None:
         pages = SitePages() if setup.mirror_share else None
-        self.documents = DocumentTable(setup.scheme.slots, pages=pages)
+        self.documents = DocumentTable(setup.scheme.slots, pages=pages, counts=setup.scheme.counts())
         self.stored = -1
         self.words = 0
         self.setup = setup
         self.forwarded = Forwarded()
-        self.sets = ShingleSets(setup.scheme)
+        self.comparer = setup.scheme.comparer()
         self.index_relay = Relay(partition, 1)
         self.gather_relay = Relay(partition, setup.partitions)
         self.verify_relay = Relay(partition, setup.partitions)
@@ -124,12 +139,22 @@ class PartitionState:
             self.documents.apply(record)
             self.documents.expire(record.horizon)
             self.stored = message.offset
+        if self.setup.records is not None and self.stored % 2:
+            self.documents = self._from_disk()
         if self.documents.pages is not None and "all pages are told again by a new owner" in self.setup.rules_out:
             self.documents.pages._untold.clear()
         self.table = recovered_buckets(self.setup, broker, partition).table
         for message in broker.read("buckets-changelog", partition):
             postings = decoded("buckets-changelog", message.value).postings
             self.indexed_refs.update(() if postings is None else postings.refs.tolist())
+
+    def _from_disk(self) -> DocumentTable:
+        """The same table, as it would be made of what a disk has kept."""
+        scheme, versions = self.setup.scheme, self.documents.versions()
+        kept, place = self.documents.snapshot(scheme.width), {id: at for at, id in enumerate(versions.ids)}
+        contents = MemoryContents(scheme.slots)
+        contents.put(np.array([place[id] for id in kept.ids], np.int64), kept)
+        return DocumentTable.restored(scheme.slots, contents, versions, counts=scheme.counts())
 
 
 def recovered_buckets(setup: Setup, broker: Broker, partition: int) -> BucketsRecovery:
@@ -142,6 +167,8 @@ def recovered_buckets(setup: Setup, broker: Broker, partition: int) -> BucketsRe
 
 def recovered_settler(setup: Setup, broker: Broker) -> Settler:
     """The ledger, from its changelog."""
+    if setup.records is not None and "the guards hold after recovery" in setup.rules_out:
+        setup = replace(setup, records=replace(setup.records, one_per_source=False))
     recovery, assembler = LedgerRecovery(setup.new_settler()), LedgerAssembler(FINGERPRINT)
     for message in broker.read("ledger-changelog", 0):
         found = assembler.take(message.value, message.offset)
@@ -188,7 +215,7 @@ class Worker:
             self._drop(partition)
         for partition in sorted(partitions - self.partitions.keys()):
             self.partitions[partition] = PartitionState(self.setup, partition, self.broker)
-            for agent in ("sign", "index", "gather", "verify"):
+            for agent in self.setup.agents:
                 self.positions[agent, partition] = self.broker.committed[agent, partition]
         if settles and self.settler is None:
             self.settler = recovered_settler(self.setup, self.broker)
@@ -200,7 +227,7 @@ class Worker:
 
     def _drop(self, partition: int) -> None:
         del self.partitions[partition]
-        for agent in ("sign", "index", "gather", "verify", "tick", "tell"):
+        for agent in (*self.setup.agents, "tick", "tell"):
             self._forget_task((agent, partition))
 
     def _forget_task(self, task: Task) -> None:

@@ -119,4 +119,5 @@ def _seen(pair: PairState) -> MatchChange:
         pair.left_time_ms,
         pair.right_time_ms,
         left_shingles=pair.left_shingles,
+        evidence=pair.evidence,
     )

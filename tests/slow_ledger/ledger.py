@@ -141,7 +141,7 @@ class Ledger(LedgerState):
     # -- edges
 
     def _link(self, edge: Edge) -> None:
-        one, other, similarity, *counts = edge
+        one, other, similarity, shared, union, shingles, evidence = edge
         if one.id == other.id:
             return
         if any(self._is_stale(end) or self._has_expired(end) for end in (one, other)):
@@ -152,10 +152,10 @@ class Ledger(LedgerState):
                 self._replace_version(node, end.ref, end.time_ms, end.digest)
         left, right = (one, other) if one.id < other.id else (other, one)
         if similarity >= self._threshold:
-            if left is not one and edge.shingles:
-                counts[-1] = edge.shared + edge.union - edge.shingles
+            if left is not one and shingles:
+                shingles = shared + union - shingles
             ends = (left.id, right.id, left.ref, right.ref, left.time_ms, right.time_ms)
-            self._confirm(left, right, PairState(*ends, similarity, *counts))
+            self._confirm(left, right, PairState(*ends, similarity, shared, union, shingles, evidence))
         else:
             node = self.graph.nodes.get(left.id)
             pair = None if node is None else node.pairs.get(right.id)

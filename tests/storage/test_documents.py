@@ -26,7 +26,7 @@ IDENTITY = Identity("app", "news", "documents", 0, 4, f"{1:016x}", "an id")
 
 
 def store_of(place: Path, identity: Identity = IDENTITY) -> DocumentStore:
-    return DocumentStore(place, identity, SLOTS, WIDTH - 1)
+    return DocumentStore(place, identity, SLOTS, WIDTH)
 
 
 @dataclass
@@ -249,7 +249,7 @@ def test_a_folder_that_cannot_be_made_is_the_surroundings_fault(tmp_path: Path) 
 @pytest.mark.parametrize("case", range(5))
 def test_what_stories_tell_of_a_version_is_kept_and_forgotten_with_its_text(case: int, tmp_path: Path) -> None:
     rng, log, place = random.Random(case), Log(), tmp_path / "d"
-    store = DocumentStore(place, IDENTITY, SLOTS, WIDTH - 1, stories=True)
+    store = DocumentStore(place, IDENTITY, SLOTS, WIDTH, stories=True)
     table, head = store.table(), LogHead()
     for offset in range(60):
         id = rng.choice(AWKWARD_IDS)
@@ -274,7 +274,7 @@ def test_what_stories_tell_of_a_version_is_kept_and_forgotten_with_its_text(case
             table.expire(Horizon(offset - 10))
         if rng.random() < 0.1:
             store.close()
-            store = DocumentStore(place, IDENTITY, SLOTS, WIDTH - 1, stories=True)
+            store = DocumentStore(place, IDENTITY, SLOTS, WIDTH, stories=True)
             table = store.table()
     fresh = DocumentTable(SLOTS)
     log.recover(fresh, None)

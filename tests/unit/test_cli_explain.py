@@ -237,7 +237,7 @@ def test_what_would_move_the_cursor_is_escaped() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["a", "a", "-"], "got the id 'a' twice, expected two documents"),
+        (["a", "a", "-"], "got the id 'a' twice, expected two of them"),
         (["a", "bb", "-"], "got the id 'bb', which no document has: did you mean 'b'?"),
         (["y", "z", "-"], "got the id 'z', which no document has"),
         (["a"], "required: B"),

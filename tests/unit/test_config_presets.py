@@ -49,7 +49,7 @@ def test_an_unknown_preset_is_told_with_those_that_there_are() -> None:
 
 
 def test_shorter_texts_have_no_shingles_and_both_settings_belong_to_the_fingerprint() -> None:
-    scheme = pipeline("min_characters = 10").scheme()
+    scheme = pipeline("min_characters = 10").text_scheme()
     signatures = scheme.sign(["a b c d e", "a b c d e f", ""])
     assert (signatures.digests != 0).tolist() == [False, True, False]
     assert [found.size for found in scheme.shingle_sets(["a b c d e", "a b c d e f"])] == [0, 4]

@@ -26,7 +26,7 @@ from stream_lsh.config import (
 )
 from stream_lsh.config.kafka import MECHANISMS
 from stream_lsh.config.keys import keys_of
-from stream_lsh.config.model import INTERNAL_TOPICS, PUBLIC_TOPICS, TABLES
+from stream_lsh.config.topics import INTERNAL_TOPICS, PUBLIC_TOPICS, TABLES
 from stream_lsh.config.variables import folded
 from stream_lsh.errors import ConfigError, InvariantError
 from stream_lsh.ledger.guards.choice import Guards
@@ -116,10 +116,11 @@ FIELDS = st.lists(TEXTS, min_size=7, max_size=7, unique=True).map(lambda names: 
 BOUNDS = st.just(0) | st.integers(2, 1_000)
 GUARDS = st.builds(
     Guards,
-    strong_links=st.booleans(),
+    bridge_similarity=st.just(0.0) | st.floats(0.9, 0.999),
     representative_similarity=st.just(0.0) | st.floats(0.9, 0.999),
     max_diameter=BOUNDS,
     max_size=BOUNDS,
+    one_per_source=st.booleans(),
 )
 SOURCES = NAMES.map(lambda name: f"q{name}")
 PIPELINES = st.builds(
@@ -222,7 +223,9 @@ def test_any_configuration_comes_back_from_the_environment(config: Config) -> No
 
 def test_every_field_is_a_key() -> None:
     for cls in (KafkaConfig, SecurityConfig, WorkerConfig, PipelineConfig, TopicsConfig, FieldNames, Guards):
-        fields = {field.name for field in dataclasses.fields(cls)} - {"app_id" if cls is PipelineConfig else ""}
+        fields = {field.name for field in dataclasses.fields(cls)} - (
+            {"app_id", "known"} if cls is PipelineConfig else set()
+        )
         assert {key.field for key in keys_of(cls).values()} == fields
         assert {key.name for key in keys_of(cls).values() if key.required} == (
             {"source"} if cls is PipelineConfig else set()
@@ -375,7 +378,7 @@ def test_scheme_and_limits_are_those_of_the_settings() -> None:
     pipeline = PipelineConfig(
         sources=("s",), threshold=0.7, slots=64, shingles="char:4", normalise=("nfkc",), seed=9, recall=0.9
     )
-    scheme = pipeline.scheme()
+    scheme = pipeline.text_scheme()
     assert (scheme.slots, scheme.banding.threshold, scheme.banding.recall) == (64, 0.7, 0.9)
     assert {key: scheme.settings[key] for key in ("shingles", "normalise", "seed")} == {
         "shingles": "char:4",

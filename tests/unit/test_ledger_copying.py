@@ -8,15 +8,16 @@ import pytest
 from stream_lsh.errors import InvariantError
 from stream_lsh.ledger.changes import LedgerChanges
 from stream_lsh.ledger.copying import joined, slices
+from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edge, Edges, End, edges_of
 from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.ledger import Ledger
-from stream_lsh.model import Retirement
+from stream_lsh.model import About, Retirement
 from stream_lsh.retention import Horizon
 from tests.ledger_inside import check_graph, members_of, pasts_of
 
 RETENTION_MS = 60
-GUARDS = [NO_GUARDS, Guards(strong_links=True, max_size=4)]
+GUARDS = [NO_GUARDS, Guards(strong_links=True, max_size=4), Guards(one_per_source=True)]
 
 
 class World:
@@ -24,22 +25,22 @@ class World:
 
     def __init__(self, seed: int) -> None:
         self.rng = rng = random.Random(seed)
-        self.guards = rng.choice(GUARDS)
+        self.guards, self.link_from = rng.choice(GUARDS), rng.choice((0.0, 0.75))
         self.ledger = self.empty()
         self._ids = [f"d{number}" for number in range(rng.choice((6, 20)))]
         self._refs = dict.fromkeys(self._ids, 1)
         self._now, self._offset = 100, 0
 
     def empty(self) -> Ledger:
-        return Ledger(0.5, RETENTION_MS, self.guards)
+        return Ledger(0.5, RETENTION_MS, self.guards, link_from=self.link_from)
 
     def check(self, ledger: Ledger) -> None:
-        if not self.guards:  # with guards a component may be several clusters
+        if not self.guards.refine:  # with guards a component may be several clusters
             check_graph(ledger)
 
     def _end(self, id: str) -> End:
         ref = self._refs[id]
-        return End(id, ref, self._now - ref % 3 * 5, ref % 4)
+        return End(id, ref, self._now - ref % 3 * 5, ref % 4, About(source=("", "crm", "erp")[ref % 3]))
 
     def frame(self) -> LedgerChanges:
         """What one more frame changes."""
@@ -55,10 +56,21 @@ class World:
         for _ in range(rng.choice((1, 3, 20))):
             one, other = rng.sample(self._ids, 2)
             similarity = rng.choice((0.25, 0.5, 0.75, 1.0))
-            edges.append(Edge(self._end(one), self._end(other), similarity, int(similarity * 4), 4))
+            evidence = rng.choice(("", "{}", '{"a":1}'))
+            edges.append(Edge(self._end(one), self._end(other), similarity, int(similarity * 4), 4, 0, evidence))
         horizon = Horizon(self._now - RETENTION_MS) if rng.random() < 0.1 else None
         taken: Edges = edges_of(edges)
-        return self.ledger.settle(self._offset, retirements=retirements, edges=taken, horizon=horizon).changes
+        return self.ledger.settle(
+            self._offset, retirements=retirements, edges=taken, horizon=horizon, decisions=self._decisions()
+        ).changes
+
+    def _decisions(self) -> list[Decision]:
+        rng = self.rng
+        said = list[Decision]()
+        for _ in range(rng.choice((0, 0, 1, 2)) if self.ledger.guarded else 0):
+            left, right = sorted(rng.sample(self._ids, 2))
+            said.append(Decision(left, right, rng.choice((None, "same", "different")), rng.randrange(1_000)))
+        return said
 
 
 def come_back(world: World, taken: list[LedgerChanges], later: list[LedgerChanges]) -> Ledger:

@@ -32,6 +32,7 @@ class History:
         self._flying: list[Edge] = []
         self._horizon = Horizon()
         self._sized = rng.random() < 0.5
+        self._proved = rng.random() < 0.5
 
     def frames(self) -> Iterator[tuple[list[Retirement], list[Edge], Horizon | None]]:
         """LEAST_FRAMES to MOST_FRAMES of them."""
@@ -61,7 +62,8 @@ class History:
         one, other = (self._known(id, calm) for id in rng.sample(self._ids, 2))
         similarity = 0.9 if calm else rng.choice((0.5, 0.8, 0.9, 0.9, 1.0))
         shared = rng.randint(1, 2 if calm else 3)
-        return Edge(one, other, similarity, shared, 10, 1 + one.ref % 9 if self._sized else 0)
+        shingles = 1 + one.ref % 9 if self._sized else 0
+        return Edge(one, other, similarity, shared, 10, shingles, rng.choice(("", "", "{}", "[1]")) * self._proved)
 
     def _known(self, id: str, calm: bool) -> End:
         known = self._versions[id] or [self._version(id)]

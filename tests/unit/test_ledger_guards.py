@@ -4,6 +4,7 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from math import inf
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from stream_lsh.ledger.changes import LedgerChanges
 from stream_lsh.ledger.edges import Edge, End, edges_of
 from stream_lsh.ledger.guards.choice import Guards
+from stream_lsh.ledger.guards.constrained import constrained
 from stream_lsh.ledger.guards.diameter import balls
 from stream_lsh.ledger.guards.links import Links
 from stream_lsh.ledger.guards.representative import stars
@@ -26,6 +28,7 @@ Partition = set[frozenset[int]]
 
 CHOICES = [
     Guards(strong_links=True),
+    Guards(bridge_similarity=0.97),
     Guards(representative_similarity=0.9),
     Guards(max_diameter=2),
     Guards(max_size=4),
@@ -60,12 +63,16 @@ def distances(vertices: Sequence[int], pairs: Iterable[tuple[int, int]]) -> dict
     return far
 
 
-def slow_strong(links: Links) -> Partition:
+def slow_strong(links: Links, least: float = inf) -> Partition:
     everybody, kept = range(len(links)), []
-    for number, (one, other, _) in enumerate(links.pairs):
+    for number, (one, other, similarity) in enumerate(links.pairs):
         rest = [pair[:2] for at, pair in enumerate(links.pairs) if at != number]
         sides = reached(everybody, rest)
-        if len(sides) == 1 or any(sum(links.sizes[vertex] for vertex in side) == 1 for side in sides):
+        if (
+            similarity >= least
+            or len(sides) == 1
+            or any(sum(links.sizes[vertex] for vertex in side) == 1 for side in sides)
+        ):
             kept.append((one, other))
     return reached(everybody, kept)
 
@@ -96,6 +103,20 @@ def slow_capped(links: Links, most: int) -> Partition:
     return {frozenset(part) for part in parts}
 
 
+def slow_constrained(links: Links, one_per_source: bool) -> Partition:
+    parts: list[set[int]] = [{vertex} for vertex in range(len(links))]
+    for one, other, _ in sorted(links.pairs, key=lambda pair: (-pair[2], *pair[:2])):
+        first, second = (next(part for part in parts if vertex in part) for vertex in (one, other))
+        both = first | second
+        twice = Counter(source for vertex in both for source in set(links.sources[vertex]))
+        if first is second or any(set(pair) <= both for pair in links.apart):
+            continue
+        if not one_per_source or max(twice.values(), default=0) < 2:
+            first |= second
+            parts.remove(second)
+    return {frozenset(part) for part in parts}
+
+
 def as_set(parts: Iterable[Iterable[int]]) -> Partition:
     return {frozenset(part) for part in parts}
 
@@ -117,9 +138,9 @@ def connected(draw: st.DrawFn) -> Links:
 # -- each guard
 
 
-@given(links=connected())
-def test_weak_pairs_are_those_without_which_two_groups_come_apart(links: Links) -> None:
-    assert as_set(strong_parts(links)) == slow_strong(links)
+@given(links=connected(), least=st.sampled_from((0.8, 0.9, inf)))
+def test_weak_pairs_are_those_without_which_two_groups_come_apart(links: Links, least: float) -> None:
+    assert as_set(strong_parts(links, least)) == slow_strong(links, least)
 
 
 @given(links=connected(), least=st.sampled_from((0.8, 0.9, 1.0)))
@@ -130,6 +151,24 @@ def test_everybody_in_a_star_is_a_pair_with_its_oldest(links: Links, least: floa
 @given(links=connected(), most=st.integers(1, 12))
 def test_the_most_similar_pairs_unite_up_to_the_cap(links: Links, most: int) -> None:
     assert as_set(capped(links, most)) == slow_capped(links, most)
+
+
+@given(links=connected(), one_per_source=st.booleans(), data=st.data())
+def test_the_most_similar_pairs_unite_who_may_be_together(
+    links: Links, one_per_source: bool, data: st.DataObject
+) -> None:
+    vertices = st.integers(0, len(links) - 1)
+    apart = data.draw(st.lists(st.tuples(vertices, vertices).filter(lambda pair: pair[0] < pair[1]), max_size=3))
+    named = st.lists(st.sampled_from(("crm", "erp", "shop")), max_size=2).map(tuple)
+    sources = data.draw(st.lists(named, min_size=len(links), max_size=len(links)))
+    held = Links(links.sizes, links.pairs, sources, apart if len(links) > 1 else ())
+    parts = constrained(held, one_per_source=one_per_source)
+    assert as_set(parts) == slow_constrained(held, one_per_source)
+    assert Guards(one_per_source=one_per_source).parts(held) == parts
+    inside = parts[0]
+    assert constrained(held.within(inside), one_per_source=one_per_source) == [[*range(len(inside))]]
+    for part in Guards(one_per_source=one_per_source, strong_links=True, max_size=3).parts(held):
+        assert any({*part} <= {*whole} for whole in parts)
 
 
 @given(links=connected(), diameter=st.integers(2, 5))
@@ -231,7 +270,9 @@ def test_clusters_are_what_the_guards_make_of_the_components(guards: Guards, see
             assert {id: change.size for id, change in topics.clusters.items()} == {
                 id: len(members) for id, members in after.items()
             }
-            if horizon is None and not retirements:
+            # A document that loses its last pair leaves, and may come back in another cluster in the same frame.
+            lost = any(change.similarity is None for change in settled.matches)
+            if horizon is None and not retirements and not lost:
                 heirs_are_right(before, after, created)
             log.append(settled.changes)
             if rng.random() < 0.1:
@@ -241,7 +282,7 @@ def test_clusters_are_what_the_guards_make_of_the_components(guards: Guards, see
                 assert clusters_of(ledger) == after
                 snapshot, log = ledger.snapshot(), []
             apart += sum(len(members) == 1 for members in after.values())
-    assert apart > 50
+    assert apart > 20
 
 
 @pytest.mark.parametrize("guards", CHOICES, ids=str)

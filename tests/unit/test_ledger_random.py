@@ -46,7 +46,7 @@ class World:
         self._flying: list[Edge | Retirement] = []
         self._by_ref: dict[int, End] = {}
         self.left_out: set[tuple[int, int]] = set()
-        self._sized = rng.random() < 0.5
+        self._sized, self._proved = rng.random() < 0.5, contents % 2 == 0
 
     def similarity(self, one: End, other: End) -> float:
         """How alike two versions are; contents are told apart by their digest."""
@@ -63,10 +63,10 @@ class World:
         if self.rng.random() < 0.5:
             one, other = other, one
         shared = int(similarity * 100)
-        if self._sized:
-            left = 1 + one.digest * other.digest % 99
-            return Edge(one, other, similarity, shared, 100, left if one.id < other.id else shared + 100 - left)
-        return Edge(one, other, similarity, shared, 100)
+        left = 1 + one.digest * other.digest % 99
+        shingles = (left if one.id < other.id else shared + 100 - left) if self._sized else 0
+        evidence = ("", f"of {one.digest * other.digest}")[self._proved and one.digest != 2 != other.digest]
+        return Edge(one, other, similarity, shared, 100, shingles, evidence)
 
     def _send(self, entry: Edge | Retirement) -> None:
         self._flying.extend([entry] * self.rng.randint(1, self.rng.choice((1, 2, 5))))
@@ -182,6 +182,20 @@ def test_caps_and_answers_that_never_come_break_nothing(seed: int) -> None:
     assert left_out > 100
 
 
+@pytest.mark.parametrize("link_from", [0.85, 0.9, 0.95])
+def test_pairs_to_review_connect_nobody_and_are_told_apart(seed: int, link_from: float) -> None:
+    reviews = moved = alone = 0
+    for _, rng in worlds(seed, 20):
+        bench = Bench(0.8, rng.choice((40, 200, None)), rng, link_from)
+        caps, expiry = rng.random() < 0.5, rng.random() < 0.6
+        ids, contents, sparse = rng.randint(3, 14), rng.randint(1, 12), rng.choice((1, 4))
+        World(rng, bench, ids=ids, contents=contents, expiry=expiry, caps=caps, sparse=sparse).run(40)
+        reviews += len(bench.topics.reviews)
+        moved += bench.moved
+        alone += sum(len(cluster) == 1 for cluster in bench.ledger.ids.live.values())
+    assert min(reviews, moved, alone) > 5
+
+
 @pytest.mark.timeout(120)
 def test_a_long_stream_stays_right(seed: int) -> None:
     rng = seeded(seed)
@@ -233,14 +247,24 @@ frames = st.lists(
 )
 
 
-@given(frames=frames, retention_ms=st.sampled_from((None, 5, 20)), seed=st.integers(0, 5))
+@given(
+    frames=frames,
+    retention_ms=st.sampled_from((None, 5, 20)),
+    seed=st.integers(0, 5),
+    link_from=st.sampled_from((0.0, 0.9)),
+)
 def test_any_frames_at_all_settle_as_the_oracle_says(
-    frames: list[tuple[list[Retirement], list[Edge], Horizon | None]], retention_ms: int | None, seed: int
+    frames: list[tuple[list[Retirement], list[Edge], Horizon | None]],
+    retention_ms: int | None,
+    seed: int,
+    link_from: float,
 ) -> None:
-    bench = Bench(0.8, retention_ms, seeded(seed))
+    bench = Bench(0.8, retention_ms, seeded(seed), link_from)
     for retired, linked, horizon in frames:
         bench.settle(retirements=retired, edges=linked, horizon=horizon)
-        assert bench.topics.members.keys() == bench.ledger.graph.nodes.slots.keys() == bench.oracle.live.keys()
+        told = bench.topics.members.keys()
+        assert told <= bench.ledger.graph.nodes.slots.keys() == bench.oracle.live.keys()
+        assert link_from or told == bench.oracle.live.keys()
         assert bench.topics.matches.keys() - bench.oracle.left_behind.keys() <= bench.oracle.pairs.keys()
 
 

@@ -74,15 +74,17 @@ class Published:
     matches: dict[tuple[str, str], MatchChange] = field(default_factory=dict)
     members: dict[str, MemberChange] = field(default_factory=dict)
     clusters: dict[str, ClusterChange] = field(default_factory=dict)
+    reviews: dict[tuple[str, str], MatchChange] = field(default_factory=dict)
     merged: int = 0
     split: int = 0
     expired: int = 0
 
     def read(self, settled: Settled) -> None:
-        for match in settled.matches:
-            self.matches.pop(match[:2], None)
-            if match.similarity is not None:
-                self.matches[match[:2]] = match
+        for topic, changes in ((self.matches, settled.matches), (self.reviews, settled.reviews)):
+            for match in changes:
+                topic.pop(match[:2], None)
+                if match.similarity is not None:
+                    topic[match[:2]] = match
         for member in settled.members:
             self.members.pop(member.id, None)
             self.expired += member.reason == "expired"
@@ -103,9 +105,11 @@ class Case(NamedTuple):
     guards: Guards
     stories: bool
     retention_ms: int | None
+    link_from: float
 
     def settler(self) -> Settler:
-        return Settler(THRESHOLD, PARTITIONS, self.retention_ms, LATENESS_MS, self.guards, stories=self.stories)
+        kept = self.retention_ms, LATENESS_MS, self.guards
+        return Settler(THRESHOLD, PARTITIONS, *kept, stories=self.stories, link_from=self.link_from)
 
 
 def cases(seed: int) -> Iterator[tuple[Case, random.Random]]:
@@ -113,7 +117,7 @@ def cases(seed: int) -> Iterator[tuple[Case, random.Random]]:
         print(f"case {number}")
         rng = random.Random(number)
         guards = rng.choice((NO_GUARDS, NO_GUARDS, *CHOICES))
-        yield Case(number, guards, rng.random() < 0.5, rng.choice((60, 200, None))), rng
+        yield Case(number, guards, rng.random() < 0.5, rng.choice((60, 200, None)), 0.85 * (number % 4 == 0)), rng
 
 
 class World:
@@ -298,12 +302,12 @@ def test_messages_that_come_again_between_others_change_no_value_and_no_id(
             assert settlement is not None
             if number is None:
                 settled = settlement.settled
-                assert [*settled.matches, *settled.members, *settled.clusters] == []
+                assert [*settled.matches, *settled.reviews, *settled.members, *settled.clusters] == []
                 again += 1
             else:
                 published.read(settlement.settled)
                 numbers[offset] = number + 1
-        assert published.matches == once.published.matches
+        assert (published.matches, published.reviews) == (once.published.matches, once.published.reviews)
         members = {id: one._replace(cluster=named(one.cluster, numbers)) for id, one in published.members.items()}
         assert members == once.published.members
         clusters = [one._replace(id=named(id, numbers)) for id, one in published.clusters.items()]
@@ -324,7 +328,11 @@ def groups(published: Published) -> dict[frozenset[str], ClusterChange]:
 
 def live(world: World) -> dict[tuple[str, str], MatchChange]:
     """Matches of live documents; others stay as they were last."""
-    return {pair[:2]: world.published.matches[pair[:2]] for pair in world.settler.ledger.snapshot().pairs}
+    topics, link_from = world.published, world.case.link_from
+    return {
+        pair[:2]: (topics.matches if pair.similarity >= link_from else topics.reviews)[pair[:2]]
+        for pair in world.settler.ledger.snapshot().pairs
+    }
 
 
 def test_messages_that_come_again_in_another_order_change_nothing_but_ids(seed: int) -> None:

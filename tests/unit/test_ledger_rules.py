@@ -51,6 +51,18 @@ def test_a_pair_is_a_match_a_cluster_and_two_members() -> None:
     assert settled.rechecks == []
 
 
+def test_the_evidence_of_a_pair_is_told_and_kept_and_goes_with_it() -> None:
+    bench = Bench()
+    settled = bench.settle(edges=[edge("b", "a")._replace(evidence='{"name":1}'), edge("b", "c")])
+    assert [match.evidence for match in settled.matches] == ['{"name":1}', ""]
+    assert [pair.evidence for pair in settled.changes.pairs] == ['{"name":1}', ""]
+    again = bench.settle(edges=[edge("a", "b")._replace(evidence='{"name":2}')])
+    assert again.matches == [MatchChange("a", "b", 0.9, 90, 100, 1, 2, evidence='{"name":2}')]
+    bench.settle(retirements=[deleted("a")])
+    bench.settle(edges=[edge("c", "d")])
+    assert [pair.evidence for pair in bench.ledger.snapshot().pairs] == ["", ""], "the number of the pair is used again"
+
+
 def test_a_pair_that_comes_again_is_no_news_and_no_record() -> None:
     bench = Bench()
     first = bench.settle(edges=[edge("a", "b")] * 5)

@@ -68,6 +68,7 @@ def keys(settlement: Settlement) -> set[tuple[str, ...]]:
     """What is written to the public topics, from the outputs themselves."""
     settled = settlement.settled
     matches = {("matches", match.left, match.right) for match in settled.matches}
+    matches |= {("reviews", match.left, match.right) for match in settled.reviews}
     return (
         matches | {("members", one.id) for one in settled.members} | {("clusters", one.id) for one in settled.clusters}
     )
@@ -95,9 +96,17 @@ def test_a_horizon_is_sent_when_all_before_it_is_stored() -> None:
     assert taken_apart([pair, moved, more]) == [[0], [1, 2]]
 
 
+def test_a_review_is_a_key_too() -> None:
+    settler, newer = Settler(0.5, link_from=0.9), ("b", 5, 20)
+    frames = [EdgesFrame(edges=edges((A, B, 0.75))), EdgesFrame(edges=edges((A, newer, 0.5)))]
+    runs = [*flights(settled(settler, frame) for frame in frames)]
+    assert [[one.record.offset for one in run] for run in runs] == [[0], [1]]
+    assert [[keys(one) for one in run] for run in runs] == [[{("reviews", "a", "b")}]] * 2
+
+
 @pytest.mark.parametrize("case", range(40))
 def test_no_key_is_twice_in_a_flight_and_a_flight_ends_for_a_reason(case: int) -> None:
-    rng, settler = random.Random(case), Settler(0.5)
+    rng, settler = random.Random(case), Settler(0.5, link_from=0.7 if case % 4 == 0 else 0.0)
     ids = [(f"d{number}", number + 1, number) for number in range(rng.choice((4, 12, 40)))]
     pairs = [rng.sample(ids, 2) for _ in range(30)]
     frames = [EdgesFrame(edges=edges((one, other, 0.75))) for one, other in pairs]

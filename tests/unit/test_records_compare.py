@@ -1,6 +1,7 @@
 """Comparators: known values of their libraries and papers, and what holds of all of them."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -124,6 +125,28 @@ def test_levels_of_columns_are_those_of_pairs_one_by_one(name: str, values: list
     rows = np.array(list(itertools.product(range(len(values)), repeat=2)))
     levels = levels_of(found, Column.of(values), rows[:, 0], rows[:, 1])
     assert levels.tolist() == [level_of(found, values[one], values[other]) for one, other in rows.tolist()]
+
+
+@pytest.mark.parametrize("letters", [1, 2, 5])
+@pytest.mark.parametrize("name", COMPARATORS)
+def test_the_longest_values_are_compared_in_a_moment(name: str, letters: int) -> None:
+    # As the longest text is, and as eight values of one field are: what takes the product of words would take minutes.
+    one, other = (
+        " ".join("".join(rng.choice(list("abcdefghijklmnop"), letters)) for _ in range(4096 // (letters + 1)))
+        for rng in (np.random.default_rng(1), np.random.default_rng(2))
+    )
+    several = [SEVERAL.join(text[at : at + 511].strip() for at in range(0, 4096, 512)) for text in (one, other)]
+    found = comparator(name, LEVELS.get(name, ()))
+    began = time.process_time()
+    levels = level_of(found, one, other), level_of(found, *several)
+    assert time.process_time() - began < 1.0
+    assert max(levels) < len(found.levels)
+
+
+def test_of_a_name_the_first_sixteen_words_count() -> None:
+    names, words = comparator("person-name"), [f"{chr(97 + n)}{chr(122 - n)}x" for n in range(20)]
+    assert names.level(" ".join(words), " ".join((*words[:16], "other"))) == 1
+    assert names.level(" ".join(words[:15]), " ".join((*words[:14], "qqq"))) > 1
 
 
 def test_of_several_values_the_best_pair_counts() -> None:

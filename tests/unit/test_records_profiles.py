@@ -54,6 +54,10 @@ def told(text: str) -> list[str]:
         ('type = "name"', 'type = "names"', 7, "field.type: got 'names', expected name, date, "),
         ('type = "name"', 'of = ["x"]', 7, "field.of: got the field 'x', expected one of the profile"),
         ('type = "name"', 'part = "last"', 7, "field.part: got one, expected `of` beside it"),
+        ('type = "name"', 'keep = "newest"', 7, "field.keep: got 'newest', expected most-frequent, most-recent, "),
+        ('type = "name"', 'keep = "source-priority"', 7, "field.keep: got 'source-priority' without `source_pr"),
+        ("match = 0.9", "source_priority = 'crm'", 3, "source_priority: got 'crm', expected a list of texts"),
+        ("match = 0.9", "source_priority = ['crm', 'CRM']", 3, "source_priority: got 'CRM' a second time"),
         ('name = "surname"', 'name = "Sur Name"', 6, "field.name: got 'Sur Name', expected a name of a-z, 0-9 and _"),
         ('field = "surname"', 'field = "sir"', 10, "comparison.field: got the field 'sir'"),
         ('"jaro-winkler"', '"jaro"', 11, "comparison.comparator: got 'jaro', expected one of"),
@@ -124,6 +128,23 @@ def test_what_was_learned_is_written_and_read_again(tmp_path: object) -> None:
     assert not profile.learned
 
 
+def test_what_a_golden_record_keeps_is_read_and_written() -> None:
+    text = GOOD.replace("match = 0.9", 'source_priority = ["crm", "web shop"]')
+    profile = parse_profile(text.replace('type = "name"', 'keep = "source-priority"'), "p.toml")
+    assert profile.source_priority == ("crm", "web shop")
+    assert [field.keep for field in profile.fields] == ["source-priority"]
+    assert parse_profile(profile_text(profile), "p.toml") == profile
+    usual = parse_profile(GOOD, "p.toml")
+    assert (usual.source_priority, usual.fields[0].keep) == ((), "most-frequent")
+
+
+def test_of_people_and_companies_the_newest_way_to_reach_them_is_kept() -> None:
+    for name in ("people", "companies"):
+        keeps = {field.name: field.keep for field in bundled(name).fields}
+        assert {keeps[field] for field in ("address", "postcode", "phone", "email")} == {"most-recent"}
+    assert {field.keep for field in bundled("bibliography").fields} == {"most-frequent"}
+
+
 def test_the_file_knows_all_types_and_all_keys() -> None:
     assert set(READ_TYPES) == set(TYPES)
     for cls, keys in TABLES.values():
@@ -132,6 +153,8 @@ def test_the_file_knows_all_types_and_all_keys() -> None:
 
 
 def test_a_profile_made_by_hand_is_checked_as_well() -> None:
+    with pytest.raises(ConfigError, match="did you mean 'most-recent'"):
+        checked(replace(bundled("people"), fields=(*bundled("people").fields, Field(name="x", keep="most-recently"))))
     with pytest.raises(ConfigError) as raised:
         checked(Profile(name="x", fields=(Field(name="a"), Field(name="a")), comparisons=()))
     assert len(raised.value.problems) == 3

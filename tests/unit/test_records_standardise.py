@@ -99,6 +99,17 @@ def test_numbers_are_texts_of_themselves_and_lists_are_sets() -> None:
     assert standard_value(["b", "a", "B "], TYPES["name"]) == f"a{SEVERAL}b"
 
 
+def test_of_very_many_or_very_long_values_as_many_count_as_can_be_compared() -> None:
+    lengths = [len(one) for one in standard_value(["b" * 9_000, "a" * 9_000], TYPES["text"]).split(SEVERAL)]
+    assert lengths == [4_096]
+    assert len(standard_value([f"{letter}" * 600 for letter in "abcdefghij"], TYPES["name"]).split(SEVERAL)) == 8
+    assert len(standard_value([f"{letter}" * 600 for letter in "abcdefghij"], TYPES["text"]).split(SEVERAL)) == 6
+    assert standard_value([""] * 200 + ["ann"] + [str(n) for n in range(100_000)], TYPES["text"]).startswith(
+        "0\x1f1\x1f10"
+    )
+    assert standard_value([*["ann"] * 256, "bob"], TYPES["name"]) == "ann"
+
+
 def test_separators_in_a_value_do_not_part_it() -> None:
     found = [standardise(f"ann{SEVERAL}lee") for standardise in TYPES.values()]
     assert {"ann lee", "annlee"} <= set(found)
@@ -129,3 +140,49 @@ def test_columns_are_found_by_their_names_and_fields_stand_in_for_each_other(
 ) -> None:
     reader = Reader(Profile(name="people", fields=FIELDS, comparisons=()))
     assert reader.values(Record("1", fields)) == expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"FIRST-NAME": " Ann ", "surname": "O'Lee", "shoes": {"size": 9}}, {"given": " Ann ", "surname": "O'Lee"}),
+        ({"full": "Ann Lee"}, {"full": "Ann Lee"}),  # what it stands in for was not given
+        ({"First Name": "N/A", "given": ["Bo", None]}, {"given": ["Bo", None]}),
+        ({"first name": "...", "given": ""}, {}),
+        ({"surname": 7}, {"surname": 7}),
+        ({}, {}),
+    ],
+)
+def test_values_are_told_as_they_were_given(fields: dict[str, object], expected: dict[str, object]) -> None:
+    reader = Reader(Profile(name="people", fields=FIELDS, comparisons=()))
+    record = Record("1", fields)
+    assert reader.given(record) == expected
+    assert reader.read(fields) == (reader.values(record), expected)
+
+
+@given(st.dictionaries(st.sampled_from(["First Name", "given", "surname", "full", "x"]), ANY_TEXT | st.just("?")))
+def test_what_is_told_as_given_has_the_standard_form_that_is_compared(fields: dict[str, str]) -> None:
+    reader = Reader(Profile(name="people", fields=FIELDS, comparisons=()))
+    values, told = reader.read(fields)
+    for field, value in zip(FIELDS, values, strict=True):
+        if field.name in told:
+            assert value == standardiser(field.type)(str(told[field.name])) != ""
+            assert told[field.name] in fields.values()
+
+
+def test_a_value_that_cannot_be_is_told_with_its_column() -> None:
+    reader = Reader(Profile(name="people", fields=FIELDS, comparisons=()))
+    with pytest.raises(
+        MalformedMessage, match="'SurName': got an object as the value of a field, expected a text"
+    ) as it:
+        reader.read({"SurName": {"x": 1}})
+    assert it.value.reason == "field"
+
+
+def test_records_without_a_common_form_do_not_fill_the_memory() -> None:
+    reader = Reader(Profile(name="people", fields=FIELDS, comparisons=()))
+    for n in range(1_000):
+        assert reader.read({f"x{n}": "", "surname": "Lee"})[1] == {"surname": "Lee"}
+    reader.read({f"{n}": "" for n in range(5_000)})
+    assert len(reader._plans) <= 256
+    assert max(map(len, reader._plans)) < 5_000

@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import given
 
 from stream_lsh.abouts import in_full
+from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.ledger.page_counts import PageCounts
 from stream_lsh.model import Retirement
@@ -68,6 +69,7 @@ def verification_rows(batch: Verifications) -> list[tuple[Row, list[Row]]]:
 
 def edge_rows(batch: Edges) -> list[Row]:
     columns: list[Any] = [batch.similarity, batch.shared, batch.union]
+    columns.append(np.array([*(batch.evidence or [""] * len(batch)), None], object)[:-1])
     for ends in (batch.left, batch.right):
         columns += [ends.refs, ends.times, ends.digests, np.array([*ends.ids, None], object)[:-1]]
         columns.append(np.array([*map(repr, in_full(ends.abouts, len(batch))), None], object)[:-1])
@@ -141,6 +143,13 @@ def test_edges_are_cut_anywhere(batch: Edges, limit: int) -> None:
     assert joined(parts, edge_rows) == edge_rows(batch)
     assert all(len(part) for part in parts)
     assert all(len(part) == 1 or len(encode(EdgesFrame((), part), 0)) <= limit + FRAME_OVERHEAD for part in parts)
+
+
+@given(st.lists(batches.decisions, max_size=6), LIMITS)
+def test_decisions_are_cut_anywhere(said: list[Decision], limit: int) -> None:
+    parts = cut.cut_decisions(said, limit)
+    assert [one for part in parts for one in part] == said
+    assert all(len(part) == 1 or len(encode(EdgesFrame(decisions=part), 0)) <= limit + FRAME_OVERHEAD for part in parts)
 
 
 @given(batches.retirements, LIMITS)

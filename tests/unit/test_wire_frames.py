@@ -12,6 +12,7 @@ import zstandard
 from hypothesis import given
 
 from stream_lsh.errors import DamagedBytes, FingerprintMismatch, FutureFormat, InvariantError, StateError
+from stream_lsh.ledger.decisions import Decision
 from stream_lsh.pipeline.batches import (
     BandsFrame,
     Candidates,
@@ -24,7 +25,10 @@ from stream_lsh.pipeline.batches import (
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.retention import Horizon
 from stream_lsh.wire import frames
+from stream_lsh.wire.beside import put_evidence
 from stream_lsh.wire.layout import HEADER_BYTES, U8, U32, U64, Message, Section, Writer, seal
+from stream_lsh.wire.sections import put_edges
+from tests.golden.samples import EDGES as SAMPLE_EDGES
 from tests.golden.samples import FINGERPRINT as SAMPLE_FINGERPRINT
 from tests.golden.samples import SAMPLES, VERIFICATIONS
 from tests.unit import wire_strategies as batches
@@ -60,6 +64,7 @@ FRAMES: dict[str, tuple[st.SearchStrategy[Any], Callable[..., bytes], Callable[.
             st.none() | batches.edges(),
             optional_marks,
             st.none() | batches.page_counts(),
+            st.lists(batches.decisions, max_size=3).map(tuple),
         ),
         frames.encode,
         frames.decode_edges,
@@ -361,3 +366,16 @@ def test_a_posting_costs_twelve_bytes() -> None:
         np.zeros(m, np.uint64),
     )  # fmt: skip
     assert len(frames.encode(BandsFrame(postings), 0)) <= 12 * m + 100
+
+
+def test_evidence_and_verdicts_that_are_not_consistent_are_rejected() -> None:
+    writer = Writer()
+    put_edges(writer, SAMPLE_EDGES)
+    put_evidence(writer, ["{}"])
+    with pytest.raises(DamagedBytes, match="got evidence for 1 pairs, expected 2"):
+        frames.decode_edges(writer.message(Message.EDGES, 0), 0)
+    data = bytearray(frames.encode(EdgesFrame(decisions=(Decision("a", "b", "different", 7),)), 0)[HEADER_BYTES:])
+    assert data[24] == 2
+    data[24] = 3
+    with pytest.raises(DamagedBytes, match="got verdict 3, expected 0, 1 or 2"):
+        frames.decode_edges(seal(Message.EDGES, 0, bytes(data)), 0)

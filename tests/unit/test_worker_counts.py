@@ -1,5 +1,7 @@
 """The line of the log that says what has passed."""
 
+from collections import Counter
+
 from stream_lsh.pipeline.sign import SignCounts
 from stream_lsh.worker.counts import Counts
 
@@ -21,3 +23,14 @@ def test_counts_of_batches_add_up() -> None:
     counts.signed += SignCounts(added=2, expired=1)
     counts.signed += SignCounts(added=1, updated=4)
     assert counts.signed == SignCounts(added=3, updated=4, expired=1)
+
+
+def test_the_rules_that_make_blocks_too_large_are_named_the_worst_first() -> None:
+    by_block = Counter({"town": 3, "surname:soundex": 40, "email": 1, "postcode": 2})
+    counts = Counts(documents=100, capped_postings=46, capped_by_block=by_block)
+    assert "left out by caps: 46 buckets (surname:soundex: 40, town: 3, postcode: 2), 0 candidates" in counts.line()
+
+
+def test_buckets_without_names_are_only_counted() -> None:
+    counts = Counts(capped_postings=5, capped_by_block=Counter({"": 5}))
+    assert "left out by caps: 5 buckets, 0 candidates" in counts.line()

@@ -11,6 +11,7 @@ import pytest
 from faust.types import TP
 
 from stream_lsh.config import parse
+from stream_lsh.config.profiles import bundled
 from stream_lsh.errors import DamagedBytes, DoubtError, InvariantError, StateError
 from stream_lsh.ledger.changes import LedgerChanges
 from stream_lsh.model import Retirement
@@ -18,6 +19,7 @@ from stream_lsh.pipeline.batches import BEGINS, BandsFrame, EdgesFrame, Pass, Po
 from stream_lsh.pipeline.ledger_log import LogSizes
 from stream_lsh.pipeline.records import LedgerRecord, LedgerSlice
 from stream_lsh.pipeline.trimming import Extent
+from stream_lsh.records.reading import Reader
 from stream_lsh.retention import BEGINNING_MS
 from stream_lsh.wire.frames import encode_buckets
 from stream_lsh.wire.ledger_record import encode_ledger
@@ -270,6 +272,13 @@ def test_the_largest_document_fits_among_the_dead_letters() -> None:
     huge = replace(PIPELINE, max_document_bytes=8 << 20)
     spec = {one.name: one for one in topics(CONFIG, huge, 4)}[huge.dead_letters_topic]
     assert int(spec.config["max.message.bytes"]) > spec.message_bytes > 8 << 20
+
+
+def test_the_last_word_about_a_pair_is_the_last_of_its_topic() -> None:
+    records = replace(PIPELINE, known=Reader(bundled("people")))
+    specs = {one.name: one for one in topics(CONFIG, records, 4)}
+    assert specs[records.decisions_topic].partitions == 1
+    assert PIPELINE.decisions_topic not in {one.name for one in topics(CONFIG, PIPELINE, 4)}
 
 
 def test_a_pipeline_has_a_topic_for_copies_only_where_sources_are_rekeyed() -> None:

@@ -19,7 +19,8 @@ from stream_lsh.ledger.changes import (
     SiteFirstState,
     SiteOriginState,
 )
-from stream_lsh.ledger.edges import Edges, Ends
+from stream_lsh.ledger.decisions import Decision
+from stream_lsh.ledger.edges import Edges, Ends, written
 from stream_lsh.ledger.page_counts import AsOf, PageCounts
 from stream_lsh.model import NO_ABOUT, About, Retirement
 from stream_lsh.pipeline.batches import Candidates, Mark, Postings, Verifications, Watermarks
@@ -103,7 +104,8 @@ def ends(n: int) -> st.SearchStrategy[Ends]:
 def edges(draw: st.DrawFn) -> Edges:
     n = draw(COUNTS)
     counts = draw(column("f8", n)), draw(column("u4", n)), draw(column("u4", n))
-    return Edges(draw(ends(n)), draw(ends(n)), *counts, draw(st.none() | column("u4", n)))
+    evidence = st.just(()) | strings(n, draw(st.sampled_from([1, 30]))).map(written)
+    return Edges(draw(ends(n)), draw(ends(n)), *counts, draw(st.none() | column("u4", n)), draw(evidence))
 
 
 retirements = st.lists(st.builds(Retirement, STRINGS, U64S, I64S, U64S, st.booleans(), I64S, ABOUTS), max_size=5).map(
@@ -154,8 +156,11 @@ def documents(draw: st.DrawFn) -> DocumentsRecord:
     )
 
 
+decisions = st.builds(Decision, STRINGS, STRINGS, st.sampled_from((None, "same", "different")), U64S)
 _similarities = st.floats(0, 1)
-_pairs = st.builds(PairState, STRINGS, STRINGS, U64S, U64S, I64S, I64S, _similarities, U32S, U32S, st.just(0) | U32S)
+_pairs = st.builds(
+    PairState, STRINGS, STRINGS, U64S, U64S, I64S, I64S, _similarities, U32S, U32S, st.just(0) | U32S, STRINGS
+)
 _nodes = st.builds(NodeState, STRINGS, U64S, I64S, U64S, STRINGS, st.lists(I64S, max_size=3).map(tuple), ABOUTS)
 _changes = st.builds(
     LedgerChanges,
@@ -172,6 +177,7 @@ _changes = st.builds(
     site_origins=st.lists(st.builds(SiteOriginState, PARTITIONS, I64S, I64S, I64S, I64S), max_size=2),
     site_firsts=st.lists(st.builds(SiteFirstState, STRINGS, STRINGS, I64S), max_size=3),
     site_firsts_gone=st.lists(st.tuples(STRINGS, STRINGS), max_size=2),
+    decisions=st.lists(decisions, max_size=3),
     next_past=st.integers(0, 2**62),
     horizon=horizons,
 )

@@ -12,10 +12,14 @@ class Links:
         sizes: documents in each *vertex*: one, or several that are identical or that shared a past.  Vertices are
             numbered by the age of their oldest document, so 0 holds the representative of the component.
         pairs: (one, other, similarity) of each live pair of two vertices, one < other; two vertices can have several.
+        sources: of the documents in each vertex, those that have one; none at all where nobody asks.
+        apart: vertices of which people said that they are different.
     """
 
     sizes: Sequence[int]
     pairs: Sequence[tuple[int, int, float]]
+    sources: Sequence[tuple[str, ...]] = ()
+    apart: Sequence[tuple[int, int]] = ()
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -34,7 +38,9 @@ class Links:
         pairs = [
             (number[one], number[other], value) for one, other, value in self.pairs if one in number and other in number
         ]
-        return Links([self.sizes[vertex] for vertex in part], pairs)
+        sources = [self.sources[vertex] for vertex in part] if self.sources else ()
+        apart = [(number[one], number[other]) for one, other in self.apart if one in number and other in number]
+        return Links([self.sizes[vertex] for vertex in part], pairs, sources, apart)
 
 
 def components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:

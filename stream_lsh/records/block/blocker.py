@@ -11,10 +11,17 @@ from stream_lsh.records.block.rules import Rule
 from stream_lsh.records.model import Values
 from stream_lsh.records.profile import Profile
 
+NUMBERED = 31
+"""Blocks that keys tell apart; those beyond share the last number."""
+_NUMBER_MASK = np.uint64(0x3E)  # bit 0 is the index's
+
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
     """Records to keys.
+
+    A key tells in five of its bits which block it is of, so that an index full of keys can be asked for the rule that
+    made a bucket large.
 
     Attributes:
         rules: blocking rules.
@@ -39,7 +46,7 @@ class Blocker:
         """The keys of each record: uint64[n, width], 0 for none.
 
         Guarantees:
-            a row depends on its record alone.
+            a row depends on its record alone; bit 0 of a key is 0.
         """
         width = sum(rule.width for rule in self.rules)
         keys = np.zeros((len(records), width), np.uint64)
@@ -50,11 +57,31 @@ class Blocker:
                 if found:
                     keys[row, start : start + len(found)] = found
             start += rule.width
-        return np.concatenate((keys, *(block.keys(records) for block in self.lsh)), axis=1)
+        every = np.concatenate((keys, *(block.keys(records) for block in self.lsh)), axis=1)
+        numbers = np.minimum(self.owners, NUMBERED - 1).astype(np.uint64) + np.uint64(1)
+        numbered: U64 = every & ~_NUMBER_MASK | numbers << np.uint64(1)
+        numbered[every == 0] = 0
+        return numbered
 
     def keys_of(self, values: Values) -> list[int]:
         """The distinct keys of one record by its rules, for the way without arrays."""
-        return list(dict.fromkeys(key for rule in self.rules for key in rule.keys(values)))
+        found = dict.fromkeys(
+            key & ~0x3E | min(number, NUMBERED - 1) + 1 << 1
+            for number, rule in enumerate(self.rules)
+            for key in rule.keys(values)
+        )
+        return list(found)
+
+
+def block_of(key: int) -> int:
+    """The place of the block that a key is of.
+
+    Example:
+        >>> blocker = Blocker([Rule("name", {"name": 0}), Rule("name:soundex", {"name": 0})])
+        >>> [block_of(key) for key in blocker.keys_of(("smith",))]
+        [0, 1]
+    """
+    return (key >> 1 & NUMBERED) - 1
 
 
 def blocker_of(profile: Profile) -> Blocker:

@@ -8,7 +8,7 @@ A record without a value in one of the parts has no key of the rule.
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import product
+from itertools import islice, product
 
 from mmh3 import hash64
 
@@ -68,10 +68,10 @@ class Rule:
             found.append(parts)
         if all(len(parts) == 1 for parts in found):
             return [self._key(_BETWEEN.join([parts[0] for parts in found]))]
-        return [self._key(_BETWEEN.join(chosen)) for chosen in list(product(*found))[: self.width]]
+        return [self._key(_BETWEEN.join(chosen)) for chosen in islice(product(*found), self.width)]
 
     def _key(self, text: str) -> int:
-        return (hash64(text, self._seed, signed=False)[0] & _MASK) or 2
+        return (hash64(text.encode("utf-8", "surrogatepass"), self._seed, signed=False)[0] & _MASK) or 2
 
 
 def _parts_of(values: Values, places: Sequence[int], transformed: Transform) -> Sequence[str]:

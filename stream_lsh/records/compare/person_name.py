@@ -2,6 +2,8 @@
 
 Beside Jaro-Winkler similarity (see there) this knows what is no slip of the pen: Bob is Robert, J. may be Jane, a
 second given name is left out.  A junior is not his father: different generations are never alike.
+
+Of a name only the first 16 words are held against each other: that takes their product.
 """
 
 from functools import lru_cache
@@ -15,6 +17,7 @@ from stream_lsh.records.compare.phonetic import sound
 _GENERATIONS = {
     "jr": 1, "junior": 1, "sr": 2, "snr": 2, "senior": 2, "i": 3, "ii": 4, "iii": 5, "iv": 6, "2nd": 4, "3rd": 5,
 }  # fmt: skip
+_MOST_WORDS = 16
 _FORM, _CLOSE, _PART, _INITIAL, _NEAR, _FAR, _ELSE = range(1, 8)
 
 
@@ -66,7 +69,7 @@ def _parted(name: str) -> tuple[tuple[str, ...], int]:
     words = name.split()
     numbers = [_GENERATIONS.get(word, 0) for word in words[1:]]
     kept = (*words[:1], *(word for word, number in zip(words[1:], numbers, strict=True) if not number))
-    return kept, max(numbers, default=0)
+    return kept[:_MOST_WORDS], max(numbers, default=0)
 
 
 def _length_first(words: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:

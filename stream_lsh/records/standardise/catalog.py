@@ -20,7 +20,10 @@ Standardise = Callable[[str], str]
 
 MOST_VALUES = 8
 """Values of one field that are kept; the first ones in the order of their standard form."""
+MOST_LISTED = 256
+"""Values of one field that are looked at, the first ones."""
 LONGEST_TEXT = 4096
+"""Characters of a text that are compared, and of all values of one field together, of which the first always counts."""
 
 TYPES: Mapping[str, Standardise] = {
     "name": name,
@@ -65,9 +68,16 @@ def standard_value(value: object, standardise: Standardise, missing: frozenset[s
     if isinstance(value, str):
         return _one(value, standardise, missing)
     if isinstance(value, list | tuple):
-        found = sorted({one for each in value if (one := _one(_text(each), standardise, missing))})
-        return SEVERAL.join(found[:MOST_VALUES])
-    return _one(_text(value), standardise, missing)
+        found = sorted({one for each in value[:MOST_LISTED] if (one := _one(text_of(each), standardise, missing))})
+        return _together(found[:MOST_VALUES])
+    return _one(text_of(value), standardise, missing)
+
+
+def _together(values: list[str]) -> str:
+    """As many of some values as there is room for: comparing takes the product of all their characters."""
+    while len(values) > 1 and sum(map(len, values)) > LONGEST_TEXT:
+        values = values[:-1]
+    return SEVERAL.join(values)
 
 
 def _one(text: str, standardise: Standardise, missing: frozenset[str]) -> str:
@@ -77,7 +87,8 @@ def _one(text: str, standardise: Standardise, missing: frozenset[str]) -> str:
     return "" if found in missing else found
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
+    """A single value as a text; "" for None, NaN and the infinite."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -85,6 +96,6 @@ def _text(value: object) -> str:
     if isinstance(value, bool | int):
         return str(value).lower()
     if isinstance(value, float):
-        return "" if math.isnan(value) else f"{value:.15g}"
+        return f"{value:.15g}" if math.isfinite(value) else ""
     sort = "an object" if isinstance(value, dict) else f"a {type(value).__name__}"
     raise MalformedMessage("field", f"got {sort} as the value of a field, expected a text, a number or a list of them")

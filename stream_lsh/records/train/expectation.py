@@ -23,7 +23,7 @@ from stream_lsh.records.train.patterns import Patterns
 ROUNDS = 200
 _ENOUGH = 1e-6
 """Change of any probability at which it ends."""
-_BEFORE = 20.0
+BEFORE = 20.0
 """Matches that the m to begin with counts for: a few pairs do not make sure of a thing."""
 _FEW = 0.5
 """Other pairs that each level is taken to have had before the first one was seen."""
@@ -37,12 +37,14 @@ class Learned(NamedTuple):
         u: likewise among other pairs.
         shares: of matches in each set of pairs, that of the random ones last.
         rounds: how many it took.
+        matches: of each comparison, how many matches among the pairs its m is learned from; the sum of probabilities.
     """
 
     m: list[F64]
     u: list[F64]
     shares: list[float]
     rounds: int
+    matches: list[float]
 
 
 def learn(
@@ -60,22 +62,28 @@ def learn(
     sets = [*blocked, random]
     shares = [0.3] * len(blocked) + [share]
     m = [np.array(one, np.float64) for one in start]
-    before = [_BEFORE * one for one in m]
+    before = [BEFORE * one for one in m]
     few = [np.full(size, _FEW) for size in sizes]
     u = shares_of(random, random.counts, few)
-    for rounds in range(1, ROUNDS + 1):
+    together = Patterns(np.concatenate([one.levels for one in sets]), np.empty(0))
+    rounds, change = 0, 1.0
+    while rounds < ROUNDS and change >= _ENOUGH:
+        rounds += 1
         posteriors = [_posterior(one, m, u, share) for one, share in zip(sets, shares, strict=True)]
         matching = [one.counts * posterior for one, posterior in zip(sets, posteriors, strict=True)]
         shares = [float(hit.sum() / max(1.0, one.counts.sum())) for one, hit in zip(sets, matching, strict=True)]
         shares = [min(max(one, 1e-9), 1 - 1e-6) for one in shares]
-        together = Patterns(np.concatenate([one.levels for one in sets]), np.empty(0))
         new_m = shares_of(together, np.concatenate(matching), before)
         new_u = shares_of(random, random.counts - matching[-1], few)
         change = max(np.abs(one - other).max() for one, other in zip([*new_m, *new_u], [*m, *u], strict=True))
         m, u = new_m, new_u
-        if change < _ENOUGH:
-            return Learned(m, u, shares, rounds)
-    return Learned(m, u, shares, ROUNDS)
+    return Learned(m, u, shares, rounds, known_of(together, np.concatenate(matching)))
+
+
+def known_of(patterns: Patterns, weights: F64) -> list[float]:
+    """Of each comparison, the weight of the patterns in which neither value is missing."""
+    found: list[float] = (weights @ (patterns.levels != MISSING)).tolist()
+    return found
 
 
 def _posterior(patterns: Patterns, m: Sequence[F64], u: Sequence[F64], share: float) -> F64:

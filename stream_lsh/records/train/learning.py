@@ -1,7 +1,7 @@
 """From records to a profile that knows what each level is worth, without labels or with them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,14 +14,39 @@ from stream_lsh.records.compare.comparator import MISSING
 from stream_lsh.records.model import Column
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.score import Scorer
-from stream_lsh.records.train.expectation import Learned, learn, shares_of
-from stream_lsh.records.train.patterns import patterns_of
+from stream_lsh.records.train.expectation import ROUNDS, Learned, known_of, learn, shares_of
+from stream_lsh.records.train.patterns import Patterns, patterns_of
 
 RANDOM_PAIRS = 250_000
 _PAIRS_OF_A_RULE = 200_000
 _CAP = 50
 _EQUAL_AMONG_MATCHES = 0.8
 _LEAST_PRIOR, _MOST_PRIOR = 1e-9, 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """What was learned, and from what.
+
+    Attributes:
+        profile: with m, u and prior.
+        random: pairs taken at random, for u.
+        blocked: pairs of all blocking rules, for m; with labels the pairs of these.
+        comparable: pairs of these records that may be compared.
+        rounds: of expectation-maximisation; 0 with labels.
+        at_limit: whether it ended there because it must.
+        matches: of each comparison, how many matches have both values where its m was learned.
+        others: of each comparison, how many of the random pairs have both.
+    """
+
+    profile: Profile
+    random: int
+    blocked: int
+    comparable: int
+    rounds: int
+    at_limit: bool
+    matches: tuple[float, ...]
+    others: tuple[float, ...]
 
 
 def train(
@@ -33,10 +58,25 @@ def train(
     *,
     seed: int = 1,
 ) -> Profile:
-    """The profile with m, u and prior as these records have them; no labels are needed.
+    """The profile of `trained`, without labels."""
+    return trained(profile, columns, keys, blocker, sources, seed=seed).profile
 
-    u is the share of each level among pairs taken at random, m comes from expectation-maximisation over the pairs of
-    each blocking rule, the prior is the number of matches expected among all candidates.
+
+def trained(
+    profile: Profile,
+    columns: Sequence[Column],
+    keys: U64,
+    blocker: Blocker,
+    sources: I64 | None = None,
+    *,
+    labels: tuple[I64, I64] | None = None,
+    seed: int = 1,
+) -> Training:
+    """The profile with m, u and prior as these records have them.
+
+    u is the share of each level among pairs taken at random.  m comes from expectation-maximisation over the pairs of
+    each blocking rule, or is the share of each level among pairs that are known to be matches.  The prior is the number
+    of matches expected among all candidates.
 
     Args:
         profile: what is compared.
@@ -44,6 +84,7 @@ def train(
         keys: of the same records, by `blocker`.
         blocker: of the profile.
         sources: a number for the source of each record, int64[n]; None: all of one.
+        labels: rows of the pairs that are known to be matches; None: there are none.
         seed: chooses the random pairs.
 
     Raises:
@@ -59,22 +100,50 @@ def train(
     left, right = allowed(left, right, sources, profile.link)
     if not left.size:
         raise InputError("records", f"got {len(keys)} records of which no two may be compared, expected two or more")
+    if labels is not None:
+        left, right = _without(left, right, labels, len(keys))
     random = patterns_of(scorer.levels(columns, left, right))
-    found = _of_rules(keys, blocker, sources, profile.link)
-    blocked = []
-    for number, pairs in enumerate(found):
-        pairs = _some(pairs, _PAIRS_OF_A_RULE, seed)  # noqa: PLW2901
-        levels = scorer.levels(columns, pairs.left, pairs.right)
-        levels[:, _masked(profile, number)] = MISSING
-        if levels.size:
-            blocked.append(patterns_of(levels))
-    learned = learn(blocked, random, sizes, [_start(size) for size in sizes])
+    if labels is None:
+        blocked = _blocked(profile, scorer, columns, _of_rules(keys, blocker, sources, profile.link), seed)
+        learned = learn(blocked, random, sizes, [_start(size) for size in sizes])
+    else:
+        blocked = [patterns_of(scorer.levels(columns, *labels))]
+        learned = _counted(blocked[0], random, sizes, _LEAST_PRIOR)
     profile = with_learned(profile, learned)
     every = candidate_pairs(keys, blocker.owners, _CAP)
     left, right = allowed(every.left, every.right, sources, profile.link)
-    return replace(
-        profile, prior=_prior(profile, columns, left, right, comparable_pairs(len(keys), sources, profile.link))
+    comparable = comparable_pairs(len(keys), sources, profile.link)
+    return Training(
+        replace(profile, prior=_prior(profile, columns, left, right, comparable)),
+        random=int(random.counts.sum()),
+        blocked=int(sum(one.counts.sum() for one in blocked)),
+        comparable=comparable,
+        rounds=learned.rounds,
+        at_limit=learned.rounds == ROUNDS,
+        matches=tuple(learned.matches),
+        others=tuple(known_of(random, random.counts)),
     )
+
+
+def _without(left: I64, right: I64, labels: tuple[I64, I64], records: int) -> tuple[I64, I64]:
+    """The pairs that are not labelled as matches."""
+    known = np.minimum(*labels) * records + np.maximum(*labels)
+    others = ~np.isin(left * records + right, known)
+    return left[others], right[others]
+
+
+def _blocked(
+    profile: Profile, scorer: Scorer, columns: Sequence[Column], blocks: Sequence[Pairs], seed: int
+) -> list[Patterns]:
+    """The patterns of the pairs of each block, without what the block has decided."""
+    found = []
+    for number, pairs in enumerate(blocks):
+        some = _some(pairs, _PAIRS_OF_A_RULE, seed)
+        levels = scorer.levels(columns, some.left, some.right)
+        levels[:, _masked(profile, number)] = MISSING
+        if levels.size:
+            found.append(patterns_of(levels))
+    return found
 
 
 def with_learned(profile: Profile, learned: Learned) -> Profile:
@@ -198,6 +267,11 @@ def train_from_labels(
     records = columns[0].codes.size if columns else 0
     random = patterns_of(scorer.levels(columns, *random_pairs(records, RANDOM_PAIRS, seed)))
     matches = patterns_of(scorer.levels(columns, left, right))
+    return with_learned(profile, _counted(matches, random, sizes, prior))
+
+
+def _counted(matches: Patterns, random: Patterns, sizes: Sequence[int], prior: float) -> Learned:
+    """What pairs say of which it is known what they are."""
     few = [np.full(size, 0.5) for size in sizes]
     m, u = (shares_of(one, one.counts, few) for one in (matches, random))
-    return with_learned(profile, Learned(m, u, [prior], 0))
+    return Learned(m, u, [prior], 0, known_of(matches, matches.counts))

@@ -36,6 +36,7 @@ from stream_lsh.errors import DamagedBytes, InvariantError, StateError
 from stream_lsh.model import NO_ABOUT, About
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.pages import SitePages
+from stream_lsh.pipeline.record_counts import RecordCounts
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.trimming import Extent, LogHead
 from stream_lsh.pipeline.versions import LIVE, MARKER, META, Retired, Versions
@@ -59,14 +60,14 @@ class DocumentStore(PartitionStore):
     Args:
         place, identity: see `PartitionStore`.
         slots: the length of a signature.
-        bands: buckets of a version, that of its digest aside.
+        width: buckets of a version.
         stories: keep what they tell of each version.
 
     Cost: some 10 us a document written, and as much for one that is looked up, which is not in a cache.
     """
 
-    def __init__(self, place: Path, identity: Identity, slots: int, bands: int, stories: bool = False) -> None:
-        self._slots, self._width, self._stories = slots, bands + 1, stories
+    def __init__(self, place: Path, identity: Identity, slots: int, width: int, stories: bool = False) -> None:
+        self._slots, self._width, self._stories = slots, width, stories
         self._under_way: dict[int, tuple[str, bytes, About]] = {}
         self._start: int | None = None
         self._unlogged = WriteOptions()
@@ -99,14 +100,14 @@ class DocumentStore(PartitionStore):
             self._db.close()
             self._db = None
 
-    def table(self, pages: SitePages | None = None) -> DocumentTable:
-        """The table whose contents are here; `pages` counts those of each site."""
+    def table(self, pages: SitePages | None = None, counts: RecordCounts | None = None) -> DocumentTable:
+        """The table whose contents are here; `pages` counts those of each site, `counts` the values of records."""
         try:
             versions = self.versions()
         except DamagedBytes as error:
             self.discard(error)
             versions = self.versions()
-        return DocumentTable.restored(self._slots, self, versions, pages)
+        return DocumentTable.restored(self._slots, self, versions, pages, counts)
 
     # -- reading
 

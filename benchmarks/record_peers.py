@@ -1,0 +1,406 @@
+"""Matching records, beside dedupe and Splink: `python -m benchmarks.record_peers --data DIR [--out FILE]`.
+
+All contenders run in one process, on the same records.
+
+latency     one new record against 5,000 that are indexed: find those that match, and score them; then, to add one.
+            FEBRL 4, the second source against the first, and FEBRL 3 against itself.  dedupe's `Gazetteer` compares
+            four fields and has learned from forty labels (`benchmarks/dedupe_records.py`); `RecordLinker` compares all
+            that `people` has of them, and has learned from all records of the corpus, without labels.  What dedupe
+            learns differs from run to run, so there are three that were trained alike.  To add a record is to index it
+            for dedupe; for `RecordLinker` it is also to find its matches and to settle the entities.
+quality     F1 of pairs: the records one at a time under `people`, as `benchmarks/records.py` has it, and Splink over
+            the whole file at once with the settings of its own examples (`benchmarks/splink_records.py`).  No labels.
+            The best F1 is at the threshold that the truth would choose: nobody can have it, it says what scores are
+            worth.  Seconds are those of matching, one by one on one core, and at once on all; learning is not in them.
+
+dedupe and Splink are not in `bench`: `pip install -e '.[records,peers-records]'`, best into an environment of its own.
+"""
+
+import argparse
+import importlib
+import json
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from benchmarks.dedupe_records import Gazetteer
+from benchmarks.peers import version_of
+from benchmarks.record_corpora import CORPORA, Corpus, Pair, febrl, pair_of
+from benchmarks.records import profile_of, streamed
+from benchmarks.splink_records import MODELS, scored
+from stream_lsh import __version__
+from stream_lsh.record_linker import RecordLinker
+from stream_lsh.records.model import Record
+
+INDEXED = 5_000
+ROUND, ROUNDS = 50, 100
+"""Records that a contender is asked for before it is the other one's turn, and turns of each."""
+ADDED, ADDING_ROUNDS = 10, 20
+THRESHOLDS = (0.5, 0.95)
+
+_PACKAGES = ("numpy", "dedupe", "BTrees", "splink", "duckdb", "rapidfuzz", "jellyfish")
+_OURS, _DEDUPE, _SPLINK = "stream_lsh", "dedupe", "splink"
+
+
+class Contender(Protocol):
+    """Who answers for records."""
+
+    def index(self, records: Sequence[Record]) -> None:
+        """Add records."""
+
+    def search(self, record: Record) -> list[tuple[str, float]]:
+        """The ids of the records that match, with their scores."""
+
+
+class Linker:
+    """`RecordLinker`, with what the records of a corpus say that agreement is worth."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._linker = RecordLinker.learned("people", corpus.records)
+        self._match = self._linker.profile.match
+
+    def index(self, records: Sequence[Record]) -> None:
+        """Add records."""
+        if len(records) == 1:
+            self._linker.add(records[0])
+        else:
+            self._linker.add_many(records)
+
+    def search(self, record: Record) -> list[tuple[str, float]]:
+        """The ids of the records that match, with their probabilities."""
+        found = self._linker.search(record.fields, record.source)
+        return [(one.id, one.probability) for one in found if one.probability >= self._match]
+
+
+CONTENDERS: dict[str, Callable[[Corpus], Contender]] = {
+    _OURS: Linker,
+    **{f"{_DEDUPE} {seed}": partial(Gazetteer, seed=seed) for seed in (1, 2, 3)},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """One call of one contender, milliseconds; of a search also what it found of the truth."""
+
+    corpus: str
+    call: str
+    contender: str
+    calls: int
+    median_ms: float
+    quartiles_ms: tuple[float, float]
+    p99_ms: float
+    precision: float | None = None
+    recall: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """How many times as long as ours a contender takes: the median of the rounds, and their quartiles."""
+
+    corpus: str
+    call: str
+    contender: str
+    ratio: float
+    quartiles: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """Pairs of one contender: precision, recall and F1 at thresholds and at the best one, seconds to find them.
+
+    Attributes:
+        compared: the share of the true pairs that were scored.
+        at: by threshold; that of `people` is .95.
+    """
+
+    corpus: str
+    contender: str
+    records: int
+    true_pairs: int
+    compared: float
+    at: Mapping[str, Mapping[str, float]]
+    seconds: float
+
+
+def main(argv: Sequence[str]) -> int:
+    """Measure and print; with --out and --plot also write the figures as JSON and as a picture."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.record_peers", description=__doc__.partition(":")[0])
+    parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
+    parser.add_argument("--out", type=Path, help="file for the figures")
+    parser.add_argument("--plot", type=Path, help="file for a picture, PNG or SVG")
+    parser.add_argument("--part", choices=("latency", "quality"), help="only this part")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"turns of {ROUND} searches (default {ROUNDS})")
+    parser.add_argument(
+        "--only", nargs="*", choices=list(MODELS), default=list(MODELS), help="quality of these corpora"
+    )
+    options = parser.parse_args(argv)
+    about = {"stream_lsh": __version__, "python": platform.python_version()}
+    about |= {package: version_of(package) for package in _PACKAGES}
+    timed, ratios, rows = list[Latency](), list[Ratio](), list[Quality]()
+    if options.part in (None, "latency"):
+        timed, ratios = latency(options.data, options.rounds)
+    if options.part in (None, "quality"):
+        rows = quality(options.data, options.only)
+    if options.out:
+        result = {"about": about, "latency": timed, "ratios": ratios, "quality": rows}
+        options.out.write_text(json.dumps(result, indent=1, default=asdict) + "\n")
+    if options.plot:
+        draw(timed, rows, options.plot)
+    return 0
+
+
+# -- latency
+
+
+def latency(data: Path, rounds: int) -> tuple[list[Latency], list[Ratio]]:
+    """Searches in both corpora, and what it takes to add a record; printed as they come."""
+    timed, ratios = list[Latency](), list[Ratio]()
+    print(f"one record against {INDEXED}, ms\n")
+    print("corpus  call    contender   calls  median  quartiles         p99  it / ours          precision  recall")
+    for number in (4, 3):
+        corpus = febrl(data, number)
+        old, new = corpus.records[:INDEXED], corpus.records[INDEXED:]
+        contenders = {name: made(corpus) for name, made in CONTENDERS.items()}
+        for contender in contenders.values():
+            contender.index(old)
+        queries = (new or old)[: ROUND * rounds]
+        took, found = searched(contenders, queries)
+        right = {name: _right(corpus, old, queries, one) for name, one in found.items()}
+        told = _told(corpus.name, "search", took, right)
+        timed, ratios = timed + told[0], ratios + told[1]
+        if new:
+            told = _told(corpus.name, "add", added(contenders, new[: ADDED * ADDING_ROUNDS]), {})
+            timed, ratios = timed + told[0], ratios + told[1]
+    print()
+    return timed, ratios
+
+
+Took = dict[str, list[list[float]]]
+"""Milliseconds of each call, by contender and round."""
+Answers = list[list[tuple[str, float]]]
+
+
+def searched(contenders: Mapping[str, Contender], queries: Sequence[Record]) -> tuple[Took, dict[str, Answers]]:
+    """What the searches took, in turns, and what they found."""
+    found: dict[str, Answers] = {name: [] for name in contenders}
+
+    def search(name: str, record: Record) -> None:
+        found[name].append(contenders[name].search(record))
+
+    for name in contenders:
+        for record in queries[:ROUND]:
+            search(name, record)
+        found[name].clear()
+    return _in_turns(list(contenders), queries, ROUND, search), found
+
+
+def added(contenders: Mapping[str, Contender], records: Sequence[Record]) -> Took:
+    """What it took to add records one by one, in turns."""
+    return _in_turns(list(contenders), records, ADDED, lambda name, record: contenders[name].index([record]))
+
+
+def _in_turns(names: list[str], records: Sequence[Record], size: int, call: Callable[[str, Record], None]) -> Took:
+    """Each contender with the same records, then the next ones; who is first alternates."""
+    took: Took = {name: [] for name in names}
+    for start in range(0, len(records), size):
+        for name in names:
+            times = []
+            for record in records[start : start + size]:
+                before = time.perf_counter()
+                call(name, record)
+                times.append(1000 * (time.perf_counter() - before))
+            took[name].append(times)
+        names = names[::-1]
+    return took
+
+
+def _right(corpus: Corpus, old: Sequence[Record], queries: Sequence[Record], answers: Answers) -> tuple[float, float]:
+    """Precision and recall of what searches found besides the record itself."""
+    ids = {record.id for record in old}
+    partners: dict[str, int] = {}
+    for pair in corpus.truth:
+        for one, other in (pair, pair[::-1]):
+            partners[one] = partners.get(one, 0) + (other in ids)
+    pairs = [
+        pair_of(record.id, id)
+        for record, found in zip(queries, answers, strict=True)
+        for id, _ in found
+        if id != record.id
+    ]
+    right = sum(pair in corpus.truth for pair in pairs)
+    return right / max(1, len(pairs)), right / max(1, sum(partners.get(record.id, 0) for record in queries))
+
+
+def _told(
+    corpus: str, call: str, took: Took, right: Mapping[str, tuple[float, float]]
+) -> tuple[list[Latency], list[Ratio]]:
+    """The figures of all contenders for one call, printed."""
+    rows, ratios = list[Latency](), list[Ratio]()
+    ours = [statistics.median(times) for times in took[_OURS]]
+    for name, rounds in took.items():
+        times = [one for each in rounds for one in each]
+        low, middle, high = _quartiles(times)
+        p99, found = float(np.quantile(times, 0.99)), right.get(name, (None, None))
+        rows.append(Latency(corpus, call, name, len(times), middle, (low, high), p99, *found))
+        beside = ""
+        if name != _OURS:
+            own = [statistics.median(times) for times in rounds]
+            least, ratio, most = _quartiles([one / other for one, other in zip(own, ours, strict=True)])
+            ratios.append(Ratio(corpus, call, name, ratio, (least, most)))
+            beside = f"{ratio:.2f} ({least:.2f}-{most:.2f})"
+        print(
+            f"{corpus:8}{call:8}{name:11}{len(times):6}{middle:8.3f}  {f'{low:.3f}-{high:.3f}':14}{p99:7.3f}"
+            + f"  {beside:19}"
+            + "".join(f"{one:9.4f}" for one in found if one is not None),
+            flush=True,
+        )
+    return rows, ratios
+
+
+def _quartiles(times: Sequence[float]) -> tuple[float, float, float]:
+    low, middle, high = np.quantile(times, (0.25, 0.5, 0.75)).tolist()
+    return low, middle, high
+
+
+# -- quality
+
+
+def quality(data: Path, names: Sequence[str]) -> list[Quality]:
+    """Both contenders on each corpus; printed as they come."""
+    print("pairs                                                P, R, F1 at .5         P, R, F1 at .95        best")
+    print("corpus                 contender   compared       P      R     F1        P      R     F1      F1  seconds")
+    rows = []
+    for name in names:
+        read, profile = CORPORA[name]
+        corpus = read(data)
+        for row in (ours(corpus, profile), splinks(corpus)):
+            shown = "  ".join(
+                "".join(f"{one[key]:7.4f}" for key in ("precision", "recall", "f1"))
+                for one in (row.at[f"{probability:g}"] for probability in THRESHOLDS)
+            )
+            print(
+                f"{name:23}{row.contender:12}{row.compared:8.4f}  {shown}{row.at['best']['f1']:8.4f}{row.seconds:9.1f}",
+                flush=True,
+            )
+            rows.append(row)
+    print()
+    return rows
+
+
+def ours(corpus: Corpus, profile: str) -> Quality:
+    """The records of a corpus one at a time, under a profile of the package."""
+    start = profile_of(profile)
+    found, _ = streamed(start, corpus)
+    ids = [record.id for record in corpus.records]
+    pairs = [pair_of(ids[one], ids[other]) for one, other in zip(found.left, found.right, strict=True)]
+    at = figures(pairs, np.array(found.totals), corpus.truth, (*THRESHOLDS, start.match))
+    compared = len(found.compared) / len(corpus.truth)
+    return _row(_OURS, corpus, compared, at, found.seconds)
+
+
+def splinks(corpus: Corpus) -> Quality:
+    """The whole of a corpus with the settings of Splink's example."""
+    found = scored(corpus)
+    pairs = [pair_of(one, other) for one, other in zip(found.left, found.right, strict=True)]
+    at = figures(pairs, found.bits, corpus.truth, THRESHOLDS)
+    compared = sum(pair in corpus.truth for pair in pairs) / len(corpus.truth)
+    return _row(_SPLINK, corpus, compared, at, found.seconds)
+
+
+def _row(
+    contender: str, corpus: Corpus, compared: float, at: Mapping[str, Mapping[str, float]], seconds: float
+) -> Quality:
+    return Quality(corpus.name, contender, len(corpus.records), len(corpus.truth), compared, at, seconds)
+
+
+def figures(
+    pairs: Sequence[Pair], bits: np.ndarray, truth: set[Pair], probabilities: Sequence[float]
+) -> dict[str, dict[str, float]]:
+    """Precision, recall and F1 of the pairs that reach a probability, and at the threshold that is the best.
+
+    Args:
+        pairs: each once.
+        bits: their evidence.
+        truth: all that are right.
+        probabilities: the thresholds.
+    """
+    order = np.argsort(-bits, kind="stable")
+    bits = bits[order]
+    right = np.cumsum([pairs[place] in truth for place in order.tolist()])
+
+    def counted(found: int) -> dict[str, float]:
+        hits = int(right[found - 1]) if found else 0
+        precision, recall = hits / max(1, found), hits / max(1, len(truth))
+        return {"precision": precision, "recall": recall, "f1": 2 * hits / max(1, found + len(truth))}
+
+    at = {}
+    for probability in probabilities:
+        at[f"{probability:g}"] = counted(int((bits >= np.log2(probability / (1 - probability))).sum()))
+    ends = np.flatnonzero(np.append(bits[1:] != bits[:-1], True)) + 1  # no threshold parts equal evidence
+    most = int(ends[np.argmax(2 * right[ends - 1] / (ends + len(truth)))]) if len(pairs) else 0
+    least = float(bits[most - 1]) if most else 0.0
+    return at | {"best": {**counted(most), "probability": float(1 / (1 + 2.0**-least))}}
+
+
+# -- the picture
+
+
+_COLOURS = {_OURS: "orange", _DEDUPE: "tab:green", _SPLINK: "tab:blue"}
+
+
+def draw(timed: Sequence[Latency], rows: Sequence[Quality], file: Path) -> None:
+    """Draw what a call takes, with its quartiles, and F1 at each threshold."""
+    importlib.import_module("matplotlib").use("Agg")
+    plots = importlib.import_module("matplotlib.pyplot")
+    figure, (left, right) = plots.subplots(1, 2, figsize=(16, 4.8), width_ratios=(1, 1.6))
+    _draw_latency(timed, left)
+    _draw_quality(rows, right)
+    for place in (left, right):
+        place.grid(alpha=0.3, axis="y")
+        if place.patches:
+            place.legend(fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.12))
+    figure.tight_layout()
+    figure.savefig(file, dpi=80)
+    plots.close(figure)
+
+
+def _draw_latency(timed: Sequence[Latency], place: Any) -> None:
+    calls = list(dict.fromkeys((row.corpus, row.call) for row in timed))
+    for number, name in enumerate(CONTENDERS):
+        own = [row for row in timed if row.contender == name]
+        spread = [
+            [row.median_ms - row.quartiles_ms[0] for row in own],
+            [row.quartiles_ms[1] - row.median_ms for row in own],
+        ]
+        at = [calls.index((row.corpus, row.call)) + 0.22 * number - 0.33 for row in own]
+        colour = _COLOURS[name.split()[0]]
+        bars = place.bar(at, [row.median_ms for row in own], 0.2, yerr=spread, ecolor="grey", label=name, color=colour)
+        place.bar_label(bars, fmt="%.2f", fontsize=8)
+    place.set(title=f"one record against {INDEXED:,}, ms: median and quartiles")
+    place.set_xticks(range(len(calls)), [f"{call}, {corpus}" for corpus, call in calls])
+
+
+def _draw_quality(rows: Sequence[Quality], place: Any) -> None:
+    names = list(dict.fromkeys(row.corpus for row in rows))
+    for side, contender in enumerate((_OURS, _SPLINK)):
+        own = [row for row in rows if row.contender == contender]
+        for step, (key, alpha) in enumerate({"0.5": 0.45, "0.95": 1.0, "best": 0.2}.items()):
+            at = [names.index(row.corpus) + 0.4 * side - 0.33 + 0.13 * step for row in own]
+            label = f"{contender}, {'at its best threshold' if key == 'best' else f'p ≥ {key}'}"
+            values = [row.at[key]["f1"] for row in own]
+            bars = place.bar(at, values, 0.12, label=label, color=_COLOURS[contender], alpha=alpha)
+            place.bar_label(bars, fmt="%.3f", fontsize=7, rotation=90, padding=2)
+    place.set(title="F1 of pairs, nothing labelled", ylim=(0, 1.2))
+    place.set_xticks(range(len(names)), names)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

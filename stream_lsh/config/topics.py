@@ -1,0 +1,132 @@
+"""The topics of a pipeline: those that users name, and those between the steps."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from stream_lsh.config import kinds
+from stream_lsh.config.keys import key
+from stream_lsh.errors import InvariantError
+
+PUBLIC_TOPICS = ("matches", "members", "clusters", "entities", "reviews", "mirror_sites", "dead_letters")
+"""What a pipeline writes for its users, out of `[pipeline.topics]`; each defaults to `<pipeline>-<name>`."""
+OF_RECORDS = frozenset({"entities", "reviews"})
+"""Those that only pipelines of records have; these have no `clusters`."""
+TABLES = ("documents", "buckets", "ledger")
+"""What has a changelog."""
+_STEPS = ("intake", "bands", "candidates", "verifications", "edges")
+INTERNAL_TOPICS = (*_STEPS, *(f"{name}-changelog" for name in TABLES), "manifest")
+"""The topics `<app_id>-<pipeline>-…` that there may be."""
+
+
+def _named(says: str) -> str:
+    name: str = field(default="", metadata=key(kinds.OPTIONAL_TOPIC, says))
+    return name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicsConfig:
+    """The topics of a pipeline that users name, as configured: `TopicNames` tells the names that hold."""
+
+    matches: str = _named("pairs; default `<pipeline>-matches`")
+    members: str = _named("each document's cluster; default `<pipeline>-members`")
+    clusters: str = _named("clusters; default `<pipeline>-clusters`")
+    entities: str = _named("of records, in place of `clusters`: entities; default `<pipeline>-entities`")
+    reviews: str = _named("pairs of records that somebody should look at; default `<pipeline>-reviews`")
+    decisions: str = _named("of records, read: what somebody says of pairs; default `<pipeline>-decisions`")
+    mirror_sites: str = _named("sites that mirror each other; default `<pipeline>-mirror-sites`")
+    dead_letters: str = _named("messages that cannot be used; default `<pipeline>-dead-letters`")
+    keep_forever: bool = field(
+        default=False,
+        metadata=key(kinds.FLAG, "Kafka keeps the public topics for ever, not for the retention and a day more"),
+    )
+
+
+class TopicNames:
+    """The names of all topics of a pipeline."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        name: str
+        kind: str
+        app_id: str
+        sources: tuple[str, ...]
+        rekey: bool
+        mirror_share: float
+        topics: TopicsConfig
+
+    def _topic(self, name: str) -> str:
+        return getattr(self.topics, name) or f"{self.name}-{name.replace('_', '-')}"
+
+    @property
+    def documents_topic(self) -> str:
+        """What sign reads: the source, or the copy of the sources that is keyed by id."""
+        return self.internal_topic("intake") if self.rekey else self.sources[0]
+
+    @property
+    def matches_topic(self) -> str:
+        """Pairs."""
+        return self._topic("matches")
+
+    @property
+    def members_topic(self) -> str:
+        """Each document's cluster."""
+        return self._topic("members")
+
+    @property
+    def clusters_topic(self) -> str:
+        """Clusters; of records, the entities."""
+        return self._topic("entities" if self.kind == "record" else "clusters")
+
+    @property
+    def reviews_topic(self) -> str:
+        """Pairs of records that somebody should look at."""
+        return self._topic("reviews")
+
+    @property
+    def decisions_topic(self) -> str:
+        """What somebody says of pairs of records: read, never written."""
+        return self._topic("decisions")
+
+    @property
+    def mirror_sites_topic(self) -> str:
+        """Sites that mirror each other, where they are watched."""
+        return self._topic("mirror_sites")
+
+    @property
+    def dead_letters_topic(self) -> str:
+        """Messages that cannot be used."""
+        return self._topic("dead_letters")
+
+    @property
+    def public_topics(self) -> dict[str, str]:
+        """Key in `[pipeline.topics]` to the name that holds, of the topics that this pipeline writes."""
+        absent = {"clusters"} if self.kind == "record" else {*OF_RECORDS}
+        if not self.mirror_share:
+            absent.add("mirror_sites")
+        return {name: self._topic(name) for name in PUBLIC_TOPICS if name not in absent}
+
+    @property
+    def named_topics(self) -> dict[str, str]:
+        """The same with what it reads beside its sources: every topic that `[pipeline.topics]` names."""
+        return self.public_topics | ({"decisions": self.decisions_topic} if self.kind == "record" else {})
+
+    @property
+    def internal_prefix(self) -> str:
+        """What the names of all internal topics begin with."""
+        return f"{self.app_id}-{self.name}-"
+
+    def internal_topic(self, name: str) -> str:
+        """The internal topic of a name out of INTERNAL_TOPICS, such as `bands`."""
+        if name not in INTERNAL_TOPICS:
+            raise InvariantError(f"got the internal topic {name!r}, expected one of {', '.join(INTERNAL_TOPICS)}")
+        return f"{self.internal_prefix}{name}"
+
+    @property
+    def step_topics(self) -> list[str]:
+        """The topics between the sources and the results, in the order of the data."""
+        return [self.internal_topic(step) for step in _STEPS if step != "intake" or self.rekey]
+
+    def changelog_topic(self, table: str) -> str:
+        """The changelog of a table out of TABLES."""
+        return self.internal_topic(f"{table}-changelog")

@@ -1,0 +1,68 @@
+"""What people say of two ids: that they are the same, that they are different, or that they take it back.
+
+A word is about ids, not about versions, and never expires: it counts whenever the two are there.  The newest word about
+two ids stands; one that was taken back is kept as such, or an older word that comes again would count.
+"""
+
+from typing import NamedTuple
+
+SAME, DIFFERENT = "same", "different"
+"""What can be said."""
+
+
+class Decision(NamedTuple):
+    """What was said of two ids, `left` < `right`: `same`, `different`, or (None) that it is taken back.
+
+    `ref` is the coordinate of the message: of two about the same ids the greater one is newer.
+    """
+
+    left: str
+    right: str
+    verdict: str | None
+    ref: int
+
+
+class Decisions:
+    """The newest word about any two ids.
+
+    Attributes:
+        of: by both ids, the smaller one first.
+        apart: of each id those that it is different from.
+    """
+
+    def __init__(self) -> None:
+        self.of: dict[tuple[str, str], Decision] = {}
+        self.apart: dict[str, set[str]] = {}
+
+    def put(self, said: Decision) -> bool:
+        """Take a word in; returns whether it is newer than what is known.
+
+        Example:
+            >>> decisions = Decisions()
+            >>> decisions.put(Decision("a", "b", DIFFERENT, 7)), decisions.put(Decision("a", "b", SAME, 6))
+            (True, False)
+            >>> decisions.verdict("a", "b"), decisions.apart
+            (False, {'a': {'b'}, 'b': {'a'}})
+        """
+        key = said.left, said.right
+        known = self.of.get(key)
+        if known is not None and said.ref <= known.ref:
+            return False
+        self.of[key] = said
+        for one, other in (key, key[::-1]):
+            if said.verdict == DIFFERENT:
+                self.apart.setdefault(one, set()).add(other)
+            elif other in self.apart.get(one, ()):
+                self.apart[one].discard(other)
+                if not self.apart[one]:
+                    del self.apart[one]
+        return True
+
+    def verdict(self, left: str, right: str) -> bool | None:
+        """Whether two ids, the smaller one first, are the same; None where nobody says."""
+        said = self.of.get((left, right)) if self.of else None
+        return None if said is None or said.verdict is None else said.verdict == SAME
+
+    def rows(self) -> list[Decision]:
+        """All of them, in ascending order of ids."""
+        return [self.of[key] for key in sorted(self.of)]

@@ -1,0 +1,102 @@
+"""What verify asks of a kind of data: how similar pairs of versions are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from stream_lsh.arrays import F64, I64, U32, U64, Bools
+from stream_lsh.measure.catalog import JACCARD, Measure
+from stream_lsh.pipeline.batches import RECHECK, Verifications
+from stream_lsh.pipeline.documents import DocumentTable
+
+
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """What makes a pair a match.
+
+    Attributes:
+        threshold: least similarity.
+        least_matching: slots that must agree before the texts are looked at (`measure.filters`); 0: look at all.
+        retention_ms: greatest distance in event time; None: any.
+        measure: of similarity.
+    """
+
+    threshold: float
+    least_matching: int = 0
+    retention_ms: int | None = None
+    measure: Measure = JACCARD
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What came of n pairs.
+
+    Attributes:
+        similarity: float64[n], exact; 0 where a pair cannot be a match.
+        shared: uint32[n], what both have; union: uint32[n], what one of them has, where the kind counts that.
+        sizes: uint32[n], what the new end has, None where the measure does not tell.
+        evidence: a text for each pair, none at all where the kind has none.
+    """
+
+    similarity: F64
+    shared: U32
+    union: U32
+    sizes: U32 | None = None
+    evidence: Sequence[str] = ()
+
+
+class Pairs:
+    """The pairs of a batch whose old end is live, side by side.
+
+    Attributes:
+        asked: the new documents.
+        documents: the old ones.
+        new: int64[n], the new end of each pair as a row of `asked`.
+        old: int64[n], the old one as a row of `documents`.
+        old_refs, old_times: uint64[n], int64[n] of the old ends.
+        recheck: bool[n], pairs that are answered whatever comes out.
+    """
+
+    def __init__(self, asked: Verifications, documents: DocumentTable, at: I64, old_rows: I64) -> None:
+        self.asked = asked
+        self.documents = documents
+        self.new = asked.rows[at]
+        self.old = old_rows
+        self.old_refs: U64
+        self.old_times: I64
+        self.old_refs, self.old_times = documents.refs_times(old_rows)
+        self.recheck: Bools = asked.kinds[at] == RECHECK
+
+    def __len__(self) -> int:
+        return self.old.size
+
+    def near(self, retention_ms: int | None) -> Bools:
+        """Whether the two are close enough in event time."""
+        if retention_ms is None:
+            return np.ones(self.old.size, np.bool_)
+        new, old = self.asked.times[self.new], self.old_times
+        # Unsigned, because the distance of two int64 may exceed an int64.
+        apart = np.maximum(new, old).view(np.uint64) - np.minimum(new, old).view(np.uint64)
+        near: Bools = apart <= retention_ms
+        return near
+
+
+class Comparer(Protocol):
+    """How similar pairs are, with whatever is remembered from one batch to the next."""
+
+    def compare(self, pairs: Pairs, near: Bools, criteria: Criteria) -> Compared:
+        """The similarity of pairs.
+
+        Args:
+            pairs: those of a batch.
+            near: bool[n], pairs that may be matches; all others get 0.
+            criteria: candidates below its threshold need no exact answer, rechecks do.
+        """
+
+    def forget(self, ref: int) -> None:
+        """A version will not be asked about again."""
+
+    def __len__(self) -> int:
+        """Versions that are remembered."""

@@ -1,0 +1,135 @@
+"""Pairs of texts: filtered by what is stored of them, then compared by their sets of shingles."""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from stream_lsh.arrays import I64, U32, U64, Bools
+from stream_lsh.measure.jaccard import shared_counts
+from stream_lsh.pipeline.compare import Compared, Criteria, Pairs
+from stream_lsh.sketch.estimate import matching_slots
+
+_MOST_CACHED = 8 << 20
+"""Shingles: 64 MB."""
+_SET_COST = 32
+"""What a set takes beside its shingles, counted in shingles: the array and the entry, some 250 bytes."""
+_PAIRS = 256
+"""Pairs whose texts are shingled together: that is three times as fast as one by one, and bounds the sets at hand."""
+
+
+class MakesSets(Protocol):
+    """What makes the sets of shingles: the scheme of a pipeline of texts."""
+
+    def shingle_sets(self, texts: Sequence[str]) -> list[U64]:
+        """The distinct shingles of each text, ascending: uint64[m] each."""
+
+
+class ShingleSets:
+    """Shingle sets of versions that were compared lately, the least recently used dropped first.
+
+    Args:
+        scheme: makes the sets.
+        limit: shingles kept at most, where each set counts for 32 more than it has; a single set is kept all the same.
+    """
+
+    def __init__(self, scheme: MakesSets, limit: int = _MOST_CACHED) -> None:
+        self._scheme = scheme
+        self._limit = limit
+        self._size = 0
+        self._sets: OrderedDict[int, U64] = OrderedDict()
+
+    def compare(self, pairs: Pairs, near: Bools, criteria: Criteria) -> Compared:
+        """The similarity of the two sets of shingle hashes of each pair, by the measure.
+
+        Equal digests and signatures are equal sets.  Candidates whose signatures or sizes rule a match out are not
+        compared.
+        """
+        stored = _Stored(pairs)
+        same = stored.identical()
+        unlike = near & ~same & ~pairs.recheck
+        wanted = near & (same | pairs.recheck | stored.estimate_reaches(criteria.least_matching, unlike))
+        counts = _Counts(*np.zeros((3, len(pairs)), np.uint32))
+        at = np.flatnonzero(wanted)
+        order = at[np.argsort(pairs.new[at], kind="stable")]
+        for start in range(0, order.size, _PAIRS):
+            self._count(order[start : start + _PAIRS], pairs, same, criteria, counts)
+        shared, sizes, others = counts
+        similarity = criteria.measure.similarity(shared, sizes, others)
+        return Compared(similarity, shared, sizes + others - shared, sizes if criteria.measure.tells_sizes else None)
+
+    def _count(self, at: I64, pairs: Pairs, same: Bools, criteria: Criteria, counts: "_Counts") -> None:
+        """Fill in the counts of some pairs, in the order of their new documents; none where sizes rule it out."""
+        asked, new = pairs.asked, pairs.new[at]
+        texts = {int(asked.refs[row]): asked.texts[row] for row in dict.fromkeys(new.tolist())}
+        differing = at[~same[at]]
+        old_texts = pairs.documents.texts(pairs.old[differing])
+        texts |= zip(pairs.old_refs[differing].tolist(), old_texts, strict=True)
+        made = self.get(texts)
+        alike = same[at]
+        ones = [made[ref] for ref in asked.refs[new].tolist()]
+        old_refs = pairs.old_refs[at].tolist()
+        others = [one if twin else made[ref] for one, ref, twin in zip(ones, old_refs, alike.tolist(), strict=True)]
+        sizes, other_sizes = np.array([one.size for one in ones]), np.array([other.size for other in others])
+        common = np.where(alike, sizes, 0)
+        allowed = pairs.recheck[at] | criteria.measure.sizes_allow(sizes, other_sizes, criteria.threshold)
+        left = np.flatnonzero(~alike & allowed)
+        for run in np.split(left, np.flatnonzero(np.diff(new[left])) + 1) if left.size else ():
+            common[run] = shared_counts(ones[run[0]], [others[row] for row in run.tolist()])
+        counts.shared[at], counts.sizes[at], counts.others[at] = common, sizes, other_sizes
+
+    def get(self, texts: Mapping[int, str]) -> dict[int, U64]:
+        """The distinct shingles of versions, ascending, by ref; those that are not remembered are made together."""
+        found = {ref: known for ref in texts if (known := self._sets.get(ref)) is not None}
+        for ref in found:
+            self._sets.move_to_end(ref)
+        missing = [ref for ref in texts if ref not in found]
+        for ref, made in zip(missing, self._scheme.shingle_sets([texts[ref] for ref in missing]), strict=True):
+            found[ref] = self._sets[ref] = made
+            self._size += made.size + _SET_COST
+        while self._size > self._limit and len(self._sets) > 1:
+            self._size -= self._sets.popitem(last=False)[1].size + _SET_COST
+        return found
+
+    def forget(self, ref: int) -> None:
+        """Drop the set of a version, if it is remembered."""
+        dropped = self._sets.pop(ref, None)
+        self._size -= 0 if dropped is None else dropped.size + _SET_COST
+
+    def __len__(self) -> int:
+        return len(self._sets)
+
+
+class _Counts(NamedTuple):
+    """Of each pair: the shingles that both have, those of the new end, those of the old one; 0 if not compared."""
+
+    shared: U32
+    sizes: U32
+    others: U32
+
+
+class _Stored:
+    """What is stored of both ends of each pair beside their texts."""
+
+    def __init__(self, pairs: Pairs) -> None:
+        self._asked, self._new = pairs.asked, pairs.new
+        self._old = pairs.documents.signatures(pairs.old)
+
+    def identical(self) -> Bools:
+        """Whether the two have the same shingles: equal digests, and equal signatures as a second witness."""
+        digests = self._asked.digests[self._new]
+        same: Bools = (digests == self._old.digests) & (digests != 0)
+        at = np.flatnonzero(same)
+        if at.size:
+            same[at] = (self._asked.signatures[self._new[at]] == self._old.values[at]).all(axis=1)
+        return same
+
+    def estimate_reaches(self, least_matching: int, asked: Bools) -> Bools:
+        """Whether enough slots of the signatures agree, for the pairs asked for."""
+        reaches = asked.copy()
+        at = np.flatnonzero(asked)
+        if at.size and least_matching > 0:
+            matching = matching_slots(self._asked.signatures[self._new[at]], self._old.values[at])
+            reaches[at] = matching >= least_matching
+        return reaches

@@ -1,0 +1,65 @@
+"""What somebody says of two records: one message of the topic `decisions`.
+
+    key                   value                                             means
+    ["left","right"]      {"decision": "same" or "different", ...}          they are the same thing, or never are
+    as compact JSON       null, or {"decision": null}                       what was said is taken back
+
+The key is that of the topics `matches` and `reviews`, in either order; so the topic has one partition, or the last word
+about a pair would not be the last.  Whatever else the value has is for people.
+"""
+
+import json
+from typing import Any
+
+from stream_lsh.errors import MalformedMessage
+from stream_lsh.ledger.decisions import DIFFERENT, SAME, Decision
+from stream_lsh.wire.ids import checked_id
+
+
+def parse_decision(key: bytes | None, value: bytes | None, ref: int) -> Decision:
+    """The decision in a message.
+
+    Args:
+        key: of the message.
+        value: of the message.
+        ref: its place in the topic: of several decisions about two records the last one counts.
+
+    Raises:
+        MalformedMessage: key or value cannot be read (key, json, decision) -> dead-letter it.
+        UnusableDocument: an id that cannot be one.
+
+    Example:
+        >>> parse_decision(b'["b","a"]', b'{"decision": "same", "by": "ann"}', 7)
+        Decision(left='a', right='b', verdict='same', ref=7)
+        >>> parse_decision(b'["a","b"]', None, 8).verdict is None
+        True
+    """
+    left, right = sorted(map(checked_id, _pair(key)))
+    if left == right:
+        raise MalformedMessage("key", f"got the id {ascii(left)[:60]} twice, expected two records")
+    verdict = None if value is None else _verdict(value)
+    return Decision(left, right, verdict, ref)
+
+
+def _pair(key: bytes | None) -> tuple[str, str]:
+    found = _json(key or b"null", "key")
+    if isinstance(found, list) and len(found) == 2 and all(isinstance(one, str) for one in found):
+        return found[0], found[1]
+    raise MalformedMessage("key", 'got a key that is not two ids, expected JSON such as ["a","b"], as `reviews` has it')
+
+
+def _verdict(value: bytes) -> str | None:
+    found = _json(value, "json")
+    if not isinstance(found, dict) or "decision" not in found:
+        raise MalformedMessage("decision", f'got no object with "decision", expected "{SAME}" or "{DIFFERENT}" in it')
+    verdict = found["decision"]
+    if verdict is None or verdict in (SAME, DIFFERENT):
+        return None if verdict is None else str(verdict)
+    raise MalformedMessage("decision", f'got {ascii(verdict)[:60]}, expected "{SAME}", "{DIFFERENT}" or null')
+
+
+def _json(data: bytes, reason: str) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise MalformedMessage(reason, f"got bytes that are not JSON ({error}), expected JSON in UTF-8") from None

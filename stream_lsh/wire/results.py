@@ -1,0 +1,45 @@
+"""What a pipeline publishes of what it settled, topic by topic; of records see `public_records`."""
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+from stream_lsh.ledger.changes import Settled
+from stream_lsh.wire.public import PublicMessage, cluster_messages, match_messages, member_messages, mirror_messages
+
+Told = Iterator[tuple[str, list[PublicMessage]]]
+"""The key of a topic in `[pipeline.topics]`, and its messages."""
+
+
+class Results(Protocol):
+    """The results of a kind of pipeline as messages."""
+
+    def messages(self, settled: Settled, confirmed_at_ms: int, version: int) -> Told:
+        """What one settled frame has to say.
+
+        Args:
+            settled: what changed.
+            confirmed_at_ms: the timestamp of the frame.
+            version: its offset.
+        """
+
+
+class TextResults(NamedTuple):
+    """Of texts: pairs, members, clusters, and sites that mirror each other where these are watched.
+
+    Attributes:
+        pipeline: its name.
+        measure: of similarity.
+        mirror_share: from which sites are told.
+    """
+
+    pipeline: str
+    measure: str
+    mirror_share: float = 0.0
+
+    def messages(self, settled: Settled, confirmed_at_ms: int, version: int) -> Told:
+        """What one settled frame has to say."""
+        yield "matches", match_messages(self.pipeline, settled.matches, confirmed_at_ms, self.measure)
+        yield "members", member_messages(settled.members)
+        yield "clusters", cluster_messages(settled.clusters, version)
+        if settled.mirrors:
+            yield "mirror_sites", mirror_messages(settled.mirrors, self.mirror_share)

@@ -1,0 +1,251 @@
+"""What is checked of a run with records, in place of what only texts have: pairs, words, entities, scores, counts."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import combinations, product
+from math import inf
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stream_lsh.ledger.changes import EntityTelling, MatchChange
+from stream_lsh.ledger.decisions import DIFFERENT, SAME, Decision
+from stream_lsh.pipeline.local import Limits, LocalPipeline
+from tests.simulation.entities import Records, differs, entities, golden
+from tests.simulation.oracle import Pair, components
+
+if TYPE_CHECKING:
+    from tests.simulation.invariants import View
+
+_ROUNDING = 1e-9
+
+
+def _records(view: "View") -> Records:
+    assert view.setup.records is not None
+    return view.setup.records
+
+
+def _verdict(view: "View", pair: Pair) -> str | None:
+    said = view.truth.said.get(pair)
+    return None if said is None else said[-1].verdict
+
+
+def _current(view: "View", topic: dict[Pair, MatchChange]) -> dict[Pair, MatchChange]:
+    """Pairs of a topic without those that an expired end left there as they were."""
+    return {pair: change for pair, change in topic.items() if not view.aside(change)}
+
+
+def pairs_are_true(view: "View") -> Iterator[str]:
+    """Each pair of live newest versions is a match, or a review, or nothing: as its score and the last word say."""
+    truth, records, threshold = view.truth, _records(view), view.setup.threshold
+    matches, reviews = _current(view, view.matches), _current(view, view.reviews)
+    for pair in sorted(matches.keys() & reviews.keys()):
+        yield f"{pair} is a match and a review: {matches[pair]}, {reviews[pair]}"
+    for topic, found in (("matches", matches), ("reviews", reviews)):
+        for pair, change in sorted(found.items()):
+            if not all(id in truth.live for id in pair):
+                yield f"{topic}: {change} names a record that is not live"
+                continue
+            left, right = (truth.live[id] for id in pair)
+            score, most = change.similarity, float(truth.similarity(left, right))
+            assert score is not None
+            if (change.left_time_ms, change.right_time_ms) != (left.time_ms, right.time_ms):
+                yield f"{topic}: {change} is not of {left} and {right}"
+            if not most - records.slack - _ROUNDING <= score <= most:
+                yield f"{topic}: {change}, but the score is {most} less {records.slack} at the most"
+            if change.evidence != (repr(score) if most else ""):
+                yield f"{topic}: {change} has the evidence of another score"
+            verdict = _verdict(view, pair)
+            is_match = verdict == SAME or (verdict is None and score >= records.link_from)
+            is_review = verdict is None and threshold <= score < records.link_from
+            if not (is_match if topic == "matches" else is_review):
+                yield f"{topic}: {change}, and the last word is {verdict}"
+    known = sorted(truth.live.keys() - truth.ambiguous)
+    for pair in combinations(known, 2):
+        least = float(truth.similarity(truth.live[pair[0]], truth.live[pair[1]])) - records.slack
+        if least >= threshold and _verdict(view, pair) != DIFFERENT and not {pair} & {*view.matches, *view.reviews}:
+            yield f"{pair} is true and not published"
+
+
+def decisions_count(view: "View") -> Iterator[str]:
+    """The ledger knows the last word about each pair, and no other."""
+    true = [said[-1] for _, said in sorted(view.truth.said.items())]
+    found: list[Decision] = view.settler.ledger.decisions.rows()
+    if found != true:
+        yield f"known are {found}, said was {true}"
+
+
+def entities_are_true(view: "View") -> Iterator[str]:
+    """Clusters are what the guard makes of the published matches; with a past, none has who may not be together."""
+    truth, of = view.truth, {id: change.cluster for id, change in view.members.items()}
+    for id in sorted(of.keys() - truth.live.keys() - truth.ambiguous):
+        yield f"{id} is a member of {of[id]} and not live"
+    parts: dict[str | None, set[str]] = defaultdict(set)
+    for id in of.keys() & truth.live.keys() - truth.ambiguous:
+        parts[of[id]].add(id)
+    for cluster, members in sorted(parts.items(), key=str):
+        if not _may_be_together(view, members):
+            yield f"{cluster} has {sorted(members)}, who may not be together"
+    if view.expires or truth.ambiguous:
+        yield from _are_connected(view, [sorted(members) for members in parts.values()])
+        return
+    true = {frozenset(part) for part in _greedy(view) if len(part) > 1}
+    found = {frozenset(members) for members in parts.values()}
+    if found != true:
+        yield f"published are {found}, true are {true}"
+    best: dict[str, float] = defaultdict(lambda: -1.0)
+    for pair, change in view.matches.items():
+        for id in pair:
+            best[id] = max(best[id], change.similarity or 0.0)
+    for id, member in sorted(view.members.items()):
+        if member.similarity != best[id]:
+            yield f"{member}, but the best of its pairs has {best[id]}"
+
+
+def _may_be_together(view: "View", members: set[str]) -> bool:
+    sources = Counter(view.truth.live[id].about.source for id in members)
+    if _records(view).one_per_source and any(count > 1 for source, count in sources.items() if source):
+        return False
+    return not any(_verdict(view, pair) == DIFFERENT for pair in combinations(sorted(members), 2))
+
+
+def _greedy(view: "View") -> list[set[str]]:
+    """The best pairs unite first, those of older records first of equal ones, if nobody in there minds."""
+    live = view.truth.live
+    age = {id: place for place, (_, id) in enumerate(sorted((v.time_ms, v.id) for v in live.values()))}
+    ranked = list[tuple[float, list[int], Pair]]()
+    for pair, change in view.matches.items():
+        score = inf if _verdict(view, pair) == SAME else change.similarity or 0.0
+        ranked.append((-score, sorted(age[id] for id in pair), pair))
+    parts = [{id} for id in live]
+    for *_, (one, other) in sorted(ranked):
+        ours, theirs = (next(part for part in parts if id in part) for id in (one, other))
+        if ours is not theirs and _may_be_together(view, ours | theirs):
+            parts = [part for part in parts if part is not ours and part is not theirs] + [ours | theirs]
+    return parts
+
+
+def _are_connected(view: "View", groups: list[list[str]]) -> Iterator[str]:
+    """Who shares a cluster is connected by pairs of whatever versions, or by words."""
+    truth = view.truth
+    versions = [version for of in truth.versions.values() for version in of]
+    links = [(a.id, b.id) for a, b in combinations(versions, 2) if truth.match(a, b)]
+    links += [pair for pair, said in truth.said.items() if any(one.verdict == SAME for one in said)]
+    number = components(truth.versions, [link for link in links if {*link} <= truth.versions.keys()])
+    for group in groups:
+        if len({number[id] for id in group}) > 1:
+            yield f"{group} share a cluster and are not connected"
+    if _records(view).one_per_source or any(_verdict(view, pair) == DIFFERENT for pair in truth.said):
+        return
+    of = {id: group for group in groups for id in group}
+    for left, right in sorted(_current(view, view.matches)):
+        if left not in of or right not in of[left]:
+            yield f"{left} and {right} match and share no cluster"
+
+
+def golden_records_are_true(view: "View") -> Iterator[str]:
+    """Every cluster tells its members, newest first, and what their newest versions make."""
+    live = view.truth.live
+    for id, change in sorted(view.clusters.items()):
+        if not all(member in live and member not in view.truth.ambiguous for member in change.members):
+            continue
+        versions = sorted((live[member] for member in change.members), key=lambda one: (one.time_ms, one.id))
+        rows = [(one.id, one.about.source, one.time_ms, one.about.title) for one in versions]
+        told = EntityTelling(tuple((one.id, one.about.source) for one in reversed(versions)), golden(rows))
+        if (change.representative, change.told) != (versions[0].id, told):
+            yield f"cluster {id} is published as {change}, true are {told}"
+
+
+def scores_stay(view: "View") -> Iterator[str]:
+    """A pair has one score as long as it is there in the same versions; where no score crosses a threshold, always."""
+    known: dict[tuple[object, ...], float] = {}
+    for offset, said in sorted(view.run.broker.settled.items()):
+        changes = said[0].changes
+        if not _records(view).is_calm:
+            gone = {*changes.pairs_gone}
+            known = {key: score for key, score in known.items() if key[:2] not in gone}
+        for state in changes.pairs:
+            before = known.setdefault(state[:4], state.similarity)
+            if before != state.similarity:
+                yield f"at {offset} the score of {state} was {before}"
+
+
+def settled_again_says_the_same(view: "View") -> Iterator[str]:
+    """Whatever a message leads to, it does so again after a crash."""
+    for offset, said in sorted(view.run.broker.settled.items()):
+        if len(said) > 1:
+            yield f"at {offset}: {said}"
+
+
+def frequencies_are_those_of_live_records(view: "View") -> Iterator[str]:
+    """After every rebalance those of the table; in the end of what was produced and is live, or not dropped yet."""
+    yield from view.run.miscounted
+    for worker in view.run.workers:
+        for partition, state in worker.partitions.items() if not view.truth.ambiguous else ():
+            newest = [version for version in view.truth.newest.values() if version.ref >> 48 == partition]
+            # What is behind the head of a trimmed log is gone for its next owner, whatever horizon that one knows of.
+            rows = state.documents.rows(np.array([version.ref for version in newest], np.uint64)).tolist()
+            kept = [version for version, row in zip(newest, rows, strict=True) if row >= 0]
+            for version in newest:
+                if version.id in view.truth.live and version not in kept:
+                    yield f"partition {partition}: {version} is live and not counted"
+            found = differs(state.documents, [" ".join(map(str, sorted(version.shingles))) for version in kept])
+            if found:
+                yield f"partition {partition}: {found}"
+
+
+def no_pair_flickers(view: "View") -> Iterator[str]:
+    """What is a match, or a review, in whatever versions, and nobody says anything about, is never withdrawn."""
+    truth, records = view.truth, _records(view)
+    bounds = {"matches": (records.link_from, 2.0), "reviews": (view.setup.threshold, records.link_from)}
+    for topic, (least, below) in bounds.items() if records.is_calm else ():
+        for (left, right), _, change in view.history[topic]:
+            if change.similarity is not None or (left, right) in truth.said:
+                continue
+            versions = truth.versions[left] + truth.versions[right]
+            if truth.deletes[left] or truth.deletes[right] or any(truth.expired(version) for version in versions):
+                continue
+            if all(
+                least <= truth.similarity(*pair) < below
+                for pair in product(truth.versions[left], truth.versions[right])
+            ):
+                yield f"{topic}: ({left}, {right}) was withdrawn: {change}"
+
+
+def memory_gives_the_same(view: "View") -> Iterator[str]:
+    """The chain in memory, given what was decided and the surviving records, finds the same pairs and entities."""
+    setup, records, truth = view.setup, _records(view), view.truth
+    held = any((change.similarity or 0.0) < setup.threshold for change in view.matches.values())
+    if view.expires or setup.retention_ms < 10_000 or records.drift or held:
+        return
+    limits = Limits(
+        cap_postings=0, cap_candidates=0, guards=records.guards, link_from=records.link_from, teller=entities()
+    )
+    local = LocalPipeline(setup.scheme, setup.threshold, limits)
+    for (left, right), said in truth.said.items():
+        local.decide(left, right, said[-1].verdict)
+    local.process([truth.documents[id] for id in truth.newest])
+    ledger = local.settler.ledger
+    pairs = {(pair.left, pair.right): pair.similarity for pair in ledger.snapshot().pairs}
+    published = {pair: change.similarity for pair, change in (view.matches | view.reviews).items()}
+    apart = {pair for pair in pairs if _verdict(view, pair) == DIFFERENT}
+    if {pair: score for pair, score in pairs.items() if pair not in apart} != published:
+        yield f"pairs: {pairs} in memory, {published} published"
+    groups = {frozenset(cluster) for id in ledger.ids.live if len(cluster := ledger.members(id)) > 1}
+    found = {frozenset(id for id, member in view.members.items() if member.cluster == one) for one in view.clusters}
+    if groups != found:
+        yield f"groups: {groups} in memory, {found} published"
+
+
+CHECKS = (
+    pairs_are_true,
+    decisions_count,
+    entities_are_true,
+    golden_records_are_true,
+    scores_stay,
+    settled_again_says_the_same,
+    frequencies_are_those_of_live_records,
+    no_pair_flickers,
+    memory_gives_the_same,
+)
+"""In place of those that speak of texts."""

@@ -1,0 +1,244 @@
+"""Records in memory: what is found, and that the order of arrival makes no difference to it."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stream_lsh import ConfigError, MalformedMessage, Record, RecordLinker, UnusableDocument
+from stream_lsh.records.profile import Comparison, Field, Profile
+
+NAME = Comparison(field="name", comparator="jaro-winkler", levels=(0.9,), m=(0.85, 0.1, 0.05), u=(0.01, 0.04, 0.95))
+BORN = Comparison(field="born", comparator="exact", m=(0.95, 0.05), u=(0.02, 0.98))
+TOWN = Comparison(field="town", comparator="exact", m=(0.8, 0.2), u=(0.2, 0.8))
+PROFILE = Profile(
+    name="people",
+    fields=(
+        Field(name="name", type="name"),
+        Field(name="born", type="identifier", keep="most-recent"),
+        Field(name="town", type="name"),
+    ),
+    comparisons=(NAME, BORN, TOWN),
+    rules=("name", "born", "town + name:first1"),
+    match=0.9,
+    review=0.2,
+    prior=0.05,
+)
+"""Bits: prior -4.2; name 6.4, 1.3, -4.2; born 5.6, -4.3; town 2, -2.  Nothing depends on frequencies."""
+
+
+def record(id: str, name: str, born: str = "", town: str = "", **more: Any) -> Record:
+    return Record(id, {"name": name, "born": born, "town": town}, **more)
+
+
+ANN, ANNE, ANA = record("1", "Ann Lee", "1980"), record("2", "Ann Lee", "1980", "Leeds"), record("3", "Ann Lee")
+
+
+def test_a_match_says_how_much_each_field_is_worth_and_which_rules_found_it() -> None:
+    linker = RecordLinker(PROFILE)
+    linker.add(ANN)
+    (match,) = linker.add(ANNE)
+    assert (match.left, match.right, match.rules) == ("1", "2", ("name", "born"))
+    # log2(.85 / .01), log2(.95 / .02), log2(.05 / .95); no town, so nothing for it
+    assert match.weights == pytest.approx({"name": 6.409, "born": 5.570}, abs=1e-3)
+    assert match.score == pytest.approx(6.409 + 5.570 - 4.248, abs=2e-3)
+    assert match.probability == pytest.approx(1 / (1 + 2**-match.score), abs=1e-4)
+    assert (linker.matches(), linker.reviews()) == ([match], [])
+
+
+def test_a_pair_between_the_thresholds_is_for_review_and_connects_nothing() -> None:
+    linker = RecordLinker(PROFILE)
+    linker.add(ANA)
+    assert linker.add(ANN) == []
+    (pair,) = linker.reviews()
+    assert (pair.left, pair.right) == ("1", "3")
+    assert 0.2 <= pair.probability < 0.9
+    assert (linker.matches(), linker.entities(), linker.entity_of("1")) == ([], [], None)
+
+
+def test_decisions_hold_against_scores_and_can_be_taken_back() -> None:
+    linker = RecordLinker(PROFILE)
+    linker.add_many([ANN, ANNE, ANA])
+    assert [entity.members for entity in linker.entities()] == [("2", "1")]
+    linker.decide("3", "1", same=True)
+    assert [sorted(entity.members) for entity in linker.entities()] == [["1", "2", "3"]]
+    linker.decide("1", "2", same=False)
+    assert "2" not in {id for entity in linker.entities() for id in entity.members}
+    linker.add(replace_town(ANNE, "York"))  # the decision outlives a change of the record
+    assert linker.entity_of("2") is None
+    linker.decide("2", "1", same=None)
+    linker.decide("1", "3", same=None)
+    assert [entity.members for entity in linker.entities()] == [("2", "1")]
+
+
+def replace_town(one: Record, town: str) -> Record:
+    return one._replace(fields={**one.fields, "town": town})
+
+
+def test_two_that_are_not_the_same_are_kept_apart_whoever_connects_them() -> None:
+    linker = RecordLinker(PROFILE)
+    linker.add_many([record("1", "Ann Lee", "1980"), record("2", "Ann Lee", "1980"), record("3", "Ann Lee", "1980")])
+    linker.decide("1", "3", same=False)
+    groups = [set(entity.members) for entity in linker.entities()]
+    assert groups in ([{"1", "2"}], [{"2", "3"}])
+
+
+def test_a_golden_record_keeps_what_the_profile_says() -> None:
+    linker = RecordLinker(PROFILE)
+    linker.add_many(
+        [
+            record("1", "ann lee", "1980", time_ms=3),
+            record("2", "Ann Lee", "1980", "Leeds", time_ms=1),
+            record("3", "Ann Lee", "1980", time_ms=2),
+        ]
+    )
+    (entity,) = linker.entities()
+    assert entity.golden == {"name": "Ann Lee", "born": "1980", "town": "Leeds"}
+
+
+def test_of_a_clean_source_an_entity_has_one_record() -> None:
+    linker = RecordLinker(replace(PROFILE, one_to_one=True))
+    linker.add_many(
+        [
+            record("a1", "Ann Lee", "1980", "Leeds", source="a"),
+            record("b1", "Ann Lee", "1980", "Leeds", source="b"),
+            record("b2", "Ann Lee", "1980", "York", source="b"),
+        ]
+    )
+    assert [sorted(entity.members) for entity in linker.entities()] == [["a1", "b1"]]
+
+
+def test_records_of_one_source_are_not_compared_where_only_sources_are_linked() -> None:
+    linker = RecordLinker(replace(PROFILE, link="link"))
+    linker.add_many([record("1", "Ann Lee", "1980", source="a"), record("2", "Ann Lee", "1980", source="a")])
+    assert linker.matches() == []
+    linker.add(record("3", "Ann Lee", "1980", source="b"))
+    assert [(match.left, match.right) for match in linker.matches()] == [("1", "3"), ("2", "3")]
+
+
+def test_a_search_finds_what_adding_would_find_and_changes_nothing() -> None:
+    linker = RecordLinker(PROFILE)
+    linker.add_many([ANN, ANA, record("4", "Bob Ray", "1955")])
+    found = linker.search(ANNE.fields)
+    assert [(one.id, round(one.score, 2)) for one in found] == [("1", 7.73), ("3", 2.16)]
+    assert (len(linker), linker.matches(), len(linker.reviews())) == (3, [], 1)
+    assert linker.search({"name": "", "shoe size": 9}) == []
+
+
+def test_a_record_without_values_matches_nothing() -> None:
+    linker = RecordLinker(PROFILE)
+    linker.add_many([record("1", "n/a"), record("2", ""), Record("3", {})])
+    assert (len(linker), linker.matches(), linker.reviews()) == (3, [], [])
+
+
+def test_what_cannot_be_used_is_refused_and_changes_nothing() -> None:
+    linker = RecordLinker(PROFILE)
+    for wrong, error in (
+        (Record("", {"name": "x"}), UnusableDocument),
+        (Record("1", {"name": {"first": "x"}}), MalformedMessage),
+        (Record("1", {"name": "x"}, time_ms="now"), MalformedMessage),  # type: ignore[arg-type]
+        (Record("1", {"name": "x"}, source="s" * 101), UnusableDocument),
+    ):
+        with pytest.raises(error):
+            linker.add(wrong)
+    assert len(linker) == 0
+    with pytest.raises(ConfigError, match="did you mean 'people'"):
+        RecordLinker("peple")
+
+
+def test_a_linker_that_has_learned_scores_by_what_it_learned() -> None:
+    names = ["ann lee", "bob ray", "cid fox", "dan orr", "eva kay", "fay may"]
+    records = [
+        record(f"{number} {copy}", f"{name} {number % 7}", str(1950 + number), "leeds")
+        for number, name in enumerate(names * 20)
+        for copy in range(2)
+    ]
+    unlearned = replace(PROFILE, prior=None, comparisons=tuple(replace(one, m=(), u=()) for one in (NAME, BORN, TOWN)))
+    linker = RecordLinker.learned(unlearned, records)
+    assert linker.profile.learned
+    linker.add_many(records)
+    assert sum(match.left.split()[0] == match.right.split()[0] for match in linker.matches()) >= 110
+
+
+NAMES, YEARS, TOWNS = ("Ann Lee", "Anne Lee", "Bob Ray", ""), ("1980", "1981", ""), ("Leeds", "York", "")
+versions = st.builds(
+    record,
+    st.sampled_from("abcdef"),
+    st.sampled_from(NAMES),
+    st.sampled_from(YEARS),
+    st.sampled_from(TOWNS),
+    source=st.sampled_from(("", "x", "y")),
+    time_ms=st.integers(0, 3),
+)
+decisions = st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef"), st.sampled_from((True, False))).filter(
+    lambda one: one[0] != one[1]
+)
+steps = st.lists(st.one_of(versions, versions, st.sampled_from("abcdef")), max_size=14)
+
+
+def told(linker: RecordLinker) -> tuple[object, ...]:
+    """Everything but the ids of entities, which are those of who came first."""
+    entities = {(frozenset(entity.members), tuple(sorted(entity.golden.items()))) for entity in linker.entities()}
+    return linker.matches(), linker.reviews(), entities
+
+
+@settings(max_examples=150, deadline=None)
+@given(steps, st.randoms(use_true_random=False), st.lists(decisions, max_size=3), st.booleans(), st.data())
+def test_whatever_came_and_went_in_whatever_order_the_end_is_that_of_what_is_left(
+    arrivals: list[Record | str],
+    chance: object,
+    verdicts: list[tuple[str, str, bool]],
+    one_to_one: bool,
+    data: st.DataObject,
+) -> None:
+    profile = replace(PROFILE, one_to_one=one_to_one)
+    linker, left = RecordLinker(profile), dict[str, Record]()
+    # A pair that was called the same keeps what it was until that is taken back, so such words come last.
+    places = [len(arrivals) if same else data.draw(st.integers(0, len(arrivals))) for _, _, same in verdicts]
+    for number, step in enumerate([*arrivals, None]):
+        for place, (one, other, same) in zip(places, verdicts, strict=True):
+            if place == number:
+                linker.decide(one, other, same)
+        if isinstance(step, Record):
+            linker.add(step)
+            left[step.id] = step
+        elif step is not None:
+            linker.remove(step)
+            left.pop(step, None)
+    batch = RecordLinker(profile)
+    rest = [*left.values()]
+    chance.shuffle(rest)  # type: ignore[attr-defined]
+    batch.add_many(rest)
+    last = dict[tuple[str, ...], tuple[str, str, bool]]()
+    for _, verdict in sorted(zip(places, verdicts, strict=True), key=lambda one: one[0]):
+        last[tuple(sorted(verdict[:2]))] = verdict
+    for one, other, same in last.values():
+        batch.decide(one, other, same)
+    assert told(linker) == told(batch)
+
+
+def test_a_pair_that_was_decided_stays_told_when_its_records_may_not_be_compared_any_more() -> None:
+    linker = RecordLinker(replace(PROFILE, link="link"))
+    linker.add_many([record("1", "Ann Lee", "1980", source="crm"), record("2", "Ann Lee", "1980", source="shop")])
+    linker.decide("1", "2", same=True)
+    linker.add(record("2", "Ann Lee", "1980", source="crm"))  # of one source now, where only sources are linked
+    (match,) = linker.matches()
+    assert (match.left, match.right, match.probability) == ("1", "2", 0.0)
+    assert match.weights.keys() == {"name", "born"}
+    assert [entity.members for entity in linker.entities()] == [("2", "1")]
+    linker.decide("1", "2", same=None)
+    assert (linker.matches(), linker.entities()) == ([], [])
+
+
+def test_a_rule_that_puts_everything_into_one_block_is_capped_and_named() -> None:
+    profile = replace(PROFILE, rules=("town", "name"))
+    linker = RecordLinker(profile)
+    linker.add_many(record(str(number), f"{chr(97 + number % 26)}{number} lee", "", "Leeds") for number in range(60))
+    # Each of the last 27 leaves out what lies behind the 32 newest before it, and no two share a name.
+    assert linker.counts.capped_by_block == {"town": 27}
+    assert linker.counts.capped_postings == 27
+    uncapped = RecordLinker(profile, max_candidates=0)
+    uncapped.add_many(record(str(number), f"x{number} lee", "", "Leeds") for number in range(60))
+    assert (uncapped.counts.capped_by_block, uncapped.counts.candidates) == ({}, 60 * 59 // 2)
