@@ -17,7 +17,6 @@ dedupe and Splink are not in `bench`: `pip install -e '.[records,peers-records]'
 """
 
 import argparse
-import importlib
 import json
 import platform
 import statistics
@@ -27,7 +26,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -47,7 +46,7 @@ ADDED, ADDING_ROUNDS = 10, 20
 THRESHOLDS = (0.5, 0.95)
 
 _PACKAGES = ("numpy", "dedupe", "BTrees", "splink", "duckdb", "rapidfuzz", "jellyfish")
-_OURS, _DEDUPE, _SPLINK = "stream_lsh", "dedupe", "splink"
+OURS, DEDUPE, SPLINK = "stream_lsh", "dedupe", "splink"
 
 
 class Contender(Protocol):
@@ -81,8 +80,8 @@ class Linker:
 
 
 CONTENDERS: dict[str, Callable[[Corpus], Contender]] = {
-    _OURS: Linker,
-    **{f"{_DEDUPE} {seed}": partial(Gazetteer, seed=seed) for seed in (1, 2, 3)},
+    OURS: Linker,
+    **{f"{DEDUPE} {seed}": partial(Gazetteer, seed=seed) for seed in (1, 2, 3)},
 }
 
 
@@ -153,6 +152,8 @@ def main(argv: Sequence[str]) -> int:
         result = {"about": about, "latency": timed, "ratios": ratios, "quality": rows}
         options.out.write_text(json.dumps(result, indent=1, default=asdict) + "\n")
     if options.plot:
+        from benchmarks.record_peers_picture import draw  # noqa: PLC0415 - its rows are those of this module
+
         draw(timed, rows, options.plot)
     return 0
 
@@ -244,14 +245,14 @@ def _told(
 ) -> tuple[list[Latency], list[Ratio]]:
     """The figures of all contenders for one call, printed."""
     rows, ratios = list[Latency](), list[Ratio]()
-    ours = [statistics.median(times) for times in took[_OURS]]
+    ours = [statistics.median(times) for times in took[OURS]]
     for name, rounds in took.items():
         times = [one for each in rounds for one in each]
         low, middle, high = _quartiles(times)
         p99, found = float(np.quantile(times, 0.99)), right.get(name, (None, None))
         rows.append(Latency(corpus, call, name, len(times), middle, (low, high), p99, *found))
         beside = ""
-        if name != _OURS:
+        if name != OURS:
             own = [statistics.median(times) for times in rounds]
             least, ratio, most = _quartiles([one / other for one, other in zip(own, ours, strict=True)])
             ratios.append(Ratio(corpus, call, name, ratio, (least, most)))
@@ -303,7 +304,7 @@ def ours(corpus: Corpus, profile: str) -> Quality:
     pairs = [pair_of(ids[one], ids[other]) for one, other in zip(found.left, found.right, strict=True)]
     at = figures(pairs, np.array(found.totals), corpus.truth, (*THRESHOLDS, start.match))
     compared = len(found.compared) / len(corpus.truth)
-    return _row(_OURS, corpus, compared, at, found.seconds)
+    return _row(OURS, corpus, compared, at, found.seconds)
 
 
 def splinks(corpus: Corpus) -> Quality:
@@ -312,7 +313,7 @@ def splinks(corpus: Corpus) -> Quality:
     pairs = [pair_of(one, other) for one, other in zip(found.left, found.right, strict=True)]
     at = figures(pairs, found.bits, corpus.truth, THRESHOLDS)
     compared = sum(pair in corpus.truth for pair in pairs) / len(corpus.truth)
-    return _row(_SPLINK, corpus, compared, at, found.seconds)
+    return _row(SPLINK, corpus, compared, at, found.seconds)
 
 
 def _row(
@@ -348,58 +349,6 @@ def figures(
     most = int(ends[np.argmax(2 * right[ends - 1] / (ends + len(truth)))]) if len(pairs) else 0
     least = float(bits[most - 1]) if most else 0.0
     return at | {"best": {**counted(most), "probability": float(1 / (1 + 2.0**-least))}}
-
-
-# -- the picture
-
-
-_COLOURS = {_OURS: "orange", _DEDUPE: "tab:green", _SPLINK: "tab:blue"}
-
-
-def draw(timed: Sequence[Latency], rows: Sequence[Quality], file: Path) -> None:
-    """Draw what a call takes, with its quartiles, and F1 at each threshold."""
-    importlib.import_module("matplotlib").use("Agg")
-    plots = importlib.import_module("matplotlib.pyplot")
-    figure, (left, right) = plots.subplots(1, 2, figsize=(16, 4.8), width_ratios=(1, 1.6))
-    _draw_latency(timed, left)
-    _draw_quality(rows, right)
-    for place in (left, right):
-        place.grid(alpha=0.3, axis="y")
-        if place.patches:
-            place.legend(fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.12))
-    figure.tight_layout()
-    figure.savefig(file, dpi=80)
-    plots.close(figure)
-
-
-def _draw_latency(timed: Sequence[Latency], place: Any) -> None:
-    calls = list(dict.fromkeys((row.corpus, row.call) for row in timed))
-    for number, name in enumerate(CONTENDERS):
-        own = [row for row in timed if row.contender == name]
-        spread = [
-            [row.median_ms - row.quartiles_ms[0] for row in own],
-            [row.quartiles_ms[1] - row.median_ms for row in own],
-        ]
-        at = [calls.index((row.corpus, row.call)) + 0.22 * number - 0.33 for row in own]
-        colour = _COLOURS[name.split()[0]]
-        bars = place.bar(at, [row.median_ms for row in own], 0.2, yerr=spread, ecolor="grey", label=name, color=colour)
-        place.bar_label(bars, fmt="%.2f", fontsize=8)
-    place.set(title=f"one record against {INDEXED:,}, ms: median and quartiles")
-    place.set_xticks(range(len(calls)), [f"{call}, {corpus}" for corpus, call in calls])
-
-
-def _draw_quality(rows: Sequence[Quality], place: Any) -> None:
-    names = list(dict.fromkeys(row.corpus for row in rows))
-    for side, contender in enumerate((_OURS, _SPLINK)):
-        own = [row for row in rows if row.contender == contender]
-        for step, (key, alpha) in enumerate({"0.5": 0.45, "0.95": 1.0, "best": 0.2}.items()):
-            at = [names.index(row.corpus) + 0.4 * side - 0.33 + 0.13 * step for row in own]
-            label = f"{contender}, {'at its best threshold' if key == 'best' else f'p ≥ {key}'}"
-            values = [row.at[key]["f1"] for row in own]
-            bars = place.bar(at, values, 0.12, label=label, color=_COLOURS[contender], alpha=alpha)
-            place.bar_label(bars, fmt="%.3f", fontsize=7, rotation=90, padding=2)
-    place.set(title="F1 of pairs, nothing labelled", ylim=(0, 1.2))
-    place.set_xticks(range(len(names)), names)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.clustering import components
+from benchmarks.one_to_one import best_pairs
 from benchmarks.record_corpora import CORPORA, Corpus, Pair, febrl, pair_of
 from stream_lsh import __version__
 from stream_lsh.config.profiles import bundled, load_profile
@@ -39,7 +40,6 @@ from stream_lsh.ledger.guards.strong import strong_parts
 from stream_lsh.records.block.blocker import Blocker, blocker_of
 from stream_lsh.records.infer import infer
 from stream_lsh.records.model import Record, Values
-from stream_lsh.records.one_to_one import best_pairs
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.reading import Reader, columns_of
 from stream_lsh.records.score import Scorer

@@ -13,6 +13,7 @@ from stream_lsh.config.profiles import find_profile
 from stream_lsh.errors import ConfigError, UnusableDocument
 from stream_lsh.ledger.changes import MatchChange, PairState, Settled
 from stream_lsh.ledger.decisions import DIFFERENT, SAME
+from stream_lsh.ledger.entities import Entities
 from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.pairs import MATCH, REVIEW
@@ -20,13 +21,12 @@ from stream_lsh.model import About, Document
 from stream_lsh.pipeline.local import BATCH, Counts, Limits, LocalPipeline
 from stream_lsh.pipeline.record_scheme import RecordScheme
 from stream_lsh.records.block.blocker import blocker_of
-from stream_lsh.records.evidence import evidence_of
+from stream_lsh.records.evidence import Named
 from stream_lsh.records.model import Entity, Record, RecordMatch, SimilarRecord, as_text
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.reading import Reader, columns_of
 from stream_lsh.records.train.learning import train
 from stream_lsh.wire.golden import golden_texts, limits_of_records
-from stream_lsh.wire.public_records import comparison_names
 from stream_lsh.wire.record import record_document
 
 
@@ -69,11 +69,12 @@ class RecordLinker:
             problems.append(f"max_candidates: got {max_candidates}, expected 0 (no caps) or more")
         if problems:
             raise ConfigError(problems)
-        limits = limits_of_records(Limits.of(max_candidates, None, guards), self.profile)
+        self._entities = Entities(golden_texts(self.profile))
+        limits = limits_of_records(Limits.of(max_candidates, None, guards), self.profile, self._entities)
         scheme = RecordScheme(self.profile)
         self._pipeline = LocalPipeline(scheme, self.profile.review, limits)
-        self._reader, self._golden = Reader(self.profile), golden_texts(self.profile)
-        self._names, self._blocks = comparison_names(self.profile), scheme.blocks
+        self._reader = Reader(self.profile)
+        self._named = Named.of(self.profile, scheme.blocks)
 
     @classmethod
     def learned(
@@ -151,7 +152,7 @@ class RecordLinker:
         if edges is None:
             return []
         found = [
-            SimilarRecord(id, probability, *self._told(evidence))
+            SimilarRecord(id, probability, *self._named.told(evidence))
             for id, probability, evidence in zip(
                 edges.right.ids, edges.similarity.tolist(), edges.evidence, strict=True
             )
@@ -199,19 +200,11 @@ class RecordLinker:
         return (one for one in states if pairs.place(pairs.find(slots[one.left], slots[one.right])) == place)
 
     def _match(self, pair: PairState | MatchChange) -> RecordMatch:
-        return RecordMatch(pair.left, pair.right, pair.similarity or 0.0, *self._told(pair.evidence))
-
-    def _told(self, text: str) -> tuple[float, Mapping[str, float], tuple[str, ...]]:
-        evidence = evidence_of(text)
-        weights = {name: bits for name, bits in zip(self._names, evidence.weights, strict=True) if bits is not None}
-        return evidence.total, weights, tuple(self._blocks[block] for block in evidence.blocks)
+        return RecordMatch(pair.left, pair.right, pair.similarity or 0.0, *self._named.told(pair.evidence))
 
     def _entity(self, id: str) -> Entity:
-        nodes, slots = self._ledger.graph.nodes, [*reversed(self._ledger.ids.live[id])]
-        members = [
-            (nodes.ids[slot], nodes.abouts[slot].source, nodes.times[slot], nodes.abouts[slot].title) for slot in slots
-        ]
-        return Entity(id, tuple(nodes.ids[slot] for slot in slots), json.loads(self._golden(members)))
+        told = self._entities.telling(self._ledger.ids.live[id], self._ledger.graph.nodes)
+        return Entity(id, tuple(reversed(self._ledger.members(id))), json.loads(told.golden))
 
 
 def learned_from(profile: Profile, records: Sequence[Record], *, seed: int = 1) -> Profile:

@@ -8,8 +8,6 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping
 from contextlib import closing
 
-import numpy as np
-
 from stream_lsh.cli.batches import SHOWN
 from stream_lsh.cli.evidence import require
 from stream_lsh.cli.outputs import Output, tell
@@ -21,13 +19,13 @@ from stream_lsh.cli.screen import Screen
 from stream_lsh.cli.waterfall import Pair, as_json, as_text
 from stream_lsh.config.profiles import find_profile
 from stream_lsh.model import Document
+from stream_lsh.record_linker import learned_from
 from stream_lsh.records.block.blocker import blocker_of
 from stream_lsh.records.explained import explain_pair
-from stream_lsh.records.model import Record, Values, values_of
+from stream_lsh.records.model import Record, values_of
 from stream_lsh.records.profile import Profile
-from stream_lsh.records.reading import Reader, columns_of
+from stream_lsh.records.reading import Reader
 from stream_lsh.records.score import Scorer
-from stream_lsh.records.train.learning import train
 
 
 def run_records(options: Namespace) -> int:
@@ -71,7 +69,7 @@ def _explained(options: Namespace, profile: Profile) -> Pair:
     values = {id: reader.values(record) for id, record in records.items()}
     ids = options.one, options.other
     require(ids, records, records, what="record")
-    profile = learned_here(profile, len(records), lambda: _learned(profile, records, values))
+    profile = learned_here(profile, len(records), lambda: learned_from(profile, [*records.values()]))
     scorer = Scorer(profile)
     scorer.count(values.values())
     one, other = (records[id] for id in ids)
@@ -119,11 +117,3 @@ def _records(options: Namespace, profile: Profile) -> dict[str, Record]:
     if intake.reasons.total() > SHOWN:
         tell([f"{intake.reasons.total():,} put aside"])
     return records
-
-
-def _learned(profile: Profile, records: Mapping[str, Record], values: Mapping[str, Values]) -> Profile:
-    """The profile with what the records say."""
-    numbers = {source: number for number, source in enumerate(dict.fromkeys(one.source for one in records.values()))}
-    sources = np.array([numbers[record.source] for record in records.values()])
-    blocker, every = blocker_of(profile), [*values.values()]
-    return train(profile, columns_of(every), blocker.keys(every), blocker, sources)

@@ -41,11 +41,11 @@ examples:
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
     started = time.monotonic()
-    hold()  # before the libraries have threads of their own, which would take the signals
     options = _parser().parse(arguments)
     require()
     with ExitStack() as open_things:
         open_things.enter_context(few_collections())
+        hold()
         from stream_lsh.cli.linking import Linking, profile_of  # noqa: PLC0415 - after what may be missing
         from stream_lsh.cli.record_inputs import find_record_inputs  # noqa: PLC0415
         from stream_lsh.cli.record_intake import check_outputs  # noqa: PLC0415

@@ -5,8 +5,10 @@
 Numbers in bits, with three digits; blocks by their places in `Blocker.names`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
+
+from stream_lsh.records.profile import Profile
 
 if TYPE_CHECKING:
     from stream_lsh.records.score import Scored
@@ -56,3 +58,48 @@ def evidence_of(text: str) -> Evidence:
         tuple(float(weight) if weight else None for weight in weights.split(",")),
         tuple(int(block) for block in blocks.split(",") if block),
     )
+
+
+class Named(NamedTuple):
+    """What the places in an evidence are called.
+
+    Attributes:
+        comparisons: in the order of the profile.
+        blocks: `Blocker.names`.
+    """
+
+    comparisons: Sequence[str]
+    blocks: Sequence[str]
+
+    @classmethod
+    def of(cls, profile: Profile, blocks: Sequence[str]) -> "Named":
+        """The names of a profile."""
+        return cls(comparison_names(profile), blocks)
+
+    def told(self, text: str) -> tuple[float, Mapping[str, float], tuple[str, ...]]:
+        """Bits in all, those of each comparison in which both records have a value, and the blocks they share.
+
+        Example:
+            >>> Named(("name", "born", "town"), ("name", "born", "town", "postcode")).told("5.250;6.000,-0.750,;0,3")
+            (5.25, {'name': 6.0, 'born': -0.75}, ('name', 'postcode'))
+        """
+        total, weights, blocks = evidence_of(text)
+        told = {name: bits for name, bits in zip(self.comparisons, weights, strict=True) if bits is not None}
+        return total, told, tuple(self.blocks[block] for block in blocks)
+
+
+def comparison_names(profile: Profile) -> list[str]:
+    """What each comparison is called: by its field, and by its comparator where the field has several.
+
+    Example:
+        >>> from stream_lsh.records.profile import Comparison, Field
+        >>> name, born = Field(name="name"), Field(name="born", type="date")
+        >>> compared = [("name", "exact"), ("name", "phonetic"), ("born", "date")]
+        >>> comparisons = tuple(Comparison(field=field, comparator=comparator) for field, comparator in compared)
+        >>> comparison_names(Profile(name="people", fields=(name, born), comparisons=comparisons))
+        ['name exact', 'name phonetic', 'born']
+    """
+    fields = [one.field for one in profile.comparisons]
+    return [
+        one.field if fields.count(one.field) == 1 else f"{one.field} {one.comparator}" for one in profile.comparisons
+    ]

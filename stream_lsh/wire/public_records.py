@@ -24,7 +24,7 @@ import msgspec
 
 from stream_lsh.ledger.changes import ClusterChange, EntityTelling, MatchChange, MemberChange, Settled
 from stream_lsh.records.block.blocker import blocker_of
-from stream_lsh.records.evidence import evidence_of
+from stream_lsh.records.evidence import Named
 from stream_lsh.records.model import RecordMatch
 from stream_lsh.records.profile import Profile
 from stream_lsh.wire.public import PublicMessage, as_json, as_utf8, withdrawal
@@ -83,8 +83,7 @@ class PairWriter:
     def __init__(self, pipeline: str, profile: Profile, blocks: Sequence[str]) -> None:
         self._pipeline = pipeline
         self._measure = LEARNED if profile.learned else FALLBACK
-        self._names = comparison_names(profile)
-        self._blocks = blocks
+        self._named = Named.of(profile, blocks)
 
     def messages(self, changes: Sequence[MatchChange], confirmed_at_ms: int) -> list[PublicMessage]:
         """The messages for pairs that are true now, or are withdrawn."""
@@ -97,12 +96,8 @@ class PairWriter:
 
     def value(self, change: MatchChange, confirmed_at_ms: int) -> msgspec.Struct:
         """What is said of a pair that is true."""
-        evidence = evidence_of(change.evidence)
-        weights = {
-            name: weight for name, weight in zip(self._names, evidence.weights, strict=True) if weight is not None
-        }
-        rules = tuple(self._blocks[block] for block in evidence.blocks)
-        found = RecordMatch(change.left, change.right, change.similarity or 0.0, evidence.total, weights, rules)
+        evidence = self._named.told(change.evidence)
+        found = RecordMatch(change.left, change.right, change.similarity or 0.0, *evidence)
         return self.told(found, change.left_time_ms, change.right_time_ms, confirmed_at_ms)
 
     def told(self, found: RecordMatch, left_time_ms: int, right_time_ms: int, confirmed_at_ms: int) -> msgspec.Struct:
@@ -120,23 +115,6 @@ class PairWriter:
             right_time_ms,
             confirmed_at_ms,
         )
-
-
-def comparison_names(profile: Profile) -> list[str]:
-    """What each comparison is called: by its field, and by its comparator where the field has several.
-
-    Example:
-        >>> from stream_lsh.records.profile import Comparison, Field
-        >>> name, born = Field(name="name"), Field(name="born", type="date")
-        >>> compared = [("name", "exact"), ("name", "phonetic"), ("born", "date")]
-        >>> comparisons = tuple(Comparison(field=field, comparator=comparator) for field, comparator in compared)
-        >>> comparison_names(Profile(name="people", fields=(name, born), comparisons=comparisons))
-        ['name exact', 'name phonetic', 'born']
-    """
-    fields = [one.field for one in profile.comparisons]
-    return [
-        one.field if fields.count(one.field) == 1 else f"{one.field} {one.comparator}" for one in profile.comparisons
-    ]
 
 
 def entity_of_messages(changes: Sequence[MemberChange]) -> list[PublicMessage]:

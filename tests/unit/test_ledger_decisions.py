@@ -164,7 +164,8 @@ def test_any_frames_and_decisions_settle_as_the_oracle_says(
     for (retired, linked, _), words in zip(frames, decided, strict=False):
         retirements = [replace(one, about=sourced(End(one.id, one.ref, 0, 0)).about) for one in retired]
         edges = [one._replace(one=sourced(one.one), other=sourced(one.other)) for one in linked]
-        world.settle(retirements=retirements, edges=edges, decisions=words)
+        settled = world.settle(retirements=retirements, edges=edges, decisions=words)  # compares with the oracle
+        assert world.ledger.decisions.of.keys() >= {(one.left, one.right) for one in settled.changes.decisions}
 
 
 def history(rng: random.Random) -> list[Edge | Retirement | Decision]:

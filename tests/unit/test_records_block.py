@@ -7,13 +7,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from benchmarks.one_to_one import best_pairs
 from stream_lsh.errors import ConfigError
 from stream_lsh.records.block.blocker import blocker_of
 from stream_lsh.records.block.pairs import candidate_pairs
 from stream_lsh.records.block.rules import MOST_KEYS, Rule
 from stream_lsh.records.block.transforms import transform
 from stream_lsh.records.model import SEVERAL, Values
-from stream_lsh.records.one_to_one import best_pairs
 from stream_lsh.records.profile import Field, LshBlocking, Profile
 
 PLACES = {"given": 0, "surname": 1, "born": 2}
