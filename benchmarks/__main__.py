@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import dedup, index, ledger, quality, sketching, streaming
+from benchmarks import dedup, index, joins, ledger, quality, sketching, streaming
 
 
 def main(argv: Sequence[str]) -> int:
@@ -22,6 +22,7 @@ def main(argv: Sequence[str]) -> int:
     index.main(["--out", str(results / "index.json")])
     ledger.main(["--out", str(results / "ledger.json")])
     dedup.main(["--data", data, "--out", str(results / "dedup.json")])
+    joins.main(["--data", data, "--out", str(results / "joins.json")])
     plot = ["--plot", str(results / "quality.png")]
     quality.main(["--data", data, "--out", str(results / "quality.json"), *plot])
     streaming.main(["--data", data, "--out", str(results / "streaming.json")])

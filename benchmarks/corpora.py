@@ -56,6 +56,12 @@ def llvm_pages(data: Path) -> Corpus:
     return Corpus("llvm_docs_pages", documents, truth, exact_pairs(folder / "pairs_exact_jaccard.csv.gz"), 0.7)
 
 
+def llvm_bodies(data: Path, version: int) -> list[Document]:
+    """The bodies of the pages of one version, without menus; pages that have none are left out."""
+    pages = _json_lines(data / "llvm_docs_pages" / "docs.jsonl.gz")
+    return [Document(one["id"], one["main"]) for one in pages if one["version"] == version and one["main"]]
+
+
 def mccormick(data: Path, size: int) -> Corpus:
     """Articles of shuffled sentences with a few planted copies."""
     folder = data / "mccormick"

@@ -3,7 +3,12 @@
     NearDuplicates      the same core in memory: add, update, remove, query
     Document            one text with an id and an event time
     Match, Cluster      what is found
+    SimilarSets         the same for sets that are given as such, bags, and fingerprints
+    NearestNeighbours   the same for vectors: all within a distance
+    Neighbour, NeighbourPair  what is found among vectors
     Story               what a cluster tells
+    PartialCopies       texts that have passages of each other, however little of either that is
+    DuplicateCode       functions that are copies of each other, renamed and edited ones too
     RecordLinker        the same for records: add, update, remove, search, entities
     Record              named fields with an id, a source and an event time
     RecordMatch, Entity what is found among records
@@ -17,6 +22,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from stream_lsh.duplicate_code import CodeMatch, DuplicateCode, Fragment
     from stream_lsh.errors import (
         ConfigError,
         DamagedBytes,
@@ -31,20 +37,26 @@ if TYPE_CHECKING:
         UnusableDocument,
     )
     from stream_lsh.ledger.guards.choice import Guards
-    from stream_lsh.model import About, Cluster, Document, Match, Similar, Story
+    from stream_lsh.model import About, Cluster, Document, Match, Neighbour, NeighbourPair, Similar, Story
     from stream_lsh.near_duplicates import NearDuplicates
+    from stream_lsh.nearest_neighbours import NearestNeighbours
+    from stream_lsh.partial_copies import PartialCopies, PartialCopy
     from stream_lsh.record_linker import RecordLinker
     from stream_lsh.records.model import Entity, Record, RecordMatch, SimilarRecord
+    from stream_lsh.similar_sets import SimilarSets
 
 __all__ = [
     "About",
     "Cluster",
+    "CodeMatch",
     "ConfigError",
     "DamagedBytes",
     "Document",
     "DoubtError",
+    "DuplicateCode",
     "Entity",
     "FingerprintMismatch",
+    "Fragment",
     "FutureFormat",
     "Guards",
     "InputError",
@@ -52,11 +64,17 @@ __all__ = [
     "MalformedMessage",
     "Match",
     "NearDuplicates",
+    "NearestNeighbours",
+    "Neighbour",
+    "NeighbourPair",
+    "PartialCopies",
+    "PartialCopy",
     "Record",
     "RecordLinker",
     "RecordMatch",
     "Similar",
     "SimilarRecord",
+    "SimilarSets",
     "StateError",
     "Story",
     "StreamLSHError",
@@ -68,16 +86,25 @@ __version__ = "0.1.0"
 _HOME = {
     "About": "model",
     "Cluster": "model",
+    "CodeMatch": "duplicate_code",
     "Document": "model",
+    "DuplicateCode": "duplicate_code",
     "Entity": "records.model",
+    "Fragment": "duplicate_code",
     "Guards": "ledger.guards.choice",
     "Match": "model",
     "NearDuplicates": "near_duplicates",
+    "NearestNeighbours": "nearest_neighbours",
+    "Neighbour": "model",
+    "NeighbourPair": "model",
+    "PartialCopies": "partial_copies",
+    "PartialCopy": "partial_copies",
     "Record": "records.model",
     "RecordLinker": "record_linker",
     "RecordMatch": "records.model",
     "Similar": "model",
     "SimilarRecord": "records.model",
+    "SimilarSets": "similar_sets",
     "Story": "model",
 }
 

@@ -6,7 +6,7 @@ generators, 2014, for the golden-ratio sequence that the constants are drawn fro
 
 import numpy as np
 
-from stream_lsh.arrays import U64
+from stream_lsh.arrays import U32, U64
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1, _M2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
@@ -25,6 +25,21 @@ def fmix64(values: U64) -> U64:
     h ^= h >> _S33
     h *= _M2
     h ^= h >> _S33
+    return h
+
+
+def fmix32(values: U32) -> U32:
+    """A bijective scramble of every 32-bit value, as a new array of the same shape.
+
+    Example:
+        >>> [hex(v) for v in fmix32(np.array([0, 1], dtype=np.uint32)).tolist()]
+        ['0x0', '0x514e28b7']
+    """
+    h = values ^ (values >> np.uint32(16))
+    h *= np.uint32(0x85EBCA6B)
+    h ^= h >> np.uint32(13)
+    h *= np.uint32(0xC2B2AE35)
+    h ^= h >> np.uint32(16)
     return h
 
 

@@ -122,6 +122,24 @@ class Similar(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class NeighbourPair:
+    """Two vectors within the distance: `left` < `right` by UTF-8 bytes; `distance` is exact, in the measure's unit."""
+
+    left: str
+    right: str
+    distance: float
+    left_time_ms: int = 0
+    right_time_ms: int = 0
+
+
+class Neighbour(NamedTuple):
+    """A vector within the distance of one that was asked about, with its exact distance."""
+
+    id: str
+    distance: float
+
+
+@dataclass(frozen=True, slots=True)
 class Cluster:
     """Documents connected by matches, under an id that stays.
 

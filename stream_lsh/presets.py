@@ -36,5 +36,9 @@ are enough; flashes and captions, which have few, are left alone.
 mirrors: pages of sites that copy each other, whole or in part, or in a frame of their own.
 """
 
-OF_KIND: Mapping[str, Mapping[str, Setting]] = {"record": {"retention_ms": None}}
-"""By kind of pipeline, in the same way: records are kept until they are deleted."""
+OF_KIND: Mapping[str, Mapping[str, Setting]] = {
+    "record": {"retention_ms": None},
+    "vector": {"measure": "cosine", "slots": 256},
+}
+"""By kind of pipeline, in the same way: records are kept until they are deleted; of two vectors a slot tells less than
+of two texts, so there are more."""

@@ -96,6 +96,15 @@ def classic_minhash(hashes: Iterable[int], slots: int, seed: int) -> list[int]:
     return [min(least, MASK32 - 1) for least in minima]
 
 
+def permuted_minhash(hashes: Iterable[int], slots: int, seed: int) -> list[int]:
+    """The formulas of `stream_lsh.sketch.permuted`."""
+    members = set(hashes)
+    if not members:
+        return [MASK32] * slots
+    functions = zip(odd_constants(slots, 7919 * seed + 11), odd_constants(slots, 104_729 * seed + 5), strict=True)
+    return [min(min(fmix64((a * x + b) & MASK64) for x in members) >> 32, MASK32 - 1) for a, b in functions]
+
+
 def minhash_by_permutation(members: Iterable[str], permutation: Sequence[str]) -> str:
     """The row of the characteristic matrix that comes first in the permutation, of those that the set has."""
     rows = set(members)

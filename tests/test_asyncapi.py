@@ -25,15 +25,21 @@ from stream_lsh.model import NO_ABOUT, About, Document
 from stream_lsh.pipeline.local import Limits, LocalPipeline
 from stream_lsh.pipeline.record_scheme import RecordScheme
 from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.vector_measures import VectorMeasure
+from stream_lsh.pipeline.vector_scheme import VectorScheme
 from stream_lsh.records.model import Record
 from stream_lsh.records.reading import Reader
 from stream_lsh.wire.decision import parse_decision
 from stream_lsh.wire.golden import limits_of_records
 from stream_lsh.wire.ids import MAX_ID_BYTES
+from stream_lsh.wire.items import ItemsForm
 from stream_lsh.wire.public import cluster_messages, match_messages, member_messages
 from stream_lsh.wire.public_records import RecordResults
+from stream_lsh.wire.public_vectors import VectorResults
 from stream_lsh.wire.record import parse_record, record_document
 from stream_lsh.wire.source import parse_document
+from stream_lsh.wire.valued import Form, parse_valued
+from stream_lsh.wire.vectors import VectorForm
 from stream_lsh.worker.engine import TopicSpec
 from stream_lsh.worker.topology import topics
 from tests.asyncapi import CHANNELS, DOCUMENT, Seen, described, key_of, problems
@@ -41,6 +47,7 @@ from tests.unit.test_record_linker import PROFILE
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ("matches", "members", "clusters")
+OF_VECTORS = ("vector_matches", "members", "clusters")
 OF_RECORDS = ("record_matches", "reviews", "record_members", "entities")
 CHANNEL_OF = {"matches": "record_matches", "members": "record_members"}
 """Channels of records that share a name with one of texts."""
@@ -127,14 +134,60 @@ def seen_of_records() -> Seen:
     return found
 
 
-@pytest.mark.parametrize("kind", ["texts", "records"])
-def test_every_message_every_property_and_every_value_is_published(
-    kind: str, seen: Seen, seen_of_records: Seen
-) -> None:
-    expected = described(RESULTS if kind == "texts" else OF_RECORDS)
-    seen = seen if kind == "texts" else seen_of_records
+VECTORS = (
+    VectorMeasure(name="cosine", dimension=2, distance=30.0),
+    VectorMeasure(name="euclidean", dimension=2, distance=1.5),
+    VectorMeasure(name="hamming", dimension=2, distance=1.0),
+)
+
+
+def vectors(count: int, measure: VectorMeasure) -> list[list[Document]]:
+    """The same of vectors, as `documents`."""
+    chance, form = random.Random(9), VectorForm(measure.dimension, measure.name)
+    batches = []
+    for step in range(count):
+        batch, time_ms = [], NOW_MS + step * 150
+        for _ in range(chance.choice((1, 1, 2, 5))):
+            value = [
+                chance.randrange(2),
+                chance.randrange(1, 2) if measure.name != "euclidean" else chance.randrange(9),
+            ]
+            text = None if chance.random() < 0.2 else form.text(value, "vector")
+            batch.append(Document(f"v{chance.randrange(20)}", text, time_ms - chance.randrange(3_000)))
+        batches.append(batch)
+    # Event time goes on, so that everything before expires.
+    return [*batches, [Document("late", form.text([1, 1], "vector"), time_ms + 9 * RETENTION_MS)]]
+
+
+@pytest.fixture(scope="module")
+def seen_of_vectors() -> Seen:
+    """What pipelines of vectors publish."""
+    found = Seen()
+    for measure in VECTORS:
+        pipeline = LocalPipeline(VectorScheme(measure), measure.least, Limits(RETENTION_MS, lateness_ms=1_000))
+        results, versions = VectorResults("points", measure.name), itertools.count()
+        for batch in vectors(160, measure):
+            for settled in pipeline.process(batch):
+                for topic, messages in results.messages(settled, NOW_MS, next(versions)):
+                    for key, value, headers in messages:
+                        channel = {"matches": "vector_matches"}.get(topic, topic)
+                        found.take(channel, key, value, [*headers, ("app_id", b"near")])
+    return found
+
+
+def test_every_message_every_property_and_every_value_is_published(seen: Seen, seen_of_records: Seen) -> None:
+    for one, channels in ((seen, RESULTS), (seen_of_records, OF_RECORDS)):
+        expected = described(channels)
+        assert one.messages == expected.messages
+        assert one.properties == expected.properties
+        assert one.values == expected.values
+
+
+def test_every_message_and_every_property_of_vectors_is_published(seen_of_vectors: Seen) -> None:
+    seen, expected = seen_of_vectors, described(OF_VECTORS)
     assert seen.messages == expected.messages
-    assert seen.properties == expected.properties
+    of_stories = {"headline", "sources", "source_count", "first"}
+    assert seen.properties == {part: names - of_stories for part, names in expected.properties.items()}
     assert seen.values == expected.values
 
 
@@ -184,12 +237,19 @@ TEXTS = '[pipeline]\nname = "news"\nsource = "documents"\nstories = true\nmirror
 RECORDS = '[pipeline]\nname = "crm"\nsource = "customers"\nkind = "record"\nprofile = "people"\n'
 
 
+SETS = '[pipeline]\nname = "near"\nsource = "items"\nkind = "set"\n'
+VECTOR = '[pipeline]\nname = "near"\nsource = "items"\nkind = "vector"\ndimension = 2\ndistance = 9\n'
+SOURCE_OF = {"text": "source", "set": "sets", "vector": "vectors"}
+
+
 def public_of(text: str) -> tuple[dict[str, str], dict[str, TopicSpec]]:
     """The topics that users know of a pipeline, by the channel that describes them; all that a worker makes."""
     config = parse(text, "news.toml", {})
     (pipeline,) = config.pipelines
     if pipeline.known is None:
-        public = {"source": pipeline.source, **pipeline.named_topics}
+        public = {SOURCE_OF[pipeline.kind]: pipeline.source, **pipeline.named_topics}
+        if pipeline.kind == "vector":
+            public["vector_matches"] = public.pop("matches")
     else:
         named = {CHANNEL_OF.get(key, key): topic for key, topic in pipeline.named_topics.items()}
         public = {"records": pipeline.source, **named}
@@ -198,11 +258,17 @@ def public_of(text: str) -> tuple[dict[str, str], dict[str, TopicSpec]]:
 
 def test_every_channel_is_a_topic_of_one_kind_or_the_other() -> None:
     texts, of_records = public_of(TEXTS)[0], public_of(RECORDS)[0]
-    assert set(CHANNELS) == {*texts, *of_records}
+    of_sets, of_vectors = public_of(SETS)[0], public_of(VECTOR)[0]
+    assert set(CHANNELS) == {*texts, *of_records, *of_sets, *of_vectors}
     assert {*texts} & {*of_records} == {"dead_letters"}
+    assert {*of_sets} - {*texts} == {"sets"}
+    assert {*of_vectors} - {*texts} == {"vectors", "vector_matches"}
 
 
-@pytest.mark.parametrize(("text", "source", "name_of"), [(TEXTS, "documents", "news"), (RECORDS, "customers", "crm")])
+@pytest.mark.parametrize(
+    ("text", "source", "name_of"),
+    [(TEXTS, "documents", "news"), (RECORDS, "customers", "crm"), (SETS, "items", "near"), (VECTOR, "items", "near")],
+)
 def test_topics_are_named_and_made_as_described(text: str, source: str, name_of: str) -> None:
     public, specs = public_of(text)
     for name, topic in public.items():
@@ -289,6 +355,53 @@ def test_keys_are_as_long_as_described() -> None:
         assert key_of(message)["maxLength"] == MAX_ID_BYTES
         assert problems(key_of(message), "k" * MAX_ID_BYTES) == []
         assert problems(key_of(message), "") != []
+
+
+# -- what users write of sets and vectors
+
+READ: list[dict[str, Any]] = [
+    {"id": "a"}, {"id": ""}, {"id": 7}, {"id": None}, {"id": 1.5}, {"id": "a" * 1_025},
+    {"time": NOW_MS}, {"time": True}, {"time": "2024-05-01T12:00:00Z"}, {"time": -62_135_596_800_001},
+    {"deleted": None}, {"deleted": "no"}, {"more": [1]},
+]  # fmt: skip
+WHOLE: list[Any] = [{"deleted": True}, {"deleted": False}, {}, [], "a", 5]
+
+
+ITEMS: list[Any] = [
+    [], ["a"], ["a", 1, "a"], [-(1 << 63)], [1 << 64], ["a" * 1_024], ["a" * 1_025],
+    None, "a", {}, [None], [True], [1.5], [["a"]], 5,
+]  # fmt: skip
+GIVEN: list[Any] = [[1, 0.5], "AACAPwAAAAA=", None, {}, 5, True, ["1", "2"], [None, 1], [True, 1]]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [*({"items": items} for items in ITEMS), *({"items": ["a"], **one} for one in READ), *WHOLE],
+    ids=lambda value: json.dumps(value)[:60],
+)
+def test_a_set_is_read_if_and_only_if_the_schema_takes_it(value: Any) -> None:
+    schema = CHANNELS["sets"]["messages"]["set"]["payload"]
+    assert reads_valued(value, ItemsForm()) == (problems(schema, value) == [])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [*({"vector": vector} for vector in GIVEN), *({"vector": [1, 2], **one} for one in READ), *WHOLE],
+    ids=lambda value: json.dumps(value)[:60],
+)
+def test_a_vector_is_read_if_and_only_if_the_schema_takes_it(value: Any) -> None:
+    schema = CHANNELS["vectors"]["messages"]["vector"]["payload"]
+    assert reads_valued(value, VectorForm(2, "cosine")) == (problems(schema, value) == [])
+
+
+def reads_valued(value: Any, form: Form) -> bool:
+    named = value.get("id") if isinstance(value, dict) else None
+    key = b"a" if named is None else str(named).encode()
+    try:
+        parse_valued(json.dumps(value).encode(), key, form=form, fallback_time_ms=NOW_MS, max_ahead_ms=None)
+    except InputError:
+        return False
+    return True
 
 
 # -- what users write of records
@@ -398,7 +511,7 @@ def reasons(source: str) -> set[str]:
 
 def test_every_reason_of_the_code_is_described_and_no_other() -> None:
     wire = ROOT / "stream_lsh" / "wire"
-    read = [wire / f"{name}.py" for name in ("source", "record", "decision", "message", "ids")]
+    read = [wire / f"{name}.py" for name in ("source", "record", "items", "vectors", "decision", "message", "ids")]
     standardise = ROOT / "stream_lsh" / "records" / "standardise"
     paths = [*read, *standardise.rglob("*.py"), *(ROOT / "stream_lsh" / "worker").rglob("*.py")]
     of_the_code = set().union(*(reasons(path.read_text(encoding="utf-8")) for path in paths))

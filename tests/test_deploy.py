@@ -150,11 +150,16 @@ def test_nothing_is_built_in_the_last_stage() -> None:
     assert copied.text.startswith(f"--from={of(BUILD, 'FROM')[0].text.split(' AS ')[1]} ")
 
 
-def test_the_image_can_compare_records() -> None:
+def test_the_image_has_what_any_pipeline_can_ask_for() -> None:
     (script,) = of(BUILD, "RUN")
-    (extra,) = re.findall(r"\.whl\)\[(\w+)\]", script.text)
+    (extras,) = re.findall(r"\.whl\)\[([\w,]+)\]", script.text)
+    assert extras.split(",") == ["code", "html", "records", "stem"]
+    assert set(extras.split(",")) <= PROJECT["optional-dependencies"].keys()
+
+
+def test_the_extra_for_records_is_what_records_need() -> None:
     libraries = (ROOT / "stream_lsh" / "records" / "libraries.py").read_text(encoding="utf-8")
-    needed = {re.split("[>=<]", one)[0] for one in PROJECT["optional-dependencies"][extra]}
+    needed = {re.split("[>=<]", one)[0] for one in PROJECT["optional-dependencies"]["records"]}
     assert needed == set(re.findall(r"^ +import (\w+)", libraries, re.MULTILINE))
 
 

@@ -19,8 +19,8 @@ import msgspec
 
 from stream_lsh.cli.inflate import file_chunks
 from stream_lsh.cli.inputs import Input, files_of
-from stream_lsh.cli.lines import Splitter, rows_of, table, text_lines, too_large, undecoded
-from stream_lsh.errors import ConfigError, InputError, MalformedMessage
+from stream_lsh.cli.lines import Splitter, cells, check_columns, rows_of, table, text_lines, too_large
+from stream_lsh.errors import InputError, MalformedMessage
 from stream_lsh.text.page import page_source
 from stream_lsh.wire.source import FieldNames
 
@@ -122,16 +122,7 @@ def _table_blocks(one: Input, names: FieldNames, max_bytes: int, *, stories: boo
 
 def _columns(one: Input, header: list[str], names: FieldNames, *, stories: bool) -> dict[str, int]:
     """Where the columns stand."""
-    missing = [name for name in (names.id, names.text) if name not in header]
-    if missing:
-        options = {names.id: "--id-column", names.text: "--text-column"}
-        raise ConfigError(
-            [
-                f"{one.path}: got no column {name!r}, there are {', '.join(map(repr, header[:20]))}: "
-                f"name it with {options[name]}"
-                for name in missing
-            ]
-        )
+    check_columns(one.path, header, {names.id: "--id-column", names.text: "--text-column"})
     wanted = (names.id, names.text, names.time, *((names.title, names.source, names.url) if stories else ()))
     return {name: header.index(name) for name in wanted if name in header}
 
@@ -139,20 +130,10 @@ def _columns(one: Input, header: list[str], names: FieldNames, *, stories: bool)
 def _row_value(
     row: list[str] | csv.Error, header: list[str], columns: dict[str, int], time_name: str, max_bytes: int
 ) -> bytes:
-    if isinstance(row, csv.Error):
-        raise MalformedMessage("csv", f"got a row that cannot be read ({row})")
-    if len(row) != len(header):
-        raise MalformedMessage(
-            "csv", f"got a row of {len(row)} fields, expected {len(header)} as in the header: is a quote missing?"
-        )
-    found: dict[str, str | int | None] = {name: row[at] for name, at in columns.items()}
-    size = sum(len(row[at].encode("utf-8", "surrogateescape")) for at in columns.values())
-    if size > max_bytes:
-        raise too_large(size, max_bytes)
-    if any(undecoded(row[at]) for at in columns.values()):
-        raise MalformedMessage("utf8", "got bytes that are not UTF-8: convert the file, as with iconv")
+    wanted = cells(row, len(header), [*columns.values()], max_bytes)
+    found: dict[str, str | int | None] = dict(zip(columns, wanted, strict=True))
     if time_name in list(found)[2:]:
-        time = row[columns[time_name]].strip()
+        time = str(found[time_name]).strip()
         found[time_name] = int(time) if time.lstrip("-").isdecimal() and len(time) < 20 else time or None
     return _json_line(found)
 

@@ -21,7 +21,7 @@ from importlib import import_module
 from stream_lsh.cli.collecting import few_collections
 from stream_lsh.cli.elsewhere import Elsewhere
 from stream_lsh.cli.inflate import STDIN
-from stream_lsh.cli.inputs import Input, find_inputs
+from stream_lsh.cli.inputs import Input, find_inputs, same_file
 from stream_lsh.cli.options import add_guards, add_input, add_matching, add_work, parse
 from stream_lsh.cli.outputs import STDOUT, Outputs
 from stream_lsh.cli.parsing import Parser
@@ -62,7 +62,7 @@ def run_with(options: Namespace) -> int:
     """Compare what the options name, and write what they ask for; returns the exit code."""
     started = time.monotonic()
     inputs = find_inputs(options.file, options.format)
-    _check_outputs(options, inputs)
+    check_outputs(options, inputs)
     with ExitStack() as open_things:
         open_things.enter_context(few_collections())
         hold()
@@ -107,21 +107,18 @@ def _parser() -> Parser:
     return parser
 
 
-def _check_outputs(options: Namespace, inputs: Sequence[Input]) -> None:
+def check_outputs(options: Namespace, inputs: Sequence[Input]) -> None:
+    """Raise ConfigError if two outputs are one file, or one is an input."""
     named = (options.matches, options.clusters, options.told, options.rejects)
     given = [path for path in named if path is not None]
     problems = []
     for path in given:
         if given.count(path) > 1 and path != os.devnull:
             problems.append(f"{path}: two outputs cannot be one file")
-        if path != STDOUT and any(one.path != STDIN and _same(one.path, path) for one in inputs):
+        if path != STDOUT and any(same_file(one, path) for one in inputs):
             problems.append(f"{path}: is an input, and would be replaced")
     if problems:
         raise ConfigError(sorted(set(problems)))
-
-
-def _same(one: str, other: str) -> bool:
-    return os.path.exists(other) and os.path.samefile(one, other)
 
 
 def _useful_jobs(inputs: Sequence[Input]) -> int:

@@ -15,14 +15,14 @@ from stream_lsh.ledger.paths import Link
 from stream_lsh.model import Document
 from stream_lsh.pipeline.explain import Evidence
 from stream_lsh.pipeline.local import Limits, LocalPipeline
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.scheme import Scheme
 from stream_lsh.text.spelling import nearest
 
 _MOST_PROPOSED = 10_000
 """Ids among which the one that was meant is looked for: some 10 us each."""
 
 
-def evidence_in_files(options: Namespace, inputs: Sequence[Input], scheme: TextScheme, limits: Limits) -> Evidence:
+def evidence_in_files(options: Namespace, inputs: Sequence[Input], scheme: Scheme, limits: Limits) -> Evidence:
     """What files say of the two documents of the options.
 
     Raises:

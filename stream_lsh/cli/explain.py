@@ -180,5 +180,5 @@ def _live(options: Namespace, config: "Config", pipeline: "PipelineConfig") -> "
     from stream_lsh.worker.explaining import evidence_of  # noqa: PLC0415
 
     evidence = asyncio.run(evidence_of(config, pipeline, (options.one, options.other)))
-    settings = Settings(pipeline.text_scheme(), pipeline.threshold, pipeline.limits())
+    settings = Settings(pipeline.pairwise_scheme(), pipeline.least, pipeline.limits())
     return explain(options.one, options.other, evidence, settings)

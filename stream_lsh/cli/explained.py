@@ -35,7 +35,7 @@ def as_text(explanation: Explanation, screen: Screen, *, full: bool) -> Iterator
     if explanation.path:
         yield from _path(explanation.path, full=full)
     for side, mark in zip(explanation.sides, (_taken, _added), strict=True):
-        if side.document is not None and side.document.text is not None:
+        if side.document is not None and side.document.text is not None and side.shingles is not None:
             yield ""
             yield f"{_name(side.id)}:"
             yield marked(side.document.text, side.passages, partial(mark, screen), full=full).rstrip("\n")
@@ -88,6 +88,7 @@ def _json_comparison(compared: Comparison) -> dict[str, Any]:
         "bands": compared.bands,
         "probability": compared.probability,
         "identical": compared.identical,
+        **({} if compared.distance is None else {"distance": compared.distance}),
     }
 
 
@@ -99,7 +100,7 @@ def said(explanation: Explanation) -> str:
     compared, path = explanation.comparison, explanation.path
     steps, least = (0, 0.0) if not path else (len(path), min(link.similarity for link in path))
     if compared is not None and compared.identical and explanation.reason == Reason.MATCH:
-        return "they have the same shingles"
+        return "they have the same shingles" if compared.distance is None else "they are the same vector"
     words: dict[Reason, Callable[[], str]] = {
         Reason.MATCH: lambda: "they match",
         Reason.CHAIN: lambda: f"{steps:,} matches connect them, the weakest with a similarity of {least:.4f}",
@@ -108,7 +109,7 @@ def said(explanation: Explanation) -> str:
             f"no text is there any more of {_those(explanation, lambda side: side.document is None)}"
         ),
         Reason.DELETED: lambda: f"deleted: {_those(explanation, _is_deleted)}",
-        Reason.EMPTY: lambda: f"no shingles, so no match: {_those(explanation, lambda side: not side.shingles)}",
+        Reason.EMPTY: lambda: f"no shingles, so no match: {_those(explanation, lambda side: side.shingles == 0)}",
         Reason.EXPIRED: lambda: "one of them has expired, or had when the other one came",
         Reason.GUARD: lambda: (
             f"{steps:,} {'match connects' if steps == 1 else 'matches connect'} them, "
@@ -117,7 +118,11 @@ def said(explanation: Explanation) -> str:
         Reason.UNSETTLED: lambda: "messages are still under way, ask again when nothing waits",
         Reason.APART: lambda: f"their times are {_apart(explanation)} apart, which is more than the retention",
         Reason.SIZES: lambda: "one of them has more shingles than the other one by more than the measure allows",
-        Reason.BELOW: lambda: f"they are less similar than the threshold, {explanation.threshold:g}",
+        Reason.BELOW: lambda: (
+            f"they are less similar than the threshold, {explanation.threshold:g}"
+            if compared is None or compared.distance is None
+            else f"they are farther apart than matches may be, {compared.greatest:g}"
+        ),
         Reason.NO_BAND: lambda: (
             "they have no band in common, and were never compared; a higher recall asks for more bands"
         ),
@@ -149,7 +154,9 @@ def _about(side: Side) -> str:
     elif side.document.text is None:
         facts.append("deleted")
     else:
-        facts += [f"{len(side.document.text):,} characters", f"{side.shingles:,} shingles", _time(side.document)]
+        if side.shingles is not None:
+            facts += [f"{len(side.document.text):,} characters", f"{side.shingles:,} shingles"]
+        facts.append(_time(side.document))
     facts.append("in no cluster" if side.cluster is None else f"cluster {_name(side.cluster)}")
     return f"{_name(side.id)}: {', '.join(facts)}"
 
@@ -161,10 +168,21 @@ def _time(document: Document) -> str:
 
 
 def _compared(compared: Comparison, threshold: float) -> Iterator[str]:
+    if compared.distance is not None:
+        yield f"distance    {compared.distance:.6g}; the greatest of a match is {compared.greatest:g}"
+        yield f"signatures  {compared.matching} of {compared.slots} functions agree"
+        yield (
+            f"bands       {compared.met} of {compared.bands} in common; "
+            f"two so near have one with a probability of {_probability(compared.probability)}"
+        )
+        return
     yield (
         f"similarity  {compared.similarity:.4f}: {compared.shared:,} of {compared.union:,} shingles are shared; "
         f"the threshold is {threshold:g}"
     )
+    if not compared.slots:
+        yield f"method      exact: two that reach the threshold meet in a bucket; these meet in {compared.met:,}"
+        return
     yield f"estimate    {compared.estimate:.4f}: {compared.matching} of {compared.slots} slots of the signatures agree"
     yield (
         f"bands       {compared.met} of {compared.bands} in common; "

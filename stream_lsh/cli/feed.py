@@ -1,4 +1,6 @@
-"""`stream-lsh feed`: documents or records from files to the source topic of a pipeline, keyed by id as in Java.
+"""`stream-lsh feed`: documents, records, sets or vectors from files to the source topic of a pipeline.
+
+Messages are keyed by id, on the partition that Java clients choose.
 
 A line that cannot be read is named and passed over.  The command ends when the brokers have everything.
 """
@@ -21,6 +23,7 @@ from stream_lsh.cli.progress import Progress
 from stream_lsh.cli.reading import read
 from stream_lsh.cli.record_inputs import find_record_inputs, read_records
 from stream_lsh.cli.record_shapes import RecordNames
+from stream_lsh.cli.value_inputs import of_values, read_values
 from stream_lsh.errors import ConfigError, InvariantError
 from stream_lsh.wire.source import RAW
 
@@ -34,6 +37,8 @@ examples:
   stream-lsh feed --config news.toml --rate 100 news/
   stream-lsh feed --config people.toml crm.csv shop.jsonl.gz
 
+Sets and vectors are JSON lines, or a column of a table: items with | between them, numbers with blanks; --text-column
+names it (default items, vector).
 Files for a pipeline of records are read as `link` reads them: of several files each is a source, and ids are SOURCE/ID.
 """
 _SHOWN = 5
@@ -43,11 +48,15 @@ def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
     options = _parser().parse(arguments)
     from stream_lsh.config import load  # noqa: PLC0415
+    from stream_lsh.config.values import OF_VALUES  # noqa: PLC0415
 
     config = load(options.config, os.environ)
     pipeline = one_of(config, options.pipeline)
-    what = "documents" if pipeline.known is None else "records"
-    if pipeline.known is None:
+    what = {"record": "records", "set": "sets", "vector": "vectors"}.get(pipeline.kind, "documents")
+    if pipeline.kind in OF_VALUES:
+        of_values(options, pipeline.form)
+        inputs = find_inputs(options.file, options.format)
+    elif pipeline.known is None:
         of_documents(options)
         options.stories, options.html = pipeline.stories, RAW if pipeline.html != "off" else pipeline.html
         inputs = find_inputs(options.file, options.format)
@@ -58,8 +67,8 @@ def run(arguments: Sequence[str]) -> int:
 
     feeder = Feeder(config.kafka, pipeline)
     started = time.monotonic()
-    parts = _documents(inputs, options, pipeline) if pipeline.known is None else _records(inputs, options, pipeline)
-    refused = asyncio.run(_feed(feeder, inputs, parts, options, what))
+    reading = _values if pipeline.kind in OF_VALUES else _documents if pipeline.known is None else _records
+    refused = asyncio.run(_feed(feeder, inputs, reading(inputs, options, pipeline), options, what))
     seconds = time.monotonic() - started
     if not options.quiet:
         aside = f", {refused:,} put aside" if refused else ""
@@ -80,6 +89,15 @@ def _documents(inputs: Sequence[Input], options: Namespace, pipeline: "PipelineC
 
     for part in read(inputs, options, fallback_time_ms=int(time.time() * 1000)):
         messages = (message(document, pipeline.fields) for document in part.documents)
+        yield _Messages(messages, part.refused, part.position)
+
+
+def _values(inputs: Sequence[Input], options: Namespace, pipeline: "PipelineConfig") -> Iterator[_Messages]:
+    from stream_lsh.worker.feeding import valued_message  # noqa: PLC0415
+
+    form = pipeline.form
+    for part in read_values(inputs, options, form, fallback_time_ms=int(time.time() * 1000)):
+        messages = (valued_message(document, form, pipeline.fields) for document in part.documents)
         yield _Messages(messages, part.refused, part.position)
 
 
@@ -109,7 +127,9 @@ def _of_records(options: Namespace) -> None:
 
 
 def _parser() -> Parser:
-    parser = Parser("feed", "Send documents or records from files to the source topic of a pipeline.", _EPILOG)
+    parser = Parser(
+        "feed", "Send documents, records, sets or vectors from files to the source topic of a pipeline.", _EPILOG
+    )
     add = parser.add_argument
     add(
         "file",

@@ -43,6 +43,11 @@ def find_inputs(paths: Sequence[str], format: str | None) -> list[Input]:
     return inputs
 
 
+def same_file(one: Input, path: str) -> bool:
+    """Whether an output of this path would replace an input."""
+    return one.path != STDIN and os.path.exists(path) and os.path.samefile(one.path, path)
+
+
 def _format(path: str) -> str:
     name = path.lower().removesuffix(".gz").removesuffix(".zst")
     return "csv" if name.endswith(".csv") else "tsv" if name.endswith((".tsv", ".tab")) else "jsonl"

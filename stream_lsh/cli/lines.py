@@ -1,11 +1,11 @@
 """Lines and rows of files, one after the other, whatever the size of the file."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stream_lsh.cli.inflate import file_chunks
-from stream_lsh.errors import InputError, UnusableDocument
+from stream_lsh.errors import ConfigError, InputError, MalformedMessage, UnusableDocument
 
 
 class Splitter:
@@ -88,3 +88,49 @@ def rows_of(rows: Any) -> Iterator[tuple[list[str] | csv.Error, int]]:
             yield error, rows.line_num
         else:
             yield row, rows.line_num
+
+
+def check_columns(path: str, header: Sequence[str], wanted: Mapping[str, str]) -> None:
+    """See to it that a table has some columns.
+
+    Args:
+        path: of the table, for messages.
+        header: its first row.
+        wanted: the columns, and the option that names each.
+
+    Raises:
+        ConfigError: those that it has not.
+    """
+    missing = [name for name in wanted if name not in header]
+    if missing:
+        there = ", ".join(map(repr, header[:20]))
+        raise ConfigError(
+            [f"{path}: got no column {name!r}, there are {there}: name it with {wanted[name]}" for name in missing]
+        )
+
+
+def cells(row: list[str] | csv.Error, width: int, at: Sequence[int], max_bytes: int) -> list[str]:
+    """What a row has in some columns.
+
+    Args:
+        row: one of `rows_of`.
+        width: of the header.
+        at: where the columns stand.
+        max_bytes: of all of them.
+
+    Raises:
+        MalformedMessage, UnusableDocument: csv, size, utf8.
+    """
+    if isinstance(row, csv.Error):
+        raise MalformedMessage("csv", f"got a row that cannot be read ({row})")
+    if len(row) != width:
+        raise MalformedMessage(
+            "csv", f"got a row of {len(row)} fields, expected {width} as in the header: is a quote missing?"
+        )
+    found = [row[place] for place in at]
+    size = sum(len(cell.encode("utf-8", "surrogateescape")) for cell in found)
+    if size > max_bytes:
+        raise too_large(size, max_bytes)
+    if any(map(undecoded, found)):
+        raise MalformedMessage("utf8", "got bytes that are not UTF-8: convert the file, as with iconv")
+    return found

@@ -26,12 +26,18 @@ COMMANDS = {
     "tail": "show what a pipeline publishes, as it comes",
     "check": "say how configuration, brokers, topics and state stand; --audit: whether matches and members are true",
     "dedup": "find near-duplicates in files: JSON lines, CSV, TSV, folders of text",
+    "allpairs": "find all pairs of near-duplicates in files, exactly: slower than dedup, and misses nothing",
+    "sets": "find similar sets in files: customers by what they bought, users by pages, fingerprints",
+    "neighbours": "find vectors in files that are near each other, or near those that are asked about",
     "link": "find the records in files that are the same thing: people, companies, products, publications",
     "news": "show the stories in articles, as text or HTML: headline, outlets, who was first",
     "mirrors": "show the sites that mirror each other, from their pages: shares, and who is contained in whom",
+    "plagiarism": "show who has passages of whom in texts, side by side, however little of either they are",
+    "clones": "find functions in sources that are copies of each other, renamed and edited ones too",
+    "explain": "say why two documents are in one cluster, or why not, and mark what they share",
+    "tune": "choose bands and rows, for a threshold or for the documents in files: candidates, recall, memory",
     "train": "learn from records in files what each field says for or against a match",
     "profile": "propose, show and check profiles: how records of a kind are compared",
-    "explain": "say why two documents are in one cluster, or why not, and mark what they share",
 }
 """Every command and what it does; its module has the same name."""
 

@@ -13,6 +13,8 @@ EITHER_FORMATS = (*FORMATS, "parquet")
 """Of files that may be of records as well."""
 MEASURES = ("jaccard", "containment")
 """Those of `measure.catalog`, which takes long to load."""
+METHODS = ("lsh", "exact")
+"""Those of `pipeline.methods`, likewise."""
 _COLUMNS = {
     "id": "id",
     "text": "text",
@@ -39,8 +41,8 @@ def parse(parser: Parser, arguments: Sequence[str], preset: str | None = None) -
     return parser.parse(arguments)
 
 
-def add_matching(parser: Parser, *, preset: bool = True) -> None:
-    """What counts as a match; with --preset or without."""
+def add_matching(parser: Parser, *, preset: bool = True, limits: bool = True) -> None:
+    """What counts as a match; with --preset or without, with what bounds the work for each document or without."""
     group = parser.add_argument_group("what counts as a match")
     add = group.add_argument
     if preset:
@@ -65,8 +67,10 @@ def add_matching(parser: Parser, *, preset: bool = True) -> None:
     add(
         "--shingles",
         default="word:3",
-        metavar="KIND:K",
-        help="what is compared: runs of K words or characters: word:3, char:5; or stopword:en (default word:3)",
+        metavar="SHINGLES",
+        help="what is compared: runs of words (word:3), of characters (char:5), of other tokens (mixed:3, space:3, "
+        "stem:en:3, code:python:5), stop words (stopword:en), capitals (capital:3); with counts (bag:word:3) "
+        "(default word:3)",
     )
     add(
         "--html",
@@ -81,6 +85,14 @@ def add_matching(parser: Parser, *, preset: bool = True) -> None:
         default=0.99,
         metavar="R",
         help="probability that a pair at the threshold is found; more similar ones are surer (default 0.99)",
+    )
+    if not limits:
+        return
+    add(
+        "--method",
+        choices=METHODS,
+        default="lsh",
+        help="find nearly all matches, as --recall says, or all of them: exact is for thresholds near 1 (default lsh)",
     )
     add(
         "--max-candidates",

@@ -57,15 +57,16 @@ class Output:
         piece = bytearray()
         for line in lines:
             if piece and len(piece) + len(line) + 1 > _AT_ONCE:
-                self._put(piece)
+                self.put(piece)
                 piece = bytearray()
             piece += line
             piece += b"\n"
             if self.closed_by_reader:
                 return
-        self._put(piece)
+        self.put(piece)
 
-    def _put(self, data: bytes | bytearray) -> None:
+    def put(self, data: bytes | bytearray) -> None:
+        """Write bytes as they are; raises as `write` does."""
         try:
             while data:
                 data = data[os.write(self._descriptor, data) :]

@@ -11,7 +11,8 @@ from stream_lsh.cli.parts import Part, Refused
 from stream_lsh.errors import InputError, UnusableDocument
 from stream_lsh.wire.source import FieldNames, parse_lines
 
-_MAX_AHEAD_MS = 3_600_000
+MAX_AHEAD_MS = 3_600_000
+"""What lies further ahead of now has a wrong time."""
 
 
 def read(inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0) -> Iterator[Part]:
@@ -35,15 +36,16 @@ def read(inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0)
             fallback_time_ms=time_ms,
             max_bytes=1 << 62 if block.checked else options.max_document_bytes,
             # The future begins an hour from now, whatever a document without a time falls back to.
-            max_ahead_ms=now_ms + _MAX_AHEAD_MS - time_ms,
+            max_ahead_ms=now_ms + MAX_AHEAD_MS - time_ms,
             names=names,
             stories=options.stories,
             html=options.html,
         )
-        yield Part(documents, _refused(block, errors), block.position)
+        yield Part(documents, refused_of(block, errors), block.position)
 
 
-def _refused(block: Block, errors: Iterable[tuple[int, InputError]]) -> list[Refused]:
+def refused_of(block: Block, errors: Iterable[tuple[int, InputError]]) -> list[Refused]:
+    """What was put aside of a block, in order, with its places."""
     refused = []
     for index, error in sorted([*block.errors, *errors], key=lambda found: found[0]):
         message = str(error)

@@ -19,10 +19,13 @@ from stream_lsh.cli.progress import Progress
 from stream_lsh.cli.signers import Signers
 from stream_lsh.errors import ConfigError
 from stream_lsh.ledger.guards.choice import Guards
-from stream_lsh.measure.catalog import measure_of
+from stream_lsh.measure.catalog import Measure, measure_of
 from stream_lsh.model import About, Cluster, Document
+from stream_lsh.pipeline.exact_scheme import ExactScheme
 from stream_lsh.pipeline.local import Limits, LocalPipeline
+from stream_lsh.pipeline.methods import LSH, most_candidates, unfit
 from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.schemes import ShingleScheme
 from stream_lsh.wire.public import match_messages
 
 PIPELINE = "dedup"
@@ -31,24 +34,42 @@ PIPELINE = "dedup"
 _PENDING = 32
 
 
-def scheme_of(options: Namespace) -> TextScheme:
+def scheme_of(options: Namespace) -> ShingleScheme:
     """The scheme that the options ask for; raises ConfigError where they do not fit each other."""
-    try:
-        measure = measure_of(options.measure, options.size_ratio)
-    except ConfigError as error:
-        raise ConfigError([f"--{problem.replace('_', '-', 1)}" for problem in error.problems]) from None
+    if options.method == LSH:
+        return banded_scheme(options)
+    measure = measure_for(options)
+    problems = unfit(options.method, options.recall, options.max_candidates)
+    told = [f"--{name.replace('_', '-')}: {problem}" for name, problem in problems]
+    if told:
+        raise ConfigError(told)
+    return ExactScheme(options.threshold, options.shingles, measure=measure, min_characters=options.min_characters)
+
+
+def banded_scheme(options: Namespace, slots: int = 128) -> TextScheme:
+    """That of the method `lsh`; raises ConfigError where the options do not fit each other."""
     return TextScheme(
         options.threshold,
         options.shingles,
         recall=options.recall,
-        measure=measure,
+        slots=slots,
+        measure=measure_for(options),
         min_characters=options.min_characters,
     )
 
 
+def measure_for(options: Namespace) -> Measure:
+    """The measure that the options ask for; raises ConfigError where they do not fit each other."""
+    try:
+        return measure_of(options.measure, options.size_ratio)
+    except ConfigError as error:
+        raise ConfigError([f"--{problem.replace('_', '-', 1)}" for problem in error.problems]) from None
+
+
 def limits_of(options: Namespace) -> Limits:
     """Retention, caps and guards that the options ask for; raises ConfigError where guards say nothing."""
-    return Limits.of(options.max_candidates, options.retention, guards_of(options, options.threshold))
+    most = most_candidates(options.method, options.max_candidates)
+    return Limits.of(most, options.retention, guards_of(options, options.threshold))
 
 
 def guards_of(options: Namespace, threshold: float) -> Guards:
@@ -152,7 +173,7 @@ class Work:
             )
             outputs.matches.write(value for _, value, _ in messages if value is not None)
         if outputs.clusters is not None:
-            outputs.clusters.write(_cluster_line(cluster) for cluster in self._answers.clusters())
+            outputs.clusters.write(cluster_line(cluster) for cluster in self._answers.clusters())
         if outputs.told is not None:
             lines = import_module(f"stream_lsh.cli.{self._options.tell}").lines
             outputs.told.write(lines(self._answers, self._known, self._options))
@@ -183,7 +204,8 @@ class Work:
         sys.stderr.write("".join(f"{line}\n" for line in lines))
 
 
-def _cluster_line(cluster: Cluster) -> bytes:
+def cluster_line(cluster: Cluster) -> bytes:
+    """A cluster as a line of JSON."""
     value = {"cluster": cluster.id, "members": cluster.members}
     try:
         return encode(value)

@@ -14,10 +14,11 @@ Nothing here reads the process's environment: the caller hands it in.  Relative 
 
 from stream_lsh.config.kafka import KafkaConfig, SecurityConfig
 from stream_lsh.config.kinds import Secret
-from stream_lsh.config.model import Config, PipelineConfig, WorkerConfig
+from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.config.reading import load, parse
 from stream_lsh.config.shown import SettingShown, settings_shown, settings_text
 from stream_lsh.config.topics import TopicsConfig
+from stream_lsh.config.worker import WorkerConfig
 
 __all__ = [
     "Config",

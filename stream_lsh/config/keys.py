@@ -73,6 +73,12 @@ _PLAIN: Mapping[type, Sequence[tuple[Kind, str]]] = {
         (FIELD_NAME, "with `stories`, the field with the title; without one the first line of the text is"),
         (FIELD_NAME, "with `stories`, the field with the outlet; without one the host of the URL is"),
         (FIELD_NAME, "with `stories`, the field with the URL"),
+        (FIELD_NAME, "of sets, the field with the items: a list of strings and integers"),
+        (
+            FIELD_NAME,
+            "of vectors, the field with the vector: a list of numbers, or base64 of float32, little-endian; with "
+            "`hamming` also a string of 0 and 1, or hexadecimal digits",
+        ),
     ),
     Guards: (
         (FLAG, "a single pair does not hold two groups of two documents or more together"),

@@ -24,6 +24,7 @@ LONGEST_TOPIC = 249
 """Characters of a topic's name, as Kafka has it."""
 _LONGEST_SPAN = "1000000d"
 _MAX_INT32 = (1 << 31) - 1
+_MAX_LENGTH = 1e15
 
 
 class Secret:
@@ -121,13 +122,11 @@ def whole(least: int, most: int = _MAX_INT32) -> Kind:
     return Kind(expected, convert, _number)
 
 
-def choice(options: Sequence[str], planned: Sequence[str] = ()) -> Kind:
-    """One of several words; `planned` are those that will be."""
+def choice(options: Sequence[str]) -> Kind:
+    """One of several words."""
     expected = options[0] if len(options) == 1 else f"{', '.join(options[:-1])} or {options[-1]}"
 
     def convert(value: object) -> str:
-        if value in planned:
-            raise Unfit(expected=f"{expected} ({', '.join(planned)}: not implemented yet)")
         if not isinstance(value, str) or value not in options:
             by_lower = {option.lower(): option for option in options}
             raise Unfit(by_lower[nearest(value, by_lower)] if isinstance(value, str) and value else None)
@@ -182,6 +181,12 @@ def _share(value: object, *, zero: bool = False) -> float:
 
 def _size_ratio(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= MOST_SIZE_RATIO:
+        raise Unfit
+    return float(value)
+
+
+def _length(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MAX_LENGTH:
         raise Unfit
     return float(value)
 
@@ -299,6 +304,7 @@ LEAST_SHARE = Kind("a number from 0 to below 1", partial(_share, zero=True), _nu
 PRESET = choice(("none", *PRESETS))
 SHARE = Kind("a number above 0 and below 1", _share, _number)
 SIZE_RATIO = Kind(f"a number from 1 to {MOST_SIZE_RATIO:g}", _size_ratio, _number)
+LENGTH = Kind("a number from 0 on", _length, _number)
 FLAG = Kind("true or false", _flag, lambda text: {"true": True, "false": False}.get(text.lower(), text))
 FIELD_NAME = Kind("the name of a field", _text)
 ANY_TEXT = Kind("a string", _any_text)

@@ -6,19 +6,25 @@ What `load` and `parse` return has been checked as a whole; what is made by hand
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from stream_lsh.config import kinds
+from stream_lsh.config.grid import GridConfig
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.keys import key, table
 from stream_lsh.config.kinds import choice, size, span, whole
 from stream_lsh.config.topics import TopicNames, TopicsConfig
+from stream_lsh.config.values import FAMILIES, OF_VALUES, form_of, measure_of, results_of, scheme_of
+from stream_lsh.config.worker import DEFAULT_APP_ID, WorkerConfig
 from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
+from stream_lsh.lsh.solver import Banding
 from stream_lsh.measure.catalog import JACCARD, MEASURES, Measure
 from stream_lsh.measure.containment import SIZE_RATIO, Containment
 from stream_lsh.model import Document
-from stream_lsh.pipeline.local import Limits
-from stream_lsh.pipeline.scheme import Scheme, TextScheme
+from stream_lsh.pipeline.local import BATCH, Limits
+from stream_lsh.pipeline.methods import EXACT, LSH, METHODS, most_candidates, text_scheme
+from stream_lsh.pipeline.scheme import Scheme, banding_for
+from stream_lsh.pipeline.schemes import PairwiseScheme, ShingleScheme
+from stream_lsh.pipeline.vector_measures import MOST_DIMENSIONS, VECTOR_MEASURES
 from stream_lsh.presets import DAY_MS
 from stream_lsh.records.reading import Reader
 from stream_lsh.wire.cut import FRAME_BYTES
@@ -27,57 +33,12 @@ from stream_lsh.wire.message import MAX_AHEAD_MS, MAX_DOCUMENT_BYTES
 from stream_lsh.wire.record import parse_record
 from stream_lsh.wire.results import Results, TextResults
 from stream_lsh.wire.source import FieldNames, parse_document
+from stream_lsh.wire.valued import Form, parse_valued
 
-DEFAULT_APP_ID = "stream-lsh"
 FRAME_ROOM = 65_536
 """Bytes that a document's message may be longer than the document."""
 
-KINDS = ("text", "record")
-PLANNED_KINDS = ("set", "vector")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerConfig:
-    """The process, and the application that all workers with the same `app_id` are."""
-
-    app_id: str = field(
-        default=DEFAULT_APP_ID,
-        metadata=key(kinds.TOPIC, "the application: its consumer group, and the prefix of its internal topics"),
-    )
-    data_dir: Path | None = field(
-        default=Path("state"),
-        metadata=key(kinds.FOLDER, "where a copy of the state is kept on disk; without, all of it is in memory"),
-    )
-    standbys: int = field(
-        default=0,
-        metadata=key(
-            whole(0, 100),
-            "other workers that follow each partition and take it over without reading its state; all, if there are "
-            "fewer",
-        ),
-    )
-    web: str = field(
-        default="127.0.0.1:6066", metadata=key(kinds.WEB, "where metrics and health are served; there is no password")
-    )
-    session_timeout_ms: int = field(
-        default=6_000,
-        metadata=key(
-            span(least="1s"),
-            "how long a worker may be silent until others take over; brokers refuse less than their "
-            "`group.min.session.timeout.ms`, 6s",
-            "session_timeout",
-        ),
-    )
-    commit_interval_ms: int = field(
-        default=500,
-        metadata=key(span(least="50ms"), "how often offsets are committed: what a crash may repeat", "commit_interval"),
-    )
-
-    @property
-    def web_address(self) -> tuple[str, int] | None:
-        """Host and port; None where nothing is served."""
-        host, _, port = self.web.rpartition(":")
-        return (host.strip("[]"), int(port)) if self.web else None
+KINDS = ("text", "record", "set", "vector")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +56,10 @@ class PipelineConfig(TopicNames):
         default="none",
         metadata=key(kinds.PRESET, "defaults that go together, for articles or for pages; what is set beside it holds"),
     )
-    kind: str = field(default="text", metadata=key(choice(KINDS, PLANNED_KINDS), "what is compared"))
+    kind: str = field(
+        default="text",
+        metadata=key(choice(KINDS), "what is compared: texts, records, sets that are given as such, or vectors"),
+    )
     profile: str = field(
         default="",
         metadata=key(
@@ -116,21 +80,53 @@ class PipelineConfig(TopicNames):
         default="word:3",
         metadata=key(
             kinds.SHINGLES,
-            "what is compared of a text: runs of k characters or words; or stop words, with the two words after each",
+            "what is compared of a text; [which to choose](choosing-parameters.md#shingles)",
         ),
     )
     threshold: float = field(default=0.8, metadata=key(kinds.SHARE, "the least similarity of a match"))
+    method: str = field(
+        default=LSH,
+        metadata=key(choice(METHODS), "how matches are found: nearly all of them, as `recall` says, or all of them"),
+    )
     measure: str = field(
         default=JACCARD.name,
         metadata=key(
-            choice(MEASURES),
-            "of similarity: shared shingles over those of both texts, or over those of the shorter one",
+            choice((*MEASURES, *VECTOR_MEASURES)),
+            "of similarity: shared shingles over those of both texts, or over those of the shorter one; of vectors the "
+            "other three",
         ),
     )
     size_ratio: float = field(
         default=SIZE_RATIO,
         metadata=key(
             kinds.SIZE_RATIO, "only with `containment`: how many times as many shingles the longer text has at most"
+        ),
+    )
+    bag: bool = field(
+        default=False,
+        metadata=key(kinds.FLAG, "of sets: repeated items count, by the lesser and the greater number of each"),
+    )
+    family: str = field(
+        default=FAMILIES[0],
+        metadata=key(choice(FAMILIES), "of sets: what finds those that are alike; `grid` is for fingerprints"),
+    )
+    dimension: int = field(
+        default=0, metadata=key(whole(0, MOST_DIMENSIONS), "of vectors: how many values each has; required")
+    )
+    distance: float = field(
+        default=0.0,
+        metadata=key(
+            kinds.LENGTH,
+            "of vectors, in place of `threshold`: the greatest distance of a match, in degrees (`cosine`), as a length "
+            "(`euclidean`), or in positions (`hamming`); required",
+        ),
+    )
+    line_width: float = field(
+        default=0.0,
+        metadata=key(
+            kinds.LENGTH,
+            "only with `euclidean`: how wide the intervals are that vectors fall into on a line; 0: four times the "
+            "distance",
         ),
     )
     recall: float = field(
@@ -140,6 +136,13 @@ class PipelineConfig(TopicNames):
     slots: int = field(
         default=128, metadata=key(whole(1, 65_536), "the length of a signature: 4 bytes each, in every document kept")
     )
+    bands: int = field(
+        default=0,
+        metadata=key(
+            whole(0, 65_536), "how many stretches of a signature are looked up, with `rows`; 0: chosen for the recall"
+        ),
+    )
+    rows: int = field(default=0, metadata=key(whole(0, 65_536), "slots in each band; `stream-lsh tune` advises"))
     normalise: tuple[str, ...] = field(
         default=("nfc",), metadata=key(kinds.NORMAL_FORMS, "the forms that a text is brought into first, in order")
     )
@@ -186,6 +189,13 @@ class PipelineConfig(TopicNames):
             "max_ahead",
         ),
     )
+    shadow: float = field(
+        default=0.0002,
+        metadata=key(
+            kinds.LEAST_SHARE,
+            "the share of documents that are compared with all recent ones, to measure the recall; 0: none",
+        ),
+    )
     on_bug: str = field(
         default="halt",
         metadata=key(
@@ -212,6 +222,7 @@ class PipelineConfig(TopicNames):
             "sites of which at least this share of pages is in another one are told; 0: none; needs `stories`",
         ),
     )
+    grid: GridConfig = field(default=GridConfig(), metadata=table(GridConfig, "of sets with the family `grid`"))
     fields: FieldNames = field(
         default=FieldNames(), metadata=table(FieldNames, "what the source calls the fields of a document")
     )
@@ -225,14 +236,19 @@ class PipelineConfig(TopicNames):
     def scheme(self) -> Scheme:
         """What makes signatures and buckets and compares; raises ConfigError where the settings do not fit."""
         if self.known is None:
-            return self.text_scheme()
+            return self.pairwise_scheme()
         from stream_lsh.pipeline.record_scheme import RecordScheme  # noqa: PLC0415 - loads the libraries of comparators
 
         return RecordScheme(self.known.profile)
 
-    def text_scheme(self) -> TextScheme:
+    def pairwise_scheme(self) -> PairwiseScheme:
+        """The scheme of a pipeline of anything but records."""
+        return scheme_of(self) if self.kind in OF_VALUES else self.text_scheme()
+
+    def text_scheme(self) -> ShingleScheme:
         """The scheme of a pipeline of texts."""
-        return TextScheme(
+        return text_scheme(
+            self.method,
             self.threshold,
             self.shingles,
             recall=self.recall,
@@ -241,10 +257,19 @@ class PipelineConfig(TopicNames):
             seed=self.seed,
             measure=self.similarity,
             min_characters=self.min_characters,
+            banding=self.banding(),
         )
+
+    def banding(self) -> Banding | None:
+        """Bands and rows, pinned or chosen; None without bands; raises ConfigError where the settings do not fit."""
+        if self.method == EXACT:
+            return None
+        return banding_for(self.threshold, self.recall, self.slots, self.similarity, bands=self.bands, rows=self.rows)
 
     def results(self) -> Results:
         """What makes messages of what was settled."""
+        if self.kind in OF_VALUES:
+            return results_of(self)
         if self.known is None:
             return TextResults(self.name, self.measure, self.mirror_share)
         from stream_lsh.wire.public_records import RecordResults  # noqa: PLC0415 - as in `scheme`
@@ -253,7 +278,9 @@ class PipelineConfig(TopicNames):
 
     @property
     def least(self) -> float:
-        """The least similarity of a pair that is kept: of records that of a review."""
+        """The least similarity of a pair that is kept: of records that of a review, of vectors that of the distance."""
+        if self.kind == "vector":
+            return measure_of(self).least
         return self.threshold if self.known is None else self.known.profile.review
 
     @property
@@ -289,6 +316,17 @@ class PipelineConfig(TopicNames):
                 names=self.fields,
                 keyed=keyed,
             ).document
+        if self.kind in OF_VALUES:
+            return parse_valued(
+                value,
+                key,
+                form=self.form,
+                fallback_time_ms=timestamp_ms,
+                max_bytes=self.max_document_bytes,
+                max_ahead_ms=self.max_ahead_ms,
+                names=self.fields,
+                keyed=keyed,
+            )
         return parse_document(
             value,
             key,
@@ -301,10 +339,15 @@ class PipelineConfig(TopicNames):
             html=self.html,
         )
 
+    @property
+    def form(self) -> Form:
+        """How a pipeline of sets or vectors reads what it compares."""
+        return form_of(self)
+
     def limits(self) -> Limits:
         """Retention, caps and guards, as the steps take them."""
         limits = Limits.of(
-            self.max_candidates,
+            most_candidates(self.method, self.max_candidates),
             self.retention_ms,
             self.guards,
             stories=self.stories,
@@ -327,8 +370,12 @@ class PipelineConfig(TopicNames):
 
     @property
     def max_message_bytes(self) -> int:
-        """`max.message.bytes` of the internal topics: room for the largest document, and for a frame of many."""
-        return max(self.max_document_bytes, FRAME_BYTES) + FRAME_ROOM
+        """`max.message.bytes` of the internal topics: room for the largest document, and for a frame of many.
+
+        And, as no record divides a document, for the buckets of a batch of its versions.
+        """
+        buckets = 16 * self.slots * BATCH if self.method == EXACT else 0
+        return max(self.max_document_bytes, FRAME_BYTES) + FRAME_ROOM + buckets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,5 +389,5 @@ class Config:
 
     pipelines: tuple[PipelineConfig, ...]
     kafka: KafkaConfig = field(default=KafkaConfig())
-    worker: WorkerConfig = WorkerConfig()
+    worker: WorkerConfig = field(default=WorkerConfig())
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)

@@ -10,12 +10,13 @@ from stream_lsh.config import checks
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.keys import Key, keys_of
 from stream_lsh.config.kinds import Unfit, got, sort_of
-from stream_lsh.config.model import Config, PipelineConfig, WorkerConfig
+from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.config.notes import Notes
 from stream_lsh.config.places import Path, key_lines
 from stream_lsh.config.record_checks import with_profile
 from stream_lsh.config.toml import tables_of
 from stream_lsh.config.variables import overrides
+from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.errors import ConfigError
 from stream_lsh.presets import OF_KIND, PRESETS, Setting
 from stream_lsh.text.spelling import nearest

@@ -11,8 +11,9 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.records.reading import Reader
 
 _OF_TEXTS = (
-    "preset", "shingles", "threshold", "measure", "size_ratio", "recall", "slots", "normalise", "seed", "html",
-    "min_characters", "stories", "mirror_share", "fields.id", "fields.text", "fields.title", "fields.source",
+    "preset", "shingles", "threshold", "method", "measure", "size_ratio", "recall", "slots", "bands", "rows",
+    "normalise", "seed", "html", "min_characters", "shadow", "stories", "mirror_share", "fields.id", "fields.text",
+    "fields.title", "fields.source",
     "fields.url", "topics.clusters", "topics.mirror_sites",
 )  # fmt: skip
 """Keys that a profile takes the place of, or that say nothing of records."""

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.keys import keys_of
-from stream_lsh.config.model import PipelineConfig, WorkerConfig
+from stream_lsh.config.model import PipelineConfig
 from stream_lsh.config.places import Path
+from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.text.spelling import nearest
 
 PREFIX = "STREAM_LSH__"

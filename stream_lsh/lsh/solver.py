@@ -1,19 +1,22 @@
 """Which bands and rows to take: the fewest false candidates among those that find the matches.
 
 Every candidate is verified exactly, so a false one costs time and a missed one is a missed match.  Hence the recall
-is the condition and the false candidates are what is minimised.
+is the condition and the false candidates are what is minimised.  Whoever weighs both instead has `choose_by_areas`.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from stream_lsh.arrays import F64
 from stream_lsh.errors import ConfigError
-from stream_lsh.lsh.scurve import candidate_probability, half_point
+from stream_lsh.lsh.scurve import areas, candidate_probability, false_negative_area, false_positive_area, half_point
+from stream_lsh.lsh.spread import Similarities, Spread, unknown_spread
 
-_BINS = 1000
+SLACK = 0.001
+"""By how much the recall may be missed at the threshold where the slots do not suffice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +27,13 @@ class Banding:
         bands: number of bands.
         rows: slots in each.
         threshold: the least similarity of a match.
-        recall: what was asked for, at the threshold.
+        recall: what was asked for, at the threshold; where nothing was, what it is.
         probability_at_threshold: that a pair at the threshold becomes a candidate; more similar pairs have a greater
             one.
         false_candidates: expected share of all pairs that become candidates below the threshold, for the histogram
             given.
+        true_candidates: likewise from the threshold on.
+        matches: share of all pairs that are at or above the threshold, candidates or not.
     """
 
     bands: int
@@ -37,6 +42,8 @@ class Banding:
     recall: float
     probability_at_threshold: float
     false_candidates: float
+    true_candidates: float = 0.0
+    matches: float = 0.0
 
     @property
     def slots_used(self) -> int:
@@ -48,17 +55,46 @@ class Banding:
         """The similarity at which a pair is a candidate with a probability of one half."""
         return half_point(self.bands, self.rows)
 
+    @property
+    def false_negative_area(self) -> float:
+        """The area above the curve from the threshold on."""
+        return false_negative_area(self.threshold, self.bands, self.rows)
+
+    @property
+    def false_positive_area(self) -> float:
+        """The area under the curve below the threshold."""
+        return false_positive_area(self.threshold, self.bands, self.rows)
+
+    @property
+    def mean_recall(self) -> float | None:
+        """The probability that a match becomes a candidate, over the matches of the histogram; None if it has none."""
+        return self.true_candidates / self.matches if self.matches else None
+
     def probability_at(self, similarity: float) -> float:
         """The probability that a pair of this similarity becomes a candidate."""
         return candidate_probability(similarity, self.bands, self.rows)
+
+    def candidates_per_document(self, documents: int) -> tuple[float, float]:
+        """Candidates among so many documents, in mean for each: those below the threshold, those from it on.
+
+        Of a collection of which the histogram is a sample: pairs, and so candidates of each, grow with the documents.
+        Each pair counts once, as it is compared once.  Caps are not taken into account.
+
+        Example:
+            >>> banding = choose_banding(0.8, histogram=np.array([99.0, 0, 0, 0, 1]))
+            >>> [round(count, 2) for count in banding.candidates_per_document(1001)]
+            [0.01, 5.0]
+        """
+        others = (documents - 1) / 2
+        return self.false_candidates * others, self.true_candidates * others
 
 
 def choose_banding(
     threshold: float,
     recall: float = 0.99,
     slots: int = 128,
-    slack: float = 0.001,
-    histogram: F64 | None = None,
+    slack: float = SLACK,
+    histogram: F64 | Spread | None = None,
     *,
     band_cost: float = 0.0,
 ) -> Banding:
@@ -74,9 +110,14 @@ def choose_banding(
         slack: by how much the recall may be missed where the slots do not suffice: 0.001 lets (25, 5), which reaches
             .98995 with 125 slots, be chosen for T = .7 instead of (17, 4), and changes no other row of the table
             below.
-        histogram: how many pairs have which similarity, in bins of equal width over 0 to 1, float64[m], such as the
-            estimates of some hundred sampled signatures; None for (1-s)^20, where most pairs share next to nothing.
+        histogram: how many pairs have which similarity, in bins of equal width over 0 to 1, float64[m]; or in
+            how many slots signatures agree, as `lsh.sample` finds out; None for (1-s)^20, where most pairs share next
+            to nothing.
         band_cost: what one more band costs, in shares of all pairs that become candidates.
+
+    Returns:
+        of equal ones that with the smallest area under its curve below the threshold: a histogram in which no pair
+        shares anything chooses nothing, and more documents will have such pairs.
 
     Raises:
         ConfigError: nothing is feasible -> more slots, less recall or a higher threshold, as the message says.
@@ -93,43 +134,172 @@ def choose_banding(
         (68, 125)
     """
     _check(threshold, recall, slots, slack)
-    similarities, weights = _background() if histogram is None else _checked_histogram(histogram)
-    below = np.where(similarities < threshold, weights, 0.0)
-    best: tuple[float, Banding] | None = None
-    for rows in range(1, slots + 1):
-        bands = min(_bands_needed(threshold, rows, recall), slots // rows)
-        reached = candidate_probability(threshold, bands, rows)
-        if reached < recall - slack - 1e-12:
-            continue
-        false_candidates = float((below * candidate_probability(similarities, bands, rows)).sum())
-        cost = false_candidates + band_cost * bands
-        if best is None or cost < best[0]:
-            best = cost, Banding(bands, rows, threshold, recall, reached, false_candidates)
+    spread = _spread(histogram)
+    found = _feasible(threshold, recall, slots, slack, spread)
+    best = min(
+        found, key=lambda one: (one.false_candidates + band_cost * one.bands, one.false_positive_area), default=None
+    )
     if best is None:
         raise ConfigError(_infeasible(threshold, recall, slots))
-    return best[1]
+    return best
 
 
-def _bands_needed(threshold: float, rows: int, recall: float) -> int:
-    """The fewest bands that reach the recall at the threshold."""
+def alternatives(
+    threshold: float,
+    recall: float = 0.99,
+    slots: int = 128,
+    slack: float = SLACK,
+    histogram: F64 | Spread | None = None,
+) -> list[Banding]:
+    """What `choose_banding` chooses among: for every number of rows the fewest bands that reach the recall.
+
+    Args:
+        threshold: as there.
+        recall: as there.
+        slots: as there.
+        slack: as there; a greater one shows what a lower recall would allow.
+        histogram: as there.
+
+    Returns:
+        by rows, ascending: less is found for nothing from one to the next; none where nothing is feasible.
+
+    Example:
+        >>> [(one.bands, one.rows, round(one.probability_at_threshold, 3)) for one in alternatives(0.8)]
+        [(3, 1, 0.992), (5, 2, 0.994), (7, 3, 0.993), (9, 4, 0.991), (12, 5, 0.991), (16, 6, 0.992)]
+    """
+    _check(threshold, recall, slots, slack)
+    return list(_feasible(threshold, recall, slots, slack, _spread(histogram)))
+
+
+def choose_by_areas(
+    threshold: float,
+    slots: int = 128,
+    false_negative_weight: float = 0.5,
+    false_positive_weight: float = 0.5,
+    histogram: F64 | Spread | None = None,
+) -> Banding:
+    """The banding with the least weighted sum of the two areas in which its S-curve is wrong.
+
+    It takes all similarities for equally frequent and promises no recall at the threshold: usual where candidates are
+    not verified, and a false one is an error like a missed one.
+
+    Args:
+        threshold: above 0 and below 1.
+        slots: length of a signature.
+        false_negative_weight: of the area above the curve from the threshold on.
+        false_positive_weight: of the area under the curve below it.
+        histogram: as for `choose_banding`; it does not change the choice.
+
+    Returns:
+        of equal ones that with the fewest bands.
+
+    Raises:
+        ConfigError: a setting that cannot be.
+
+    Reference:
+        Zhu, Nargesian, Pu and Miller 2016, LSH Ensemble: Internet-Scale Domain Search: tuning by the areas of false
+        positives and false negatives.
+
+    Example:
+        >>> banding = choose_by_areas(0.8)
+        >>> banding.bands, banding.rows, round(banding.probability_at_threshold, 3)  # of a match at 0.8
+        (9, 13, 0.399)
+        >>> banding = choose_by_areas(0.8, false_negative_weight=0.95, false_positive_weight=0.05)
+        >>> banding.bands, banding.rows, round(banding.probability_at_threshold, 3)
+        (16, 8, 0.947)
+    """
+    _check(threshold, 0.5, slots, 0.0)
+    weights = {"false_negative_weight": false_negative_weight, "false_positive_weight": false_positive_weight}
+    problems = [f"{name}: got {one}, expected 0 or more" for name, one in weights.items() if not 0 <= one < math.inf]
+    if problems or not any(weights.values()):
+        raise ConfigError(problems or "false_negative_weight, false_positive_weight: got 0 twice, expected one above 0")
+    best = (math.inf, 1, 1)
+    for rows in range(1, slots + 1):
+        below, above = areas(threshold, slots // rows, rows)
+        cost = false_negative_weight * above + false_positive_weight * below
+        at = int(np.argmin(cost))
+        best = min(best, (float(cost[at]), at + 1, rows))
+    _, bands, rows = best
+    return banding_of(threshold, bands, rows, histogram=histogram)
+
+
+def banding_of(
+    threshold: float, bands: int, rows: int, recall: float | None = None, histogram: F64 | Spread | None = None
+) -> Banding:
+    """The banding of so many bands and rows, with what it promises.
+
+    Args:
+        threshold: above 0 and below 1.
+        bands: number of bands.
+        rows: slots in each.
+        recall: what was asked for; None: nothing.
+        histogram: as for `choose_banding`.
+
+    Example:
+        >>> round(banding_of(0.8, 14, 9).probability_at_threshold, 3)
+        0.867
+    """
+    reached = candidate_probability(threshold, bands, rows)
+    shares = _spread(histogram).shares(threshold, bands, rows)
+    return Banding(bands, rows, threshold, reached if recall is None else recall, reached, *shares)
+
+
+def pinned(threshold: float, recall: float, slots: int, bands: int, rows: int) -> Banding:
+    """The banding that somebody has chosen, if it fits the slots and reaches the recall.
+
+    Raises:
+        ConfigError: it does not -> what the message says.
+
+    Example:
+        >>> round(pinned(0.8, 0.94, 128, 16, 8).probability_at_threshold, 4)
+        0.947
+        >>> pinned(0.8, 0.99, 128, 16, 8)
+        Traceback (most recent call last):
+        stream_lsh.errors.ConfigError: 16 bands of 8 rows find a pair of similarity 0.8 with probability 0.9470, not \
+0.99: lower recall to 0.947, or take 26 bands
+    """
+    _check(threshold, recall, slots, SLACK)
+    banding = banding_of(threshold, bands, rows, recall)
+    if banding.slots_used > slots:
+        raise ConfigError(
+            f"{bands} bands of {rows} rows take {banding.slots_used} slots, and there are {slots}: raise slots, or "
+            "take fewer"
+        )
+    reached = banding.probability_at_threshold
+    if reached < recall - SLACK:
+        raise ConfigError(
+            f"{bands} bands of {rows} rows find a pair of similarity {threshold:.4g} with probability {reached:.4f}, "
+            f"not {recall}: lower recall to {math.floor(reached * 1000) / 1000}, or take "
+            f"{bands_needed(threshold, rows, recall)} bands"
+        )
+    return banding
+
+
+def _feasible(threshold: float, recall: float, slots: int, slack: float, spread: Spread) -> Iterator[Banding]:
+    """The bandings that reach the recall, by rows; of each number of rows that with the fewest bands."""
+    for rows in range(1, slots + 1):
+        bands = min(bands_needed(threshold, rows, recall), slots // rows)
+        if candidate_probability(threshold, bands, rows) >= recall - slack - 1e-12:
+            yield banding_of(threshold, bands, rows, recall, spread)
+
+
+def _spread(histogram: F64 | Spread | None) -> Spread:
+    if histogram is None:
+        return unknown_spread()
+    return Similarities(histogram) if isinstance(histogram, np.ndarray) else histogram
+
+
+def bands_needed(threshold: float, rows: int, recall: float) -> int:
+    """The fewest bands of so many rows that reach the recall at the threshold.
+
+    Example:
+        >>> bands_needed(0.8, 8, 0.95), bands_needed(0.8, 8, 0.99)
+        (17, 26)
+    """
     agree = threshold**rows
     if agree < 1e-300:
         return 1 << 62
     return max(1, math.ceil(math.log1p(-recall) / math.log1p(-agree) - 1e-9))
-
-
-def _background() -> tuple[F64, F64]:
-    """The middles of the bins, and the shares of pairs in them where nothing is known."""
-    similarities = (np.arange(_BINS) + 0.5) / _BINS
-    weights = (1 - similarities) ** 20
-    return similarities, weights / weights.sum()
-
-
-def _checked_histogram(histogram: F64) -> tuple[F64, F64]:
-    total = float(histogram.sum()) if histogram.ndim == 1 and histogram.size else 0.0
-    if not (math.isfinite(total) and total > 0 and histogram.min() >= 0):
-        raise ConfigError("histogram: expected one or more counts of pairs, none negative, not all 0")
-    return (np.arange(histogram.size) + 0.5) / histogram.size, histogram / total
 
 
 def _check(threshold: float, recall: float, slots: int, slack: float) -> None:
@@ -152,6 +322,6 @@ def _infeasible(threshold: float, recall: float, slots: int) -> str:
     lowest = 1 - (1 - recall) ** (1 / slots)
     return (
         f"no banding of {slots} slots finds a pair of similarity {threshold:.4g} with probability {recall}: raise "
-        f"slots to {_bands_needed(threshold, 1, recall)}, lower recall to {math.floor(reached * 1000) / 1000}, "
+        f"slots to {bands_needed(threshold, 1, recall)}, lower recall to {math.floor(reached * 1000) / 1000}, "
         f"or raise the threshold to {math.ceil(lowest * 1000) / 1000}"
     )

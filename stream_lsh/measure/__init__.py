@@ -1,1 +1,1 @@
-"""Exact similarity of shingle sets, and the filters that spare most pairs the exact comparison."""
+"""Exact similarities and distances, and the filters that spare most pairs the exact comparison."""

@@ -1,35 +1,28 @@
-"""Bags as sets: the Jaccard similarity of the results is the bag similarity Σ min / Σ max of the counts."""
+"""Bags: as sets, whose Jaccard similarity is the bag similarity Σ min / Σ max of the counts, and by the counts."""
 
 import numpy as np
 
 from stream_lsh.arrays import U64
-from stream_lsh.hashing import GOLDEN, fmix64
+from stream_lsh.text.bag import bag
+
+__all__ = ["bag", "shared_of_bags"]
 
 
-def bag(hashes: U64) -> U64:
-    """The set of (hash, how many of it came before): ascending, without repetitions, as many elements as hashes.
+def shared_of_bags(one: U64, other: U64) -> int:
+    """Σ min of the counts: how many elements two bags share, each as often as both have it.
 
-    The first occurrence of a hash is the hash itself, so a document without repetitions is its own bag.
+    Args:
+        one: hashes with their repetitions, in any order.
+        other: likewise.
 
     Guarantees:
-        independent of the order of the hashes; exact but for accidental collisions of 64-bit hashes.
+        exact, by counts: no hash is made for a repetition.
 
     Example:
-        >>> from stream_lsh.measure.jaccard import jaccard
-        >>> left, right = bag(np.array([1, 2, 3, 3], np.uint64)), bag(np.array([1, 1, 3, 3, 3, 3], np.uint64))
-        >>> jaccard(left, right) == 3 / 7
-        True
+        >>> shared_of_bags(np.array([3, 1, 3], np.uint64), np.array([3, 3, 3, 2], np.uint64))
+        2
     """
-    ordered = np.sort(hashes)
-    if ordered.size < 2:
-        return ordered
-    first = np.ones(ordered.size, np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    if first.all():
-        return ordered
-    positions = np.arange(ordered.size)
-    occurrence = positions - np.maximum.accumulate(np.where(first, positions, 0))
-    repeated = ~first
-    ordered[repeated] = fmix64(ordered[repeated] + occurrence[repeated].astype(np.uint64) * GOLDEN)
-    ordered.sort()
-    return ordered
+    values, counts = np.unique(one, return_counts=True)
+    others, other_counts = np.unique(other, return_counts=True)
+    _, here, there = np.intersect1d(values, others, assume_unique=True, return_indices=True)
+    return int(np.minimum(counts[here], other_counts[there]).sum())

@@ -6,6 +6,9 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U32, Bools
 
+_MANY = 1 << 52
+"""More members than any set has, and a number that is exact as a quotient."""
+
 
 def sizes_allow(left: U32 | I64, right: U32 | I64, threshold: float) -> Bools:
     """Whether pairs of sets of these sizes can reach the threshold, as J <= min / max: bool[n].
@@ -19,6 +22,64 @@ def sizes_allow(left: U32 | I64, right: U32 | I64, threshold: float) -> Bools:
     """
     least, greatest = np.minimum(left, right), np.maximum(left, right)
     return np.asarray((least > 0) & (least / np.maximum(greatest, 1) >= threshold))
+
+
+def least_shared(sizes: I64, threshold: float) -> I64:
+    """How many members a set of each size shares at least with any that reaches the threshold: int64[n].
+
+    What both share is all of the other set at best, so that with c shared and a size of L, J <= c / L.  The same
+    numbers are the least sizes that the other set can have.
+
+    Args:
+        sizes: int64[n], below 2^40.
+        threshold: of the similarity, above 0 and at most 1.
+
+    Guarantees:
+        exact: the least c for which the quotient c / L, rounded as that of a similarity is, reaches the threshold.
+
+    Example:
+        >>> least_shared(np.array([6, 5, 4, 10, 0]), 0.8).tolist()
+        [5, 4, 4, 8, 0]
+    """
+    divisors = np.maximum(sizes, 1)
+    # The product is off by one at most, and the quotients decide.
+    least = np.ceil(threshold * sizes).astype(np.int64)
+    least -= (least - 1) / divisors >= threshold
+    least += least / divisors < threshold
+    return np.where(sizes > 0, least, 0)
+
+
+def most_members(sizes: I64, threshold: float) -> I64:
+    """The greatest size that a set can have which reaches the threshold with one of each size: int64[n].
+
+    Args and guarantees as for `least_shared`.
+
+    Example:
+        >>> most_members(np.array([8, 9, 0]), 0.8).tolist()
+        [10, 11, 0]
+    """
+    most = np.maximum(np.minimum(sizes / threshold, _MANY).astype(np.int64), 1)
+    most -= sizes / most < threshold
+    most += sizes / (most + 1) >= threshold
+    return np.where(sizes > 0, most, 0)
+
+
+def prefix_lengths(sizes: I64, threshold: float) -> I64:
+    """Among how many of its first members a set of each size has one that is among the first of each match: int64[n].
+
+    All members are in one fixed order.  A match shares at least c of the L members, so what lies behind the first
+    L - c + 1 of them is too little, and the first of the members that both share is among those of both.  In terms of
+    the distance J = 1 - threshold these are floor(J L) + 1.
+
+    Args and guarantees as for `least_shared`.
+
+    Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.9.4.
+
+    Example:
+        >>> prefix_lengths(np.array([6, 5, 4, 10, 0]), 0.8).tolist()
+        [2, 2, 1, 3, 0]
+    """
+    return np.where(sizes > 0, sizes - least_shared(sizes, threshold) + 1, 0)
 
 
 def least_matching_slots(threshold: float, slots: int, missed: float = 1e-4) -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -45,6 +45,28 @@ class Compared:
     union: U32
     sizes: U32 | None = None
     evidence: Sequence[str] = ()
+
+
+class Meeting(NamedTuple):
+    """How the signatures of two versions met, for whoever asks why.
+
+    Attributes:
+        matching: slots in which they agree; slots: all of these.
+        met: buckets in common, but for that of the digest; bands: how many there are.
+        probability: that two so similar have one in common.
+    """
+
+    matching: int
+    slots: int
+    met: int
+    bands: int
+    probability: float
+
+
+def common_buckets(buckets: U64) -> int:
+    """In how many buckets both of two versions are: uint64[2, n], 0 for none, that of the digest last."""
+    one, other = buckets[:, :-1]
+    return int(np.intersect1d(one[one != 0], other[other != 0]).size)
 
 
 class Pairs:

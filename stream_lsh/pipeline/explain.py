@@ -12,9 +12,10 @@ import numpy as np
 from stream_lsh.arrays import U64
 from stream_lsh.ledger.paths import Link, widest_path
 from stream_lsh.model import Document
+from stream_lsh.pipeline.grid_scheme import GridScheme
 from stream_lsh.pipeline.local import Limits
-from stream_lsh.pipeline.scheme import TextScheme
-from stream_lsh.sketch.estimate import matching_slots
+from stream_lsh.pipeline.schemes import PairwiseScheme, ShingleScheme
+from stream_lsh.pipeline.vector_scheme import VectorScheme
 from stream_lsh.text.passages import Passage
 
 
@@ -61,7 +62,7 @@ TOGETHER = frozenset({Reason.MATCH, Reason.CHAIN, Reason.PAST})
 class Settings:
     """What decides in a pipeline whether two documents are a match, and what holds a cluster together."""
 
-    scheme: TextScheme
+    scheme: PairwiseScheme
     threshold: float
     limits: Limits
 
@@ -89,11 +90,11 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two: its newest version, None where that is not known; how many shingles it has; its cluster."""
+    """One of the two: its newest version, None where that is not known; its shingles, None of a vector; its cluster."""
 
     id: str
     document: Document | None
-    shingles: int
+    shingles: int | None
     cluster: str | None
     passages: list[Passage] = field(default_factory=list)
 
@@ -108,11 +109,13 @@ class Comparison:
         union: distinct shingles that they have together.
         near_in_size: whether the measure compares sets whose sizes are so unlike.
         matching: slots in which the signatures agree.
-        slots: all of these.
-        met: bands in which they share a bucket.
+        slots: all of these; 0 where nothing is estimated, with the method `exact`, and so with what follows from bands.
+        met: bands, or with the method `exact` beginnings, in which they share a bucket.
         bands: all of these.
         probability: that two documents of their Jaccard similarity meet in a band.
         identical: whether they have the same shingles in the same numbers, and so meet whatever their bands.
+        distance: of vectors, which have no shingles; None for others.
+        greatest: distance of a match, of vectors.
     """
 
     similarity: float
@@ -125,11 +128,13 @@ class Comparison:
     bands: int
     probability: float
     identical: bool
+    distance: float | None = None
+    greatest: float = 0.0
 
     @property
     def estimate(self) -> float:
         """What the signatures tell of it."""
-        return self.matching / self.slots
+        return self.matching / self.slots if self.slots else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +187,18 @@ def explain(one: str, other: str, evidence: Evidence, settings: Settings) -> Exp
     return Explanation(sides, settings.threshold, reason, comparison, path, evidence.waiting)
 
 
-def _sides(ids: tuple[str, str], evidence: Evidence, scheme: TextScheme) -> tuple[tuple[Side, Side], Comparison | None]:
+def _sides(
+    ids: tuple[str, str], evidence: Evidence, scheme: PairwiseScheme
+) -> tuple[tuple[Side, Side], Comparison | None]:
     documents = [evidence.documents.get(id) for id in ids]
     texts = [None if document is None else document.text for document in documents]
     one, other = texts
+    if isinstance(scheme, VectorScheme):
+        plain = [
+            Side(id, document, None, evidence.clusters.get(id)) for id, document in zip(ids, documents, strict=True)
+        ]
+        measured = None if one is None or other is None else _measure(one, other, scheme)
+        return (plain[0], plain[1]), measured
     shingles = _shingles(one or "", other or "", scheme)
     made = [
         Side(
@@ -201,7 +214,27 @@ def _sides(ids: tuple[str, str], evidence: Evidence, scheme: TextScheme) -> tupl
     return (made[0], made[1]), comparison
 
 
-def compare(one: str, other: str, scheme: TextScheme) -> Comparison:
+def _measure(one: str, other: str, scheme: VectorScheme) -> Comparison:
+    vectors, signatures = scheme.measure.vectors([one, other]), scheme.sign([one, other])
+    distances = scheme.measure.between(vectors[:1], vectors[1:])
+    matching, slots, met, bands, probability = scheme.meeting(signatures, float(distances[0]))
+    return Comparison(
+        similarity=float(scheme.measure.similarity(distances)[0]),
+        shared=0,
+        union=0,
+        near_in_size=True,
+        matching=matching,
+        slots=slots,
+        met=met,
+        bands=bands,
+        probability=probability,
+        identical=one == other,
+        distance=float(distances[0]),
+        greatest=scheme.measure.distance,
+    )
+
+
+def compare(one: str, other: str, scheme: ShingleScheme) -> Comparison:
     """Two texts held against each other."""
     return _compare(one, other, _shingles(one, other, scheme), scheme)
 
@@ -214,30 +247,30 @@ class _Shingles(NamedTuple):
     shared: U64
 
 
-def _shingles(one: str, other: str, scheme: TextScheme) -> _Shingles:
+def _shingles(one: str, other: str, scheme: ShingleScheme | GridScheme) -> _Shingles:
     left, right = scheme.shingle_sets([one, other])
     return _Shingles(left, right, np.intersect1d(left, right, assume_unique=True))
 
 
-def _compare(one: str, other: str, shingles: _Shingles, scheme: TextScheme) -> Comparison:
+def _compare(one: str, other: str, shingles: _Shingles, scheme: ShingleScheme | GridScheme) -> Comparison:
     signatures = scheme.sign([one, other])
     shared = shingles.shared.size
     union = shingles.one.size + shingles.other.size - shared
     counts = np.array([[shared], [shingles.one.size], [shingles.other.size]])
-    buckets = scheme.buckets(signatures)[:, :-1]
     empty = bool((signatures.digests == 0).any())
-    matching = int(matching_slots(signatures.values[:1], signatures.values[1:])[0])
+    same = bool((signatures.values[0] == signatures.values[1]).all())
+    matching, slots, met, bands, probability = scheme.meeting(signatures, shared, union)
     return Comparison(
         similarity=float(scheme.measure.similarity(*counts)[0]),
         shared=shared,
         union=union,
         near_in_size=bool(scheme.measure.sizes_allow(counts[1], counts[2], 0.0)[0]),
         matching=matching,
-        slots=scheme.slots,
-        met=0 if empty else int(np.count_nonzero(buckets[0] == buckets[1])),
-        bands=scheme.banding.bands,
-        probability=scheme.banding.probability_at(shared / union) if shared else 0.0,
-        identical=not empty and bool(signatures.digests[0] == signatures.digests[1]) and matching == scheme.slots,
+        slots=slots,
+        met=met,
+        bands=bands,
+        probability=probability,
+        identical=not empty and bool(signatures.digests[0] == signatures.digests[1]) and same,
     )
 
 
@@ -279,7 +312,7 @@ def _reasons(
     if comparison is None:
         yield Reason.ABSENT
         return
-    if not all(side.shingles for side in sides):
+    if any(side.shingles == 0 for side in sides):
         yield Reason.EMPTY
     gone = any(side.id in evidence.expired for side in sides)
     if path is not None:
@@ -297,6 +330,6 @@ def _reasons(
         yield Reason.UNSETTLED
     if not comparison.met and not comparison.identical:
         yield Reason.NO_BAND
-    if comparison.matching < settings.scheme.least_matching(settings.threshold):
+    if comparison.matching < settings.scheme.criteria(settings.threshold, None).least_matching:
         yield Reason.ESTIMATE
     yield Reason.CAPPED

@@ -60,6 +60,7 @@ class RecordScheme:
         profile = self.profile
         fields = ((one.name, one.type, one.order, one.of, one.part) for one in profile.fields)
         comparisons = (tuple(asdict(one).values()) for one in profile.comparisons)
+        libraries = [block.library for block in self._blocker.lsh]
         return {
             "kind": "record",
             "records_version": _VERSION,
@@ -68,6 +69,7 @@ class RecordScheme:
             "comparisons": _shown(comparisons),
             "rules": "; ".join(profile.rules),
             "lsh": _shown(tuple(asdict(one).values()) for one in profile.lsh),
+            **({"lsh_libraries": _shown(libraries)} if any(libraries) else {}),
             "link": profile.link,
             "prior": "none" if profile.prior is None else profile.prior,
             "missing": ", ".join(profile.missing),

@@ -9,7 +9,7 @@ import numpy as np
 from stream_lsh.arrays import I64, U32, U64, Bools
 from stream_lsh.measure.jaccard import shared_counts
 from stream_lsh.pipeline.compare import Compared, Criteria, Pairs
-from stream_lsh.sketch.estimate import matching_slots
+from stream_lsh.pipeline.stored import Stored, Worth, by_estimate
 
 _MOST_CACHED = 8 << 20
 """Shingles: 64 MB."""
@@ -32,10 +32,12 @@ class ShingleSets:
     Args:
         scheme: makes the sets.
         limit: shingles kept at most, where each set counts for 32 more than it has; a single set is kept all the same.
+        worth: which candidates are compared, by their signatures.
     """
 
-    def __init__(self, scheme: MakesSets, limit: int = _MOST_CACHED) -> None:
+    def __init__(self, scheme: MakesSets, limit: int = _MOST_CACHED, worth: Worth = by_estimate) -> None:
         self._scheme = scheme
+        self._worth = worth
         self._limit = limit
         self._size = 0
         self._sets: OrderedDict[int, U64] = OrderedDict()
@@ -46,10 +48,10 @@ class ShingleSets:
         Equal digests and signatures are equal sets.  Candidates whose signatures or sizes rule a match out are not
         compared.
         """
-        stored = _Stored(pairs)
+        stored = Stored(pairs)
         same = stored.identical()
         unlike = near & ~same & ~pairs.recheck
-        wanted = near & (same | pairs.recheck | stored.estimate_reaches(criteria.least_matching, unlike))
+        wanted = near & (same | pairs.recheck | stored.worth(self._worth, criteria, unlike))
         counts = _Counts(*np.zeros((3, len(pairs)), np.uint32))
         at = np.flatnonzero(wanted)
         order = at[np.argsort(pairs.new[at], kind="stable")]
@@ -107,29 +109,3 @@ class _Counts(NamedTuple):
     shared: U32
     sizes: U32
     others: U32
-
-
-class _Stored:
-    """What is stored of both ends of each pair beside their texts."""
-
-    def __init__(self, pairs: Pairs) -> None:
-        self._asked, self._new = pairs.asked, pairs.new
-        self._old = pairs.documents.signatures(pairs.old)
-
-    def identical(self) -> Bools:
-        """Whether the two have the same shingles: equal digests, and equal signatures as a second witness."""
-        digests = self._asked.digests[self._new]
-        same: Bools = (digests == self._old.digests) & (digests != 0)
-        at = np.flatnonzero(same)
-        if at.size:
-            same[at] = (self._asked.signatures[self._new[at]] == self._old.values[at]).all(axis=1)
-        return same
-
-    def estimate_reaches(self, least_matching: int, asked: Bools) -> Bools:
-        """Whether enough slots of the signatures agree, for the pairs asked for."""
-        reaches = asked.copy()
-        at = np.flatnonzero(asked)
-        if at.size and least_matching > 0:
-            matching = matching_slots(self._asked.signatures[self._new[at]], self._old.values[at])
-            reaches[at] = matching >= least_matching
-        return reaches

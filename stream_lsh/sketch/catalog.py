@@ -4,13 +4,18 @@ from collections.abc import Callable, Mapping
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.sketch.classic import ClassicMinHash
+from stream_lsh.sketch.datasketch import DatasketchMinHash, LegacyDatasketchMinHash
 from stream_lsh.sketch.fast_similarity import FastSimilarity
+from stream_lsh.sketch.permuted import PermutedMinHash
 from stream_lsh.sketch.scheme import SignatureScheme
 from stream_lsh.text.spelling import nearest
 
 SCHEMES: Mapping[str, Callable[[int, int], SignatureScheme]] = {
     FastSimilarity.name: FastSimilarity,
     ClassicMinHash.name: ClassicMinHash,
+    PermutedMinHash.name: PermutedMinHash,
+    DatasketchMinHash.name: DatasketchMinHash,
+    LegacyDatasketchMinHash.name: LegacyDatasketchMinHash,
 }
 """Name to class."""
 
@@ -24,9 +29,9 @@ def scheme(name: str = FastSimilarity.name, slots: int = 128, seed: int = 1) -> 
     Example:
         >>> scheme("fast", 256).slots
         256
-        >>> scheme("clasic")
+        >>> scheme("clasic")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        stream_lsh.errors.ConfigError: signature scheme: got 'clasic', expected fast or classic; did you mean 'classic'?
+        stream_lsh.errors.ConfigError: signature scheme: got 'clasic', expected fast or ...; did you mean 'classic'?
     """
     if name not in SCHEMES:
         expected = " or ".join(SCHEMES)

@@ -8,13 +8,13 @@ Massive Datasets, section 3.3.  The yardstick for other schemes: its slots are i
 
 import numpy as np
 
-from stream_lsh.arrays import U32
+from stream_lsh.arrays import U32, U64
 from stream_lsh.hashing import odd_constants
-from stream_lsh.sketch.scheme import EMPTY_SLOT, check_settings
+from stream_lsh.sketch.minima import minima_by_document
+from stream_lsh.sketch.scheme import check_settings
 from stream_lsh.text.shingles import Shingles
 
 _S32 = np.uint64(32)
-_PIECE = 2048  # shingles at once: the outer product of a long text and all slots would take gigabytes
 _SHORT = 64  # shingles: up to here the minimum along the short axis of [shingles, slots] is the faster one
 
 
@@ -48,20 +48,10 @@ class ClassicMinHash:
 
     def __call__(self, shingles: Shingles) -> U32:
         """One signature a document: uint32[n, slots]."""
-        signatures = np.full((len(shingles), self.slots), EMPTY_SLOT, np.uint32)
-        offsets = shingles.offsets.tolist()
-        for row in np.flatnonzero(shingles.counts).tolist():
-            signature = signatures[row]
-            # The empty slot's value is kept for empty documents: a minimum equal to it becomes one
-            # less.
-            signature -= np.uint32(1)
-            for start in range(offsets[row], offsets[row + 1], _PIECE):
-                hashes = shingles.hashes[start : min(start + _PIECE, offsets[row + 1])]
-                folded = (hashes ^ (hashes >> _S32)).astype(np.uint32)
-                np.minimum(signature, self._minima(folded), out=signature)
-        return signatures
+        return minima_by_document(shingles, self.slots, self._minima)
 
-    def _minima(self, folded: U32) -> U32:
+    def _minima(self, hashes: U64) -> U32:
+        folded = (hashes ^ (hashes >> _S32)).astype(np.uint32)
         if folded.size <= _SHORT:
             values = folded[:, None] * self._factors
             values += self._terms

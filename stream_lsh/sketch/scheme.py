@@ -15,6 +15,9 @@ from stream_lsh.text.shingles import Shingles
 EMPTY_SLOT = 0xFFFFFFFF
 """Every slot of a document without shingles, and no slot of any other."""
 
+MOST_SLOTS = 65_536
+"""The longest signature."""
+
 
 class SignatureScheme(Protocol):
     """Shingles to signatures.
@@ -72,7 +75,7 @@ def check_settings(name: str, slots: int, **others: tuple[int, int, int]) -> Non
     Raises:
         ConfigError: all settings that are wrong -> choose a value within the range that the message gives.
     """
-    settings = {"slots": (slots, 1, 65_536), **others}
+    settings = {"slots": (slots, 1, MOST_SLOTS), **others}
     problems = [
         f"{name}: got {setting} = {value}, expected {least} to {greatest}"
         for setting, (value, least, greatest) in settings.items()

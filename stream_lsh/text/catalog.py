@@ -1,63 +1,225 @@
-"""Shinglers by name: `char:5` is five characters, `word:3` three words, `stopword:en` a stop word and two words."""
+"""Shinglers by name: `char:5` is five characters, `word:3` three words, `code:python:5` five tokens of Python.
+
+A name is a kind and its arguments, with colons between them, and ends that say how shingles are kept: `char:9/4`.
+"""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from stream_lsh.errors import ConfigError
+from stream_lsh.text import code, stem
+from stream_lsh.text.bag import BagShingler
+from stream_lsh.text.capital import CapitalShingler
 from stream_lsh.text.char import CharShingler
-from stream_lsh.text.shingles import Shingler
+from stream_lsh.text.mixed import MixedShingler
+from stream_lsh.text.narrow import EIGHT_BYTES, FOUR_BYTES, NarrowShingler
+from stream_lsh.text.shingles import FULL, Shingler
+from stream_lsh.text.space import SpaceShingler
 from stream_lsh.text.spelling import nearest
 from stream_lsh.text.stopword import StopwordShingler
 from stream_lsh.text.stopwords import STOP_WORDS
 from stream_lsh.text.word import WordShingler
 
-WINDOWS: Mapping[str, Callable[[int, int], Shingler]] = {"char": CharShingler, "word": WordShingler}
-"""Kind of shingle to its class, of those that are runs of k."""
-
 LARGEST_K = 64
 """Windows up to here are out of reach of the known attacks on polynomial hashes modulo 2^64."""
 
-SPECS = "char:<k>, word:<k> or stopword:<language>"
-"""How a name is spelled."""
 
-_STOPWORD = "stopword"
-_USUAL = {"char": "char:5", "word": "word:3", _STOPWORD: "stopword:en"}
+class Argument(NamedTuple):
+    """What may stand at a place of a name.
+
+    Attributes:
+        shown: what it is called where names are explained.
+        expected: what it may be.
+        read: its value, or None for what it may not be.
+        meant: the valid spelling next to a wrong one; "" where an argument may be left out.
+        usual: what to propose where nothing was said; "" for what may be left out.
+    """
+
+    shown: str
+    expected: str
+    read: Callable[[str], Any]
+    meant: Callable[[str], str]
+    usual: str
+
+
+class Kind(NamedTuple):
+    """A kind of shingle.
+
+    Attributes:
+        arguments: what follows its name.
+        make: the shingler, from the values of the arguments, the seed and, where it is set, `full=True`.
+        pads: a short text is one shingle, unless the name ends with `/full`.
+    """
+
+    arguments: tuple[Argument, ...]
+    make: Callable[..., Shingler]
+    pads: bool = True
+
+
+def _k(text: str) -> int | None:
+    fits = re.fullmatch(r"[1-9][0-9]{0,2}", text, re.ASCII) and int(text) <= LARGEST_K
+    return int(text) if fits else None
+
+
+def _k_meant(usual: str) -> Callable[[str], str]:
+    def meant(text: str) -> str:
+        number = re.search(r"[0-9]+", text)
+        return str(min(max(int(number[0][:4]), 1), LARGEST_K)) if number else usual
+
+    return meant
+
+
+def _runs(usual: str) -> Argument:
+    return Argument("<k>", f"k from 1 to {LARGEST_K}", _k, _k_meant(usual), usual)
+
+
+def _one_of(names: Iterable[str], expected: str, usual: str) -> Argument:
+    listed = tuple(names)
+
+    def meant(text: str) -> str:
+        text = text.strip()
+        short = text[:2].lower()  # `english`
+        return usual if not text else short if short in listed else nearest(text, listed)
+
+    return Argument(
+        "<language>",
+        expected,
+        lambda text: text if text in listed else None,
+        meant,
+        usual,
+    )
+
+
+_STOP_WORDS = _one_of(STOP_WORDS, f"a language out of {', '.join(STOP_WORDS)}", "en")
+_SNOWBALL = _one_of(stem.LANGUAGES, f"a language of Snowball: {', '.join(stem.LANGUAGES)}", "en")
+# Which there are, only the library knows; it is asked when the shingler is made.
+_PYGMENTS = Argument("<language>", "an alias of Pygments", lambda text: text or None, lambda text: text, "python")
+_RENAMED = Argument(
+    f"[:{code.RENAMED}]",
+    "",
+    {"": False, code.RENAMED: True}.get,
+    lambda text: code.RENAMED if text else "",
+    "",
+)
+
+KINDS: Mapping[str, Kind] = {
+    "char": Kind((_runs("5"),), CharShingler),
+    "word": Kind((_runs("3"),), WordShingler),
+    "stopword": Kind((_STOP_WORDS,), StopwordShingler, pads=False),
+    "capital": Kind((_runs("3"),), CapitalShingler, pads=False),
+    "mixed": Kind((_runs("3"),), MixedShingler),
+    "space": Kind((_runs("3"),), SpaceShingler),
+    "stem": Kind((_SNOWBALL, _runs("3")), stem.StemShingler),
+    "code": Kind(
+        (_PYGMENTS, _runs("5"), _RENAMED),
+        lambda language, k, renamed, seed, **how: code.CodeShingler(language, k, seed, renamed=renamed, **how),
+    ),
+}
+"""Name of a kind to what it is made with."""
+
+BAG = "bag"
+"""The name of the kind that is made of any other."""
+
+_ENDS = (FOUR_BYTES, EIGHT_BYTES, FULL)
+
+
+def _explained(name: str) -> str:
+    return name + "".join(f"{'' if one.shown.startswith('[') else ':'}{one.shown}" for one in KINDS[name].arguments)
+
+
+SPECS = (
+    f"{', '.join(map(_explained, KINDS))} or {BAG}:<one of these>, at the end {FOUR_BYTES} for hashes of 4 bytes, "
+    f"{FULL} for no shingles of short texts"
+)
+"""How a name is spelled."""
 
 
 def shingler(spec: str, seed: int = 1) -> Shingler:
     """The shingler of a name.
 
     Args:
-        spec: the kind, and the number of characters or words, or the language, such as `char:5`, `word:3` or
-            `stopword:en`.
+        spec: the kind and its arguments, such as `char:5`, `stopword:en` or `code:python:5:renamed`; before it `bag:`,
+            if repetitions count; after it `/4`, if hashes are kept in 4 bytes, and `/full`, if texts of fewer than k
+            units have no shingles.
         seed: of the hashes; signatures of different seeds cannot be compared.
 
     Raises:
-        ConfigError: a spec that is none -> take the spelling that the message proposes.
+        ConfigError: a spec that is none -> take the spelling that the message proposes; an optional library that is
+            missing -> install it.
 
     Example:
-        >>> shingler("word:3").spec
-        'word:3'
+        >>> shingler("word:3").spec, shingler("bag:char:9/8").spec
+        ('word:3', 'bag:char:9')
         >>> shingler("words:3")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         stream_lsh.errors.ConfigError: shingles: got 'words:3', expected ...; did you mean 'word:3'?
     """
-    kind, _, argument = spec.partition(":")
-    if kind == _STOPWORD and argument in STOP_WORDS:
-        return StopwordShingler(argument, seed)
-    if kind in WINDOWS and re.fullmatch(r"[1-9][0-9]{0,2}", argument, re.ASCII) and int(argument) <= LARGEST_K:
-        return WINDOWS[kind](int(argument), seed)
-    raise ConfigError(
-        f"shingles: got {spec!r}, expected {SPECS}, k from 1 to {LARGEST_K}, a language out of "
-        f"{', '.join(STOP_WORDS)}; did you mean {_proposal(spec)!r}?"
-    )
+    parts = _parts(spec)
+    kind = KINDS.get(parts.kind)
+    values = _values(kind, parts.arguments) if kind else None
+    if kind is None or values is None or not _fit(parts.ends, kind):
+        raise ConfigError(_refusal(spec, parts))
+    made = kind.make(*values, seed, **({"full": True} if FULL in parts.ends else {}))
+    if parts.bag:
+        made = BagShingler(made)
+    return NarrowShingler(made) if FOUR_BYTES in parts.ends else made
 
 
-def _proposal(spec: str) -> str:
-    """The valid spec that is next to a wrong one."""
-    before, _, argument = spec.partition(":")
-    kind = nearest(re.sub(r"[^A-Za-z]", "", before if argument else spec), _USUAL)
-    if kind == _STOPWORD:
-        return f"{kind}:{nearest(argument.strip(), STOP_WORDS)}" if argument.strip() else _USUAL[kind]
-    number = re.search(r"[0-9]+", spec)
-    return f"{kind}:{min(max(int(number[0][:4]), 1), LARGEST_K)}" if number else _USUAL[kind]
+class _Parts(NamedTuple):
+    """A name, taken apart; none of it need be valid."""
+
+    bag: bool
+    kind: str
+    arguments: list[str]
+    ends: list[str]
+
+
+def _parts(spec: str) -> _Parts:
+    ends = list[str]()
+    while found := [end for end in _ENDS if spec.endswith(end)]:
+        ends.append(found[0])
+        spec = spec.removesuffix(found[0])
+    bag = spec.startswith(f"{BAG}:")
+    kind, *arguments = spec.removeprefix(f"{BAG}:").split(":")
+    return _Parts(bag, kind, arguments, ends)
+
+
+def _values(kind: Kind, arguments: list[str]) -> list[Any] | None:
+    """The values of the arguments; None if one of them is missing, wrong or too much."""
+    missing = len(kind.arguments) - len(arguments)
+    if missing < 0 or "" in arguments:
+        return None
+    given = [*arguments, *[""] * missing]
+    values = [argument.read(text) for argument, text in zip(kind.arguments, given, strict=True)]
+    return None if None in values else values
+
+
+def _fit(ends: list[str], kind: Kind) -> bool:
+    """Whether a name may end like this: a width once, `/full` once, and where there is something to choose."""
+    return ends.count(FULL) <= kind.pads and sum(end != FULL for end in ends) <= 1
+
+
+def _refusal(spec: str, parts: _Parts) -> str:
+    """What is wrong with a name, and the valid one that is next to it."""
+    said = parts.kind if parts.arguments else re.sub(r"[^A-Za-z]", "", parts.kind)
+    if parts.bag and said == BAG:  # of a bag of a bag, the bag is meant
+        said, *parts.arguments[:] = parts.arguments or [""]
+    name = _kind_meant(said)
+    kind = KINDS[name]
+    bag = f"{BAG}:" if parts.bag or parts.kind == BAG else ""
+    given = parts.arguments or [spec if re.search(r"[0-9]", spec) else ""]
+    meant = [
+        argument.meant(text) or argument.usual
+        for argument, text in zip(kind.arguments, [*given, *[""] * len(kind.arguments)], strict=False)
+    ]
+    ends = "".join(end for end in dict.fromkeys(reversed(parts.ends)) if end != EIGHT_BYTES and _fit([end], kind))
+    expected = ", ".join(argument.expected for argument in kind.arguments if argument.expected)
+    proposal = f"{bag}{':'.join([name, *filter(None, meant)])}{ends}"
+    return f"shingles: got {spec!r}, expected {SPECS}; of {name}, {expected}; did you mean {proposal!r}?"
+
+
+def _kind_meant(said: str) -> str:
+    """The kind whose name looks most like this, among those with the same first letter if there are any."""
+    said = re.sub(r"[^a-z]", "", said.lower())
+    return nearest(said, [name for name in KINDS if name[0] == said[:1]] or KINDS)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from stream_lsh.arrays import I64
 from stream_lsh.hashing import odd_constants
 from stream_lsh.text.groups import GROUP, groups
-from stream_lsh.text.shingles import Shingles, Units, join_shingles, offsets_of, runs_of
+from stream_lsh.text.shingles import FULL, Shingles, Units, join_shingles, offsets_of, runs_of
 from stream_lsh.text.windows import drop_straddling, hash_windows, polynomial_base
 
 _PADDING = 0x110000  # the first number that is no code point: no text contains it
@@ -27,6 +27,7 @@ class CharShingler:
     Args:
         k: code points in a shingle, 1 to 64.
         seed: chooses the multiplier and the salt of the hash.
+        full: a text of fewer than k characters has no shingle.
 
     Guarantees:
         equal shingles have equal hashes in every text, batch and script; different ones differ but for a chance of some
@@ -41,16 +42,20 @@ class CharShingler:
     """
 
     version = 1
+    library = ""
 
-    def __init__(self, k: int, seed: int = 1) -> None:
+    def __init__(self, k: int, seed: int = 1, *, full: bool = False) -> None:
         self.k = k
         self.seed = seed
-        self.spec = f"char:{k}"
+        self.full = full
+        self.spec = f"char:{k}{FULL if full else ''}"
         self._base = polynomial_base(4 * seed)
         self._salt = int(odd_constants(1, 4 * seed + 1)[0])
 
     def __call__(self, texts: Sequence[str]) -> Shingles:
         """The shingles of every text, in order."""
+        if self.full:
+            texts = [text if len(text) >= self.k else "" for text in texts]
         lengths = np.fromiter(map(len, texts), np.int64, len(texts))
         if lengths.size == 1 and lengths[0] > GROUP:
             return self._long(texts[0])
@@ -61,7 +66,7 @@ class CharShingler:
     def units(self, text: str) -> Units:
         """The characters of a text."""
         places = np.arange(len(text) + 1)
-        return runs_of(places[:-1], places[1:], self.k)
+        return runs_of(places[:-1], places[1:], self.k, full=self.full)
 
     def _group(self, texts: Sequence[str], lengths: I64) -> Shingles:
         codes = code_points("".join(texts))

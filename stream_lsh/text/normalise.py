@@ -84,15 +84,35 @@ def _accents(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(letters))
 
 
+_SPACE = ord(" ")
+
+
+class _Spaces(dict[int, int]):
+    """What `str.translate` makes of code points: of punctuation a space; filled as characters are met."""
+
+    def __missing__(self, code: int) -> int:
+        self[code] = _SPACE if unicodedata.category(chr(code))[0] == "P" else code
+        return self[code]
+
+
+_PUNCTUATION = _Spaces()
+
+
+def _punctuation(text: str) -> str:
+    return text.translate(_PUNCTUATION)
+
+
 FORMS: Mapping[str, Form] = {
     "nfc": _nfc,
     "nfkc": _nfkc,
     "casefold": str.casefold,
     "space": _space,
     "accents": _accents,
+    "punctuation": _punctuation,
 }
 """nfc, nfkc: the Unicode forms; casefold: case removed; space: runs of white space become one space, none at the ends;
-accents: without combining marks."""
+accents: without combining marks; punctuation: each mark of punctuation (category P, so no signs of arithmetic or money)
+becomes a space, `space` after it makes one of several."""
 
 UNICODE_FORMS = frozenset({"nfc", "nfkc", "accents"})
 """Those that compose and decompose: they leave ASCII as it is, and part long runs of marks first."""

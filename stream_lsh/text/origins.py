@@ -60,6 +60,11 @@ def lowered(text: str) -> tuple[str, Origins]:
     return lower, _unchanged(len(text)) if len(lower) == len(text) else _by_character(text, str.lower)
 
 
+def unchanged(text: str) -> tuple[str, Origins]:
+    """The text as it is, whose characters come from where they are."""
+    return text, _unchanged(len(text))
+
+
 def _unchanged(length: int) -> Origins:
     places = np.arange(length + 1)
     return Origins(places[:-1], places[1:])

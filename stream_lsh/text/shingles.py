@@ -12,6 +12,9 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U64
 
+FULL = "/full"
+"""The end of the name of a shingler that leaves a text of fewer than k units without shingles."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shingles:
@@ -72,9 +75,10 @@ class Units(NamedTuple):
     firsts: I64
 
 
-def runs_of(starts: I64, ends: I64, k: int) -> Units:
-    """The units of a text of which every run of k is a shingle, or all of them, where there are fewer."""
-    return Units(starts, ends, np.arange(max(1, starts.size - k + 1) if starts.size else 0))
+def runs_of(starts: I64, ends: I64, k: int, *, full: bool = False) -> Units:
+    """The units of a text of which every run of k is a shingle; where there are fewer, all of them, unless `full`."""
+    least = 0 if full or not starts.size else 1
+    return Units(starts, ends, np.arange(max(least, starts.size - k + 1)))
 
 
 class Shingler(Protocol):
@@ -90,6 +94,10 @@ class Shingler(Protocol):
     @property
     def version(self) -> int:
         """Raised whenever any text would get other hashes; part of the scheme's fingerprint."""
+
+    @property
+    def library(self) -> str:
+        """The optional library that says what the units are, with its version, or ""; part of the fingerprint too."""
 
     @property
     def k(self) -> int:

@@ -42,6 +42,7 @@ class StopwordShingler:
     """
 
     version = 1
+    library = ""
 
     def __init__(self, language: str, seed: int = 1) -> None:
         self.k = K

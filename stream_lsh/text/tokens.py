@@ -1,6 +1,7 @@
 r"""Hashes of the tokens of many texts at once, without making a string per token.
 
-A token is what `re.findall(r"\w+", text.lower())` finds; its hash depends on its characters alone:
+What a token is, a `Tokeniser` says; that of words finds what `re.findall(r"\w+", text.lower())` finds.  The hash of a
+token depends on its characters alone:
 
     hash = mix( salt xor  sum over i of  c[i] * base^i   mod 2^64 )
 
@@ -11,59 +12,130 @@ runs over the end of a block is put together from its parts.
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from stream_lsh.arrays import I64, U64, Bools
+from stream_lsh.arrays import I64, U8, U64, Bools
 from stream_lsh.hashing import mix_in_place
 from stream_lsh.text.char import code_points
 from stream_lsh.text.groups import BLOCK
-from stream_lsh.text.origins import lowered
+from stream_lsh.text.origins import lowered, unchanged
 from stream_lsh.text.shingles import offsets_of
 from stream_lsh.text.windows import WORD_BITS, power
 
-_TOKEN = re.compile(r"\w+")
 _MASK = (1 << WORD_BITS) - 1
 
 
-def token_hashes(texts: Sequence[str], base: int, salt: int) -> tuple[U64, I64]:
-    r"""The hashes of the lower-cased `\w+` tokens of all texts, and where each text's tokens start.
+NOTHING, WORD, SINGLE, MARK = 0, 1, 2, 3
+"""Classes of characters: between tokens; together with its neighbours a token; a token of its own; part of what is
+before it, if that is a token."""
+
+
+class Tokeniser(NamedTuple):
+    """What a token is: a class for every character.
+
+    Attributes:
+        classes: the class of each code point, of plane 0 or, if true is given, of all; booleans if `apart`.
+        ascii: for `bytes.translate`, what is hashed of each ASCII character, or 0 for NOTHING; all others are WORD.
+        lower: texts are lower-cased first.
+        apart: there is something between any two tokens, as there are no classes but NOTHING and WORD.
+        shift: what is added to a code point before it is hashed, so that no character of a token counts as 0.
+    """
+
+    classes: Callable[[bool], Bools | U8]
+    ascii: bytes
+    lower: bool
+    apart: bool = True
+    shift: int = 0
+
+
+# For bytes.translate, which is faster than an array as a table: the lower-cased character, or 0 where no token has one.
+_ASCII = bytes(ord(chr(code).lower()) if code < 128 and re.match(r"\w", chr(code)) else 0 for code in range(256))
+PLANE_0, UNICODE = 0x10000, 0x110000
+"""Code points of the first plane, which is all that most texts need, and of all planes."""
+
+
+@functools.cache
+def _word_characters(all_planes: bool) -> Bools:
+    r"""For each code point, of plane 0 or of all, whether `\w` matches it."""
+    size = UNICODE if all_planes else PLANE_0
+    table = np.zeros(size, np.bool_)
+    for run in re.finditer(r"\w+", "".join(map(chr, range(size)))):
+        table[run.start() : run.end()] = True
+    return table
+
+
+WORDS = Tokeniser(_word_characters, _ASCII, lower=True)
+r"""A token is a run of `\w` of the lower-cased text: letters, digits and the underscore."""
+
+
+class Tokens(NamedTuple):
+    r"""The tokens of many texts, one text after the other.
+
+    Attributes:
+        hashes: uint64[tokens].
+        starts: int64[texts + 1]; text i owns the tokens from `starts[i]` to before `starts[i + 1]`.
+        places: int64[tokens], where each starts in `"\n".join(texts)`, each text lower-cased if the tokeniser says so.
+    """
+
+    hashes: U64
+    starts: I64
+    places: I64
+
+
+def token_hashes(texts: Sequence[str], base: int, salt: int, tokeniser: Tokeniser = WORDS) -> tuple[U64, I64]:
+    """The hashes of the tokens of all texts, and where each text's tokens start.
 
     Args:
         texts: any strings, lone surrogates and NULs included.
         base: the odd multiplier.
         salt: is xored to the polynomial before it is mixed.
+        tokeniser: says what a token is.
 
     Returns:
         uint64[tokens] in order, and int64[texts + 1].
     Cost:
         some 5 ns a character; temporaries of a few megabytes beside the joined and lower-cased text.
     """
+    found = _find(texts, base, salt, tokeniser, with_places=len(texts) > 1)
+    return found.hashes, found.starts
+
+
+def placed_tokens(texts: Sequence[str], base: int, salt: int) -> Tokens:
+    """The words of all texts with their places; as `token_hashes`, and 8 bytes more for two characters."""
+    return _find(texts, base, salt, WORDS, with_places=True)
+
+
+def _find(texts: Sequence[str], base: int, salt: int, tokeniser: Tokeniser, *, with_places: bool) -> Tokens:
     text = "\n".join(texts)
-    if not text.isascii():
+    if tokeniser.lower and not text.isascii():
         # Here lower() may change the length (U+0130 becomes two), so it comes before every count.
         texts = [one.lower() for one in texts]
         text = "\n".join(texts)
-    found = _Found(len(text), base, with_starts=len(texts) > 1)
+    found = _Found(len(text), base, tokeniser, with_starts=with_places)
     for start in range(0, len(text), BLOCK):
         found.add(text[start : start + BLOCK], start)
-    hashes = found.polynomials[: found.count]
+    hashes, places = found.polynomials[: found.count], found.starts[: found.count]
     for start in range(0, hashes.size, BLOCK):
         block = hashes[start : start + BLOCK]
         block ^= np.uint64(salt)
         mix_in_place(block)
     if len(texts) == 1:
-        return hashes, np.array([0, hashes.size])
+        return Tokens(hashes, np.array([0, hashes.size]), places)
     bounds = offsets_of(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
-    return hashes, np.searchsorted(found.starts[: found.count], bounds).astype(np.int64, copy=False)
+    return Tokens(hashes, np.searchsorted(places, bounds).astype(np.int64, copy=False), places)
 
 
-def token_places(text: str) -> tuple[I64, I64]:
-    """Where each token of a text starts and ends in it: int64[tokens] each; the slow way, for texts that are shown."""
-    lower, origins = lowered(text)
-    spans = np.array([found.span() for found in _TOKEN.finditer(lower)], np.int64).reshape(-1, 2)
-    return origins.starts[spans[:, 0]], origins.ends[spans[:, 1] - 1]
+def token_places(text: str, tokeniser: Tokeniser = WORDS) -> tuple[I64, I64]:
+    """Where each token of a text starts and ends in it: int64[tokens] each; all at once, for texts that are shown."""
+    lower, origins = lowered(text) if tokeniser.lower else unchanged(text)
+    if not lower:
+        return origins.starts, origins.ends
+    starts, ends, _ = _cut(_classes(code_points(lower), tokeniser).view(np.uint8), NOTHING)
+    return origins.starts[starts], origins.ends[ends - 1]
 
 
 class _Found:
@@ -72,23 +144,26 @@ class _Found:
     The arrays have room for the most tokens that a text can have; what a long text does not use of it takes no memory.
     """
 
-    def __init__(self, characters: int, base: int, *, with_starts: bool) -> None:
-        most = characters // 2 + 1
+    def __init__(self, characters: int, base: int, tokeniser: Tokeniser, *, with_starts: bool) -> None:
+        most = characters // 2 + 1 if tokeniser.apart else characters
         self.count = 0
         self.polynomials = np.empty(most, np.uint64)
         self.starts = np.empty(most if with_starts else 0, np.int64)
         self._base = base
+        self._tokeniser = tokeniser
         self._open = 0  # characters so far of the token that the last block ended in
+        self._kind = NOTHING  # and what it is: WORD or SINGLE
 
     def add(self, block: str, position: int) -> None:
         """Finds the tokens of the next block of text."""
-        polynomials, starts, ends = _block_tokens(block, self._base)
+        polynomials, starts, ends, kinds = _block_tokens(block, self._base, self._tokeniser, self._kind)
         before, self._open = self._open, 0
+        goes_on, self._kind = kinds
         if not starts.size:
             return
         if ends[-1] == len(block):
             self._open = int(ends[-1] - starts[-1])
-        if before and starts[0] == 0:
+        if before and goes_on and starts[0] == 0:
             whole = int(self.polynomials[self.count - 1]) + int(polynomials[0]) * power(self._base, before)
             self.polynomials[self.count - 1] = whole & _MASK
             if starts.size == 1 and self._open:
@@ -101,15 +176,32 @@ class _Found:
         self.count = new.stop
 
 
-def _block_tokens(block: str, base: int) -> tuple[U64, I64, I64]:
-    """Polynomials, starts and ends of the tokens of at most BLOCK lower-cased or ASCII characters."""
+def _block_tokens(block: str, base: int, tokeniser: Tokeniser, kind: int) -> tuple[U64, I64, I64, tuple[bool, int]]:
+    """Polynomials, starts and ends of the tokens of at most BLOCK characters, lower-cased where that is wanted.
+
+    And whether a token at the very start goes on with what the block before ended in, which is of this kind; and what
+    this block ends in.
+    """
+    goes_on = kind != SINGLE
     if block.isascii():
-        codes = np.frombuffer(block.encode("ascii").translate(_ASCII), np.uint8).astype(np.uint64)
+        codes = np.frombuffer(block.encode("ascii").translate(tokeniser.ascii), np.uint8).astype(np.uint64)
         edges = _edges(codes != 0)
+        starts, ends = edges[0::2], edges[1::2]
+        kind = WORD if codes[-1] else NOTHING
     else:
-        codes = code_points(block).astype(np.uint64)
-        edges = _edges(_word_characters(bool(codes.max() > _LAST_OF_PLANE_0))[codes.view(np.int64)])
-    starts, ends = edges[0::2], edges[1::2]
+        points = code_points(block)
+        codes = points.astype(np.uint64)
+        classes = _classes(points, tokeniser)
+        if tokeniser.apart:
+            edges = _edges(classes.view(np.bool_))
+            starts, ends = edges[0::2], edges[1::2]
+            kind = int(classes[-1])
+        else:
+            before = kind
+            starts, ends, kind = _cut(classes.view(np.uint8), before)
+            goes_on = classes[0] == MARK or before == WORD == classes[0]
+        if tokeniser.shift:
+            codes += np.uint64(tokeniser.shift)
     powers, inverses = _powers(base)
     codes *= powers[: codes.size]
     sums = np.zeros(codes.size + 1, np.uint64)
@@ -117,7 +209,33 @@ def _block_tokens(block: str, base: int) -> tuple[U64, I64, I64]:
     polynomials = sums[ends]
     polynomials -= sums[starts]
     polynomials *= inverses[starts]
-    return polynomials, starts, ends
+    return polynomials, starts, ends, (bool(goes_on), kind)
+
+
+def _classes(codes: npt.NDArray[np.unsignedinteger], tokeniser: Tokeniser) -> Bools | U8:
+    """The class of each of these characters."""
+    table = tokeniser.classes(bool(codes.max() >= PLANE_0))
+    found: Bools | U8 = table[codes]
+    return found
+
+
+def _cut(classes: U8, before: int) -> tuple[I64, I64, int]:
+    """Where tokens start and end, and what the last character belongs to; `before` is what the first one follows.
+
+    A mark is of the class of what it belongs to.  Whether a token at 0 is a new one, the caller has to know.
+    """
+    own = classes
+    marks = classes == MARK
+    if marks.any():
+        owner = np.maximum.accumulate(np.where(marks, -1, np.arange(classes.size)))
+        own = np.where(owner < 0, np.uint8(before), classes[owner])
+    inside = own != NOTHING
+    new = inside & ~marks
+    new[1:] &= (own[1:] == SINGLE) | (own[:-1] != WORD)
+    new[0] = inside[0]
+    last = inside.copy()
+    last[:-1] &= new[1:] | ~inside[1:]
+    return new.nonzero()[0], last.nonzero()[0] + 1, int(own[-1])
 
 
 def _edges(mask: Bools) -> I64:
@@ -126,21 +244,6 @@ def _edges(mask: Bools) -> I64:
     padded[1:-1] = mask
     edges: I64 = (padded[1:] != padded[:-1]).nonzero()[0]
     return edges
-
-
-# For bytes.translate, which is faster than an array as a table: the lower-cased character, or 0 where no token has one.
-_ASCII = bytes(ord(chr(code).lower()) if code < 128 and re.match(r"\w", chr(code)) else 0 for code in range(256))
-_LAST_OF_PLANE_0 = 0xFFFF
-
-
-@functools.cache
-def _word_characters(all_planes: bool) -> Bools:
-    r"""For each code point, of plane 0 or of all, whether `\w` matches it."""
-    size = 0x110000 if all_planes else _LAST_OF_PLANE_0 + 1
-    table = np.zeros(size, np.bool_)
-    for run in re.finditer(r"\w+", "".join(map(chr, range(size)))):
-        table[run.start() : run.end()] = True
-    return table
 
 
 @functools.lru_cache(maxsize=8)

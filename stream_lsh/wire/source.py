@@ -55,7 +55,8 @@ RAW = "raw"
 class FieldNames:
     """What the source calls the fields of a document; each of the first four must be another one.
 
-    What stories read besides may be one of them: the URL is the id of many a page.
+    What stories read besides may be one of them: the URL is the id of many a page.  `items` and `vector` are what is
+    compared of a set and of a vector, in place of the text.
     """
 
     id: str = "id"
@@ -65,6 +66,8 @@ class FieldNames:
     title: str = "title"
     source: str = "source"
     url: str = "url"
+    items: str = "items"
+    vector: str = "vector"
 
     def __post_init__(self) -> None:
         names = [self.id, self.text, self.time, self.deleted]

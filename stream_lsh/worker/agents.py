@@ -97,6 +97,8 @@ class PipelineAgents:
         await asyncio.gather(*await self._announce(signed))
         if signed.record is not None:
             deliveries += await self._logs.copied_documents(batch.tp, documents, signed.record)
+            if documents.shadow is not None:
+                documents.shadow.take(signed.record, documents.table)
         times = [document.time_ms for document in arrivals.documents if document.text is not None]
         documents.newest_ms = max(newest_ms, *times) if times else newest_ms
         documents.position = batch.offset + 1

@@ -15,7 +15,6 @@ from faust.types import TP
 
 from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.errors import InputError
-from stream_lsh.measure.catalog import similarity_of
 from stream_lsh.model import Document, make_ref, ref_partition
 from stream_lsh.pipeline.local import BATCH, LocalPipeline
 from stream_lsh.retention import BEGINNING_MS
@@ -281,7 +280,7 @@ def _chain(pipeline: PipelineConfig, source: Source) -> LocalPipeline:
     limits = replace(
         pipeline.limits(), max_documents=0, lateness_ms=pipeline.lateness_ms + max(0, source.newest_ms - oldest_ms)
     )
-    chain = LocalPipeline(pipeline.scheme(), pipeline.threshold, limits)
+    chain = LocalPipeline(pipeline.scheme(), pipeline.least, limits)
     documents = sorted(source.live.values(), key=lambda document: document.time_ms)
     for start in range(0, len(documents), BATCH):
         chain.process(documents[start : start + BATCH])
@@ -314,9 +313,7 @@ def _holds(pipeline: PipelineConfig, documents: Mapping[str, Document], pair: Pa
     apart = abs(left.time_ms - right.time_ms)
     if pipeline.retention_ms is not None and apart > pipeline.retention_ms:
         return False
-    scheme = pipeline.text_scheme()
-    one, other = scheme.shingle_sets([left.text or "", right.text or ""])
-    return similarity_of(scheme.measure, one, other) == similarity >= pipeline.threshold
+    return pipeline.pairwise_scheme().similarity(left.text or "", right.text or "") == similarity >= pipeline.least
 
 
 def _joined(groups: Iterable[set[str]]) -> dict[str, frozenset[str]]:

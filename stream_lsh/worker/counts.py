@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+from stream_lsh.pipeline.shadow import ShadowCounts
 from stream_lsh.pipeline.sign import SignCounts
 
 _WORDS = (
@@ -31,6 +32,7 @@ class Counts:
         capped_postings: buckets that were followed no further.
         capped_candidates: pairs that were not compared because a document had too many.
         capped_by_block: those of `capped_postings` by the block that they are of.
+        shadow: what the bands find and what they miss, of a sample.
     """
 
     documents: int = 0
@@ -42,6 +44,7 @@ class Counts:
     capped_postings: int = 0
     capped_candidates: int = 0
     capped_by_block: Counter[str] = field(default_factory=Counter)
+    shadow: ShadowCounts = field(default_factory=ShadowCounts)
 
     def line(self) -> str:
         """All of it in one line."""
@@ -52,7 +55,16 @@ class Counts:
             f"{self.documents} documents{f' ({became})' if became else ''}, {self.candidates} candidates, "
             f"{self.matches} matches; dead letters: {letters or 'none'}; too late to match: {self.signed.expired}; "
             f"left out by caps: {self.capped_postings} buckets{self._blocks()}, {self.capped_candidates} candidates"
-            f"{copies}"
+            f"{copies}{self._recall()}"
+        )
+
+    def _recall(self) -> str:
+        """What the shadow says, once it has seen a pair."""
+        recall = self.shadow.recall()
+        if recall is None:
+            return ""
+        return (
+            f"; shadow: recall {recall.share:.3f} ({recall.low:.3f} to {recall.high:.3f}) of {self.shadow.pairs} pairs"
         )
 
     def _blocks(self) -> str:

@@ -1,4 +1,4 @@
-"""Documents and records to the source topic of a pipeline."""
+"""Documents, records, sets and vectors to the source topic of a pipeline."""
 
 import asyncio
 import json
@@ -19,6 +19,7 @@ from stream_lsh.records.profile import Profile, folded
 from stream_lsh.wire.ids import key_of
 from stream_lsh.wire.record import NESTED
 from stream_lsh.wire.source import FieldNames
+from stream_lsh.wire.valued import Form
 from stream_lsh.worker.security import client_security, unreachable
 
 _LINGER_MS = 5
@@ -38,6 +39,24 @@ def message(document: Document, names: FieldNames) -> tuple[bytes, bytes | None]
     fields: dict[str, Any] = {name: value for name, value in told.items() if value}
     fields |= {names.id: document.id, names.text: document.text, names.time: document.time_ms}
     return key, _encoded(fields)
+
+
+def valued_message(document: Document, form: Form, names: FieldNames) -> tuple[bytes, bytes | None]:
+    r"""Key and value of a set or a vector.
+
+    Raises:
+        UnusableDocument: an id that is no key.
+
+    Example:
+        >>> from stream_lsh.wire.items import ItemsForm
+        >>> valued_message(Document("a", "bread\nmilk\n", 5), ItemsForm(), FieldNames())
+        (b'a', b'{"id":"a","items":["bread","milk"],"time":5}')
+    """
+    key = key_of(document.id)
+    if document.text is None:
+        return key, None
+    said = {names.id: document.id, getattr(names, form.field): form.value(document.text), names.time: document.time_ms}
+    return key, _encoded(said)
 
 
 def record_message(record: Record, profile: Profile, names: FieldNames) -> tuple[bytes, bytes | None]:

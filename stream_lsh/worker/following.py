@@ -118,6 +118,7 @@ def _said(kind: str, key: str, said: dict[str, Any]) -> str:
     """What is true now."""
     if kind in ("matches", "reviews"):
         why = f"  {said['score']:.1f}: {_weights(said['weights'])}" if "weights" in said else ""
+        why += f"  distance {said['distance']:.6g}" if "distance" in said else ""
         return f"{said['similarity']:.4f}  {said['left']}  {said['right']}{why}"
     if kind == "members":
         return f"{key}  in {said.get('cluster') or said['entity']}"

@@ -3,9 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 from faust.types import TP
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
+from stream_lsh.arrays import F64, I64
+from stream_lsh.pipeline.shadow import BINS
 from stream_lsh.pipeline.sign import SignCounts
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.upkeep import Upkeep
@@ -38,7 +41,7 @@ class WorkerCollector:
         """All metrics, as they are now."""
         yield from self._of_the_worker()
         yield self._lag()
-        for name, said, labels, values in (*self._passed(), *self._held()):
+        for name, said, labels, values in (*self._passed(), *self._held(), *self._shadow()):
             kind = CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily
             metric = kind(_PREFIX + name, said, labels=("pipeline", *labels))
             for of, value in values:
@@ -101,7 +104,42 @@ class WorkerCollector:
         for kind, said in _HELD.items():
             yield kind, said, (), [((of,), values[kind]) for of, values in held.items()]
 
+    def _shadow(self) -> Iterator[tuple[str, str, tuple[str, ...], _Values]]:
+        seen = {name: state.counts.shadow for name, state in self._pipelines.items() if state.has_shadow}
+        for kind, said in _SHADOW.items():
+            name = f"shadow_{kind}_total"
+            yield name, said, (), [((of,), getattr(one, kind)) for of, one in seen.items()]
+        pairs: _Values = [
+            ((of, found, bound), count)
+            for of, one in seen.items()
+            for found, counts in (("true", one.found), ("false", one.missed))
+            for bound, count in _by_similarity(counts)
+        ]
+        said = "Pairs of the shadow that match, by whether they share a bucket; identical ones aside."
+        yield "shadow_pairs_total", said, ("found", "similarity"), pairs
+        promised: _Values = [
+            ((of, bound), count) for of, one in seen.items() for bound, count in _by_similarity(one.promised)
+        ]
+        yield "shadow_promised_total", "How many of these pairs the bands should find.", ("similarity",), promised
+        recalls = [(of, recall) for of, one in seen.items() if (recall := one.recall()) is not None]
+        yield "shadow_recall", "The share of these pairs that was found.", (), [((of,), r.share) for of, r in recalls]
+        for end in ("low", "high"):
+            said = "A bound of that share: with the other one an interval of 99 %."
+            yield f"shadow_recall_{end}", said, (), [((of,), getattr(recall, end)) for of, recall in recalls]
+        expected: _Values = [((of,), share) for of, one in seen.items() if (share := one.expected()) is not None]
+        yield "shadow_recall_promised", "The share that should be found of pairs as similar as these.", (), expected
 
+
+def _by_similarity(counts: I64 | F64) -> Iterator[tuple[str, float]]:
+    """What is not 0, by the least similarity of its bin."""
+    return ((f"{row / BINS:.2f}", counts[row].item()) for row in np.flatnonzero(counts).tolist())
+
+
+_SHADOW = {
+    "documents": "Documents that were compared with all recent ones.",
+    "identical": "Pairs of equal documents that this found: the bands have nothing to do with them.",
+    "left_out": "Similar documents that were not compared exactly, as one had too many.",
+}
 _CAPPED = ("postings", "candidates")
 _HELD = {
     "held_documents": "Live documents of the partitions that are here.",

@@ -21,6 +21,7 @@ from stream_lsh.pipeline.pages import SitePages
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.rewriting import BucketsPasses, BucketsRecovery, DocumentsPasses
 from stream_lsh.pipeline.settle import Settler
+from stream_lsh.pipeline.shadow import Shadow
 from stream_lsh.pipeline.trimming import Extent, extent_of_buckets, extent_of_documents
 from stream_lsh.pipeline.watermarks import Relay
 from stream_lsh.retention import BEGINNING_MS, Horizon
@@ -45,6 +46,7 @@ class Documents:
     `newest_ms` is the greatest event time of what sign has delivered; None until it is known how far that is.
     `position` is the offset behind what sign has taken; `at_end`, whether nothing more was there at the last tick;
     `words`, how often sign has told how far event time has come.
+    `shadow` measures what the bands find, of what is signed here.
     `store` is the copy on disk, with the contents of the table.  While `in_hand`, the table may be ahead of its
     changelog.  `generations` has the highest generation in which
     something was copied, by topic and partition of the source; only where sources are rekeyed.
@@ -62,6 +64,7 @@ class Documents:
     in_hand: bool = False
     generations: dict[tuple[str, int], int] = field(default_factory=dict)
     passes: DocumentsPasses = field(default_factory=DocumentsPasses)
+    shadow: Shadow | None = None
 
 
 @dataclass(slots=True)
@@ -160,7 +163,7 @@ class Traffic:
 
 def stored_settings(pipeline: PipelineConfig) -> dict[str, Setting]:
     """Everything that stored bytes depend on: what the fingerprint is of."""
-    if pipeline.known is not None:
+    if pipeline.kind != "text":
         return pipeline.scheme().settings
     scheme = pipeline.text_scheme()
     read_from = {} if pipeline.html == "off" else {"html": pipeline.html}
@@ -188,6 +191,8 @@ class PipelineState:
         self.criteria = self.scheme.criteria(config.least, self.limits.retention_ms)
         self.comparer = self.scheme.comparer()
         self.results = config.results()
+        # Where no number of slots says that a pair cannot match, signatures do not tell what is similar.
+        self.has_shadow = config.shadow > 0 and self.criteria.least_matching > 0
         self.counts = Counts()
         self.traffic = Traffic()
         self.documents = Changelogged(self._new_documents, self._apply_documents, lambda state: state.store)
@@ -227,13 +232,19 @@ class PipelineState:
         relays = (Relay(partition, self.partitions), Relay(partition, self.partitions))
         pages = SitePages() if self.config.mirror_share else None
         if self.storage is None:
-            return Documents(
-                DocumentTable(self.scheme.slots, pages=pages, counts=self.scheme.counts()), Forwarded(), *relays
-            )
+            table = DocumentTable(self.scheme.slots, pages=pages, counts=self.scheme.counts())
+            return Documents(table, Forwarded(), *relays, shadow=self._new_shadow())
         place, identity = self._copy(self.storage, "documents", partition)
         told = self.limits.stories or self.config.known is not None
         store = DocumentStore(place, identity, self.scheme.slots, self.scheme.width, told)
-        return Documents(store.table(pages, self.scheme.counts()), Forwarded(), *relays, store=store)
+        table = store.table(pages, self.scheme.counts())
+        return Documents(table, Forwarded(), *relays, store=store, shadow=self._new_shadow())
+
+    def _new_shadow(self) -> Shadow | None:
+        if not self.has_shadow:
+            return None
+        share, seed = self.config.shadow, self.config.seed
+        return Shadow(self.scheme, self.criteria, self.comparer, self.counts.shadow, share, seed=seed)
 
     def _apply_documents(self, state: Documents, value: bytes, offset: int) -> Taken:
         record = decode_documents(value, self.fingerprint)

@@ -136,6 +136,7 @@ class Upkeep:
     async def tell(self) -> None:
         """Say now and then what has passed, for ever."""
         told: dict[str, str] = {}
+        short: set[str] = set()
         while True:
             await asyncio.sleep(self.tell_seconds)
             for state in self._pipelines.values():
@@ -143,6 +144,7 @@ class Upkeep:
                 if told.get(state.config.name) != line:
                     told[state.config.name] = line
                     _log.info("%s: %s", state.config.name, line)
+                _tell_recall(state, short)
 
     async def tell_progress(self) -> None:
         """Say how a recovery comes along, what this worker has once it is ready, and what it follows, for ever."""
@@ -208,3 +210,17 @@ class Upkeep:
         if app.group.waiting_since is not None:  # before the consumer's thread has begun it cannot even be asked
             return False
         return not (app.rebalancing or app.in_recovery or app.should_stop)
+
+
+def _tell_recall(state: PipelineState, short: set[str]) -> None:
+    """Say once that the bands find too little; `short` has the pipelines of which it was said."""
+    name, asked = state.config.name, state.config.recall
+    if not state.counts.shadow.falls_short(asked):
+        short.discard(name)
+    elif name not in short:
+        short.add(name)
+        _log.warning(
+            "%s: the bands find fewer of the matches than was asked for, %g: see `Is recall what was promised?` in "
+            "docs/operations.md",
+            *(name, asked),
+        )

@@ -3,6 +3,8 @@
 --seeds N --start S --jobs J    run seeds S to S + N - 1 and print those that break an invariant; exit 1 if any does
 --seed S                        run one seed and print its setup, regime, source and violations
 --records                       seeds of schedules with records: those from RECORDS_FROM + S on
+--sets                          seeds of schedules with the scheme of sets: those from SETS_FROM + S on
+--exact                         seeds of schedules with the method `exact`: those from EXACT_FROM + S on
 --rule NAME                     take a rule out (see `rules`) and print the seeds that notice
 """
 
@@ -17,8 +19,9 @@ from unittest.mock import patch
 
 from tests.simulation.entities import RECORDS_FROM
 from tests.simulation.invariants import violations
+from tests.simulation.items import SETS_FROM
 from tests.simulation.rules import RULES, taken_out
-from tests.simulation.schedule import Run
+from tests.simulation.schedule import EXACT_FROM, Run
 
 
 def run(seed: int, rule: str | None = None) -> tuple[int, list[str]]:
@@ -71,12 +74,15 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seed", type=int)
     parser.add_argument("--records", action="store_true")
+    parser.add_argument("--sets", action="store_true")
+    parser.add_argument("--exact", action="store_true")
     parser.add_argument("--rule", choices=sorted(RULES))
     options = parser.parse_args(argv)
     if options.seed is not None:
         return show(options.seed)
     began, failed = time.monotonic(), []
-    start = options.start + (RECORDS_FROM if options.records else 0)
+    of = {"records": RECORDS_FROM, "sets": SETS_FROM, "exact": EXACT_FROM}
+    start = options.start + sum(first for kind, first in of.items() if getattr(options, kind))
     seeds = range(start, start + options.seeds)
     with multiprocessing.Pool(options.jobs) as pool:
         for done, (seed, found) in enumerate(pool.imap_unordered(partial(run, rule=options.rule), seeds, 8), 1):

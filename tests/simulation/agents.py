@@ -93,7 +93,7 @@ def _copied_documents(worker: "Worker", partition: int, record: DocumentsRecord)
     passes, log = state.documents_passes, state.log_head(broker, "documents-changelog")
     written = extent_of_documents(record).entries
     acknowledged = broker.committed["sign", partition]
-    for copied in passes.slices(state.documents, log, written, acknowledged, setup.scheme.slots + 1):
+    for copied in passes.slices(state.documents, log, written, acknowledged, setup.scheme.width):
         if "a log is trimmed when every slice is in it" in worker.rules_out:
             state.trim_documents(broker, passes._began)
         for part in cut_documents(copied, setup.limit):

@@ -14,9 +14,12 @@ from stream_lsh.measure.containment import Containment
 from stream_lsh.model import About, Document
 from tests.simulation.broker import Broker
 from tests.simulation.entities import RECORDS_FROM, NamedRecords, User, draw_records, miscounted
-from tests.simulation.scheme import NamedShingles
+from tests.simulation.items import SETS_FROM, NamedItems
+from tests.simulation.scheme import ExactShingles, NamedShingles
 from tests.simulation.workers import PUBLIC, Pending, Setup, Task, Worker
 
+EXACT_FROM = 3_000_000
+"""Seeds from here on have the buckets of the method `exact`."""
 _MOST_EVENTS = 60_000
 MEASURES = (JACCARD, JACCARD, Containment(1.5), Containment(3.0))
 
@@ -118,7 +121,11 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
         setup, regime = _always_matching(rng, setup, regime)
     elif aim < 0.2:
         setup, regime = _falling_behind(setup, regime)
-    if seed >= RECORDS_FROM:
+    if seed >= EXACT_FROM:
+        setup = replace(setup, cap_postings=0, scheme=ExactShingles(setup.threshold, setup.scheme.measure))
+    elif seed >= SETS_FROM:
+        setup = replace(setup, cap_postings=0, scheme=NamedItems(setup.scheme.measure))
+    elif seed >= RECORDS_FROM:
         setup, regime = _of_records(seed, setup, regime, steady=aim < 0.12)
     return rng, setup, regime
 

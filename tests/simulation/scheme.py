@@ -7,7 +7,9 @@ import numpy as np
 from stream_lsh.arrays import U64
 from stream_lsh.hashing import fmix64
 from stream_lsh.measure.catalog import JACCARD, Measure
+from stream_lsh.measure.firsts import first_members
 from stream_lsh.pipeline.compare import Criteria
+from stream_lsh.pipeline.prefixes import Prefixes
 from stream_lsh.pipeline.record_counts import RecordCounts
 from stream_lsh.pipeline.shingle_sets import ShingleSets
 from stream_lsh.pipeline.signatures import Signatures
@@ -22,8 +24,8 @@ class NamedShingles:
     The signature is the shingles themselves, so the recall is 1 and a test that fails, fails for the protocol.
     """
 
-    slots = MOST_SHINGLES
-    width = MOST_SHINGLES + 1
+    slots: int = MOST_SHINGLES
+    width: int = MOST_SHINGLES + 1
 
     def __init__(self, measure: Measure = JACCARD) -> None:
         self.measure = measure
@@ -70,3 +72,38 @@ class NamedShingles:
     def counts(self) -> RecordCounts | None:
         """Nothing."""
         return None
+
+
+class ExactShingles(NamedShingles):
+    """The same with the buckets of the method `exact`: two meet that may be a match, and others need not.
+
+    Rows have room for three shingles, so that some texts are filed under them, some under their size.
+    """
+
+    slots = 4
+
+    def __init__(self, threshold: float, measure: Measure = JACCARD) -> None:
+        super().__init__(measure)
+        self._prefixes = Prefixes(threshold, self.slots, measure)
+        self.width = self._prefixes.width
+
+    @property
+    def settings(self) -> dict[str, str | int | float]:
+        """Everything that the bytes depend on."""
+        return {"kind": "exact shingles", "least": self._prefixes.least}
+
+    def sign(self, texts: Sequence[str]) -> Signatures:
+        """Their sizes and first shingles."""
+        return Signatures(first_members(self.shingle_sets(texts), self.slots), super().sign(texts).digests)
+
+    def buckets(self, signatures: Signatures) -> U64:
+        """Those of first shingles, of sizes, and of the whole set."""
+        return self._prefixes.buckets(signatures)
+
+    def shingle_sets(self, texts: Sequence[str]) -> list[U64]:
+        """The distinct shingles of each text as hashes, ascending."""
+        return [np.sort(fmix64(numbers + np.uint64(1))) for numbers in super().shingle_sets(texts)]
+
+    def comparer(self) -> ShingleSets:
+        """Their sets, where the rows say that they may match."""
+        return ShingleSets(self, worth=self._prefixes.may_match)

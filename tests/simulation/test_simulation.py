@@ -4,16 +4,21 @@ import pytest
 
 from tests.simulation.__main__ import run
 from tests.simulation.entities import RECORDS_FROM
+from tests.simulation.items import SETS_FROM
 from tests.simulation.rules import RULES
+from tests.simulation.schedule import EXACT_FROM
 
 pytestmark = [pytest.mark.simulation, pytest.mark.timeout(900)]
 
 BLOCK = 80
 BLOCKS = 14
 RECORD_BLOCKS = 4
+EXACT_BLOCKS = 2
 """Some three minutes on two cores; `make soak` runs ten thousand and more."""
 
 STARTS = [BLOCK * block for block in range(BLOCKS)] + [RECORDS_FROM + BLOCK * block for block in range(RECORD_BLOCKS)]
+STARTS.append(SETS_FROM)
+STARTS += [EXACT_FROM + BLOCK * block for block in range(EXACT_BLOCKS)]
 
 ONCE_FAILED = (26, 683, 15754)
 """Seeds that once found a fault, of the protocol or of its simulation."""
@@ -92,6 +97,10 @@ def test_a_seed_that_once_failed_passes(seed: int) -> None:
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_taken_out_is_noticed(rule: str) -> None:
     assert any(run(seed, rule)[1] for seed in NOTICED_BY[rule]), "no seed notices"
+
+
+def test_schedules_of_sets_notice_a_rule_taken_out() -> None:
+    assert any(run(seed, "recheck on update")[1] for seed in range(SETS_FROM, SETS_FROM + 20)), "no seed notices"
 
 
 def test_the_seeds_that_notice_keep_the_protocol_with_all_rules_in() -> None:

@@ -1,11 +1,17 @@
-"""Running the command in a process of its own, and what it is fed."""
+"""Running the command, in a process of its own or in this one, and what it is fed."""
 
+import io
 import json
+import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
+from contextlib import chdir, redirect_stderr
 from pathlib import Path
+from unittest.mock import patch
 
+from stream_lsh.cli.main import main
 from tests.oracles import jaccard, word_windows
 
 STORY = "the minister said on monday that the bridge would be closed for repairs until the end of the month"
@@ -30,6 +36,32 @@ class Run:
 def stream_lsh(*arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None) -> Run:
     command = [sys.executable, "-m", "stream_lsh", *map(str, arguments)]
     return Run(subprocess.run(command, input=stdin, capture_output=True, check=False, cwd=cwd))  # noqa: S603
+
+
+def ran(*arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None) -> "subprocess.CompletedProcess[bytes]":
+    """A run in this process: for words, codes and results, without a start for each.
+
+    What a process does with signals, pipes, modules and children needs one of its own.
+    """
+    command = [str(argument) for argument in arguments]
+    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out:
+        source.write(stdin)
+        source.seek(0)
+        before, text = os.dup(1), io.TextIOWrapper(source)
+        with redirect_stderr(io.StringIO()) as err, chdir(cwd or Path()), patch.object(sys, "stdin", text):
+            os.dup2(out.fileno(), 1)
+            try:
+                code = main(command)
+            finally:
+                os.dup2(before, 1)
+                os.close(before)
+        out.seek(0)
+        return subprocess.CompletedProcess(command, code, out.read(), err.getvalue().encode())
+
+
+def within(*arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None) -> Run:
+    """As `stream_lsh`, in this process."""
+    return Run(ran(*arguments, stdin=stdin, cwd=cwd))
 
 
 def dedup(*arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None) -> Run:

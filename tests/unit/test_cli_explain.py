@@ -166,6 +166,17 @@ def test_a_pair_that_met_in_no_band_says_so() -> None:
     assert value(*options, "0.999", stdin=documents)["reason"] == "match"
 
 
+def test_with_the_method_exact_nothing_is_estimated_and_what_bands_miss_is_a_match() -> None:
+    one, other = unlucky(TextScheme(0.7, recall=0.6))
+    documents = lines_of([{"id": "a", "text": one}, {"id": "b", "text": other}])
+    options = ("a", "b", "-", "--threshold", "0.7", "--method", "exact")
+    found = value(*options, stdin=documents)
+    assert found["reason"] == "match"
+    assert (found["comparison"]["slots"], found["comparison"]["bands"]) == (0, 0)
+    assert found["comparison"]["bands_met"] > 0
+    assert "method      exact: two that reach the threshold meet in a bucket" in run(*options, stdin=documents)
+
+
 def unlucky(scheme: TextScheme) -> tuple[str, str]:
     """Two texts that are similar enough and meet in no band."""
     for number in range(1000):

@@ -218,8 +218,9 @@ def test_ctrl_c_leaves_no_file_behind(people: Path) -> None:
         file.writelines(f"n{number},name{number},1950-01-01\n" for number in range(400_000))
     command = [sys.executable, "-m", "stream_lsh", "train", "people.csv", "--profile", "p.toml", "--output", "x.toml"]
     process = subprocess.Popen(command, cwd=people, stderr=subprocess.PIPE)  # noqa: S603
-    deadline = time.monotonic() + 30
-    while not list(people.glob(".x.toml.*")) and time.monotonic() < deadline:
+    deadline = time.monotonic() + 90
+    while not list(people.glob(".x.toml.*")):
+        assert time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(2)
     _, err = process.communicate(timeout=30)

@@ -16,6 +16,7 @@ from stream_lsh.config import (
 from stream_lsh.config.keys import keys_of
 from stream_lsh.errors import ConfigError
 from stream_lsh.ledger.guards.choice import Guards
+from stream_lsh.text.catalog import SPECS
 from stream_lsh.wire.source import FieldNames
 
 TOPIC = "1 to 249 of the characters A-Z a-z 0-9 . _ -"
@@ -58,23 +59,25 @@ def pipeline(lines: str) -> str:
         ("name = 7", f"3: pipeline.name: got 7, expected {TOPIC}"),
         ("name = ''", f"3: pipeline.name: got '', expected {TOPIC}"),
         ("name = '..'", f"3: pipeline.name: got '..', expected {TOPIC}"),
-        ("kind = 'txet'", "3: pipeline.kind: got 'txet', expected text or record; did you mean 'text'?"),
-        ("kind = 'set'", "3: pipeline.kind: got 'set', expected text or record (set, vector: not implemented yet)"),
-        ("kind = 1979-05-27", "3: pipeline.kind: got 1979-05-27, expected text or record"),
+        ("kind = 'txet'", "3: pipeline.kind: got 'txet', expected text, record, set or vector; did you mean 'text'?"),
+        ("kind = 1979-05-27", "3: pipeline.kind: got 1979-05-27, expected text, record, set or vector"),
         ("partitions = 0", "3: pipeline.partitions: got 0, expected a whole number from 1 to 10000"),
         ("partitions = 4.0", "3: pipeline.partitions: got 4.0, expected a whole number from 1 to 10000"),
         ("partitions = true", "3: pipeline.partitions: got true, expected a whole number from 1 to 10000"),
         (
             "shingles = 'words:3'",
-            "3: pipeline.shingles: got 'words:3', expected char:<k>, word:<k> or stopword:<language>, k from 1 to 64, "
-            "a language out of de, en, es, fr, it, nl, pt; did you mean 'word:3'?",
+            f"3: pipeline.shingles: got 'words:3', expected {SPECS}; of word, k from 1 to 64; did you mean 'word:3'?",
         ),
-        ("shingles = 3", "3: pipeline.shingles: got 3, expected char:<k>, word:<k> or stopword:<language>"),
+        (
+            "shingles = 3",
+            f"3: pipeline.shingles: got 3, expected {SPECS}",
+        ),
         ("threshold = 1", "3: pipeline.threshold: got 1, expected a number above 0 and below 1"),
         ("threshold = '0.8'", "3: pipeline.threshold: got '0.8', expected a number above 0 and below 1"),
         (
             "measure = 'contained'",
-            "3: pipeline.measure: got 'contained', expected jaccard or containment; did you mean 'containment'?",
+            "3: pipeline.measure: got 'contained', expected jaccard, containment, cosine, euclidean or hamming; "
+            "did you mean 'containment'?",
         ),
         (
             "measure = 'containment'\nsize_ratio = 0.5",
@@ -83,6 +86,28 @@ def pipeline(lines: str) -> str:
         (
             "size_ratio = 3",
             "3: pipeline.size_ratio: got 3, expected none, as the measure is jaccard: only containment uses it",
+        ),
+        (
+            "method = 'exat'",
+            "3: pipeline.method: got 'exat', expected lsh or exact; did you mean 'exact'?",
+        ),
+        (
+            "method = 'exact'\nrecall = 0.9",
+            "4: pipeline.recall: got 0.9, expected none, as the method is exact, which finds all: only lsh uses it",
+        ),
+        (
+            "max_candidates = 50\nmethod = 'exact'",
+            "3: pipeline.max_candidates: got 50, expected none, as the method is exact, which has no caps: only lsh "
+            "uses it",
+        ),
+        (
+            "method = 'exact'\nrows = 6",
+            "4: pipeline.rows: got it, expected none, as the method is exact: only lsh has bands",
+        ),
+        (
+            "method = 'exact'\nslots = 1",
+            "4: pipeline.slots: got 1, expected 2 to 4096 with the method exact: one for the size of a text, others "
+            "for its first shingles",
         ),
         (
             "size_ratio = 60\nmeasure = 'containment'",
@@ -112,14 +137,28 @@ def pipeline(lines: str) -> str:
             "3: pipeline.slots: with `threshold` and `recall`: no banding of 2 slots finds a pair of similarity 0.8 "
             "with probability 0.99: raise slots to 3, lower recall to 0.96, or raise the threshold to 0.9",
         ),
+        ("bands = 16", "3: pipeline.bands: got it alone, expected `bands` and `rows` or neither"),
+        ("rows = 6", "3: pipeline.rows: got it alone, expected `bands` and `rows` or neither"),
+        (
+            "bands = 16\nrows = 8",
+            "3: pipeline.bands: with `threshold`, `slots`, `rows` and `recall`: 16 bands of 8 rows find a pair of "
+            "similarity 0.8 with probability 0.9470, not 0.99: lower recall to 0.947, or take 26 bands",
+        ),
+        (
+            "bands = 26\nrows = 8",
+            "3: pipeline.bands: with `threshold`, `slots`, `rows` and `recall`: 26 bands of 8 rows take 208 slots, and "
+            "there are 128: raise slots, or take fewer",
+        ),
+        ("bands = -1\nrows = 8", "3: pipeline.bands: got -1, expected a whole number from 0 to 65536"),
         (
             "normalise = ['nfc', 'casefolded']",
-            "3: pipeline.normalise: got 'casefolded', expected names out of nfc, nfkc, casefold, space, accents; "
-            "did you mean 'casefold'?",
+            "3: pipeline.normalise: got 'casefolded', expected names out of nfc, nfkc, casefold, space, accents, "
+            "punctuation; did you mean 'casefold'?",
         ),
         (
             "normalise = [1]",
-            "3: pipeline.normalise: got a list, expected a list of names out of nfc, nfkc, casefold, space, accents",
+            "3: pipeline.normalise: got a list, expected a list of names out of nfc, nfkc, casefold, "
+            "space, accents, punctuation",
         ),
         ("seed = -1", "3: pipeline.seed: got -1, expected a whole number from 0 to 4294967295"),
         ("retention = 3", f'3: pipeline.retention: got 3, expected {SPAN}, up to 1000000d, or "" for no end'),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from stream_lsh.config import KafkaConfig, PipelineConfig, SecurityConfig, TopicsConfig, WorkerConfig, parse
+from stream_lsh.config.grid import GridConfig
 from stream_lsh.config.keys import Key, keys_of
 from stream_lsh.config.units import SIZE_UNITS, SPAN_UNITS
 from stream_lsh.errors import ConfigError
@@ -17,7 +18,7 @@ from stream_lsh.ledger.guards.choice import Guards
 from stream_lsh.wire.source import FieldNames
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
-TABLES = (KafkaConfig, SecurityConfig, WorkerConfig, PipelineConfig, FieldNames, Guards, TopicsConfig)
+TABLES = (KafkaConfig, SecurityConfig, WorkerConfig, PipelineConfig, FieldNames, GridConfig, Guards, TopicsConfig)
 
 
 def table(cls: type) -> str:

@@ -62,8 +62,9 @@ def test_everything_that_is_wrong_with_a_profile_is_told_with_its_lines(tmp_path
     [
         'preset = "news"', 'shingles = "char:5"', "threshold = 0.7", 'measure = "containment"', "recall = 0.9",
         "slots = 64", 'normalise = ["nfkc"]', "seed = 2", 'html = "main"', "min_characters = 9", "stories = true",
+        "bands = 16", "rows = 6",
         "mirror_share = 0.0", 'fields.text = "body"', 'fields.title = "name"', 'topics.clusters = "people"',
-        'topics.mirror_sites = "mirrors"',
+        'topics.mirror_sites = "mirrors"', "shadow = 0.01",
     ],
 )  # fmt: skip
 def test_keys_of_texts_are_refused_among_records(line: str) -> None:

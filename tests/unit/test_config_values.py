@@ -24,6 +24,7 @@ from stream_lsh.config import (
     settings_shown,
     settings_text,
 )
+from stream_lsh.config.grid import GridConfig
 from stream_lsh.config.kafka import MECHANISMS
 from stream_lsh.config.keys import keys_of
 from stream_lsh.config.topics import INTERNAL_TOPICS, PUBLIC_TOPICS, TABLES
@@ -157,6 +158,37 @@ PIPELINES |= st.builds(
 PIPELINES |= st.builds(
     lambda pipeline, share: replace(pipeline, stories=True, mirror_share=share), PIPELINES, st.floats(0.01, 0.99)
 )
+VALUED = st.builds(
+    PipelineConfig,
+    sources=SOURCES.map(lambda topic: (topic,)),
+    name=NAMES.map(lambda name: f"p{name}"),
+    app_id=st.just("application"),
+)
+PIPELINES |= st.builds(
+    lambda pipeline, bag, threshold, items: replace(
+        pipeline, kind="set", bag=bag, threshold=threshold, fields=FieldNames(items=f"i{items}")
+    ),
+    VALUED,
+    st.booleans(),
+    SHARES,
+    TEXTS,
+)
+PIPELINES |= st.builds(
+    lambda pipeline, squares, functions: replace(
+        pipeline, kind="set", family="grid", grid=GridConfig(squares=squares, functions=functions)
+    ),
+    VALUED,
+    st.integers(3, 9_999),
+    st.integers(1, 9),
+)
+PIPELINES |= st.builds(
+    lambda pipeline, measure, distance: replace(
+        pipeline, kind="vector", measure=measure, dimension=64, distance=distance, slots=256
+    ),
+    VALUED,
+    st.sampled_from(["cosine", "euclidean", "hamming"]),
+    st.floats(1, 9),
+)
 REKEYED = st.builds(
     lambda pipeline, sources: replace(pipeline, rekey=True, sources=tuple(sources)),
     PIPELINES,
@@ -222,7 +254,16 @@ def test_any_configuration_comes_back_from_the_environment(config: Config) -> No
 
 
 def test_every_field_is_a_key() -> None:
-    for cls in (KafkaConfig, SecurityConfig, WorkerConfig, PipelineConfig, TopicsConfig, FieldNames, Guards):
+    for cls in (
+        KafkaConfig,
+        SecurityConfig,
+        WorkerConfig,
+        PipelineConfig,
+        TopicsConfig,
+        FieldNames,
+        Guards,
+        GridConfig,
+    ):
         fields = {field.name for field in dataclasses.fields(cls)} - (
             {"app_id", "known"} if cls is PipelineConfig else set()
         )
@@ -370,6 +411,7 @@ def test_retention_of_the_public_topics_and_size_of_messages() -> None:
     assert pipeline.public_retention_ms == 86_400_005
     assert pipeline.max_message_bytes == 262_144 + 65_536
     assert replace(pipeline, max_document_bytes=1 << 20).max_message_bytes == (1 << 20) + 65_536
+    assert replace(pipeline, method="exact").max_message_bytes == 262_144 + 65_536 + 200 * 128 * 16
     assert dataclasses.replace(pipeline, retention_ms=None).public_retention_ms == -1
     assert dataclasses.replace(pipeline, topics=TopicsConfig(keep_forever=True)).public_retention_ms == -1
 
@@ -379,6 +421,7 @@ def test_scheme_and_limits_are_those_of_the_settings() -> None:
         sources=("s",), threshold=0.7, slots=64, shingles="char:4", normalise=("nfkc",), seed=9, recall=0.9
     )
     scheme = pipeline.text_scheme()
+    assert scheme.banding is not None
     assert (scheme.slots, scheme.banding.threshold, scheme.banding.recall) == (64, 0.7, 0.9)
     assert {key: scheme.settings[key] for key in ("shingles", "normalise", "seed")} == {
         "shingles": "char:4",
@@ -392,6 +435,27 @@ def test_scheme_and_limits_are_those_of_the_settings() -> None:
     )
     with pytest.raises(ConfigError):
         PipelineConfig(sources=("s",), slots=1).scheme()
+
+
+def test_bands_and_rows_are_chosen_unless_they_are_pinned() -> None:
+    pinned = PipelineConfig(sources=("s",), bands=26, rows=8, slots=208)
+    scheme = pinned.text_scheme()
+    assert scheme.banding is not None
+    assert (scheme.banding.bands, scheme.banding.rows, scheme.width) == (26, 8, 27)
+    assert (scheme.settings["bands"], scheme.settings["rows"]) == (26, 8)
+    chosen = PipelineConfig(sources=("s",)).text_scheme().banding
+    assert chosen is not None
+    assert (chosen.bands, chosen.rows) == (16, 6)
+    with pytest.raises(ConfigError, match="take 208 slots"):
+        replace(pinned, slots=128).scheme()
+
+
+def test_the_exact_method_has_no_caps_whatever_the_default() -> None:
+    pipeline = PipelineConfig(sources=("s",), method="exact", threshold=0.9, slots=32)
+    assert pipeline.limits() == Limits(259_200_000, cap_postings=0, cap_candidates=0)
+    assert pipeline.scheme().settings["method"] == "exact"
+    assert replace(pipeline, kind="set").scheme().settings["method"] == "exact"
+    assert pipeline.scheme().slots == 32
 
 
 def test_the_address_of_the_web() -> None:

@@ -1,10 +1,13 @@
 import numpy as np
 import pytest
+from datasketch import MinHashLSH  # type: ignore[import-untyped]
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stream_lsh.errors import ConfigError
-from stream_lsh.lsh.solver import choose_banding
+from stream_lsh.lsh.scurve import areas, false_negative_area, false_positive_area
+from stream_lsh.lsh.solver import alternatives, banding_of, choose_banding, choose_by_areas, pinned
+from stream_lsh.lsh.spread import Agreements, agreeing_probability
 
 TABLE = [
     (128, 0.99, {0.3: (49, 2), 0.5: (35, 3), 0.6: (19, 3), 0.7: (25, 5), 0.8: (16, 6), 0.9: (11, 10)}),
@@ -103,3 +106,104 @@ def test_all_wrong_settings_are_listed() -> None:
 def test_a_histogram_without_counts_is_refused(counts: list[float]) -> None:
     with pytest.raises(ConfigError, match="histogram"):
         choose_banding(0.8, histogram=np.array(counts, np.float64))
+
+
+def test_the_chosen_one_is_the_best_of_the_alternatives_and_those_descend() -> None:
+    found = alternatives(0.8)
+    assert [one.rows for one in found] == [1, 2, 3, 4, 5, 6]
+    assert all(
+        one.bands == 1 or banding_of(0.8, one.bands - 1, one.rows).probability_at_threshold < 0.99 for one in found
+    )
+    assert choose_banding(0.8) == min(found, key=lambda one: one.false_candidates) == found[-1]
+    assert alternatives(0.02) == []
+    wider = alternatives(0.8, slack=0.3)
+    assert {(one.bands, one.rows) for one in found} < {(one.bands, one.rows) for one in wider}
+    assert min(one.probability_at_threshold for one in wider) >= 0.69
+
+
+def test_a_histogram_tells_how_many_candidates_a_document_has() -> None:
+    pairs = np.zeros(129)
+    pairs[[26, 115]] = 4900, 50  # all pairs of 100 documents agree in a fifth of the slots, but for one pair each two
+    banding = choose_banding(0.8, histogram=Agreements(pairs, 100))
+    false, true = banding.candidates_per_document(100)
+    assert true == pytest.approx(0.5, rel=0.001)
+    assert false == pytest.approx(49 * agreeing_probability(128, banding.bands, banding.rows)[26])
+    assert banding.mean_recall == pytest.approx(agreeing_probability(128, banding.bands, banding.rows)[115])
+    assert banding.candidates_per_document(199) == pytest.approx((2 * false, 2 * true))
+    assert choose_banding(0.8, histogram=np.array([1.0, 0.0])).mean_recall is None
+
+
+def test_a_corpus_can_change_the_choice() -> None:
+    """Where all pairs lie far below the threshold, no banding has false candidates, and fewer bands are cheaper."""
+    nothing_shared = np.zeros(129)
+    nothing_shared[0] = 1.0
+    far = choose_banding(0.8, histogram=Agreements(nothing_shared, 2), band_cost=1e-9)
+    assert (far.bands, far.rows) == (3, 1)
+    assert choose_banding(0.8, band_cost=1e-9).rows == 6
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.7, 0.8, 0.9])
+def test_documents_that_have_nothing_in_common_change_no_choice(threshold: float) -> None:
+    alone = choose_banding(threshold)
+    for seen in (Agreements(np.array([9.0, *[0.0] * 128]), documents=5), np.array([0.0] * 99 + [1.0])):
+        chosen = choose_banding(threshold, histogram=seen)
+        assert (chosen.bands, chosen.rows) == (alone.bands, alone.rows)
+
+
+def test_a_pinned_banding_has_to_fit_and_to_reach_the_recall() -> None:
+    assert pinned(0.8, 0.99, 128, 20, 6) == banding_of(0.8, 20, 6, 0.99)
+    assert pinned(0.7, 0.99, 128, 25, 5) == choose_banding(0.7)
+    with pytest.raises(ConfigError, match="17 bands of 8 rows take 136 slots, and there are 128"):
+        pinned(0.9, 0.5, 128, 17, 8)
+    with pytest.raises(ConfigError, match=r"lower recall to 0.947, or take 26 bands"):
+        pinned(0.8, 0.99, 128, 16, 8)
+    assert pinned(0.8, 0.99, 256, 26, 8).probability_at_threshold >= 0.99
+
+
+def test_any_banding_says_what_it_reaches() -> None:
+    banding = banding_of(0.8, 16, 8, recall=0.99)
+    assert round(banding.probability_at_threshold, 3) == 0.947
+    assert (banding.recall, banding.slots_used) == (0.99, 128)
+    assert banding_of(0.8, 16, 8).recall == banding.probability_at_threshold
+    assert (banding.false_negative_area, banding.false_positive_area) == (
+        false_negative_area(0.8, 16, 8),
+        false_positive_area(0.8, 16, 8),
+    )
+
+
+@pytest.mark.parametrize("weights", [(0.5, 0.5), (0.1, 0.9), (0.9, 0.1)])
+@pytest.mark.parametrize("threshold", [0.1, 0.3, 0.5, 0.7, 0.8, 0.9])
+@pytest.mark.parametrize("slots", [64, 128])
+def test_weighing_the_areas_chooses_what_datasketch_chooses(
+    slots: int, threshold: float, weights: tuple[float, float]
+) -> None:
+    theirs = MinHashLSH(threshold=threshold, num_perm=slots, weights=weights)
+    ours = choose_by_areas(threshold, slots, false_negative_weight=weights[1], false_positive_weight=weights[0])
+    assert (ours.bands, ours.rows) == (theirs.b, theirs.r)
+
+
+def test_no_banding_has_smaller_weighted_areas() -> None:
+    best = choose_by_areas(0.6, 48, 0.7, 0.3)
+    costs = {
+        (b, r): 0.7 * false_negative_area(0.6, b, r) + 0.3 * false_positive_area(0.6, b, r)
+        for r in range(1, 49)
+        for b in range(1, 48 // r + 1)
+    }
+    assert (best.bands, best.rows) == min(costs, key=lambda key: costs[key])
+
+
+def test_areas_of_many_bands_at_once_are_those_of_each() -> None:
+    below, above = areas(0.7, 20, 5)
+    assert below.tolist() == pytest.approx([false_positive_area(0.7, b, 5) for b in range(1, 21)])
+    assert above.tolist() == pytest.approx([false_negative_area(0.7, b, 5) for b in range(1, 21)])
+
+
+def test_recall_first_finds_at_the_threshold_what_equal_weights_miss() -> None:
+    assert choose_by_areas(0.8).probability_at_threshold < 0.5
+    assert choose_banding(0.8).probability_at_threshold > 0.99
+
+
+@pytest.mark.parametrize("weights", [(0.0, 0.0), (-1.0, 1.0), (float("nan"), 1.0), (1.0, float("inf"))])
+def test_weights_that_cannot_be_are_refused(weights: tuple[float, float]) -> None:
+    with pytest.raises(ConfigError, match=r"false_(negative|positive)_weight"):
+        choose_by_areas(0.8, 128, *weights)

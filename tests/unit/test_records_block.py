@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.one_to_one import best_pairs
 from stream_lsh.errors import ConfigError
+from stream_lsh.pipeline.record_scheme import RecordScheme
 from stream_lsh.records.block.blocker import blocker_of
 from stream_lsh.records.block.pairs import candidate_pairs
 from stream_lsh.records.block.rules import MOST_KEYS, Rule
@@ -193,3 +194,14 @@ def test_a_record_may_have_a_partner_in_each_source() -> None:
     left, right, totals = np.array([0, 0, 0]), np.array([1, 2, 3]), np.array([9.0, 8.0, 7.0])
     assert best_pairs(left, right, totals, np.array([0, 1, 1, 2])).tolist() == [0, 2]
     assert [len(best_pairs(left[:0], right[:0], totals[:0])), *combinations([1], 2)] == [0]
+
+
+def test_the_libraries_behind_shingles_are_part_of_what_keys_depend_on() -> None:
+    import Stemmer  # type: ignore[import-not-found,import-untyped,unused-ignore]  # noqa: PLC0415
+
+    def settings(shingles: str) -> dict[str, str | int | float]:
+        lsh = LshBlocking(fields=("given", "surname"), shingles=shingles)
+        return RecordScheme(Profile(name="x", fields=PROFILE.fields, comparisons=(), lsh=(lsh,))).settings
+
+    assert Stemmer.version() in str(settings("stem:en:1")["lsh_libraries"])
+    assert "lsh_libraries" not in settings("char:3")

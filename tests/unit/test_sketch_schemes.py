@@ -12,9 +12,10 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.sketch.classic import ClassicMinHash
 from stream_lsh.sketch.estimate import union
 from stream_lsh.sketch.fast_similarity import FastSimilarity
+from stream_lsh.sketch.permuted import PermutedMinHash
 from stream_lsh.sketch.scheme import EMPTY_SLOT, SignatureScheme
 from stream_lsh.text.shingles import Shingles, offsets_of
-from tests.oracles import MASK64, classic_minhash, fast_similarity, minhash_by_permutation, minhash_by_row_hashing
+from tests.oracles import MASK64, classic_minhash, fast_similarity, permuted_minhash
 
 Documents = list[list[int]]
 any_scheme = pytest.mark.parametrize(
@@ -27,6 +28,8 @@ any_scheme = pytest.mark.parametrize(
         FastSimilarity(slots=1),
         ClassicMinHash(),
         ClassicMinHash(slots=33, seed=4),
+        PermutedMinHash(),
+        PermutedMinHash(slots=33, seed=4),
     ],
     ids=lambda s: f"{s.name}-{s.slots}-{s.seed}-{getattr(s, 'rounds', '')}",
 )
@@ -44,6 +47,8 @@ def oracle(scheme: SignatureScheme) -> Callable[[Iterable[int]], list[int]]:
     if isinstance(scheme, FastSimilarity):
         rounds = scheme.rounds
         return lambda document: fast_similarity(document, scheme.slots, scheme.seed, rounds)
+    if isinstance(scheme, PermutedMinHash):
+        return lambda document: permuted_minhash(document, scheme.slots, scheme.seed)
     return lambda document: classic_minhash(document, scheme.slots, scheme.seed)
 
 
@@ -148,21 +153,3 @@ def test_rounds_out_of_range_are_refused() -> None:
     for rounds in (0, 255):
         with pytest.raises(ConfigError, match="rounds"):
             FastSimilarity(rounds=rounds)
-
-
-def test_minhashes_by_permutation_are_those_of_the_textbook() -> None:
-    sets = ("ad", "c", "bde", "acd")
-    signatures = [[minhash_by_permutation(s, p) for s in sets] for p in ("bedac", "cebda", "adbec")]
-    assert signatures == [list("dcbd"), list("dcec"), list("acda")]
-    columns = list(zip(*signatures, strict=True))
-    assert sum(a == b for a, b in zip(columns[0], columns[3], strict=True)) == 2
-    assert sum(a == b for a, b in zip(columns[2], columns[3], strict=True)) == 0
-
-
-def test_row_hashing_simulates_permutations_as_in_the_textbook() -> None:
-    rows = range(5)
-    assert [minhash_by_row_hashing([x], 1, 1, 5) for x in rows] == [1, 2, 3, 4, 0]
-    assert [minhash_by_row_hashing([x], 3, 1, 5) for x in rows] == [1, 4, 2, 0, 3]
-    sets = ([0, 3], [2], [1, 3, 4], [0, 2, 3])
-    assert [minhash_by_row_hashing(s, 1, 1, 5) for s in sets] == [1, 3, 0, 1]
-    assert [minhash_by_row_hashing(s, 3, 1, 5) for s in sets] == [0, 2, 0, 0]

@@ -31,6 +31,20 @@ def test_each_form_does_what_its_name_says() -> None:
     assert Normaliser(())("e\u0301 ") == "e\u0301 "
 
 
+def test_each_mark_of_punctuation_is_a_space_and_signs_stay() -> None:
+    assert (
+        Normaliser(("punctuation",))("don't: e-mail_x, „quoted“ 1+1=$2…日本、語")
+        == "don t  e mail x   quoted  1+1=$2 日本 語"
+    )
+    assert Normaliser(("punctuation", "space"))("(a), [b].") == "a b"
+    marks = "".join(map(chr, range(sys.maxunicode + 1)))
+    made = Normaliser(("punctuation",))(marks)
+    assert all(
+        other == (" " if unicodedata.category(one).startswith("P") else one)
+        for one, other in zip(marks, made, strict=True)
+    )
+
+
 def test_forms_are_applied_in_the_order_given() -> None:
     assert Normaliser(["nfkc", "casefold"])("K") == "k"
     assert Normaliser(("nfkc",)).forms == ("nfkc",)

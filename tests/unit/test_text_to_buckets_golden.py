@@ -35,6 +35,12 @@ def fingerprint(array: npt.NDArray[np.generic]) -> str:
         ("char:9", 1, 0x7A396893C44C7851, 0x465297AC42F4E42D, "92329eb2e6d696bc"),
         ("word:3", 1, 0x1479A27D0B2487D, 0xCB80240EBCBD617E, "9fe92fcb3c320415"),
         ("word:1", 7, 0xD1281FE566674DD8, 0x6A1B5EDE007B84DD, "add258b9c1ae15fd"),
+        ("stopword:en", 1, 0x1479A27D0B2487D, 0x8F837F81EEA8CF60, "467836389ffe517f"),
+        ("mixed:2", 1, 0xEFD80C515B528359, 0x3B9E49B633C39CDF, "3db63b50afdf1295"),
+        ("space:3", 1, 0xB6734981DDB25838, 0xD28C837002CBE218, "7e4c5e67b0749c19"),
+        ("capital:2", 1, 0xEFD80C515B528359, 0x41BF73714D730C49, "99eea756e382fb1b"),
+        ("bag:word:1", 1, 0xA1332F3AA753F12A, 0xEF0BB9DFB2035952, "208446ff7d5f0ef9"),
+        ("char:9/4", 1, 0xE6E59686134AB493, 0xDC646417EA5A294B, "c7c9e107f037871a"),
     ],
 )
 def test_shingle_hashes_and_digests_stay(spec: str, seed: int, first: int, digest: int, all_hashes: str) -> None:
@@ -42,6 +48,19 @@ def test_shingle_hashes_and_digests_stay(spec: str, seed: int, first: int, diges
     assert int(shingles.hashes[0]) == first
     assert int(bag_digest(shingles)[0]) == digest
     assert fingerprint(shingles.hashes) == all_hashes
+
+
+@pytest.mark.parametrize(
+    ("spec", "first", "digest"),
+    [
+        ("stem:en:2", 0x75B3B6DA9FC278AB, 0xB38D6C69445CD3B6),
+        ("code:python:3", 0xB52205D6E0F4D5E5, 0x42CC8E7A4BBC572E),
+        ("code:python:1:renamed", 0x139D0E6D510CBCEB, 0x6FB91A5BA93B5E86),
+    ],
+)
+def test_shingles_of_tokens_that_libraries_find_stay(spec: str, first: int, digest: int) -> None:
+    shingles = shingler(spec)(["x = total + 1"])
+    assert (int(shingles.hashes[0]), int(bag_digest(shingles)[0])) == (first, digest)
 
 
 @pytest.mark.parametrize(

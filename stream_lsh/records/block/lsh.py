@@ -30,6 +30,9 @@ class LshBlock:
         slots: the length of a signature.
         seed: chooses all hash functions.
 
+    Attributes:
+        library: the optional library that says what the units of the shingles are, with its version, or "".
+
     Raises:
         ConfigError: no such shingles, or no bands for this recall.
 
@@ -54,6 +57,7 @@ class LshBlock:
         self.width = self.banding.bands
         self._places = tuple(places)
         self._shingler = shingler(shingles, seed)
+        self.library = self._shingler.library
         self._sketch = scheme("fast", slots, seed)
         self._bands = Bands(self.banding.bands, self.banding.rows, seed)
         self._tags = odd_constants(len(self._places), 17 * seed + 5)

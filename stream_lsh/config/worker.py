@@ -1,0 +1,54 @@
+"""How a worker runs: its application, its state on disk, its sessions."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stream_lsh.config import kinds
+from stream_lsh.config.keys import key
+from stream_lsh.config.kinds import span, whole
+
+DEFAULT_APP_ID = "stream-lsh"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerConfig:
+    """The process, and the application that all workers with the same `app_id` are."""
+
+    app_id: str = field(
+        default=DEFAULT_APP_ID,
+        metadata=key(kinds.TOPIC, "the application: its consumer group, and the prefix of its internal topics"),
+    )
+    data_dir: Path | None = field(
+        default=Path("state"),
+        metadata=key(kinds.FOLDER, "where a copy of the state is kept on disk; without, all of it is in memory"),
+    )
+    standbys: int = field(
+        default=0,
+        metadata=key(
+            whole(0, 100),
+            "other workers that follow each partition and take it over without reading its state; all, if there are "
+            "fewer",
+        ),
+    )
+    web: str = field(
+        default="127.0.0.1:6066", metadata=key(kinds.WEB, "where metrics and health are served; there is no password")
+    )
+    session_timeout_ms: int = field(
+        default=6_000,
+        metadata=key(
+            span(least="1s"),
+            "how long a worker may be silent until others take over; brokers refuse less than their "
+            "`group.min.session.timeout.ms`, 6s",
+            "session_timeout",
+        ),
+    )
+    commit_interval_ms: int = field(
+        default=500,
+        metadata=key(span(least="50ms"), "how often offsets are committed: what a crash may repeat", "commit_interval"),
+    )
+
+    @property
+    def web_address(self) -> tuple[str, int] | None:
+        """Host and port; None where nothing is served."""
+        host, _, port = self.web.rpartition(":")
+        return (host.strip("[]"), int(port)) if self.web else None

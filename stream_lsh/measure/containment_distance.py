@@ -1,0 +1,59 @@
+"""Containment without a bound on the sizes: of A in B, and in whichever direction it is greater.
+
+    of A in B    |A ∩ B| / |A|                  one direction: what of a page stands in a frame around it
+    of both      |A ∩ B| / min(|A|, |B|)        the overlap coefficient
+
+Neither gives a metric.  Every set is at 0 from all that contain it, so different sets can be at 0, and a large set is
+a short way round between any two of its parts: {1} and {2} are at 1 from each other and at 0 from {1, 2}.
+
+Reference: Broder, On the resemblance and containment of documents, 1997.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from stream_lsh.arrays import F64, U64
+from stream_lsh.measure.jaccard import shared_count
+
+
+def contained(one: U64, other: U64) -> float:
+    """Which share of the one set is in the other one; 0.0 if it is empty.
+
+    Args:
+        one: ascending and without repetitions.
+        other: likewise.
+
+    Example:
+        >>> page, frame = np.array([4, 7], np.uint64), np.array([1, 4, 7, 9], np.uint64)
+        >>> contained(page, frame), contained(frame, page)
+        (1.0, 0.5)
+    """
+    return shared_count(one, other) / one.size if one.size else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ContainmentDistance:
+    """The distance `containment`: the share of the smaller set that the larger one lacks.
+
+    The empty set is at 1 from every set, itself included.
+
+    Example:
+        >>> ContainmentDistance()(np.array([4, 7], np.uint64), np.array([1, 4, 9], np.uint64))
+        0.5
+    """
+
+    name: ClassVar[str] = "containment"
+    metric: ClassVar[bool] = False
+    unit: ClassVar[str] = "share"
+
+    def __call__(self, one: U64, other: U64, /) -> float:
+        """Of two sets, each ascending and without repetitions."""
+        smaller = min(one.size, other.size)
+        return (smaller - shared_count(one, other)) / smaller if smaller else 1.0
+
+    def many(self, left: Sequence[U64], right: Sequence[U64], /) -> F64:
+        """Of each set with the one across: float64[n]."""
+        return np.array([self(one, other) for one, other in zip(left, right, strict=True)], np.float64)

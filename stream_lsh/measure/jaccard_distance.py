@@ -1,0 +1,80 @@
+"""Jaccard distance: the share of the union that only one of two sets has.
+
+    1 - |A ∩ B| / |A ∪ B|  =  |A △ B| / |A ∪ B|
+
+It is a metric: |A △ B| is one, and |A △ B| / |A ∪ B| is its Steinhaus transform towards the empty set; or, by minhash,
+it is the probability that two minima differ, and whoever differs from a third one differs from one of both.
+
+Reference: Levandowsky and Winter, Distance between sets, 1971; Broder, On the resemblance and containment of
+documents, 1997.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from stream_lsh.arrays import F64, U64
+from stream_lsh.measure.jaccard import shared_count
+from stream_lsh.measure.vectors import as_rows, check_rows
+
+
+@dataclass(frozen=True, slots=True)
+class JaccardDistance:
+    """The distance `jaccard`: of sets of hashes, each ascending and without repetitions.
+
+    The empty set is at 1 from every set, itself included.
+
+    Guarantees:
+        exact, rounded once.
+
+    Example:
+        >>> JaccardDistance()(np.array([1, 3, 4, 5], np.uint64), np.array([1, 4, 5], np.uint64))
+        0.25
+    """
+
+    name: ClassVar[str] = "jaccard"
+    metric: ClassVar[bool] = True
+    unit: ClassVar[str] = "share"
+
+    def __call__(self, one: U64, other: U64, /) -> float:
+        """Of two sets."""
+        shared = shared_count(one, other)
+        union = one.size + other.size - shared
+        return (union - shared) / union if shared else 1.0
+
+    def many(self, left: Sequence[U64], right: Sequence[U64], /) -> F64:
+        """Of each set with the one across: float64[n]."""
+        return np.array([self(one, other) for one, other in zip(left, right, strict=True)], np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class JaccardOfBits:
+    """The distance `jaccard_bits`: of sets as columns of a characteristic matrix, one position for every element.
+
+    A position counts as taken if it is not zero.
+
+    Raises:
+        InputError: columns of different lengths; reason `vector`.
+
+    Example:
+        >>> 1 - JaccardOfBits()([1, 0, 1, 1, 1], [1, 0, 0, 1, 1])
+        0.75
+    """
+
+    name: ClassVar[str] = "jaccard_bits"
+    metric: ClassVar[bool] = True
+    unit: ClassVar[str] = "share"
+
+    def __call__(self, one: npt.ArrayLike, other: npt.ArrayLike, /) -> float:
+        """Of two columns."""
+        return float(self.many(*as_rows(one, other))[0])
+
+    def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
+        """Of each set, here a row of [n, d], with the one across: float64[n]."""
+        one, other = (side.astype(np.bool_) for side in check_rows(left, right))
+        union = np.count_nonzero(one | other, axis=1)
+        shared = np.count_nonzero(one & other, axis=1)
+        return np.where(shared > 0, (union - shared) / np.maximum(union, 1), 1.0)

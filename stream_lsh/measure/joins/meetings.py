@@ -1,0 +1,114 @@
+"""Strings that share one of their first symbols: an index of prefixes, probed by prefixes.
+
+An entry of the index is the number of a symbol and the row of a string that begins with it, as one integer, so those
+whose lengths allow a match are one run of each symbol's entries.  In a self-join a string probes those before it, which
+are no longer than it is.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from stream_lsh.arrays import I64, Bools
+from stream_lsh.measure.filters import least_shared, most_members, prefix_lengths
+from stream_lsh.measure.joins.strings import Strings
+
+_TOGETHER = 1 << 20
+"""Meetings that are looked at together: some 30 MB."""
+
+
+class Meetings(NamedTuple):
+    """Strings that share a symbol: rows of both, how many symbols of each stand before it, both lengths; int64[n]."""
+
+    left: I64
+    right: I64
+    left_before: I64
+    right_before: I64
+    left_sizes: I64
+    right_sizes: I64
+
+
+class Prefixes(NamedTuple):
+    """The first symbols of strings, one string after the other: symbol, row, symbols before it in the string."""
+
+    symbols: I64
+    rows: I64
+    before: I64
+
+
+def prefixes(strings: Strings, threshold: float) -> Prefixes:
+    """Those of each string among which it shares one with every match."""
+    lengths = prefix_lengths(strings.sizes, threshold)
+    rows, before = runs(np.zeros(len(strings), np.int64), lengths)
+    return Prefixes(strings.symbols[strings.starts[rows] + before], rows, before)
+
+
+def runs(first: I64, stops: I64) -> tuple[I64, I64]:
+    """The numbers of each run, from its first one up to its stop, and before them the place of the run."""
+    counts = np.maximum(stops - first, 0)
+    places = np.repeat(np.arange(counts.size), counts)
+    ends = np.cumsum(counts)
+    return places, np.arange(places.size) - np.repeat(ends - counts - first, counts)
+
+
+def allowed_rows(left: Strings, right: Strings | None, threshold: float) -> tuple[I64, I64]:
+    """The run of rows whose lengths allow a match with each string of `left`: first rows and stops; int64[n] each."""
+    sizes = (left if right is None else right).sizes
+    first = np.searchsorted(sizes, np.maximum(least_shared(left.sizes, threshold), 1))
+    if right is None:
+        return first, np.arange(len(left))
+    return first, np.searchsorted(sizes, most_members(left.sizes, threshold), side="right")
+
+
+def cut(counts: I64) -> Iterator[slice]:
+    """Consecutive slices of entries whose counts add up to no more than is looked at together, or of a single one."""
+    ends, start = np.cumsum(counts), 0
+    while start < counts.size:
+        done = int(ends[start - 1]) if start else 0
+        stop = max(int(np.searchsorted(ends, done + _TOGETHER, side="right")), start + 1)
+        yield slice(start, stop)
+        start = stop
+
+
+def meetings(left: Strings, right: Strings | None, threshold: float) -> Iterator[Meetings]:
+    """Meetings of strings whose lengths allow a match; all those of one string of `left` come together."""
+    indexed = left if right is None else right
+    entries, n = prefixes(indexed, threshold), max(len(indexed), 1)
+    keys = entries.symbols * n + entries.rows
+    order = np.argsort(keys)
+    keys, before = keys[order], entries.before[order]
+    probes = entries if right is None else prefixes(left, threshold)
+    low, high = allowed_rows(left, right, threshold)
+    first = np.searchsorted(keys, probes.symbols * n + low[probes.rows])
+    stops = np.searchsorted(keys, probes.symbols * n + high[probes.rows])
+    met = np.maximum(stops - first, 0)
+    of_row = np.searchsorted(probes.rows, np.arange(len(left) + 1))
+    sums = np.concatenate((np.zeros(1, np.int64), np.cumsum(met)))
+    left_sizes, right_sizes = left.sizes, indexed.sizes
+    for rows in cut(np.diff(sums[of_row])):
+        asked = slice(int(of_row[rows.start]), int(of_row[rows.stop]))
+        places, at = runs(first[asked], stops[asked])
+        one, other = probes.rows[asked][places], keys[at] % n
+        yield Meetings(one, other, probes.before[asked][places], before[at], left_sizes[one], right_sizes[other])
+
+
+def pairs_that(
+    met: Iterator[Meetings], others: int, kept: Callable[[Meetings], Bools] | None = None
+) -> Iterator[tuple[I64, I64]]:
+    """The pairs of meetings, each once, ascending; of those only for which it is `kept`, if that is said.
+
+    Args:
+        met: those of one string of the left side together.
+        others: strings of the right side.
+        kept: bool[n] for n meetings.
+    """
+    for some in met:
+        left, right = some.left, some.right
+        if kept is not None:
+            at = kept(some)
+            left, right = left[at], right[at]
+        packed = left * others + right
+        packed.sort()
+        packed = packed[np.flatnonzero(np.diff(packed, prepend=-1))]
+        yield packed // max(others, 1), packed % max(others, 1)

@@ -1,0 +1,59 @@
+"""Vectors as the distances between them take them: rows of equal length, finite, in float64."""
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from stream_lsh.arrays import F64
+from stream_lsh.errors import InputError
+
+Rows: TypeAlias = npt.NDArray[np.generic]
+
+AT_ONCE = 65_536
+"""Numbers of each side that are handled at once: the temporaries stay in the caches."""
+
+
+def check_rows(left: npt.ArrayLike, right: npt.ArrayLike) -> tuple[Rows, Rows]:
+    """Both sides as arrays [n, d] of numbers or bits.
+
+    Raises:
+        InputError: other shapes, or sides of different ones; reason `vector`.
+    """
+    one, other = np.asarray(left), np.asarray(right)
+    if one.ndim != 2 or one.shape != other.shape:
+        raise InputError(
+            "vector", f"vectors: got shapes {one.shape} and {other.shape}, expected two equal ones [rows, dimensions]"
+        )
+    for side in (one, other):
+        if side.dtype.kind not in "buif":
+            raise InputError("vector", f"vectors: got values of type {side.dtype}, expected numbers or bits")
+    return one, other
+
+
+def blocks(one: Rows, other: Rows) -> Iterator[tuple[slice, F64, F64]]:
+    """Pairs of checked rows, some at a time, in float64: the place of the rows in the result, and both sides.
+
+    Guarantees:
+        every row lies in memory as one run, so what is summed along it does not depend on the rows beside it.
+
+    Raises:
+        InputError: a value that is infinite or not a number; reason `vector`.
+    """
+    step = max(1, AT_ONCE // max(1, one.shape[1]))
+    for start in range(0, one.shape[0], step):
+        rows = slice(start, start + step)
+        yield rows, _finite(one[rows]), _finite(other[rows])
+
+
+def _finite(rows: Rows) -> F64:
+    values = np.ascontiguousarray(rows, np.float64)
+    if not np.isfinite(values).all():
+        raise InputError("vector", "vectors: got a value that is infinite or not a number, expected finite ones")
+    return values
+
+
+def as_rows(one: npt.ArrayLike, other: npt.ArrayLike) -> tuple[Rows, Rows]:
+    """Two single vectors as two arrays of one row."""
+    return np.asarray(one)[None], np.asarray(other)[None]

@@ -1,0 +1,188 @@
+"""The functions in a source file: what duplicate code is looked for in.
+
+Python is parsed by Python itself.  In languages with braces, a function is a block whose opening brace follows closed
+parentheses, as no other block does but those of control statements and initialisers; strings and comments are told
+apart by Pygments (the extra `code`), so that braces in them do not count.  Functions within functions are part of the
+outer one; methods are functions of their own.
+"""
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from stream_lsh.text.code import lexed, readable, require
+
+LANGUAGES = {
+    ".py": "python", ".pyi": "python",
+    ".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".hh": "cpp", ".hpp": "cpp",
+    ".java": "java", ".kt": "kotlin", ".scala": "scala", ".cs": "csharp", ".swift": "swift",
+    ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascript",
+    ".ts": "typescript", ".tsx": "typescript", ".php": "php", ".go": "go", ".rs": "rust",
+    ".rb": "ruby", ".pl": "perl", ".lua": "lua", ".sh": "bash", ".sql": "sql", ".r": "r", ".jl": "julia",
+}  # fmt: skip
+"""Ending of a file to its language, as Pygments calls it."""
+
+BRACES = frozenset(
+    {"c", "cpp", "java", "kotlin", "scala", "csharp", "swift", "javascript", "typescript", "php", "go", "rust"}
+)
+"""Languages whose functions are blocks in braces; of others, Python aside, a file is taken as a whole."""
+
+_CONTROL = frozenset(
+    {"if", "for", "foreach", "while", "switch", "catch", "synchronized", "using", "lock", "match", "with"}
+)
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+class Function(NamedTuple):
+    """A function, or a whole file, which has no name.
+
+    Attributes:
+        name: with the classes that it is in, where the language tells, such as `Shape.area`.
+        line: the first one, decorators included; from 1.
+        last_line: the last one.
+        text: its lines.
+    """
+
+    name: str
+    line: int
+    last_line: int
+    text: str
+
+
+def functions_of(source: str, language: str) -> list[Function]:
+    r"""The functions of a source file, in order; of a language whose functions are not known, the file.
+
+    Args:
+        source: any text.
+        language: as LANGUAGES has it.
+
+    Returns:
+        the file as a whole, too, where Python cannot parse it.
+
+    Raises:
+        ConfigError: Pygments is missing -> install the extra `code`.
+
+    Example:
+        >>> source = "class A:\n    @property\n    def one(self):\n        return 1\n\ndef two(): return 2\n"
+        >>> [(one.name, one.line, one.last_line) for one in functions_of(source, "python")]
+        [('A.one', 2, 4), ('two', 6, 6)]
+        >>> functions_of("int f(int a) { if (a) { return 1; } return 2; }  int x[] = {1};", "c")[0].name
+        'f'
+    """
+    if language == "python":
+        spans = _in_python(source)
+    elif language in BRACES:
+        spans = list(_in_braces(source, language))
+    else:
+        spans = None
+    lines = _LINE_END.split(source)
+    if spans is None:
+        return [Function("", 1, len(lines), source)] if source.strip() else []
+    return [Function(name, first, last, "\n".join(lines[first - 1 : last])) for name, first, last in spans]
+
+
+class _Span(NamedTuple):
+    name: str
+    line: int
+    last_line: int
+
+
+def _in_python(source: str) -> list[_Span] | None:
+    """None for what is no Python, of this interpreter's version."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the texts that are compared, not of ours
+            tree = ast.parse("\n".join(_LINE_END.split(source)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return sorted(_defined(tree.body, ""), key=lambda span: span.line)
+
+
+def _defined(body: Sequence[ast.stmt], prefix: str) -> Iterator[_Span]:
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            yield _Span(f"{prefix}{node.name}", first, node.end_lineno or node.lineno)
+        elif isinstance(node, ast.ClassDef):
+            yield from _defined(node.body, f"{prefix}{node.name}.")
+        else:
+            for inner in ast.iter_child_nodes(node):  # under `if` and `try`
+                if isinstance(inner, ast.stmt | ast.ExceptHandler):
+                    yield from _defined([inner] if isinstance(inner, ast.stmt) else inner.body, prefix)
+
+
+class _Header:
+    """What stands before a brace: since the last end of a statement or block.
+
+    Attributes:
+        line: where it begins; 0 as long as it has not.
+        name: the word before its first parenthesis.
+        closed: whether a parenthesis has been closed, and none is open.
+    """
+
+    def __init__(self) -> None:
+        self.line = 0
+        self.name = ""
+        self.closed = False
+        self._word = ""
+        self._depth = 0
+        self._assigned = False
+
+    def take(self, sign: str, line: int) -> None:
+        """The next word or sign."""
+        self.line = self.line or line
+        if sign == "(":
+            if not self._depth and not self.name:
+                self.name = self._word
+            self._depth += 1
+        elif sign == ")":
+            self._depth = max(0, self._depth - 1)
+            self.closed = not self._depth
+        elif not self._depth:
+            self._assigned |= sign == "=" and self.closed
+            self._word = sign if sign[:1].isalpha() or sign[:1] in "_$~" else self._word
+
+    @property
+    def of_function(self) -> bool:
+        """Whether the block that follows is that of a function."""
+        return self.closed and not self._assigned and self.name not in _CONTROL and bool(self.name)
+
+
+def _in_braces(source: str, language: str) -> Iterator[_Span]:
+    header, depth, started = _Header(), 0, 0
+    function: _Span | None = None
+    for line, sign in _tokens(source, language):
+        if sign == "{":
+            if function is None and header.of_function:
+                function, started = _Span(header.name, header.line, 0), depth
+            depth += 1
+            header = _Header()
+        elif sign == "}":
+            depth = max(0, depth - 1)
+            if function is not None and depth <= started:
+                yield function._replace(last_line=line)
+                function = None
+            header = _Header()
+        elif sign == ";":
+            header = _Header()
+        else:
+            header.take(sign, line)
+
+
+_TOKEN = re.compile(r"[A-Za-z_$~][\w$]*|[^\w\s]")
+
+
+def _tokens(source: str, language: str) -> Iterator[tuple[int, str]]:
+    """Words and signs with their lines, without strings, comments and lines for the preprocessor."""
+    text, places = readable(source)
+    ends = np.array([found.end() for found in _LINE_END.finditer(source)], np.int64)
+    lines = (np.searchsorted(ends, places, side="right") + 1).tolist()
+    for at, kind, value in lexed(require(language), text):
+        name = str(kind)
+        if not name.startswith(("Token.Comment", "Token.Literal.String")):
+            for found in _TOKEN.finditer(value):
+                yield lines[at + found.start()], found[0]

@@ -1,0 +1,96 @@
+"""Every run of k tokens, for all shinglers whose units are tokens.
+
+Equal runs of tokens have equal hashes, whatever made the tokens; different ones differ but for a chance of some 2^-64
+a pair.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from stream_lsh.arrays import I64, U64
+from stream_lsh.hashing import odd_constants
+from stream_lsh.text.groups import GROUP, groups
+from stream_lsh.text.shingles import FULL, Shingles, Units, join_shingles, offsets_of, runs_of
+from stream_lsh.text.tokens import Tokeniser, token_hashes, token_places
+from stream_lsh.text.windows import drop_straddling, hash_windows, polynomial_base
+
+_PADDING = 0  # the hash of no token but for a chance of 2^-64
+
+
+class Runs:
+    """The runs of k tokens of a text, hashed.
+
+    Args:
+        k: tokens in a shingle, 1 to 64.
+        seed: chooses the multipliers and the salts of the hashes, those of the tokens as well.
+        full: fewer than k tokens have no shingle; otherwise they are padded to one.  No token, no shingle.
+    """
+
+    def __init__(self, k: int, seed: int, *, full: bool) -> None:
+        self.k = k
+        self.full = full
+        self.token_base = polynomial_base(4 * seed + 2)
+        self.salt = int(odd_constants(1, 4 * seed + 1)[0])
+        self._base = polynomial_base(4 * seed + 3)
+
+    def __call__(self, tokens: U64, starts: I64) -> Shingles:
+        """The shingles of texts, from their tokens' hashes and where each text's tokens start: int64[texts + 1]."""
+        lengths = starts[1:] - starts[:-1]
+        short = ((lengths > 0) & (lengths < self.k)).nonzero()[0]
+        if short.size and self.full:
+            tokens = tokens[np.repeat(lengths >= self.k, lengths)]
+            lengths[short] = 0
+        elif short.size:
+            tokens = np.insert(tokens, np.repeat(starts[short + 1], self.k - lengths[short]), _PADDING)
+            lengths[short] = self.k
+        hashes = drop_straddling(self.windows(tokens), lengths, self.k)
+        return Shingles(hashes, offsets_of(np.maximum(lengths - (self.k - 1), 0)))
+
+    def windows(self, tokens: U64) -> U64:
+        """The hashes of all runs of k of these tokens, whatever texts they are of: uint64[max(0, m - k + 1)]."""
+        return hash_windows(tokens, self.k, self._base, self.salt)
+
+    def units(self, starts: I64, ends: I64) -> Units:
+        """The units of a text whose tokens are there."""
+        return runs_of(starts, ends, self.k, full=self.full)
+
+
+class TokenShingler:
+    """Every run of k tokens of a text, hashed, in columns; a subclass says what a token is, and its name.
+
+    Args:
+        k: tokens in a shingle, 1 to 64.
+        seed: chooses the multipliers and the salts of the hashes.
+        full: fewer than k tokens have no shingle; otherwise they are padded to one.
+    """
+
+    version = 1
+    library = ""
+    kind: ClassVar[str]
+    tokeniser: ClassVar[Tokeniser]
+
+    def __init__(self, k: int, seed: int = 1, *, full: bool = False) -> None:
+        self.k = k
+        self.seed = seed
+        self.spec = f"{self.kind}:{k}{FULL if full else ''}"
+        self._runs = Runs(k, seed, full=full)
+
+    def __call__(self, texts: Sequence[str]) -> Shingles:
+        """The shingles of every text, in order."""
+        if len(texts) > 1 and sum(map(len, texts)) > GROUP:
+            return join_shingles([self(texts[group]) for group in groups(texts)])
+        return self._runs(*self.tokens(texts))
+
+    def tokens(self, texts: Sequence[str]) -> tuple[U64, I64]:
+        """The hashes of the tokens of all texts, and where each text's tokens start: uint64[m], int64[texts + 1]."""
+        return token_hashes(texts, self._runs.token_base, self._runs.salt, self.tokeniser)
+
+    def windows(self, tokens: U64) -> U64:
+        """The hashes of all runs of k of these tokens, whatever texts they are of: uint64[max(0, m - k + 1)]."""
+        return self._runs.windows(tokens)
+
+    def units(self, text: str) -> Units:
+        """The tokens of a text."""
+        return self._runs.units(*token_places(text, self.tokeniser))

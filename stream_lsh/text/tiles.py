@@ -1,0 +1,113 @@
+"""Passages that two texts share, side by side: runs of the same shingles in the same order in both.
+
+Tiles do not overlap in either text, the longest ones are laid first, and so a passage that was moved is found where it
+is now.
+
+Reference: Wise, String similarity via greedy string tiling and Running Karp-Rabin matching, 1993; that of JPlag.
+"""
+
+import heapq
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from stream_lsh.arrays import I64, U64, Bools
+
+MOST_PLACES = 16
+"""Places in the second text that one shingle may have; those with more bring no passage up, and are part of one."""
+
+
+class Tile(NamedTuple):
+    """A run of `length` shingles, from `left` on in the one text and from `right` on in the other."""
+
+    left: int
+    right: int
+    length: int
+
+
+def tiles(left: U64, right: U64, least: int = 1) -> list[Tile]:
+    """The passages of two texts that are the same, ascending by their places in the first one.
+
+    Args:
+        left: the shingles of a text in its order, repetitions kept.
+        right: those of the other one.
+        least: shingles in a passage.
+
+    Guarantees:
+        every tile is a run of equal shingles, and no shingle of either text is in two; no tile could be made longer.
+        Greedy: the longest run goes first, which is not always the best cover, but the one that a reader would mark.
+    Cost:
+        linear in the shingles and in the places that they share, but for the sorting; repetitions of one shingle beyond
+        16 cost nothing.
+
+    Example:
+        >>> one = np.array([1, 2, 3, 4, 9, 8, 7], np.uint64)
+        >>> other = np.array([9, 8, 7, 5, 1, 2, 3, 4], np.uint64)
+        >>> tiles(one, other, least=2)
+        [Tile(left=0, right=4, length=4), Tile(left=4, right=0, length=3)]
+    """
+    runs = [(-length, start, start + shift) for start, shift, length in _runs(left, right) if length >= least]
+    heapq.heapify(runs)
+    taken, taken_right = np.zeros(left.size, np.bool_), np.zeros(right.size, np.bool_)
+    found: list[Tile] = []
+    while runs:
+        negative, at, at_right = heapq.heappop(runs)
+        length = -negative
+        free = ~(taken[at : at + length] | taken_right[at_right : at_right + length])
+        if free.all():
+            taken[at : at + length] = True
+            taken_right[at_right : at_right + length] = True
+            found.append(Tile(at, at_right, length))
+            continue
+        for start, size in _free_runs(free):
+            if size >= least:
+                heapq.heappush(runs, (-size, at + start, at_right + start))
+    return sorted(found)
+
+
+def _runs(left: U64, right: U64) -> list[tuple[int, int, int]]:
+    """All runs that cannot be longer: where they start in the first text, how far off they are in the other, length."""
+    order = np.argsort(right, kind="stable")
+    ordered = right[order]
+    first = np.searchsorted(ordered, left, "left")
+    counts = np.searchsorted(ordered, left, "right") - first
+    counts[counts > MOST_PLACES] = 0
+    starts = np.repeat(np.arange(left.size), counts)
+    if not starts.size:
+        return []
+    nth = np.arange(starts.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    shifts = order[np.repeat(first, counts) + nth] - starts
+    by_shift = np.lexsort((starts, shifts))
+    starts, shifts = starts[by_shift], shifts[by_shift]
+    begins = np.ones(starts.size, np.bool_)
+    begins[1:] = (shifts[1:] != shifts[:-1]) | (starts[1:] != starts[:-1] + 1)
+    at = np.flatnonzero(begins)
+    lengths = np.diff(np.append(at, starts.size))
+    found = zip(starts[at].tolist(), shifts[at].tolist(), lengths.tolist(), strict=True)
+    return list(_extended(left.tolist(), right.tolist(), found))
+
+
+def _extended(
+    left: list[int], right: list[int], runs: Iterable[tuple[int, int, int]]
+) -> Iterator[tuple[int, int, int]]:
+    """Runs, ascending by shift and start, with what is equal at their ends: shingles with too many places are there."""
+    done = (0, 0)
+    for first, shift, length in runs:
+        start, end = first, first + length
+        if done[0] == shift and end <= done[1]:
+            continue  # the run before it has grown over it
+        while min(start, start + shift) > 0 and left[start - 1] == right[start + shift - 1]:
+            start -= 1
+        while end < len(left) and end + shift < len(right) and left[end] == right[end + shift]:
+            end += 1
+        done = shift, end
+        yield start, shift, end - start
+
+
+def _free_runs(free: Bools) -> list[tuple[int, int]]:
+    """Where runs of True start, and how long they are."""
+    padded = np.zeros(free.size + 2, np.bool_)
+    padded[1:-1] = free
+    edges: I64 = np.flatnonzero(padded[1:] != padded[:-1])
+    return list(zip(edges[::2].tolist(), (edges[1::2] - edges[::2]).tolist(), strict=True))

@@ -1,0 +1,1 @@
+"""Checks that every shingler, scheme, measure and family passes; discovered, not listed."""

@@ -1,0 +1,30 @@
+"""Sections of pages in letters of other people: found where measures of whole texts see nothing."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from benchmarks.partial_copies import near_duplicates, partial_copies, plant
+from stream_lsh import PartialCopies
+
+pytestmark = pytest.mark.corpus
+
+
+def test_sections_are_found_where_jaccard_misses_them(data_dir: Path, seed: int) -> None:
+    planted = plant(data_dir, 0.05, random.Random(seed), copies=60)
+    documents = [*planted.pages, *planted.letters]
+    wanted = {frozenset(pair) for pair in planted.origins.items()}
+    assert len(wanted & partial_copies(documents)) >= 57
+    assert not wanted & near_duplicates(0.5)(documents)
+
+
+def test_every_pair_that_is_told_has_a_passage(data_dir: Path, seed: int) -> None:
+    planted = plant(data_dir, 0.0, random.Random(seed), copies=60)
+    copies = PartialCopies()
+    for one in [*planted.pages, *planted.letters]:
+        copies.add(one.id, one.text or "")
+    told = [pair for pair in copies.find() if {pair.left, pair.right} & planted.origins.keys()]
+    longest = [max((passage.units for passage in copies.passages(pair)), default=0) for pair in told]
+    assert len(told) >= 57
+    assert min(longest) >= 20

@@ -1,0 +1,66 @@
+"""The recall that a worker tells, against the one that the bands have on the documents that it was sent."""
+
+import asyncio
+import random
+import time
+from collections import defaultdict
+from pathlib import Path
+
+from stream_lsh.worker.brokers import Broker
+from stream_lsh.worker.brokers.maven import free_port
+from tests.kafka.harness import read
+from tests.kafka.test_web import Values, metrics, wait_ready
+from tests.kafka.test_worker import configured, send, written
+from tests.kafka.test_worker_faults import processes
+from tests.unit.test_pipeline_shadow import SCHEME, THRESHOLD, families, true_pairs
+
+PARTITIONS = 2
+
+
+def told_of(port: int, source: str, documents: int, seconds: float = 60.0) -> Values:
+    """What a worker tells once it has acknowledged all documents, or after so many seconds."""
+    end = time.monotonic() + seconds
+    while True:
+        told = metrics(port)
+        passed = sum(value for key, value in told.items() if key[0] == "stream_lsh_documents_total")
+        lags = [told.get(("stream_lsh_lag_messages", str(partition), source)) for partition in range(PARTITIONS)]
+        if (passed >= documents and not any(lags)) or time.monotonic() > end:
+            return told
+        time.sleep(0.2)
+
+
+def test_the_interval_that_a_worker_tells_holds_the_recall_of_poor_bands(
+    broker: Broker, name: str, tmp_path: Path, seed: int
+) -> None:
+    config, port = configured(broker, name, PARTITIONS, threshold=THRESHOLD, shingles="word:1"), free_port()
+    documents, pipeline = families(random.Random(seed), 400), config.pipelines[0]
+    file = written(config, tmp_path, web=f"127.0.0.1:{port}")
+    with file.open("a") as lines:
+        lines.write(f"recall = {SCHEME.banding.recall}\nshadow = 0.5\n")
+    with processes(file, 1):
+        assert (200, "ready\n") in wait_ready(port)
+        asyncio.run(send(broker.address, pipeline.source, documents))
+        told = told_of(port, pipeline.source, len(documents))
+        records = asyncio.run(read(broker.address, pipeline.source))
+    by_id = {document.id: document for document in documents}
+    by_partition = defaultdict(list)
+    for record in records:
+        by_partition[record.partition].append(by_id[record.key.decode()])
+    pairs = [pair for there in by_partition.values() for pair in true_pairs(there) if not pair[2]]
+    truth = sum(found for _, found, _ in pairs) / len(pairs)
+    assert len(by_partition) == PARTITIONS
+    assert 0.5 < truth < 0.9
+
+    prefix, of = "stream_lsh_shadow_", pipeline.name
+    low, high = (told[f"{prefix}recall_{end}", of] for end in ("low", "high"))
+    assert low <= truth <= high
+    assert high - low < 0.3
+    assert low <= told[f"{prefix}recall_promised", of] <= high
+    found, missed = (
+        sum(value for key, value in told.items() if key[:2] == (f"{prefix}pairs_total", word))
+        for word in ("true", "false")
+    )
+    assert told[f"{prefix}recall", of] == found / (found + missed)
+    # A document has at most three pairs, drawn together: a variance of 3/4 a pair at most, and five deviations.
+    assert abs(found + missed - len(pairs) / 2) < 5 * (0.75 * len(pairs)) ** 0.5
+    assert abs(told[f"{prefix}documents_total", of] - len(documents) / 2) < 0.05 * len(documents)

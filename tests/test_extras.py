@@ -1,0 +1,222 @@
+"""Without the optional libraries: everything else works, and what needs one says which extra brings it."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+LIBRARIES = {
+    "allpairs": ["duckdb"],
+    "code": ["pygments"],
+    "embedded": ["confluent_kafka"],
+    "html": ["resiliparse"],
+    "parquet": ["pyarrow"],
+    "plots": ["matplotlib"],
+    "records": ["jellyfish", "rapidfuzz"],
+    "stem": ["Stemmer"],
+}
+"""What each extra brings, by the names that are imported."""
+DEVELOPERS = {"test", "bench", "peers-records"}
+"""Extras that no part of the package needs."""
+PEERS = ["datasketch", "SetSimilaritySearch", "redis", "dedupe", "splink", "scipy", "pandas"]
+
+BARE = f"""
+import contextlib, io, json, sys
+sys.modules.update(dict.fromkeys({[*(name for names in LIBRARIES.values() for name in names), *PEERS]!r}))
+from stream_lsh import ConfigError
+from stream_lsh.cli.main import COMMANDS, main
+
+def command(*arguments):
+    out, err = io.TextIOWrapper(io.BytesIO()), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main(list(arguments))
+        except SystemExit as end:
+            code = end.code
+    return [code, err.getvalue()]
+
+def said(feature):
+    try:
+        feature()
+    except ConfigError as error:
+        return str(error)
+    except Exception as error:
+        return f"{{type(error).__name__}}: {{error}}"
+    return "nothing"
+"""
+"""The head of a program that runs where only the required dependencies are installed."""
+
+STORY = "the ferry leaves the port of Basel in the morning and comes back with all that the towns along the river sell"
+COPIES = [{"id": "a", "text": f"{STORY} at night"}, {"id": "b", "text": f"{STORY} at noon"}]
+CUSTOMERS = '[[pipeline]]\nsource = "in"\nkind = "record"\nprofile = "people"\n'
+FILES = {
+    "docs.jsonl": "".join(f"{json.dumps(one)}\n" for one in COPIES),
+    "pages.jsonl": json.dumps({"id": "a", "text": f"<p>{STORY}</p>"}),
+    "source.py": "def f(a):\n    return a\n",
+    "people.csv": "id,given_name\n1,Ann\n",
+    "a.parquet": "PAR1",
+    "worker.toml": '[[pipeline]]\nsource = "in"\n',
+}
+INSTALL = re.compile(r"""pip install (?:"|')stream_lsh\[([a-z]+)\](?:"|')""")
+
+
+def bare(program: str, folder: Path) -> Any:
+    """What a program prints last, as JSON, where no optional library is installed."""
+    done = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-W", "error", "-c", f"{BARE}\n{program}"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_every_extra_of_the_package_is_tried() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(project["optional-dependencies"]) == set(LIBRARIES) | DEVELOPERS
+
+
+def test_near_duplicates_partial_copies_and_stories_need_no_extra(tmp_path: Path) -> None:
+    found = bare(
+        f"""
+from stream_lsh import NearDuplicates, PartialCopies
+from stream_lsh.lsh.solver import choose_banding
+texts = {COPIES!r}
+near, copies = NearDuplicates(0.5), PartialCopies(least_shared=10)
+for one in texts:
+    near.add(one["id"], one["text"])
+    copies.add(one["id"], one["text"])
+near.save("near.lsh")
+print(json.dumps({{
+    "clusters": [sorted(one.members) for one in NearDuplicates.load("near.lsh").clusters()],
+    "similar": [one.id for one in near.query(texts[1]["text"])],
+    "copies": [[one.left, one.right] for one in copies.find()],
+    "bands": choose_banding(0.8).bands,
+}}))
+""",
+        tmp_path,
+    )
+    assert found == {"clusters": [["a", "b"]], "similar": ["b", "a"], "copies": [["a", "b"]], "bands": 16}
+
+
+def test_commands_on_texts_need_no_extra_and_every_command_has_its_help(tmp_path: Path) -> None:
+    (tmp_path / "docs.jsonl").write_text(FILES["docs.jsonl"])
+    ran = bare(
+        """
+runs = {name: command(name, "--help") for name in COMMANDS}
+runs["dedup of files"] = command("dedup", "docs.jsonl", "--threshold", "0.5", "--matches", "pairs.jsonl", "--jobs", "1")
+runs["tune for files"] = command("tune", "docs.jsonl")
+runs["plagiarism in files"] = command("plagiarism", "docs.jsonl")
+print(json.dumps(runs))
+""",
+        tmp_path,
+    )
+    assert {name: code for name, (code, _) in ran.items() if code} == {}
+    (pair,) = map(json.loads, (tmp_path / "pairs.jsonl").read_text().splitlines())
+    assert (pair["left"], pair["right"]) == ("a", "b")
+
+
+def test_modules_are_loaded_without_extras_or_say_which_they_need(tmp_path: Path) -> None:
+    paths = (path.relative_to(ROOT).with_suffix("") for path in (ROOT / "stream_lsh").rglob("*.py"))
+    modules = sorted(".".join(path.parts) for path in paths if path.name not in ("__init__", "__main__"))
+    failures = bare(
+        f"""
+import importlib
+loaded = {{name: said(lambda: importlib.import_module(name)) for name in {modules!r}}}
+print(json.dumps({{name: error for name, error in loaded.items() if error != "nothing"}}))
+""",
+        tmp_path,
+    )
+    assert len(modules) > 150
+    assert "stream_lsh.record_linker" in failures
+    assert set(failures.values()) == {'comparing records needs jellyfish: pip install "stream_lsh[records]"'}
+
+
+# What needs each extra, as an expression that loads the library.
+FEATURES = {
+    "allpairs": ["module('allpairs.pairs').AllPairs(0.5)"],
+    "code": [
+        "stream_lsh.NearDuplicates(0.5, 'code:python:5')",
+        "stream_lsh.DuplicateCode().add('a.py', 'def f(): return 1')",
+    ],
+    "embedded": ["module('worker.brokers.embedded').EmbeddedBroker().start()"],
+    "html": ["module('text.page').read_page('<p>Hello')"],
+    "parquet": ["list(records.read_records(records.find_record_inputs(['a.parquet'], None), names, max_bytes=1))"],
+    "plots": [
+        "module('figures.scurve').scurve_figure(module('lsh.solver').choose_banding(0.8))",
+        "module('figures.drawing').require()",
+    ],
+    "records": ["stream_lsh.RecordLinker", "module('records.score')", "module('config').parse(CUSTOMERS, 'c', {})"],
+    "stem": ["stream_lsh.NearDuplicates(0.5, 'stem:en:2')", "stream_lsh.PartialCopies('bag:stem:en:2')"],
+}
+RUNS = {
+    "allpairs": ["allpairs docs.jsonl"],
+    "code": ["dedup docs.jsonl --shingles code:python:5", "clones source.py"],
+    "embedded": ["demo", "worker --embedded --config worker.toml"],
+    "html": ["dedup pages.jsonl --html main --jobs 1", "news pages.jsonl --jobs 1"],
+    "plots": ["tune --picture curve.svg"],
+    "records": ["link people.csv --profile people", "train people.csv --profile people", "profile show people"],
+    "stem": ["dedup docs.jsonl --shingles stem:en:2", "tune docs.jsonl --shingles stem:en:2"],
+}
+
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What each feature and each command says where its library is missing."""
+    folder = tmp_path_factory.mktemp("bare")
+    for name, content in FILES.items():
+        (folder / name).write_text(content)
+    return bare(
+        f"""
+import importlib, stream_lsh
+CUSTOMERS = {CUSTOMERS!r}
+def module(name):
+    return importlib.import_module(f"stream_lsh.{{name}}")
+records = module("cli.record_inputs")
+names = module("cli.record_shapes").RecordNames.of(
+    module("records.profile").Profile(name="x", fields=(), comparisons=(), id_columns=("id",)), None, None
+)
+features = {{
+    extra: [said(lambda: eval(one)) for one in several] for extra, several in {FEATURES!r}.items()
+}}
+commands = {{
+    extra: [command(*one.split()) for one in several] for extra, several in {RUNS!r}.items()
+}}
+print(json.dumps([features, commands]))
+""",
+        folder,
+    )
+
+
+@pytest.mark.parametrize("extra", FEATURES)
+def test_a_feature_without_its_library_names_the_extra(refused: Any, extra: str) -> None:
+    features, _ = refused
+    assert len(features[extra]) == len(FEATURES[extra])
+    for said in features[extra]:
+        assert INSTALL.search(said), said
+        assert INSTALL.findall(said) == [extra]
+        assert not said.startswith(("ImportError", "ModuleNotFoundError"))
+
+
+@pytest.mark.parametrize("extra", RUNS)
+def test_a_command_without_its_library_ends_with_2_and_names_the_extra(refused: Any, extra: str) -> None:
+    _, commands = refused
+    assert len(commands[extra]) == len(RUNS[extra])
+    for code, said in commands[extra]:
+        assert (code, INSTALL.findall(said)) == (2, [extra]), said
+        assert said.startswith("stream-lsh: ")
+
+
+def test_every_extra_has_a_feature_that_is_tried() -> None:
+    assert set(FEATURES) == set(LIBRARIES)
+    assert set(RUNS) == set(LIBRARIES) - {"parquet"}, "its command needs the extra of records first"

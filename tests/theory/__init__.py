@@ -1,0 +1,1 @@
+"""The worked examples of the theory, with the values that must come out."""

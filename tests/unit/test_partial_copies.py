@@ -1,0 +1,117 @@
+"""Partial copies in memory: shares exact, sources apart, what was removed is gone."""
+
+import random
+
+import pytest
+
+from stream_lsh import ConfigError, InputError, PartialCopies
+from tests.oracles import word_windows
+
+WORDS = [f"w{number}" for number in range(5000)]
+
+
+def own(seed: int, words: int = 300) -> str:
+    return " ".join(random.Random(seed).choices(WORDS, k=words))
+
+
+def with_passage(seed: int, passage: str) -> str:
+    words = own(seed).split()
+    return " ".join([*words[:100], passage, *words[100:]])
+
+
+def test_a_passage_of_a_text_in_another_one_is_found_with_exact_shares() -> None:
+    copies = PartialCopies()
+    original = own(1)
+    thief = with_passage(2, " ".join(original.split()[50:150]))
+    for id, text in (("original", original), ("thief", thief), ("honest", own(3))):
+        copies.add(id, text)
+    (found,) = copies.find()
+    sets = {"original": set(word_windows(original, 3)), "thief": set(word_windows(thief, 3))}
+    shared = len(sets["original"] & sets["thief"])
+    assert (found.left, found.right, found.shared) == ("original", "thief", shared)
+    assert found.left_share == shared / len(sets["original"])
+    assert found.right_share == shared / len(sets["thief"])
+    assert found.share == max(found.left_share, found.right_share)
+    assert found.similarity == shared / len(sets["original"] | sets["thief"])
+    (passage,) = copies.passages(found)
+    assert original[passage.left_start : passage.left_end] == " ".join(original.split()[50:150])
+    assert thief[passage.right_start : passage.right_end] == " ".join(original.split()[50:150])
+    assert passage.units == 100
+
+
+def test_the_bounds_are_met_exactly() -> None:
+    first, second = own(1, 60), with_passage(2, " ".join(own(1, 60).split()[:22]))
+    for least, count in ((20, 1), (21, 0)):
+        copies = PartialCopies(least_shared=least, least_share=0.3)
+        copies.add("a", first)
+        copies.add("b", second)
+        assert len(copies.find()) == count, "22 words are 20 shingles"
+    share = 20 / 58
+    for bound, count in ((share, 1), (share + 1e-9, 0)):
+        copies = PartialCopies(least_share=bound)
+        copies.add("a", first)
+        copies.add("b", second)
+        assert len(copies.find()) == count
+
+
+def test_what_many_texts_have_does_not_count() -> None:
+    task = own(99, 80)
+    copies = PartialCopies(most_holders=3)
+    for number in range(3):
+        copies.add(f"essay{number}", with_passage(number, task))
+    assert len(copies.find()) == 3
+    copies.add("essay3", with_passage(3, task))
+    assert copies.find() == []
+
+
+def test_what_two_sources_share_is_of_no_interest() -> None:
+    passage = own(99, 100)
+    copies = PartialCopies()
+    copies.add("a", with_passage(1, passage), source=True)
+    copies.add("b", with_passage(2, passage), source=True)
+    assert copies.find() == []
+    copies.add("essay", with_passage(3, passage))
+    assert {(one.left, one.right) for one in copies.find()} == {("a", "essay"), ("b", "essay")}
+    copies.add("a", with_passage(1, passage))
+    assert len(copies.find()) == 3
+
+
+def test_replaced_and_removed_texts_are_forgotten() -> None:
+    passage = own(99, 100)
+    copies = PartialCopies()
+    copies.add("a", with_passage(1, passage))
+    copies.add("b", with_passage(2, passage))
+    assert len(copies.find()) == 1
+    assert copies.remove("a")
+    assert not copies.remove("a")
+    assert copies.find() == []
+    copies.add("a", with_passage(1, passage))
+    copies.add("b", own(2))
+    assert copies.find() == []
+    assert (len(copies), "a" in copies, "c" in copies) == (2, True, False)
+
+
+def test_passages_can_be_asked_for_after_more_was_added() -> None:
+    passage = own(99, 100)
+    copies = PartialCopies()
+    copies.add("a", with_passage(1, passage))
+    copies.add("b", with_passage(2, passage))
+    (found,) = copies.find()
+    copies.add("c", own(3))
+    assert [one.units for one in copies.passages(found)] == [100]
+
+
+def test_empty_texts_and_no_texts_have_no_copies() -> None:
+    copies = PartialCopies(least_shared=1)
+    assert copies.find() == []
+    for id in "abc":
+        copies.add(id, "")
+    assert copies.find() == []
+
+
+def test_settings_that_cannot_be_are_told_all_at_once() -> None:
+    with pytest.raises(ConfigError) as told:
+        PartialCopies(least_share=0, least_shared=0, most_holders=1)
+    assert [problem.split(":")[0] for problem in told.value.problems] == ["least_share", "least_shared", "most_holders"]
+    with pytest.raises(InputError):
+        PartialCopies().add("", "text")
