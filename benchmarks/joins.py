@@ -19,9 +19,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
-
-import SetSimilaritySearch  # type: ignore[import-untyped]
 
 from benchmarks.corpora import Corpus, Pair, llvm_pages, newsgroups, pair_of
 from stream_lsh.arrays import U64
@@ -60,12 +59,13 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
     parser.add_argument("--out", type=Path, help="file for the figures")
     parser.add_argument("--most", type=int, default=0, metavar="N", help="the first N documents only (default: all)")
+    parser.add_argument("--thresholds", type=float, nargs="+", default=THRESHOLDS, metavar="T", help="these only")
     parser.add_argument("--rounds", type=int, default=_ROUNDS, help=f"runs of each contender (default {_ROUNDS})")
     options = parser.parse_args(argv)
     rows = []
     for corpus in (newsgroups(options.data), llvm_pages(options.data)):
         print(f"{'documents':<18}{'T':>5}  {'contender':<20}{'pairs':>8}{'recall':>8}{'compared':>13}{'seconds':>9}")
-        for row in _measured(_first(corpus, options.most), options.rounds):
+        for row in _measured(_first(corpus, options.most), options.thresholds, options.rounds):
             rows.append(row)
             compared = "" if row.compared is None else f"{row.compared:,}"
             print(
@@ -87,9 +87,9 @@ def _first(corpus: Corpus, most: int) -> Corpus:
     return corpus._replace(documents=documents, exact=exact)
 
 
-def _measured(corpus: Corpus, rounds: int) -> Iterator[Row]:
+def _measured(corpus: Corpus, thresholds: Sequence[float], rounds: int) -> Iterator[Row]:
     sets = TextScheme(CHECKED, _SHINGLES).shingle_sets([one.text or "" for one in corpus.documents])
-    for threshold in THRESHOLDS:
+    for threshold in thresholds:
         lanes = _lanes(corpus, sets, threshold)
         found, took = _run(lanes, rounds)
         wanted = found["suffix"][0]
@@ -122,9 +122,11 @@ def _lanes(corpus: Corpus, sets: Sequence[U64], threshold: float) -> dict[str, C
         rows = zip(found.left.tolist(), found.right.tolist(), strict=True)
         return {pair_of(ids[left], ids[right]) for left, right in rows}, found.compared
 
+    all_pairs = import_module("SetSimilaritySearch").all_pairs
+
     def peer() -> Found:
         lists = [one.tolist() for one in sets]  # what it takes; its time for that is small
-        found = SetSimilaritySearch.all_pairs(lists, similarity_threshold=threshold)
+        found = all_pairs(lists, similarity_threshold=threshold)
         return {pair_of(ids[left], ids[right]) for left, right, _ in found}, None
 
     def streamed(method: str) -> Found:
