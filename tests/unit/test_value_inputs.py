@@ -40,7 +40,7 @@ SETS = [("a", "milk\ntea\n", 3), ("b", "", 9)]
     ("name", "content"),
     [
         ("a.jsonl", LINES),
-        ("a.jsonl.gz", gzip.compress(LINES)),
+        ("a.jsonl.gz", gzip.compress(LINES, mtime=0)),
         ("a.csv", b"id,items,time\na,milk|tea,\nb,,9\n"),
         ("a.tsv", b'id\ttime\titems\na\t\t["milk", "tea"]\nb\t9\t[]\n'),
     ],
