@@ -12,13 +12,10 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U64
 from stream_lsh.errors import ConfigError
-from stream_lsh.measure.jaccard import sorted_unique
 from stream_lsh.measure.uncommon import Sharing, sharing
 from stream_lsh.model import Document
-from stream_lsh.text.catalog import shingler
-from stream_lsh.text.copied import Copied, copied_passages
-from stream_lsh.text.groups import groups
-from stream_lsh.text.normalise import Normaliser
+from stream_lsh.pipeline.scheme import ShingledTexts
+from stream_lsh.text.copied import Copied
 from stream_lsh.wire.given import given
 
 LEAST_SHARE = 0.2
@@ -121,9 +118,7 @@ class PartialCopies:
         self._least_share = least_share
         self._least_shared = least_shared
         self._most_holders = most_holders
-        self._forms = tuple(normalise)
-        self._normaliser = Normaliser(normalise)
-        self._shingler = shingler(shingles, seed)
+        self._shingled = ShingledTexts(shingles, normalise=normalise, seed=seed)
         self._texts: dict[str, str] = {}
         self._sources: set[str] = set()
         self._common: U64 | None = None  # None: something was added since they were counted
@@ -180,16 +175,9 @@ class PartialCopies:
         return sorted(pairs, key=lambda pair: (-pair.share, -pair.shared, pair.left, pair.right))
 
     def _sharing(self, ids: Sequence[str]) -> Sharing:
-        found = sharing(self._sets([self._texts[id] for id in ids]), self._most_holders)
+        found = sharing(self._shingled.shingle_sets([self._texts[id] for id in ids]), self._most_holders)
         self._common = found.common
         return found
-
-    def _sets(self, texts: Sequence[str]) -> list[U64]:
-        sets: list[U64] = []
-        for group in groups(texts):
-            shingles = self._shingler([self._normaliser(text) for text in texts[group]])
-            sets += [sorted_unique(shingles.document(row)) for row in range(len(shingles))]
-        return sets
 
     def _enough(self, found: Sharing) -> I64:
         least = np.minimum(found.sizes[found.left], found.sizes[found.right])
@@ -206,5 +194,4 @@ class PartialCopies:
             those of `text.copied`; what many texts have is not counted among the equal words.
         """
         common = self._sharing(sorted(self._texts)).common if self._common is None else self._common
-        left, right = self._texts[pair.left], self._texts[pair.right]
-        return copied_passages(left, right, self._forms, self._shingler, common, least_units=least_words)
+        return self._shingled.copied(self._texts[pair.left], self._texts[pair.right], common, least_words)

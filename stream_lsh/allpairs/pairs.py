@@ -16,7 +16,7 @@ from stream_lsh.arrays import I64, U64
 from stream_lsh.errors import ConfigError
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.model import Document, Match
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.scheme import ShingledTexts
 
 MEMORY = 1 << 30
 """Bytes for the engine, unless it is given another bound."""
@@ -27,8 +27,6 @@ _AT_ONCE = 200
 """Texts that are shingled together."""
 _APPENDED = 1 << 20
 """Elements that go to the engine together."""
-_ANY_BANDS = 0.8
-"""A threshold for which there are bands; nothing here asks for them."""
 _ROUNDING = 1 - 1e-12
 """A quotient that reaches the threshold only as it was rounded up belongs to the answer."""
 
@@ -102,7 +100,7 @@ class AllPairs:
     ) -> None:
         if not 0 < threshold <= 1:
             raise ConfigError(f"threshold: got {threshold}, expected a number above 0 and at most 1")
-        self._scheme = TextScheme(_ANY_BANDS, shingles, min_characters=min_characters)
+        self._scheme = ShingledTexts(shingles, min_characters=min_characters)
         self._threshold, self._measure = threshold, measure
         self._terms = terms_of(measure, threshold)
         self._rows = rows or memory // _BYTES_A_ROW

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from stream_lsh.cli.inputs import Input
 from stream_lsh.cli.lines import cells, check_columns, rows_of, table, text_lines
 from stream_lsh.cli.parts import Part, Refused
-from stream_lsh.cli.value_inputs import read_values
+from stream_lsh.cli.value_inputs import read_lines
 from stream_lsh.errors import InputError, MalformedMessage, UnusableDocument
 from stream_lsh.model import Document
 from stream_lsh.wire.ids import checked_id
@@ -30,7 +30,7 @@ def read_sets(inputs: Sequence[Input], options: Namespace, form: ItemsForm) -> I
     before = 0
     for one in inputs:
         if one.format == "jsonl":
-            found = _lines(one, options, form)
+            found = read_lines(one, options, form, options.item_column)
         elif options.separator is None:
             found = _rows_of_items(one, options, form, by_id)
         else:
@@ -42,16 +42,6 @@ def read_sets(inputs: Sequence[Input], options: Namespace, form: ItemsForm) -> I
     for start in range(0, len(together), _ROWS):
         some = together[start : start + _ROWS]
         yield Part([Document(id, form.text(items, "items")) for id, items in some], [], before)
-
-
-def _lines(one: Input, options: Namespace, form: ItemsForm) -> Iterator[Part]:
-    named = Namespace(
-        id_column=options.id_column,
-        text_column=options.item_column or "items",
-        time_column="time",
-        max_document_bytes=options.max_document_bytes,
-    )
-    return read_values([one], named, form)
 
 
 def _rows_of_items(

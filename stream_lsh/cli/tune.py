@@ -46,9 +46,17 @@ def run(arguments: Sequence[str]) -> int:
             require()
             picture = open_things.enter_context(Output(options.picture))
         from stream_lsh.cli.tuned import as_json, as_text  # noqa: PLC0415 - loads numpy
-        from stream_lsh.cli.work import banded_scheme  # noqa: PLC0415
+        from stream_lsh.cli.work import measure_for  # noqa: PLC0415
+        from stream_lsh.pipeline.scheme import TextScheme  # noqa: PLC0415
 
-        scheme = banded_scheme(options, options.slots)
+        scheme = TextScheme(
+            options.threshold,
+            options.shingles,
+            recall=options.recall,
+            slots=options.slots,
+            measure=measure_for(options),
+            min_characters=options.min_characters,
+        )
         tuned = _choose(options, scheme, _corpus(options, inputs, scheme) if inputs else None)
         screen = open_things.enter_context(closing(Screen()))
         if options.json:

@@ -61,6 +61,24 @@ def of_values(options: Namespace, form: Form) -> None:
             setattr(options, column, form.field if name == "text" else name)
 
 
+def read_lines(one: Input, options: Namespace, form: Form, column: str | None) -> Iterator[Part]:
+    """The sets or vectors of JSON lines, for a command that has an option of its own for the field that is compared.
+
+    Args:
+        one: the file.
+        options: those of the command, with `id_column` and `max_document_bytes`.
+        form: what is compared.
+        column: what the field is called; None for what messages call it.
+    """
+    named = Namespace(
+        id_column=options.id_column,
+        text_column=column or form.field,
+        time_column="time",
+        max_document_bytes=options.max_document_bytes,
+    )
+    return read_values([one], named, form)
+
+
 def read_values(inputs: Sequence[Input], options: Namespace, form: Form, fallback_time_ms: int = 0) -> Iterator[Part]:
     """The sets or vectors of all inputs, in order, as the steps take them.
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from stream_lsh.cli.inputs import Input
 from stream_lsh.cli.lines import cells, check_columns, rows_of, table, text_lines
 from stream_lsh.cli.parts import Part, Refused
-from stream_lsh.cli.value_inputs import read_values
+from stream_lsh.cli.value_inputs import read_lines
 from stream_lsh.cli.value_options import ARRAY, as_options
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage
 from stream_lsh.model import Document
@@ -113,22 +113,12 @@ def read_vectors(inputs: Sequence[Input], options: Namespace, form: FirstForm) -
         if one.format == ARRAY:
             found = _array(one, form)
         elif one.format == "jsonl":
-            found = _lines(one, options, form)
+            found = read_lines(one, options, form, options.vector_column)
         else:
             found = _table(one, options, form)
         for part in found:
             yield part._replace(position=before + part.position)
         before += one.size
-
-
-def _lines(one: Input, options: Namespace, form: FirstForm) -> Iterator[Part]:
-    named = Namespace(
-        id_column=options.id_column,
-        text_column=options.vector_column or "vector",
-        time_column="time",
-        max_document_bytes=options.max_document_bytes,
-    )
-    return read_values([one], named, form)
 
 
 def _table(one: Input, options: Namespace, form: FirstForm) -> Iterator[Part]:

@@ -21,10 +21,8 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.ledger.guards.choice import Guards
 from stream_lsh.measure.catalog import Measure, measure_of
 from stream_lsh.model import About, Cluster, Document
-from stream_lsh.pipeline.exact_scheme import ExactScheme
 from stream_lsh.pipeline.local import Limits, LocalPipeline
-from stream_lsh.pipeline.methods import LSH, most_candidates, unfit
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.methods import most_candidates, text_scheme, unfit
 from stream_lsh.pipeline.schemes import ShingleScheme
 from stream_lsh.wire.public import match_messages
 
@@ -36,24 +34,17 @@ _PENDING = 32
 
 def scheme_of(options: Namespace) -> ShingleScheme:
     """The scheme that the options ask for; raises ConfigError where they do not fit each other."""
-    if options.method == LSH:
-        return banded_scheme(options)
     measure = measure_for(options)
     problems = unfit(options.method, options.recall, options.max_candidates)
     told = [f"--{name.replace('_', '-')}: {problem}" for name, problem in problems]
     if told:
         raise ConfigError(told)
-    return ExactScheme(options.threshold, options.shingles, measure=measure, min_characters=options.min_characters)
-
-
-def banded_scheme(options: Namespace, slots: int = 128) -> TextScheme:
-    """That of the method `lsh`; raises ConfigError where the options do not fit each other."""
-    return TextScheme(
+    return text_scheme(
+        options.method,
         options.threshold,
         options.shingles,
         recall=options.recall,
-        slots=slots,
-        measure=measure_for(options),
+        measure=measure,
         min_characters=options.min_characters,
     )
 

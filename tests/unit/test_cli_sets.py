@@ -198,6 +198,7 @@ def test_fingerprints_are_found_many_against_many(chance: random.Random) -> None
     rows = "id,item\n" + "".join(f"{id},{square}\n" for id, of in both.items() for square in of)
     run = sets("-", "--format", "csv", "--squares", "1000", "--threshold", "0.4", stdin=rows.encode())
     true = all_pairs({id: [*map(str, of)] for id, of in both.items()}, 0.4)
+    assert (run.code, run.err.count("pairs")) == (0, 1)
     hold(run.pairs, true, GridScheme(1_000).promise(occupied=0.2, agreement=0.8))
 
 

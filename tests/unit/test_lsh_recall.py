@@ -6,7 +6,8 @@ import random
 import pytest
 
 from stream_lsh.errors import InvariantError
-from stream_lsh.lsh.recall import clopper_pearson, effective_size, incomplete_beta
+from stream_lsh.lsh.recall import clopper_pearson, effective_size
+from stream_lsh.sketch.beta import incomplete_beta_at
 
 
 def binomial(size: int, truth: float) -> list[float]:
@@ -19,13 +20,15 @@ def binomial(size: int, truth: float) -> list[float]:
 def test_the_incomplete_beta_function_is_a_sum_of_binomial_chances(size: int, truth: float) -> None:
     chances = binomial(size, truth)
     for found in {1, size // 2 or 1, size}:
-        assert incomplete_beta(truth, found, size - found + 1) == pytest.approx(math.fsum(chances[found:]), abs=1e-10)
+        assert incomplete_beta_at(found, size - found + 1, truth) == pytest.approx(
+            math.fsum(chances[found:]), abs=1e-10
+        )
 
 
 def test_the_incomplete_beta_function_begins_with_0_ends_with_1_and_takes_millions() -> None:
-    assert (incomplete_beta(0.0, 2, 3), incomplete_beta(1.0, 2, 3)) == (0.0, 1.0)
-    assert incomplete_beta(0.5, 4e6, 4e6) == pytest.approx(0.5, abs=1e-6)
-    assert incomplete_beta(0.3, 1.5, 2.5) + incomplete_beta(0.7, 2.5, 1.5) == pytest.approx(1)
+    assert (incomplete_beta_at(2, 3, 0.0), incomplete_beta_at(2, 3, 1.0)) == (0.0, 1.0)
+    assert incomplete_beta_at(4e6, 4e6, 0.5) == pytest.approx(0.5, abs=1e-6)
+    assert incomplete_beta_at(1.5, 2.5, 0.3) + incomplete_beta_at(2.5, 1.5, 0.7) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(("found", "size"), [(9, 10), (5, 10), (990, 1000), (1, 300)])
