@@ -39,10 +39,14 @@ fix: $(VENV)/.ready  ## format and repair what the linter can repair
 bench: $(VENV)/.bench  ## measure against the peers; prints tables, see benchmarks/README.md
 	$(BIN)/python -m benchmarks --data $(DATA)
 
-soak: $(VENV)/.ready  ## ten thousand and more schedules of the simulated log; ten long runs with faults on three brokers
+soak: $(VENV)/.ready  ## twenty thousand schedules of the simulated log; two long runs of each profile with faults on three brokers; a million odd messages, three ways
 	$(BIN)/python -m tests.simulation --seeds 12000 --jobs $(JOBS)
 	$(BIN)/python -m tests.simulation --seeds 6000 --jobs $(JOBS) --records
-	$(BIN)/python -m tests.chaos --seed 1 --runs 10 --data $(DATA)
+	$(BIN)/python -m tests.simulation --seeds 3000 --jobs $(JOBS) --rekey
+	$(BIN)/python -m tests.chaos --profile all --seed 1 --runs 2 --data $(DATA)
+	$(BIN)/python -m tests.fuzz --messages 1000000 --jobs $(JOBS)
+	$(BIN)/python -m tests.fuzz --messages 1000000 --broker embedded
+	$(BIN)/python -m tests.fuzz --messages 1000000 --broker real
 
 clean:  ## remove what the targets made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stream_lsh import Document
+from stream_lsh.wire.message import as_iso
 
 Pair = tuple[str, str]
 MCCORMICK = (1000, 2500)
@@ -83,7 +84,7 @@ def write_json_lines(documents: Iterable[Document], path: Path) -> Path:
     """Write documents as `dedup` reads them; returns the path."""
     with path.open("w", encoding="utf-8") as out:
         for one in documents:
-            out.write(json.dumps({"id": one.id, "text": one.text, "time": one.time_ms}) + "\n")
+            out.write(json.dumps({"id": one.id, "text": one.text, "time": as_iso(one.time_ms)}) + "\n")
     return path
 
 

@@ -1,5 +1,8 @@
 """A worker that tells what it holds: `python -m benchmarks.observed --config FILE --samples FILE [--every SECONDS]`.
 
+With `--limit-mb` its sources pause above that many MB under way; with `--ignore-lag` they do not pause for what waits
+for settle on another worker.
+
 It is the worker of `stream-lsh worker` with one task more, which appends a line of JSON to a file now and then.  What
 happens once goes to another file, FILE.events: when it was loaded, and when recoveries began and ended, in seconds of
 the clock `time.time`.
@@ -12,13 +15,16 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from faust.tables.recovery import Recovery
 
 from stream_lsh.config import Config, load
-from stream_lsh.worker import process
+from stream_lsh.worker import process, upkeep
+from stream_lsh.worker.engine import Backpressure
+from stream_lsh.worker.settle_lag import SettleLag
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 
@@ -29,7 +35,14 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--config", required=True)
     parser.add_argument("--samples", type=Path, required=True)
     parser.add_argument("--every", type=float, default=2.0, metavar="SECONDS")
+    parser.add_argument("--limit-mb", type=int)
+    parser.add_argument("--ignore-lag", action="store_true")
     options = parser.parse_args(argv)
+    if options.ignore_lag:
+        setattr(SettleLag, "receive", lambda lag, size: None)  # noqa: B010 - a method
+    if options.limit_mb is not None:
+        limits = {"high_bytes": options.limit_mb << 20, "low_bytes": options.limit_mb * 3 << 18}
+        setattr(upkeep, "Backpressure", partial(Backpressure, **limits))  # noqa: B010 - mypy knows no names that a module does not export
 
     events = options.samples.with_suffix(".events")
     _tell(events, "loaded")
@@ -65,6 +78,7 @@ async def _observe(app: WorkerApp, file: Path, every: float) -> None:
     while True:
         if not (app.rebalancing or app.in_recovery):
             held = {"at": time.time(), "bytes under way": app.upkeep.bytes_under_way(), **_held(state)}
+            held["sources wait"] = app.upkeep.sources_wait
             with file.open("a", encoding="utf-8") as lines:
                 lines.write(json.dumps(held) + "\n")
         await asyncio.sleep(every)
@@ -92,6 +106,7 @@ def _held(state: PipelineState) -> dict[str, int]:
             "clusters that were closed": len(known.ids.closed),
             "pasts": len(known.graph.past.links),
             "newest refs in the ledger": len(known.newest),
+            "horizon": max(0, known.horizon.time_ms),
         }
     return found
 

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,7 @@ class WorkerProcess:
         file: its configuration.
         number: tells workers of one configuration apart: each has its folder and its log.
         observed: whether it tells what it holds, see `benchmarks.observed`.
+        options: of that module.
 
     Attributes:
         data_dir: where its state is.
@@ -84,7 +85,7 @@ class WorkerProcess:
         started_at: seconds on the clock of `time.time`.
     """
 
-    def __init__(self, file: Path, number: int = 0, *, observed: bool = False) -> None:
+    def __init__(self, file: Path, number: int = 0, *, observed: bool = False, options: Sequence[str] = ()) -> None:
         self.data_dir = state_of(file, number)
         self.samples = self.data_dir.with_suffix(".samples.jsonl")
         self._log = self.data_dir.with_suffix(".log")
@@ -94,7 +95,7 @@ class WorkerProcess:
             module = ["benchmarks.observed", "--samples", str(self.samples)] if observed else ["stream_lsh", "worker"]
             self.started_at = time.time()
             self.process = subprocess.Popen(  # noqa: S603 - ourselves
-                [sys.executable, "-m", *module, "--config", str(file)],
+                [sys.executable, "-m", *module, *options, "--config", str(file)],
                 env={**os.environ, "STREAM_LSH__WORKER__DATA_DIR": str(self.data_dir)},
                 stdout=log,
                 stderr=log,
@@ -147,9 +148,11 @@ class WorkerProcess:
 
 
 @contextlib.contextmanager
-def running_worker(file: Path, number: int = 0, *, observed: bool = False) -> Iterator[WorkerProcess]:
+def running_worker(
+    file: Path, number: int = 0, *, observed: bool = False, options: Sequence[str] = ()
+) -> Iterator[WorkerProcess]:
     """A worker that is ready; killed at the end, if it was not ended before."""
-    worker = WorkerProcess(file, number, observed=observed)
+    worker = WorkerProcess(file, number, observed=observed, options=options)
     try:
         worker.wait_ready()
         yield worker

@@ -13,7 +13,7 @@
     └─ InvariantError       us              halt; this is a bug, please report it
 
 Messages give the value got, the value expected and the likely cause.  Any other exception that leaves the core is
-a bug.
+a bug: where one message was parsed or signed it is dead-lettered with the reason `bug` (`on_bug`), elsewhere halt.
 """
 
 from collections.abc import Sequence

@@ -16,7 +16,7 @@ from stream_lsh.measure.catalog import JACCARD, measure_of
 from stream_lsh.model import About, Cluster, Document, Match, Similar, Story
 from stream_lsh.pipeline.local import Limits
 from stream_lsh.pipeline.methods import LSH, most_candidates, text_scheme, unfit
-from stream_lsh.wire.given import given
+from stream_lsh.wire.given import given, row_of
 
 
 class NearDuplicates(InMemory):
@@ -144,8 +144,8 @@ class NearDuplicates(InMemory):
         """Add many documents at once, which is several times as fast; returns the matches that are new or changed.
 
         Args:
-            documents: ids with texts and, if there are any, times; a `Document` without a text is removed.  Of its
-                `about`, title and source are taken.
+            documents: ids with texts and, if there are any, times; a `Document` without a text is removed, and a tuple
+                without one is an error.  Of the `about` of a `Document`, title and source are taken.
 
         Guarantees:
             the same as adding them one by one, in their order.
@@ -158,7 +158,13 @@ class NearDuplicates(InMemory):
             >>> near.add_many([("a", "to be or not to be"), ("b", "To be, or not to be"), ("c", "that is all")])
             [Match(left='a', right='b', similarity=1.0, shared=4, union=4, left_time_ms=0, right_time_ms=0)]
         """
-        checked = [given(Document(*document), self._limits.stories) for document in documents]
+        stories, rows = self._limits.stories, "a Document, or a tuple of id, text and time"
+        checked = [
+            given(one, stories, removable=True)
+            if isinstance(one, Document)
+            else given(Document(*row_of(one, rows, 3)), stories)
+            for one in documents
+        ]
         return [*map(match_of, self._process_many(checked))]
 
     def remove(self, id: str) -> bool:

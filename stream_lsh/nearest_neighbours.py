@@ -16,11 +16,12 @@ from stream_lsh.pipeline.local import Limits
 from stream_lsh.pipeline.vector_measures import VectorMeasure
 from stream_lsh.pipeline.vector_pairs import distance_of
 from stream_lsh.pipeline.vector_scheme import SLOTS, VectorScheme
-from stream_lsh.wire.given import given
+from stream_lsh.wire.given import given, row_of
 from stream_lsh.wire.vectors import VectorForm
 
 Vector = npt.ArrayLike | str
 """Numbers; of hamming 0 and 1, or a string of them or of hexadecimal digits; or base64 of float32, little-endian."""
+_ROW = "a tuple of id, vector and time"
 
 
 class NearestNeighbours(InMemory):
@@ -126,7 +127,7 @@ class NearestNeighbours(InMemory):
         Raises:
             MalformedMessage, UnusableDocument: one that cannot be used; nothing was changed.
         """
-        return [*map(_pair, self._process_many([self._document(*one) for one in vectors]))]
+        return [*map(_pair, self._process_many([self._document(*row_of(one, _ROW, 3)) for one in vectors]))]
 
     def within(self, vector: Vector, time_ms: int | None = None) -> list[Neighbour]:
         """All vectors within the distance of this one, the nearest first; nothing is changed.

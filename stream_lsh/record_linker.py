@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from stream_lsh.config.profiles import find_profile
-from stream_lsh.errors import ConfigError, UnusableDocument
+from stream_lsh.errors import ConfigError, MalformedMessage, UnusableDocument
 from stream_lsh.ledger.changes import MatchChange, PairState, Settled
 from stream_lsh.ledger.decisions import DIFFERENT, SAME
 from stream_lsh.ledger.entities import Entities
@@ -19,13 +19,10 @@ from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.pairs import MATCH, REVIEW
 from stream_lsh.model import About, Document
 from stream_lsh.pipeline.local import BATCH, Counts, Limits, LocalPipeline
-from stream_lsh.pipeline.record_scheme import RecordScheme
-from stream_lsh.records.block.blocker import blocker_of
 from stream_lsh.records.evidence import Named
 from stream_lsh.records.model import Entity, Record, RecordMatch, SimilarRecord, as_text
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.reading import Reader, columns_of
-from stream_lsh.records.train.learning import train
 from stream_lsh.wire.golden import golden_texts, limits_of_records
 from stream_lsh.wire.record import record_document
 
@@ -71,6 +68,8 @@ class RecordLinker:
             raise ConfigError(problems)
         self._entities = Entities(golden_texts(self.profile))
         limits = limits_of_records(Limits.of(max_candidates, None, guards), self.profile, self._entities)
+        from stream_lsh.pipeline.record_scheme import RecordScheme  # noqa: PLC0415 - loads the extra `records`
+
         scheme = RecordScheme(self.profile)
         self._pipeline = LocalPipeline(scheme, self.profile.review, limits)
         self._reader = Reader(self.profile)
@@ -102,7 +101,7 @@ class RecordLinker:
             MalformedMessage, UnusableDocument: an id, a time, a source or a value that cannot be used; nothing was
                 changed.
         """
-        self._pipeline.process([record_document(self._reader, record)])
+        self._pipeline.process([self._document(record)])
         found = map(self._match, self._placed(self._ledger.pairs_of(record.id), MATCH))
         return sorted(found, key=lambda match: (-match.score, match.left, match.right))
 
@@ -114,7 +113,7 @@ class RecordLinker:
         Guarantees:
             the same as adding them one by one, in their order, but for frequencies.
         """
-        documents = [record_document(self._reader, record) for record in records]
+        documents = [self._document(record) for record in records]
         found: dict[tuple[str, str], RecordMatch] = {}
         for start in range(0, len(documents), BATCH):
             for change in _matches(self._pipeline.process(documents[start : start + BATCH])):
@@ -122,6 +121,12 @@ class RecordLinker:
                 if change.similarity is not None:
                     found[change.left, change.right] = self._match(change)
         return list(found.values())
+
+    def _document(self, record: Record) -> Document:
+        if not isinstance(record, Record) or record.fields is None:
+            words = f"got {type(record).__name__} {record!r:.60}, expected a Record, such as Record(row.pop('id'), row)"
+            raise MalformedMessage("record", f"{words}; remove(id) removes one")
+        return record_document(self._reader, record)
 
     def remove(self, id: str) -> bool:
         """Remove a record, its matches and its membership; returns whether it was there."""
@@ -213,6 +218,9 @@ def learned_from(profile: Profile, records: Sequence[Record], *, seed: int = 1) 
     Raises:
         InputError: fewer than two records, or a value that cannot be read.
     """
+    from stream_lsh.records.block.blocker import blocker_of  # noqa: PLC0415 - loads the extra `records`
+    from stream_lsh.records.train.learning import train  # noqa: PLC0415
+
     reader, blocker = Reader(profile), blocker_of(profile)
     values = [reader.values(record) for record in records]
     numbers = {source: number for number, source in enumerate(dict.fromkeys(record.source for record in records))}

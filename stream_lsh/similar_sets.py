@@ -6,7 +6,7 @@ The same core as `NearDuplicates`; what is compared is not a text but the set it
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from stream_lsh.errors import ConfigError
+from stream_lsh.errors import ConfigError, MalformedMessage
 from stream_lsh.in_memory import InMemory, check_limits, match_of, similar_of
 from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
 from stream_lsh.measure.catalog import JACCARD, measure_of
@@ -15,11 +15,12 @@ from stream_lsh.pipeline.grid_scheme import FUNCTIONS, SIZE, GridScheme
 from stream_lsh.pipeline.local import Limits
 from stream_lsh.pipeline.methods import LSH, most_candidates, set_scheme, unfit
 from stream_lsh.pipeline.set_scheme import ExactSetScheme, SetScheme
-from stream_lsh.wire.given import given
+from stream_lsh.wire.given import given, row_of
 from stream_lsh.wire.items import ItemsForm
 
 Items = Iterable[str | int]
 """Of a set; an integer is the item that its digits are."""
+_ROW = "a tuple of id, items and time"
 
 
 class SimilarSets(InMemory):
@@ -152,7 +153,7 @@ Similar(id='bob', similarity=0.5, shared=2, union=4)]
         Raises:
             MalformedMessage, UnusableDocument: one that cannot be used; nothing was changed.
         """
-        return [*map(match_of, self._process_many([self._document(*one) for one in sets]))]
+        return [*map(match_of, self._process_many([self._document(*row_of(one, _ROW, 3)) for one in sets]))]
 
     def query(self, items: Items, time_ms: int | None = None) -> list[Similar]:
         """Which sets one of these items would match if it were added, the most similar first; nothing is changed.
@@ -171,6 +172,9 @@ Similar(id='bob', similarity=0.5, shared=2, union=4)]
         return [*map(match_of, self._ledger.snapshot().pairs)]
 
     def _text(self, items: Items) -> str:
+        if not isinstance(items, Iterable):
+            hint = "; remove(id) removes a set" if items is None else ""
+            raise MalformedMessage("items", f"got {type(items).__name__}, expected strings and integers{hint}")
         return self._form.text([*items], "items")
 
     def _document(self, id: str, items: Items, time_ms: int = 0) -> Document:

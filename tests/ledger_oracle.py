@@ -52,6 +52,8 @@ class Oracle:
     one_per_source: bool = False
     decisions: dict[tuple[str, str], Decision] = field(default_factory=dict)
     sources: dict[int, str] = field(default_factory=dict)
+    cap_rechecks: int = 0
+    capped: int = 0
 
     # -- one frame
 
@@ -80,6 +82,9 @@ class Oracle:
         for edge in edges:
             self._link(edge)
             self._let_go()
+        for id in sorted(asked if self.cap_rechecks else ()):
+            self._withdraw_excess(id)
+            self._let_go()
         if horizon is not None:
             self._expire(self.horizon.joined(horizon))
         return {
@@ -106,6 +111,18 @@ class Oracle:
                 named = {pair.left: pair.left_ref, pair.right: pair.right_ref}
                 if named.get(retired.id, retired.ref) < retired.ref:
                     del self.pairs[key]
+
+    def _withdraw_excess(self, id: str) -> None:
+        """Keep the most similar pairs in doubt, with the newest partners, and those that people call the same."""
+        ranked = list[tuple[float, int, tuple[str, str]]]()
+        for key, pair in self.pairs.items():
+            if id in key and self._in_doubt(pair):
+                (partner,) = {*key} - {id}
+                ranked.append((pair.similarity, self.live[partner].ref, key))
+        for *_, key in sorted(ranked, reverse=True)[self.cap_rechecks :]:
+            if self.verdict(key) != "same":
+                del self.pairs[key]
+                self.capped += 1
 
     def _link(self, edge: Edge) -> None:
         ends = (edge.one, edge.other)
@@ -349,18 +366,22 @@ class Bench:
         rng: random.Random | None = None,
         link_from: float = 0.0,
         one_per_source: bool = False,
+        *,
+        cap_rechecks: int = 0,
     ) -> None:
         guards = Guards(one_per_source=one_per_source)
-        self._new = partial(Ledger, threshold, retention_ms, guards, link_from=link_from)
+        self._new = partial(Ledger, threshold, retention_ms, guards, link_from=link_from, cap_rechecks=cap_rechecks)
         self.ledger = self._new()
-        self.oracle = Oracle(threshold, retention_ms, link_from=link_from, one_per_source=one_per_source)
+        self.oracle = Oracle(
+            threshold, retention_ms, link_from=link_from, one_per_source=one_per_source, cap_rechecks=cap_rechecks
+        )
         self.topics = Topics()
-        self.offset = self.splits = self.moved = 0
+        self.offset = self.splits = self.moved = self.capped = 0
         self.rng = rng
         self._also = [self.ledger]
         self._follower = self._new()
         self._rows = self._new()
-        self._slow = None if link_from or one_per_source else SlowLedger(threshold, retention_ms)
+        self._slow = None if link_from or one_per_source or cap_rechecks else SlowLedger(threshold, retention_ms)
 
     def settle(
         self,
@@ -389,6 +410,8 @@ class Bench:
         assert {recheck[0] for recheck in settled.rechecks} <= {
             self.ledger.newest_ref(retired.id) for retired in retirements
         }
+        self.capped += settled.capped_rechecks
+        assert self.capped == self.oracle.capped
         self.compare_recovery(settled.changes)
         self.moved += len({one[:2] for one in settled.reviews} & {one[:2] for one in settled.matches})
         self.splits += sum(cluster.split_from is not None for cluster in settled.clusters)

@@ -66,7 +66,9 @@ SEEDED = frozenset({"stream_lsh.sketch.datasketch"})
 NOWHERE = frozenset({"pickle", "marshal", "shelve", "dill", "cloudpickle"})
 """Bytes that run code when they are read."""
 WORKER_ONLY = frozenset({"faust", "mode", "aiokafka", "kafka", "confluent_kafka", "testcontainers", "asyncio"})
-LOOPS = frozenset({f"stream_lsh.cli.{command}" for command in ("check", "explain", "feed", "show", "tail", "worker")})
+LOOPS = frozenset(
+    {f"stream_lsh.cli.{command}" for command in ("check", "explain", "feed", "show", "signals", "tail", "worker")}
+)
 """Commands that speak with Kafka: they run a loop of asyncio, and know no client of Kafka."""
 NO_CLOCK = CORE | {"wire", "allpairs", "figures", *LIBRARY}
 """The core, its forms in bytes and the library: equal input gives equal output, today and tomorrow."""

@@ -18,6 +18,7 @@ import pytest
 from stream_lsh import __version__
 from stream_lsh.config import parse
 from stream_lsh.errors import InputError
+from stream_lsh.ledger.changes import ClusterChange, EntityTelling
 from stream_lsh.ledger.decisions import DIFFERENT, SAME
 from stream_lsh.measure.catalog import JACCARD
 from stream_lsh.measure.containment import Containment
@@ -34,7 +35,7 @@ from stream_lsh.wire.golden import limits_of_records
 from stream_lsh.wire.ids import MAX_ID_BYTES
 from stream_lsh.wire.items import ItemsForm
 from stream_lsh.wire.public import cluster_messages, match_messages, member_messages
-from stream_lsh.wire.public_records import RecordResults
+from stream_lsh.wire.public_records import RecordResults, entity_messages
 from stream_lsh.wire.public_vectors import VectorResults
 from stream_lsh.wire.record import parse_record, record_document
 from stream_lsh.wire.source import parse_document
@@ -54,6 +55,8 @@ CHANNEL_OF = {"matches": "record_matches", "members": "record_members"}
 NOW_MS = 1_700_000_000_000
 WORDS = [f"word{number}" for number in range(60)]
 RETENTION_MS = 10_000
+LONG_IDS = tuple(f"{number:0340}" + "\x01" * 680 for number in range(100))
+"""Of which a message cannot hold a hundred."""
 
 
 def documents(count: int) -> list[list[Document]]:
@@ -88,6 +91,9 @@ def seen() -> Seen:
             ]
             for channel, (key, value, headers) in messages:
                 found.take(channel, key, value, [*headers, ("app_id", b"newsroom")])  # as the worker has it
+    large = ClusterChange("a", "merged", 200, LONG_IDS, "b", LONG_IDS, None, NOW_MS, NOW_MS)
+    for key, value, headers in cluster_messages([large], 1):
+        found.take("clusters", key, value, [*headers, ("app_id", b"newsroom")])
     return found
 
 
@@ -131,6 +137,10 @@ def seen_of_records() -> Seen:
                 for topic, messages in results.messages(settled, NOW_MS, next(versions)):
                     for key, value, headers in messages:
                         found.take(CHANNEL_OF.get(topic, topic), key, value, [*headers, ("app_id", b"sales")])
+    told = EntityTelling(tuple((id, "") for id in LONG_IDS), json.dumps({"name": "x" * 200_000, "town": "York"}))
+    large = ClusterChange("a", "merged", 200, (), "b", LONG_IDS, None, NOW_MS, NOW_MS, None, told)
+    for key, value, headers in entity_messages([large], 1):
+        found.take("entities", key, value, [*headers, ("app_id", b"sales")])
     return found
 
 
@@ -172,6 +182,9 @@ def seen_of_vectors() -> Seen:
                     for key, value, headers in messages:
                         channel = {"matches": "vector_matches"}.get(topic, topic)
                         found.take(channel, key, value, [*headers, ("app_id", b"near")])
+    large = ClusterChange("a", "merged", 200, LONG_IDS, "b", LONG_IDS, None, NOW_MS, NOW_MS)
+    for key, value, headers in cluster_messages([large], 1):
+        found.take("clusters", key, value, [*headers, ("app_id", b"near")])
     return found
 
 
@@ -308,7 +321,14 @@ def test_topics_are_named_and_made_as_described(text: str, source: str, name_of:
         {"text": "words", "time": True},
         {"text": "words", "time": [1]},
         {"text": "words", "time": -62_135_596_800_001},
-        {"text": "words", "time": 253_402_300_800_000},
+        {"text": "words", "time": -100_000_000_000},
+        {"text": "words", "time": -99_999_999_999},
+        {"text": "words", "time": 0},
+        {"text": "words", "time": 99_999_999},
+        {"text": "words", "time": 100_000_000},
+        {"text": "words", "time": 1_714_564_800.5},
+        {"text": "words", "time": 99_999_999_999_999_999_999},
+        {"text": "words", "time": 100_000_000_000_000_000_000},
         {"text": "words", "time": "2024-05-01T12:00:00Z"},
         {"text": "words", "deleted": False},
         {"text": "words", "deleted": None},

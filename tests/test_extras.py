@@ -138,8 +138,24 @@ print(json.dumps({{name: error for name, error in loaded.items() if error != "no
         tmp_path,
     )
     assert len(modules) > 150
-    assert "stream_lsh.record_linker" in failures
+    assert "stream_lsh.pipeline.record_scheme" in failures
     assert set(failures.values()) == {'comparing records needs jellyfish: pip install "stream_lsh[records]"'}
+
+
+def test_the_package_can_be_listed_and_documented_without_extras(tmp_path: Path) -> None:
+    found = bare(
+        """
+import pydoc, stream_lsh
+names = {}
+exec("from stream_lsh import *", names)
+page = pydoc.render_doc(stream_lsh.RecordLinker)
+pydoc.render_doc(stream_lsh)
+print(json.dumps([sorted(set(stream_lsh.__all__) - set(names)), set(stream_lsh.__all__) <= set(dir(stream_lsh)),
+    hasattr(stream_lsh, "RecordLinker"), "entities" in page]))
+""",
+        tmp_path,
+    )
+    assert found == [[], True, True, True]
 
 
 # What needs each extra, as an expression that loads the library.
@@ -156,7 +172,11 @@ FEATURES = {
         "module('figures.scurve').scurve_figure(module('lsh.solver').choose_banding(0.8))",
         "module('figures.drawing').require()",
     ],
-    "records": ["stream_lsh.RecordLinker", "module('records.score')", "module('config').parse(CUSTOMERS, 'c', {})"],
+    "records": [
+        "stream_lsh.RecordLinker('people')",
+        "module('records.score')",
+        "module('config').parse(CUSTOMERS, 'c', {})",
+    ],
     "stem": ["stream_lsh.NearDuplicates(0.5, 'stem:en:2')", "stream_lsh.PartialCopies('bag:stem:en:2')"],
 }
 RUNS = {

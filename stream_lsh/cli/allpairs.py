@@ -14,7 +14,7 @@ from stream_lsh.cli.collecting import few_collections
 from stream_lsh.cli.dedup import check_outputs
 from stream_lsh.cli.inputs import find_inputs
 from stream_lsh.cli.options import MEASURES, add_input, parse
-from stream_lsh.cli.outputs import STDOUT, Outputs
+from stream_lsh.cli.outputs import STDOUT, Outputs, exit_code
 from stream_lsh.cli.parsing import Parser, ratio, share, whole
 from stream_lsh.cli.signals import hold, release
 from stream_lsh.config.units import size_bytes
@@ -47,7 +47,7 @@ def run(arguments: Sequence[str]) -> int:
         work.run()
     if not options.quiet and not work.unheard:
         work.report(time.monotonic() - started)
-    return 1 if options.strict and work.refused else 0
+    return exit_code(work.documents, work.refused, strict=options.strict)
 
 
 def _parser() -> Parser:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from stream_lsh.allpairs.pairs import AllPairs
-from stream_lsh.cli.batches import batches, summary
+from stream_lsh.cli.batches import batches, list_rejects, summary
 from stream_lsh.cli.inputs import Input
 from stream_lsh.cli.outputs import Outputs
 from stream_lsh.cli.progress import Progress
@@ -55,6 +55,11 @@ class Work:
         """Whether who reads the matches had enough of them before the end."""
 
     @property
+    def documents(self) -> int:
+        """Documents that were read."""
+        return len(self._pairs)
+
+    @property
     def refused(self) -> int:
         """Documents that were put aside."""
         return self._reasons.total()
@@ -100,7 +105,7 @@ class Work:
             f"{len(self._pairs):,} documents, {self._pairs.candidates:,} candidates, {self._found:,} pairs, "
             f"{self._groups.count:,} clusters, {seconds:.1f} s"
         ]
-        lines += summary(self._reasons, self._outputs.rejects)
+        lines += summary(self._reasons, list_rejects(self._outputs.rejects))
         sys.stderr.write("".join(f"{line}\n" for line in lines))
 
 

@@ -65,12 +65,17 @@ def put_aside(
             rejects.write([_reject_line(one)])
 
 
-def summary(reasons: Counter[str], rejects: Output | None) -> list[str]:
-    """The line that counts what was put aside; none if nothing was."""
+def summary(reasons: Counter[str], hint: str = "") -> list[str]:
+    """The line that counts what was put aside, with a hint behind it; none if nothing was."""
     if not reasons:
         return []
     shown = ", ".join(f"{reason} {count:,}" for reason, count in sorted(reasons.items()))
-    return [f"{reasons.total():,} put aside: {shown}{'' if rejects else '; --rejects lists them'}"]
+    return [f"{reasons.total():,} put aside: {shown}{hint}"]
+
+
+def list_rejects(rejects: Output | None) -> str:
+    """The hint of a command that has the option --rejects, where it was not given."""
+    return "" if rejects else "; --rejects lists them"
 
 
 def _reject_line(refused: Refused) -> bytes:

@@ -1,25 +1,25 @@
 """What `dedup` reads: every kind of input becomes blocks of JSON lines, and one parser reads these.
 
-    .jsonl .ndjson .json and whatever else     a JSON object per line
-    .csv  .tsv  .tab                           a header, then a document per row
-    a folder                                   a document per file, its id the relative path
+    .jsonl .ndjson .json          a JSON object per line
+    .csv  .tsv  .tab              a header, then a document per row
+    .txt  .md  .html and such     a document, its id the path
+    a folder                      a document per file, its id the relative path
 
 `.gz` and `.zst` behind the ending do not matter.  A CSV row and a file of a folder are brought into the form of a line
 first: that costs a microsecond or two, and ids, times and sizes are checked in one place only.
 """
 
-import csv
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import msgspec
 
-from stream_lsh.cli.inflate import file_chunks
-from stream_lsh.cli.inputs import Input, files_of
-from stream_lsh.cli.lines import Splitter, cells, check_columns, rows_of, table, text_lines, too_large
+from stream_lsh.cli.inflate import STDIN, file_chunks
+from stream_lsh.cli.inputs import TEXT, Input, files_of
+from stream_lsh.cli.lines import Splitter, cells, check_columns, check_distinct, header_of, table_rows, too_large
 from stream_lsh.errors import InputError, MalformedMessage
 from stream_lsh.text.page import page_source
 from stream_lsh.wire.source import FieldNames
@@ -68,7 +68,10 @@ def blocks(
         if one.format == "folder":
             # Two folders may hold files of one relative path, which are not versions of one document.
             start = one.path if folders > 1 else ""
-            found = _folder_blocks(one.path, start, names, max_bytes, stories=stories, html=html)
+            files = files_of(one.path)
+            found = _text_blocks(files, one.path, start, names, max_bytes, stories=stories, html=html)
+        elif one.format == TEXT:
+            found = _text_blocks([(one.path, one.path)], "", "", names, max_bytes, stories=stories, html=html)
         elif one.format == "jsonl":
             found = _line_blocks(one.path, max_bytes)
         else:
@@ -94,15 +97,14 @@ def _line_blocks(path: str, max_bytes: int) -> Iterator[Block]:
 
 def _table_blocks(one: Input, names: FieldNames, max_bytes: int, *, stories: bool) -> Iterator[Block]:
     position = [0]
-    lines = text_lines(one.path, position)
-    rows = table(lines, one.format)
-    header = next(rows, None)
-    if header is None:
+    rows = table_rows(one.path, one.format, position, max_bytes=max_bytes)
+    header = header_of(one.path, rows)
+    if not header:
         return
     columns = _columns(one, header, names, stories=stories)
     numbers: list[int] = []
     block = Block([], Places(one.path, numbers), 0)
-    for row, line in rows_of(rows):
+    for row, line in rows:
         if row == []:
             continue
         try:
@@ -124,44 +126,52 @@ def _columns(one: Input, header: list[str], names: FieldNames, *, stories: bool)
     """Where the columns stand."""
     check_columns(one.path, header, {names.id: "--id-column", names.text: "--text-column"})
     wanted = (names.id, names.text, names.time, *((names.title, names.source, names.url) if stories else ()))
+    check_distinct(one.path, header, wanted)
     return {name: header.index(name) for name in wanted if name in header}
 
 
 def _row_value(
-    row: list[str] | csv.Error, header: list[str], columns: dict[str, int], time_name: str, max_bytes: int
+    row: list[str] | InputError, header: list[str], columns: dict[str, int], time_name: str, max_bytes: int
 ) -> bytes:
     wanted = cells(row, len(header), [*columns.values()], max_bytes)
-    found: dict[str, str | int | None] = dict(zip(columns, wanted, strict=True))
+    found: dict[str, str | None] = dict(zip(columns, wanted, strict=True))
     if time_name in list(found)[2:]:
-        time = str(found[time_name]).strip()
-        found[time_name] = int(time) if time.lstrip("-").isdecimal() and len(time) < 20 else time or None
+        found[time_name] = str(found[time_name]).strip() or None
     return _json_line(found)
 
 
-def _json_line(value: dict[str, str | int | None]) -> bytes:
+def _json_line(value: dict[str, str | None]) -> bytes:
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:  # a name of a file that is not UTF-8: escaped, so that it can be told
         return json.dumps(value).encode()
 
 
-def _folder_blocks(
-    folder: str, start: str, names: FieldNames, max_bytes: int, *, stories: bool, html: bool
+def _text_blocks(
+    files: Iterable[tuple[str, str]],
+    folder: str,
+    start: str,
+    names: FieldNames,
+    max_bytes: int,
+    *,
+    stories: bool,
+    html: bool,
 ) -> Iterator[Block]:
+    """A document for each file: of a folder, or, with "" as the folder, one that was named."""
     position = 0
-    for path, relative in files_of(folder):
+    for path, relative in files:
         block = Block([b""], Places(folder, [relative]), position)
         try:
-            value: dict[str, str | int | None] = {names.id: os.path.join(start, relative)}
+            value: dict[str, str | None] = {names.id: os.path.join(start, relative)}
             if stories:
-                block.time_ms = os.stat(path).st_mtime_ns // 1_000_000
-                value[names.source] = os.path.dirname(relative).partition(os.sep)[0]
+                block.time_ms = None if path == STDIN else os.stat(path).st_mtime_ns // 1_000_000
+                value[names.source] = os.path.dirname(relative).partition(os.sep)[0] if folder else ""
             block.lines[0] = _json_line(value | {names.text: _file_text(path, max_bytes, html=html)})
         except InputError as error:
             block.errors.append((0, error))
         except OSError as error:
             block.errors.append((0, MalformedMessage("file", f"it cannot be read: {error.strerror}")))
-        position += os.path.getsize(path)
+        position += 0 if path == STDIN else os.path.getsize(path)
         block.position = position
         yield block
 
@@ -171,7 +181,7 @@ def _file_text(path: str, max_bytes: int, *, html: bool) -> str:
     for piece, _ in file_chunks(path):
         size += len(piece)
         if size > max_bytes:
-            raise too_large(max(size, os.path.getsize(path)), max_bytes)
+            raise too_large(size if path == STDIN else max(size, os.path.getsize(path)), max_bytes)
         data.append(piece)
     try:
         return b"".join(data).decode("utf-8-sig")

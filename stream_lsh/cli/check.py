@@ -3,9 +3,9 @@
 Exit code 0 if nothing is wrong, 2 otherwise.  Nothing is written to Kafka.
 """
 
-import asyncio
 import json
 import os
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from stream_lsh.cli.outputs import STDOUT, Output
 from stream_lsh.cli.parsing import Parser
 from stream_lsh.cli.pipelines import some_of
+from stream_lsh.cli.signals import run_cancellable
 
 if TYPE_CHECKING:
     from stream_lsh.config import Config, PipelineConfig
@@ -42,18 +43,18 @@ def run(arguments: Sequence[str]) -> int:
 
     config = load(options.config, os.environ)
     chosen = some_of(config, options.pipeline)
-    findings = asyncio.run(_findings(config, chosen, audited=options.audit))
+    findings = run_cancellable(_findings(config, chosen, options))
     with Output(STDOUT) as out:
         out.write([_line(finding, as_json=options.json) for finding in findings])
     return _WRONG if any(finding.state == "wrong" for finding in findings) else 0
 
 
-async def _findings(config: "Config", chosen: "list[PipelineConfig]", *, audited: bool) -> "list[Finding]":
+async def _findings(config: "Config", chosen: "list[PipelineConfig]", options: Namespace) -> "list[Finding]":
     from stream_lsh.worker.auditing import audit  # noqa: PLC0415
     from stream_lsh.worker.checking import check  # noqa: PLC0415
 
-    findings = await check(config, chosen)
-    if audited and not any(finding.state == "wrong" for finding in findings):
+    findings = await check(config, chosen, options.config)
+    if options.audit and not any(finding.state == "wrong" for finding in findings):
         for pipeline in chosen:
             findings += await audit(config, pipeline)
     return findings

@@ -46,13 +46,18 @@ class Work:
         self._pairs = 0
 
     @property
-    def refused(self) -> bool:
-        """Whether something was put aside."""
-        return bool(self._reasons)
+    def texts(self) -> int:
+        """Texts that were read."""
+        return len(self._copies)
+
+    @property
+    def refused(self) -> int:
+        """Texts that were put aside."""
+        return self._reasons.total()
 
     def summary(self) -> list[str]:
         """What there was, in lines."""
-        return [f"{len(self._copies):,} texts, {self._pairs:,} pairs", *summary(self._reasons, None)]
+        return [f"{self.texts:,} texts, {self._pairs:,} pairs", *summary(self._reasons)]
 
     def read(self, inputs: Sequence[Input], *, source: bool) -> None:
         """Take in texts.

@@ -23,7 +23,7 @@ from stream_lsh.cli.elsewhere import Elsewhere
 from stream_lsh.cli.inflate import STDIN
 from stream_lsh.cli.inputs import Input, find_inputs, same_file
 from stream_lsh.cli.options import add_guards, add_input, add_matching, add_work, parse
-from stream_lsh.cli.outputs import STDOUT, Outputs
+from stream_lsh.cli.outputs import STDOUT, Outputs, exit_code
 from stream_lsh.cli.parsing import Parser
 from stream_lsh.cli.parts import Part
 from stream_lsh.cli.signals import hold, release
@@ -38,6 +38,7 @@ _EPILOG = """\
 inputs:
   JSON lines   {"id": ..., "text": ..., "time": ...}; time is optional: ISO 8601 or milliseconds since 1970
   CSV, TSV     a header with the columns id, text and, if there is one, time
+  text, HTML   a file whose name ends in .txt, .md, .html or such is one document, its path the id
   folder       every file below it is a document, its relative path the id
   Each may be gzip or zstd; - is standard input (JSON lines, or what --format says).
   An id that comes again replaces the document before it.
@@ -83,7 +84,7 @@ def run_with(options: Namespace) -> int:
         work.write()
     if not options.quiet:
         work.report(time.monotonic() - started)
-    return 1 if options.strict and work.refused else 0
+    return exit_code(work.documents, work.refused, strict=options.strict)
 
 
 def _parser() -> Parser:

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 
 from stream_lsh.cli.inputs import find_inputs
-from stream_lsh.cli.options import AS_NAMED
+from stream_lsh.cli.options import AS_NAMED, TIME_UNITS
 from stream_lsh.cli.parsing import Parser, share, whole
 from stream_lsh.cli.reading import read
 from stream_lsh.cli.show import show
@@ -49,9 +49,11 @@ def _parser() -> Parser:
 
 def _own(paths: Sequence[str]) -> list[Event]:
     """The documents of the user's files, in their order."""
-    named = Namespace(**AS_NAMED, max_document_bytes=524_288, stories=False, html="off")
+    named = Namespace(**AS_NAMED, time_unit=TIME_UNITS[0], max_document_bytes=524_288, stories=False, html="off")
     events, ids, refused = list[Event](), set[str](), 0
-    for documents, wrong, _ in read(find_inputs(paths, None), named, fallback_time_ms=int(time.time() * 1000)):
+    for documents, wrong, _ in read(
+        find_inputs(paths, None, option=""), named, fallback_time_ms=int(time.time() * 1000)
+    ):
         for document in documents:
             kind = WITHDRAWN if document.text is None else CORRECTED if document.id in ids else PUBLISHED
             events.append(Event(kind, document.id, document.text))

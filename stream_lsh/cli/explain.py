@@ -4,7 +4,6 @@ Live means: from the source and the results as they lie on Kafka now.  Nothing i
 files are of records, and what is explained is their score.
 """
 
-import asyncio
 import os
 from argparse import Namespace
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from stream_lsh.cli.outputs import STDOUT
 from stream_lsh.cli.parsing import Parser, whole
 from stream_lsh.cli.pipelines import one_of
 from stream_lsh.cli.screen import Screen
+from stream_lsh.cli.signals import run_cancellable
 from stream_lsh.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ Where an id begins with a dash, first come the options, then --.
 """
 _OWN = frozenset({"one", "other", "file", "config", "pipeline", "json", "full", "stories", "picture"})
 _ONLY_OF_RECORDS = frozenset({"picture", "encoding", "max_record_bytes"})
-_OF_RECORDS = _OWN | _ONLY_OF_RECORDS | {"profile", "format", "id_column", "source_column", "time_column"}
+_OF_RECORDS = _OWN | _ONLY_OF_RECORDS | {"profile", "format", "id_column", "source_column", "time_column", "time_unit"}
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -172,13 +172,13 @@ def _live_records(options: Namespace, config: "Config", pipeline: "PipelineConfi
     from stream_lsh.cli.explain_records import run_live  # noqa: PLC0415
     from stream_lsh.worker.explaining import live_records  # noqa: PLC0415
 
-    return run_live(options, profile, asyncio.run(live_records(config, pipeline)))
+    return run_live(options, profile, run_cancellable(live_records(config, pipeline)))
 
 
 def _live(options: Namespace, config: "Config", pipeline: "PipelineConfig") -> "Explanation":
     from stream_lsh.pipeline.explain import Settings, explain  # noqa: PLC0415
     from stream_lsh.worker.explaining import evidence_of  # noqa: PLC0415
 
-    evidence = asyncio.run(evidence_of(config, pipeline, (options.one, options.other)))
+    evidence = run_cancellable(evidence_of(config, pipeline, (options.one, options.other)))
     settings = Settings(pipeline.pairwise_scheme(), pipeline.least, pipeline.limits())
     return explain(options.one, options.other, evidence, settings)

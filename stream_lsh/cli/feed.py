@@ -5,17 +5,18 @@ Messages are keyed by id, on the partition that Java clients choose.
 A line that cannot be read is named and passed over.  The command ends when the brokers have everything.
 """
 
-import asyncio
 import os
 import sys
 import time
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from stream_lsh.cli.inputs import Input, find_inputs
+from stream_lsh.cli.inputs import TABLES, TEXT, Input, find_inputs
 from stream_lsh.cli.options import EITHER_FORMATS, add_columns, allow_records, of_documents
+from stream_lsh.cli.outputs import exit_code
 from stream_lsh.cli.parsing import Parser, whole
 from stream_lsh.cli.parts import Refused
 from stream_lsh.cli.pipelines import one_of
@@ -23,6 +24,7 @@ from stream_lsh.cli.progress import Progress
 from stream_lsh.cli.reading import read
 from stream_lsh.cli.record_inputs import find_record_inputs, read_records
 from stream_lsh.cli.record_shapes import RecordNames
+from stream_lsh.cli.signals import as_exceptions, run_cancellable
 from stream_lsh.cli.value_inputs import of_values, read_values
 from stream_lsh.errors import ConfigError, InvariantError
 from stream_lsh.wire.source import RAW
@@ -41,7 +43,8 @@ Sets and vectors are JSON lines, or a column of a table: items with | between th
 names it (default items, vector).
 Files for a pipeline of records are read as `link` reads them: of several files each is a source, and ids are SOURCE/ID.
 """
-_SHOWN = 5
+_LONGEST = 16 << 20
+"""Bytes of a line, a row or a file that are read at all; what is too large for a message is put aside later."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -52,10 +55,11 @@ def run(arguments: Sequence[str]) -> int:
 
     config = load(options.config, os.environ)
     pipeline = one_of(config, options.pipeline)
+    options.time_unit = options.time_unit or pipeline.time_unit
     what = {"record": "records", "set": "sets", "vector": "vectors"}.get(pipeline.kind, "documents")
     if pipeline.kind in OF_VALUES:
         of_values(options, pipeline.form)
-        inputs = find_inputs(options.file, options.format)
+        inputs = find_inputs(options.file, options.format, TABLES)
     elif pipeline.known is None:
         of_documents(options)
         options.stories, options.html = pipeline.stories, RAW if pipeline.html != "off" else pipeline.html
@@ -68,12 +72,19 @@ def run(arguments: Sequence[str]) -> int:
     feeder = Feeder(config.kafka, pipeline)
     started = time.monotonic()
     reading = _values if pipeline.kind in OF_VALUES else _documents if pipeline.known is None else _records
-    refused = asyncio.run(_feed(feeder, inputs, reading(inputs, options, pipeline), options, what))
-    seconds = time.monotonic() - started
-    if not options.quiet:
-        aside = f", {refused:,} put aside" if refused else ""
-        sys.stderr.write(f"{feeder.sent:,} {what} to {pipeline.source}{aside}, {seconds:.1f} s\n")
-    return 1 if refused and options.strict else 0
+    options.max_document_bytes = max(_LONGEST, 2 * feeder.most_bytes)
+    refused = Counter[str]()
+    progress = Progress(sum(one.size for one in inputs), shown=not options.quiet, what=what)
+    complete = False
+    try:
+        run_cancellable(_feed(feeder, reading(inputs, options, pipeline), progress, refused, options))
+        complete = True
+    finally:
+        if not options.quiet and (complete or feeder.sent):
+            aside = f", {refused.total():,} put aside" if refused else ""
+            seconds = time.monotonic() - started
+            sys.stderr.write(f"{feeder.sent:,} {what} to {pipeline.source}{aside}, {seconds:.1f} s\n")
+    return exit_code(feeder.sent, refused.total(), strict=options.strict)
 
 
 class _Messages(NamedTuple):
@@ -109,7 +120,7 @@ def _records(inputs: Sequence[Input], options: Namespace, pipeline: "PipelineCon
     profile = pipeline.known.profile
     time_column = options.time_column or pipeline.fields.time
     names = RecordNames.of(profile, options.id_column, options.source_column, time_column, timed=True)
-    names = replace(names, must_time=options.time_column is not None)
+    names = replace(names, must_time=options.time_column is not None, time_unit=options.time_unit)
     most = options.max_document_bytes
     for part in read_records(inputs, names, max_bytes=most, encoding=options.encoding):
         messages = (record_message(record, profile, pipeline.fields) for record in part.records)
@@ -120,8 +131,8 @@ def _of_records(options: Namespace) -> None:
     """Raise ConfigError for what is of documents."""
     given = [name for name in ("text", "title", "url") if getattr(options, f"{name}_column") is not None]
     problems = [f"--{name}-column: is of documents, and the pipeline is of records" for name in given]
-    if options.format == "folder":
-        problems.append("--format: got folder, expected another one, as the pipeline is of records")
+    if options.format in ("folder", TEXT):
+        problems.append(f"--format: got {options.format}, expected another one, as the pipeline is of records")
     if problems:
         raise ConfigError(problems)
 
@@ -145,22 +156,34 @@ def _parser() -> Parser:
     add("--rate", type=whole(1), metavar="N", help="documents a second at most (default: as fast as it goes)")
     add("--strict", action="store_true", help="exit with 1 if a line was put aside")
     add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
-    parser.set_defaults(max_document_bytes=1 << 40)  # how much is too much, the worker decides
+    parser.set_defaults(time_unit=None)  # that of the pipeline unless the files have another
     return parser
 
 
 async def _feed(
-    feeder: "Feeder", inputs: Sequence[Input], parts: Iterable[_Messages], options: Namespace, what: str
-) -> int:
-    progress = Progress(sum(one.size for one in inputs), shown=not options.quiet, what=what)
-    refused = 0
-    async with feeder:
-        for messages, wrong, position in parts:
-            refused += len(wrong)
-            for one in wrong if refused <= _SHOWN and not options.quiet else ():
-                progress.clear()
-                sys.stderr.write(f"{one.place}: put aside ({one.reason}): {one.message}\n")
-            await feeder.send_messages(messages, options.rate)
-            progress.update(position, feeder.sent)
-    progress.clear()
-    return refused
+    feeder: "Feeder", parts: Iterator[_Messages], progress: Progress, reasons: Counter[str], options: Namespace
+) -> None:
+    """Send everything; `reasons` counts what is put aside."""
+    from stream_lsh.cli.batches import put_aside  # noqa: PLC0415 - loads numpy
+
+    def name_rejected() -> None:
+        rejected = [Refused("", id, error.reason, str(error)) for id, error in feeder.rejected]
+        feeder.rejected.clear()
+        put_aside(rejected, progress, reasons, quiet=options.quiet)
+
+    try:
+        async with feeder:
+            while (part := _next_of(parts)) is not None:
+                put_aside(part.refused, progress, reasons, quiet=options.quiet)
+                await feeder.send_messages(part.messages, options.rate)
+                name_rejected()
+                progress.update(part.position, feeder.sent)
+    finally:
+        name_rejected()
+        progress.clear()
+
+
+def _next_of(parts: Iterator[_Messages]) -> _Messages | None:
+    """The next part; a signal ends the reading at once, which would not see that the task is cancelled."""
+    with as_exceptions():
+        return next(parts, None)

@@ -16,6 +16,7 @@ from stream_lsh.errors import MalformedMessage
 STDIN = "-"
 _COMPRESSED_BYTES = 1 << 18
 _PLAIN_BYTES = 1 << 20
+_ZSTD_BYTES = 512
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
@@ -41,8 +42,7 @@ def file_chunks(path: str) -> Iterator[Chunk]:
         if first.startswith(_GZIP):
             yield from _inflated(path, "gzip", first, stream, lambda: zlib.decompressobj(31))
         elif first.startswith(_ZSTD):
-            zstandard = import_module("zstandard")
-            yield from _inflated(path, "zstd", first, stream, lambda: zstandard.ZstdDecompressor().decompressobj())
+            yield from _inflated(path, "zstd", first, stream, _Zstd)
         elif first and path.endswith((".gz", ".zst")):
             raise MalformedMessage("gzip", f"{path}: is named as if it were compressed, and is not; rename it")
         else:
@@ -59,7 +59,7 @@ def _open(path: str) -> FileIO:
 
 
 def _inflated(path: str, form: str, first: bytes, stream: FileIO, make: Callable[[], Any]) -> Iterator[Chunk]:
-    """Member after member; both libraries have the same interface for this."""
+    """Member after member, in chunks of a bounded size."""
     inflate, position, data = make(), 0, first
     try:
         while data:
@@ -70,10 +70,10 @@ def _inflated(path: str, form: str, first: bytes, stream: FileIO, make: Callable
                     if not data:
                         break
                     inflate = make()
-                inflated = inflate.decompress(data)
+                inflated = inflate.decompress(data, _PLAIN_BYTES)
                 if inflated:
                     yield Chunk(inflated, position)
-                data = inflate.unused_data if inflate.eof else b""
+                data = inflate.unused_data if inflate.eof else inflate.unconsumed_tail
             data = stream.read(_COMPRESSED_BYTES)
     except (zlib.error, _zstd_error()) as error:
         raise MalformedMessage(
@@ -82,6 +82,33 @@ def _inflated(path: str, form: str, first: bytes, stream: FileIO, make: Callable
         ) from None
     if not inflate.eof:
         raise MalformedMessage(form, f"{path}: the {form} data end too early; get the file again, it is truncated")
+
+
+class _Zstd:
+    """A zstd decompressor with the interface of zlib's, which bounds its output.
+
+    The library bounds the output of a call only through its input: a block of 4 bytes inflates to 128 KiB at most.
+    """
+
+    def __init__(self) -> None:
+        self._inflate: Any = import_module("zstandard").ZstdDecompressor().decompressobj()
+        self.unconsumed_tail = self.unused_data = b""
+
+    @property
+    def eof(self) -> bool:
+        """Whether the frame has ended."""
+        return bool(self._inflate.eof)
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """What `data` inflates to, `max_length` bytes or up to 16 MiB more; `unconsumed_tail` has what is left."""
+        pieces, size, start = list[bytes](), 0, 0
+        while start < len(data) and size < max_length and not self.eof:
+            pieces.append(self._inflate.decompress(data[start : start + _ZSTD_BYTES]))
+            size += len(pieces[-1])
+            start += _ZSTD_BYTES
+        rest = data[start:]
+        self.unconsumed_tail, self.unused_data = (b"", self._inflate.unused_data + rest) if self.eof else (rest, b"")
+        return b"".join(pieces)
 
 
 def _zstd_error() -> type[Exception]:

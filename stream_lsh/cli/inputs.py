@@ -7,7 +7,23 @@ from typing import NamedTuple
 from stream_lsh.cli.inflate import STDIN
 from stream_lsh.errors import ConfigError
 
-FORMATS = ("jsonl", "csv", "tsv", "folder")
+TEXT = "text"
+"""The format of a file that is one document; its path is the id."""
+TABLES = ("jsonl", "csv", "tsv")
+"""Formats of files with a document, a record, a set or a vector in each line or row."""
+FORMATS = (*TABLES, TEXT, "folder")
+"""What commands for documents read."""
+_ENDINGS = {
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
+    ".csv": "csv",
+    **dict.fromkeys((".tsv", ".tab"), "tsv"),
+    **dict.fromkeys((".txt", ".text", ".md", ".markdown", ".rst", ".html", ".htm", ".xhtml"), TEXT),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    ".npy": "npy",
+}
+_COMPRESSED = (".gz", ".zst")
+_NOT_COMPRESSED = ("parquet", "npy")
+"""Formats with a compression of their own, or that are mapped into memory."""
 
 
 class Input(NamedTuple):
@@ -18,24 +34,42 @@ class Input(NamedTuple):
     size: int
 
 
-def find_inputs(paths: Sequence[str], format: str | None) -> list[Input]:
-    """The inputs with their formats.
+def find_inputs(
+    paths: Sequence[str], format: str | None, formats: Sequence[str] = FORMATS, option: str = "--format"
+) -> list[Input]:
+    """The inputs with their formats.  What is no regular file, such as a pipe, is JSON lines unless `format` is given.
+
+    Args:
+        paths: as they were given.
+        format: of all of them; None goes by their names.
+        formats: those that the command reads.
+        option: the one that says what a file is; "" where there is none.
 
     Raises:
-        ConfigError: there is none of that name; all of them at once.
+        ConfigError: there is none of that name, or its name does not say what it is; all of them at once.
     """
     inputs, problems = [], []
     for path in paths:
         if path == STDIN:
             inputs.append(Input(path, format or "jsonl", 0))
         elif os.path.isdir(path):
-            inputs.append(Input(path, "folder", sum(os.path.getsize(name) for name, _ in files_of(path))))
+            files = [*files_of(path)]
+            if format is None and TEXT in formats and files and all(_is_table(name) for name, _ in files):
+                problems.append(
+                    f"{path}: holds files of many documents, and a folder is read as a document per file: "
+                    f"name the files, such as {os.path.join(path, files[0][1])}"
+                    + (f", or take them as they are with {option} folder" if option else "")
+                )
+            inputs.append(Input(path, "folder", sum(os.path.getsize(name) for name, _ in files)))
         elif not os.path.exists(path):
             problems.append(f"{path}: there is no such file or folder")
         elif format == "folder":
             problems.append(f"{path}: is a file, expected a folder")
+        elif format is None and os.path.isfile(path) and (found := _format(path)) not in formats:
+            problems.append(_unknown(path, found, formats, option))
         else:
-            inputs.append(Input(path, format or _format(path), os.path.getsize(path)))
+            found = _format(path) if os.path.isfile(path) else "jsonl"
+            inputs.append(Input(path, format or found, os.path.getsize(path)))
     if paths.count(STDIN) > 1:
         problems.append("-: standard input can be read once only")
     if problems:
@@ -49,8 +83,27 @@ def same_file(one: Input, path: str) -> bool:
 
 
 def _format(path: str) -> str:
-    name = path.lower().removesuffix(".gz").removesuffix(".zst")
-    return "csv" if name.endswith(".csv") else "tsv" if name.endswith((".tsv", ".tab")) else "jsonl"
+    """What the ending of a name stands for; "" for an unknown one."""
+    whole = os.path.basename(path).lower()
+    name = whole
+    for ending in _COMPRESSED:
+        name = name.removesuffix(ending)
+    found = _ENDINGS.get(os.path.splitext(f"x{name}")[1], "")  # `.csv` alone is an ending, too
+    return "" if name != whole and found in _NOT_COMPRESSED else found
+
+
+def _is_table(path: str) -> bool:
+    return _format(path) in TABLES and not path.lower().endswith(".json")
+
+
+def _unknown(path: str, found: str, formats: Sequence[str], option: str) -> str:
+    """What is wrong with a file whose name does not say what it is, or says what cannot be read."""
+    endings = ", ".join(ending for ending, format in _ENDINGS.items() if format in formats)
+    what = f"is {found}" if found else "does not say by its ending what it is"
+    if found == "parquet":
+        return f"{path}: is Parquet, which is read as records only (`link`): convert it to CSV or JSON lines"
+    advice = f"say it with {option}: {', '.join(one for one in formats if one != 'folder')}" if option else "rename it"
+    return f"{path}: {what}, expected {endings}, with .gz or .zst behind it if you like: {advice}"
 
 
 def files_of(folder: str) -> Iterator[tuple[str, str]]:

@@ -1,11 +1,15 @@
-"""Lines and rows of files, one after the other, whatever the size of the file."""
+"""Lines and rows of files, one after the other, within a fixed bound of memory, whatever the file holds."""
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from stream_lsh.cli.inflate import file_chunks
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage, UnusableDocument
+
+_ROW_CHARACTERS = 4 << 20
+"""Of a row of a table that is read at all, columns included that are not used."""
+_LONGEST_CHARACTER = 4
+"""Bytes, in any encoding."""
 
 
 class Splitter:
@@ -46,24 +50,30 @@ def too_large(size: int, max_bytes: int, option: str = "--max-document-bytes") -
     return UnusableDocument("size", f"got {size} bytes, expected at most {max_bytes}: raise {option} to take it")
 
 
-def text_lines(path: str, position: list[int], encoding: str = "utf-8") -> Iterator[str]:
+def text_lines(path: str, position: list[int], encoding: str, max_bytes: int) -> Iterator[str]:
     """Lines with their ends; bytes that are not of the encoding stay visible as lone surrogates.
 
     Args:
         path: of the file.
         position: its one number is kept at the bytes of the file that were read.
         encoding: one in which the bytes of ASCII stand for themselves.
+        max_bytes: a longer line comes in pieces, of which only the last one has the end of the line.
     """
-    rest, first = b"", True
+    begun, size, first = list[bytes](), 0, True
     for data, position[0] in file_chunks(path):
-        rest += data
-        *lines, rest = rest.split(b"\n")
-        for line in lines:
-            text = line.decode(encoding, "surrogateescape") + "\n"
+        *ended, rest = data.split(b"\n")
+        for line in ended:
+            text = (b"".join([*begun, line]) if begun else line).decode(encoding, "surrogateescape") + "\n"
             yield text.removeprefix("\ufeff") if first else text
-            first = False
-    if rest:
-        yield rest.decode(encoding, "surrogateescape").removeprefix("\ufeff" if first else "")
+            begun, size, first = [], 0, False
+        if rest:
+            begun.append(rest)
+            size += len(rest)
+        if size > max_bytes:
+            yield b"".join(begun).decode(encoding, "surrogateescape").removeprefix("\ufeff" if first else "")
+            begun, size, first = [], 0, False
+    if begun:
+        yield b"".join(begun).decode(encoding, "surrogateescape").removeprefix("\ufeff" if first else "")
 
 
 def undecoded(value: str) -> bool:
@@ -71,23 +81,124 @@ def undecoded(value: str) -> bool:
     return not value.isascii() and any("\udc80" <= character <= "\udcff" for character in value)
 
 
-def table(lines: Iterator[str], format: str, *, skip_space: bool = False) -> Any:
-    """A reader of the rows of a table, `csv` or `tsv`; sizes are checked by whoever reads them."""
+class _RowTooLarge(Exception):
+    """A row has more characters than rows may have."""
+
+
+class _RowLines:
+    """The lines of a table as a csv reader takes them, and how far its present row reaches.
+
+    Args:
+        lines: of the table; one that comes in pieces is longer than a row may be.
+        max_characters: of a row.
+
+    Attributes:
+        number: of the line that was taken last.
+        unclosed: whether the lines ended within a row, in a quoted field.
+    """
+
+    def __init__(self, lines: Iterator[str], max_characters: int) -> None:
+        self.number = 0
+        self.unclosed = False
+        self._lines, self._max_characters = lines, max_characters
+        self._size = self._quotes = 0
+        self._ended = True
+
+    def __iter__(self) -> "_RowLines":
+        return self
+
+    def __next__(self) -> str:
+        try:
+            line = self._next()
+        except StopIteration:
+            self.unclosed = self._size > 0
+            raise
+        if self._size > self._max_characters:
+            raise _RowTooLarge
+        return line
+
+    def _next(self) -> str:
+        line = next(self._lines)
+        self.number += self._ended
+        self._ended = line.endswith("\n")
+        self._size += len(line)
+        self._quotes += line.count('"')
+        return line
+
+    def begin(self) -> None:
+        """The next line begins a row."""
+        self._size = self._quotes = 0
+
+    def skip(self) -> int:
+        """Pass over the rest of a row that is too large: to the line that closes its quotes; how long it was."""
+        while self._quotes % 2 or not self._ended:
+            try:
+                self._next()
+            except StopIteration:
+                break
+        return self._size
+
+
+def table_rows(
+    path: str,
+    format: str,
+    position: list[int],
+    *,
+    encoding: str = "utf-8",
+    max_bytes: int = 0,
+    option: str = "--max-document-bytes",
+    skip_space: bool = False,
+) -> Iterator[tuple[list[str] | InputError, int]]:
+    """The rows of a table with the number of the line on which each ends; for one that cannot be read, why.
+
+    Args:
+        path: of the table.
+        format: `csv` or `tsv`.
+        position: as for `text_lines`.
+        encoding: as for `text_lines`.
+        max_bytes: of the columns that are used, which is not checked here; a row may have twice as many characters, and
+            4 million in any case.
+        option: the one that raises this, for messages.
+        skip_space: blanks behind a delimiter do not count.
+    """
+    most = max(_ROW_CHARACTERS, 2 * max_bytes)
     csv.field_size_limit((1 << 31) - 1)
-    return csv.reader(lines, dialect="excel-tab" if format == "tsv" else "excel", skipinitialspace=skip_space)
-
-
-def rows_of(rows: Any) -> Iterator[tuple[list[str] | csv.Error, int]]:
-    """The rows with the number of the line on which each ends; for one that cannot be read, why."""
+    lines = _RowLines(text_lines(path, position, encoding, _LONGEST_CHARACTER * most), most)
+    rows = csv.reader(lines, dialect="excel-tab" if format == "tsv" else "excel", skipinitialspace=skip_space)
     while True:
+        lines.begin()
         try:
             row = next(rows)
         except StopIteration:
             return
         except csv.Error as error:
-            yield error, rows.line_num
+            yield MalformedMessage("csv", f"got a row that cannot be read ({error})"), lines.number
+        except _RowTooLarge:
+            yield _row_too_large(lines.skip(), most, option), lines.number
         else:
-            yield row, rows.line_num
+            if lines.unclosed:
+                yield MalformedMessage("csv", "got a quote that nothing closes before the file ends"), lines.number
+            else:
+                yield row, lines.number
+
+
+def _row_too_large(size: int, most: int, option: str) -> UnusableDocument:
+    return UnusableDocument(
+        "size",
+        f"got a row of {size} characters, expected at most {most}: close its quote, or raise {option} to take it",
+    )
+
+
+def header_of(path: str, rows: Iterator[tuple[list[str] | InputError, int]]) -> list[str]:
+    """The first row of a table; empty if there is none.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
+    row, _ = next(rows, ([], 0))
+    if isinstance(row, InputError):
+        raise ConfigError(f"{path}: got a header that cannot be read ({row}), expected names of columns")
+    return row
 
 
 def check_columns(path: str, header: Sequence[str], wanted: Mapping[str, str]) -> None:
@@ -101,19 +212,33 @@ def check_columns(path: str, header: Sequence[str], wanted: Mapping[str, str]) -
     Raises:
         ConfigError: those that it has not.
     """
-    missing = [name for name in wanted if name not in header]
-    if missing:
-        there = ", ".join(map(repr, header[:20]))
-        raise ConfigError(
-            [f"{path}: got no column {name!r}, there are {there}: name it with {wanted[name]}" for name in missing]
-        )
+    there = ", ".join(map(repr, header[:20]))
+    problems = [
+        f"{path}: got no column {name!r}, there are {there}: name it with {wanted[name]}"
+        for name in wanted
+        if name not in header
+    ]
+    if problems:
+        raise ConfigError(problems)
+    check_distinct(path, header, wanted)
 
 
-def cells(row: list[str] | csv.Error, width: int, at: Sequence[int], max_bytes: int) -> list[str]:
+def check_distinct(path: str, header: Sequence[str], used: Iterable[str]) -> None:
+    """Raise ConfigError for those of the columns in use that a table has more than once."""
+    problems = [
+        f"{path}: got the column {name!r} {header.count(name)} times, expected once: rename all but one"
+        for name in dict.fromkeys(used)
+        if header.count(name) > 1
+    ]
+    if problems:
+        raise ConfigError(problems)
+
+
+def cells(row: list[str] | InputError, width: int, at: Sequence[int], max_bytes: int) -> list[str]:
     """What a row has in some columns.
 
     Args:
-        row: one of `rows_of`.
+        row: one of `table_rows`.
         width: of the header.
         at: where the columns stand.
         max_bytes: of all of them.
@@ -121,8 +246,8 @@ def cells(row: list[str] | csv.Error, width: int, at: Sequence[int], max_bytes: 
     Raises:
         MalformedMessage, UnusableDocument: csv, size, utf8.
     """
-    if isinstance(row, csv.Error):
-        raise MalformedMessage("csv", f"got a row that cannot be read ({row})")
+    if isinstance(row, InputError):
+        raise row
     if len(row) != width:
         raise MalformedMessage(
             "csv", f"got a row of {len(row)} fields, expected {width} as in the header: is a quote missing?"

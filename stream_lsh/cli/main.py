@@ -17,7 +17,7 @@ from stream_lsh import __version__
 from stream_lsh.cli.outputs import STDOUT, Output
 from stream_lsh.cli.signals import Terminated, as_exceptions
 from stream_lsh.errors import ConfigError, InvariantError, StreamLSHError
-from stream_lsh.text.spelling import nearest
+from stream_lsh.text.spelling import resembling
 
 COMMANDS = {
     "demo": "find near-duplicates in a live stream, with a broker inside: a first look, needs nothing",
@@ -41,6 +41,9 @@ COMMANDS = {
 }
 """Every command and what it does; its module has the same name."""
 
+_WITHOUT_FILES = ("demo", "worker", "feed", "tail", "check")
+"""Commands that write no file."""
+
 FAILED, WRONG_USE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 
 
@@ -52,6 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _run(arguments)
     except BaseException as error:
         code, message = _outcome(error)
+        if code in (INTERRUPTED, TERMINATED) and arguments and arguments[0] not in _WITHOUT_FILES:
+            message += "; no output file was left half written"
         if code is None:
             raise
         if message:
@@ -65,9 +70,9 @@ def _outcome(error: BaseException) -> tuple[int | None, str]:
     words = str(error)
     match error:
         case KeyboardInterrupt():
-            code, words = INTERRUPTED, "interrupted; no output file was left half written"
+            code, words = INTERRUPTED, "interrupted"
         case Terminated():
-            code, words = TERMINATED, "terminated; no output file was left half written"
+            code, words = TERMINATED, "terminated"
         case ConfigError():
             code = WRONG_USE
         case InvariantError():
@@ -90,10 +95,9 @@ def _run(arguments: list[str]) -> int:
     name = arguments[0]
     if name not in COMMANDS:
         what = "option" if name.startswith("-") else "command"
-        raise ConfigError(
-            f"got the {what} {name!r}, expected a command: did you mean `{nearest(name.lstrip('-'), COMMANDS)}`?\n"
-            "`stream-lsh --help` lists them."
-        )
+        meant = resembling(name, [*COMMANDS, "--version", "--help"])
+        hint = f": did you mean `{meant}`?" if meant else "."
+        raise ConfigError(f"got the {what} {name!r}, expected a command{hint}\n`stream-lsh --help` lists them.")
     # OpenBLAS starts a thread per core when numpy is loaded; nothing here uses it, and threads do not mix with forks.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     code: int = import_module(f"stream_lsh.cli.{name}").run(arguments[1:])

@@ -14,6 +14,7 @@ _EPILOG = """\
 inputs:
   JSON lines   {"id", "text", "url"?, "source"?, "time"?}; the text may be HTML
   CSV, TSV     a header with such columns
+  text, HTML   a file whose name ends in .txt, .md, .html or such is one page, its path the id
   folder       every file below it is a page, the folder within the folder its site
   Each may be gzip or zstd; - is standard input.
 

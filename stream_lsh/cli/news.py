@@ -15,6 +15,7 @@ inputs:
                where the page does not say when it was published, the file's last change is the time
   JSON lines   {"id", "text", "time"?, "title"?, "source"?, "url"?}; the text may be HTML
   CSV, TSV     a header with such columns
+  text, HTML   a file whose name ends in .txt, .md, .html or such is one article, its path the id
   Each may be gzip or zstd; - is standard input.
 
 A story has the title of its fullest early version as its headline, and its outlets in the order in which they

@@ -15,6 +15,8 @@ MEASURES = ("jaccard", "containment")
 """Those of `measure.catalog`, which takes long to load."""
 METHODS = ("lsh", "exact")
 """Those of `pipeline.methods`, likewise."""
+TIME_UNITS = ("auto", "s", "ms", "us", "ns")
+"""Those of `wire.message`, likewise."""
 _COLUMNS = {
     "id": "id",
     "text": "text",
@@ -51,12 +53,12 @@ def add_matching(parser: Parser, *, preset: bool = True, limits: bool = True) ->
             choices=tuple(PRESETS),
             help="defaults that go together; what is set beside it holds all the same",
         )
-    add("--threshold", type=share, default=0.8, metavar="T", help="least similarity of a match (default 0.8)")
+    add("--threshold", type=share, default=0.8, metavar="T", help="least similarity of a match (default %(default)s)")
     add(
         "--measure",
         choices=MEASURES,
         default="jaccard",
-        help="shared shingles over those of both texts, or over those of the shorter one (default jaccard)",
+        help="shared shingles over those of both texts, or over those of the shorter one (default %(default)s)",
     )
     add(
         "--size-ratio",
@@ -70,15 +72,21 @@ def add_matching(parser: Parser, *, preset: bool = True, limits: bool = True) ->
         metavar="SHINGLES",
         help="what is compared: runs of words (word:3), of characters (char:5), of other tokens (mixed:3, space:3, "
         "stem:en:3, code:python:5), stop words (stopword:en), capitals (capital:3); with counts (bag:word:3) "
-        "(default word:3)",
+        "(default %(default)s)",
     )
     add(
         "--html",
         choices=("off", "main", "page"),
         default="off",
-        help="texts are HTML: compare articles, or whole pages",
+        help="texts are HTML: compare articles, or whole pages (default %(default)s)",
     )
-    add("--min-characters", type=whole(0), default=0, metavar="N", help="shorter texts match nothing (default 0)")
+    add(
+        "--min-characters",
+        type=whole(0),
+        default=0,
+        metavar="N",
+        help="shorter texts match nothing (default %(default)s)",
+    )
     add(
         "--recall",
         type=share,
@@ -105,7 +113,7 @@ def add_matching(parser: Parser, *, preset: bool = True, limits: bool = True) ->
         "--retention",
         type=span_ms,
         metavar="SPAN",
-        help="match only documents whose times are within SPAN, such as 3d or 12h (default: any)",
+        help="match only documents whose times are within SPAN, such as 3d or 12h (default %(default)s)",
     )
 
 
@@ -133,9 +141,20 @@ def add_guards(parser: Parser) -> None:
 
 
 def add_columns(add: Callable[..., object]) -> None:
-    """What fields and columns are called; `add` adds an option."""
+    """What fields and columns are called, and the unit of times; `add` adds an option."""
     for name, what in _COLUMNS.items():
         add(f"--{name}-column", default=name, metavar="NAME", help=f"field or column of the {what} (default {name})")
+    add_time_unit(add)
+
+
+def add_time_unit(add: Callable[..., object]) -> None:
+    """The unit of times that are numbers; `add` adds an option."""
+    add(
+        "--time-unit",
+        choices=TIME_UNITS,
+        default=TIME_UNITS[0],
+        help="unit of times that are numbers (default auto: the one in which they lie between 1973 and 5138)",
+    )
 
 
 def allow_records(parser: Parser) -> None:

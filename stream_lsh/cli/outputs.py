@@ -17,6 +17,17 @@ def tell(lines: Iterable[str]) -> None:
     sys.stderr.write("".join(f"{line}\n" for line in lines))
 
 
+def exit_code(read: int, refused: int, *, strict: bool) -> int:
+    """The exit code of a run: 1 if everything was put aside, or anything with --strict.
+
+    Args:
+        read: how many could be used.
+        refused: how many were put aside.
+        strict: whether one of these is too many.
+    """
+    return 1 if refused and (strict or not read) else 0
+
+
 class Output:
     """Lines to a file or to standard output.
 

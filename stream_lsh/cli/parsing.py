@@ -5,7 +5,16 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from stream_lsh.errors import ConfigError
-from stream_lsh.text.spelling import nearest
+from stream_lsh.text.spelling import resembling
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Shows `%(default)s` as a user would write it: the defaults of a preset are those of its command."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        if action.type is span_ms and action.help is not None:
+            return action.help.replace("%(default)s", _span(action.default))
+        return action.help
 
 
 class Parser(argparse.ArgumentParser):
@@ -23,7 +32,7 @@ class Parser(argparse.ArgumentParser):
             description=description,
             epilog=epilog,
             allow_abbrev=False,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Help,
         )
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
@@ -34,8 +43,13 @@ class Parser(argparse.ArgumentParser):
         options = [one.partition("=")[0] for one in unknown if one.startswith("-")]
         if options:  # what follows them is taken for their values
             valid = [option for option in self._option_string_actions if option.startswith("--")]
-            meant = (f"got the option {name!r}, did you mean `{nearest(name, valid)}`?" for name in options)
-            self.error("; ".join(meant))
+            meant = ((name, resembling(name, valid)) for name in options)
+            self.error(
+                "; ".join(
+                    f"got the option {name!r}, " + (f"did you mean `{one}`?" if one else "which does not exist")
+                    for name, one in meant
+                )
+            )
         if unknown:
             self.error(f"got {' '.join(unknown)}, expected nothing more")
         return found
@@ -80,6 +94,14 @@ def ratio(value: str) -> float:
     if not times >= 1:
         raise argparse.ArgumentTypeError(f"got {value!r}, expected a number of 1 or more, such as 2")
     return times
+
+
+def _span(ms: int | None) -> str:
+    """A span as `span_ms` takes it; "any" for none."""
+    if ms is None:
+        return "any"
+    unit, size = next((unit, size) for unit, size in (("d", 86_400_000), ("ms", 1)) if ms % size == 0)
+    return f"{ms // size}{unit}"
 
 
 _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from stream_lsh.cli.inflate import STDIN
 from stream_lsh.cli.inputs import Input, find_inputs, same_file
 from stream_lsh.cli.options import add_input
-from stream_lsh.cli.outputs import STDOUT, Output, tell
+from stream_lsh.cli.outputs import STDOUT, Output, exit_code, tell
 from stream_lsh.cli.parsing import Parser, whole
 from stream_lsh.errors import ConfigError
 
@@ -19,6 +19,7 @@ inputs:
   folder       every file below it is a text, its relative path the id
   JSON lines   {"id": ..., "text": ...}
   CSV, TSV     a header with the columns id and text
+  text, HTML   a file whose name ends in .txt, .md, .html or such is one text, its path the id
   Each may be gzip or zstd; - is standard input.
 
 What more than --common texts have, such as a task that all were given, does not count.  With --sources, what two
@@ -50,7 +51,7 @@ def run(arguments: Sequence[str]) -> int:
             output.finish()
     if not options.quiet:
         tell(work.summary())
-    return 1 if options.strict and work.refused else 0
+    return exit_code(work.texts, work.refused, strict=options.strict)
 
 
 def _parser() -> Parser:

@@ -4,13 +4,17 @@ import time
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 
+import msgspec
+
 from stream_lsh.cli.blocks import Block, blocks
 from stream_lsh.cli.inputs import Input
 from stream_lsh.cli.options import AS_NAMED
 from stream_lsh.cli.parts import Part, Refused
-from stream_lsh.errors import InputError, UnusableDocument
+from stream_lsh.errors import InputError, MalformedMessage, UnusableDocument
 from stream_lsh.wire.source import FieldNames, parse_lines
 
+_SHOWN = 20
+"""Fields that a message names."""
 MAX_AHEAD_MS = 3_600_000
 """What lies further ahead of now has a wrong time."""
 
@@ -37,11 +41,27 @@ def read(inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0)
             max_bytes=1 << 62 if block.checked else options.max_document_bytes,
             # The future begins an hour from now, whatever a document without a time falls back to.
             max_ahead_ms=now_ms + MAX_AHEAD_MS - time_ms,
+            time_unit=options.time_unit,
             names=names,
             stories=options.stories,
             html=options.html,
         )
-        yield Part(documents, refused_of(block, errors), block.position)
+        named = [(index, _named(error, block.lines[index], names.text)) for index, error in errors]
+        yield Part(documents, refused_of(block, named), block.position)
+
+
+def _named(error: InputError, line: bytes, column: str) -> InputError:
+    """For a line without the field of the text: which fields there are, and the option that names one."""
+    if error.reason != "text":
+        return error
+    try:
+        fields = msgspec.json.decode(line)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return error
+    if not isinstance(fields, dict) or column in fields:
+        return error
+    there = ", ".join(map(repr, list(fields)[:_SHOWN]))
+    return MalformedMessage("text", f"got no field {column!r}, there are {there}: name it with --text-column")
 
 
 def refused_of(block: Block, errors: Iterable[tuple[int, InputError]]) -> list[Refused]:
@@ -50,6 +70,6 @@ def refused_of(block: Block, errors: Iterable[tuple[int, InputError]]) -> list[R
     for index, error in sorted([*block.errors, *errors], key=lambda found: found[0]):
         message = str(error)
         if error.reason == "time" and isinstance(error, UnusableDocument):
-            message = "got a time that has not come yet: a wrong clock, or other units than milliseconds?"
+            message = "got a time that has not come yet: a wrong clock, or another --time-unit?"
         refused.append(Refused(block.places.path, block.places.at[index], error.reason, message))
     return refused

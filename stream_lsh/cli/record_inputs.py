@@ -2,7 +2,7 @@
 
     .csv  .tsv  .tab                           a header, then a record per row
     .parquet  .pq                              a record per row; needs the extra `parquet`
-    .jsonl .ndjson .json and whatever else     a JSON object per line
+    .jsonl .ndjson .json                       a JSON object per line
 
 `.gz` and `.zst` behind the ending do not matter, but for Parquet, which has its own compression.
 
@@ -12,7 +12,6 @@ goes by `source/id`, one that has none by its id.
 """
 
 import codecs
-import csv
 from argparse import ArgumentTypeError
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,8 +20,8 @@ from pathlib import PurePath
 from typing import Any
 
 from stream_lsh.cli.inflate import STDIN, file_chunks
-from stream_lsh.cli.inputs import Input, find_inputs
-from stream_lsh.cli.lines import Splitter, rows_of, table, text_lines, too_large, undecoded
+from stream_lsh.cli.inputs import TEXT, Input, find_inputs
+from stream_lsh.cli.lines import Splitter, check_distinct, header_of, table_rows, too_large, undecoded
 from stream_lsh.cli.parts import Refused
 from stream_lsh.cli.record_shapes import RecordMaker, RecordNames, fields_of
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage
@@ -60,11 +59,10 @@ def find_record_inputs(paths: Sequence[str], format: str | None) -> list[Input]:
     Raises:
         ConfigError: there is none of that name, or it is a folder; all of them at once.
     """
-    found = [
-        one._replace(format="parquet") if format is None and one.path.lower().endswith((".parquet", ".pq")) else one
-        for one in find_inputs(paths, format)
-    ]
+    found = find_inputs(paths, format, FORMATS)
     problems = [f"{one.path}: is a folder, expected a file" for one in found if one.format == "folder"]
+    if format == TEXT:
+        problems.append("--format: got text, expected another one, as records are read")
     problems += ["-: Parquet cannot be read from a pipe" for one in found if one == (STDIN, "parquet", 0)]
     if problems:
         raise ConfigError(problems)
@@ -172,9 +170,10 @@ def _line_parts(path: str, make: RecordMaker, max_bytes: int, encoding: str) -> 
 
 def _table_parts(one: Input, make: RecordMaker, max_bytes: int, encoding: str) -> Iterator[RecordPart]:
     position = [0]
-    rows = rows_of(table(text_lines(one.path, position, encoding), one.format, skip_space=True))
-    first, _ = next(rows, ([], 0))
-    header = _header(one.path, first, encoding)
+    rows = table_rows(
+        one.path, one.format, position, encoding=encoding, max_bytes=max_bytes, option=_LIMIT, skip_space=True
+    )
+    header = _header(one.path, header_of(one.path, rows), encoding)
     make.require(one.path, header)
     part = RecordPart(one.path)
     for row, line in rows:
@@ -188,27 +187,21 @@ def _table_parts(one: Input, make: RecordMaker, max_bytes: int, encoding: str) -
     yield part
 
 
-def _header(path: str, row: list[str] | csv.Error, encoding: str) -> list[str]:
-    if isinstance(row, csv.Error):
-        raise ConfigError(f"{path}: got a header that cannot be read ({row}), expected names of columns")
+def _header(path: str, row: Sequence[str], encoding: str) -> list[str]:
     header = [name.strip() for name in row]
     if not any(header):
         raise ConfigError(f"{path}: got nothing, expected a header with the names of the columns")
     if any(map(undecoded, header)):
         raise ConfigError(f"{path}: {_not_decoded(encoding)}")
-    twice = sorted({name for name in header if name and header.count(name) > 1})
-    if twice:
-        raise ConfigError(
-            f"{path}: got the column {twice[0]!r} {header.count(twice[0])} times, expected once: rename it"
-        )
+    check_distinct(path, header, filter(None, header))
     return header
 
 
 def _row_fields(
-    row: list[str] | csv.Error, header: Sequence[str], max_bytes: int, encoding: str
+    row: list[str] | InputError, header: Sequence[str], max_bytes: int, encoding: str
 ) -> Mapping[str, object]:
-    if isinstance(row, csv.Error):
-        raise MalformedMessage("csv", f"got a row that cannot be read ({row})")
+    if isinstance(row, InputError):
+        raise row
     if len(row) != len(header):
         raise MalformedMessage(
             "csv", f"got a row of {len(row)} fields, expected {len(header)} as in the header: is a quote missing?"

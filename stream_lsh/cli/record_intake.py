@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Generic, NamedTuple, TypeVar
 
-from stream_lsh.cli.batches import SHOWN, put_aside, summary
+from stream_lsh.cli.batches import SHOWN, list_rejects, put_aside, summary
 from stream_lsh.cli.inputs import Input
-from stream_lsh.cli.outputs import Output
+from stream_lsh.cli.options import add_time_unit
+from stream_lsh.cli.outputs import Output, exit_code
 from stream_lsh.cli.parsing import Parser, whole
 from stream_lsh.cli.progress import Progress
 from stream_lsh.cli.record_inputs import FORMATS, RecordPart, ascii_encoding, read_records
@@ -18,6 +19,7 @@ from stream_lsh.cli.record_shapes import RecordNames
 from stream_lsh.errors import ConfigError
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile
+from stream_lsh.wire.message import AUTO
 
 T = TypeVar("T")
 
@@ -31,6 +33,7 @@ def add_record_input(parser: Parser, *, timed: bool = False) -> None:
     add("--source-column", metavar="NAME", help="field or column of the source (default: as the profile says)")
     if timed:
         add("--time-column", metavar="NAME", help="field or column of the time (default time)")
+        add_time_unit(add)
     add_encoding(add)
     add(
         "--max-record-bytes",
@@ -96,7 +99,12 @@ class Intake:
         self._inputs, self._options, self._rejects = inputs, options, rejects
         time_column = getattr(options, "time_column", None)
         self._names = RecordNames.of(
-            profile, options.id_column, options.source_column, time_column, timed="time_column" in options
+            profile,
+            options.id_column,
+            options.source_column,
+            time_column,
+            timed="time_column" in options,
+            time_unit=getattr(options, "time_unit", AUTO),
         )
         self._ids: set[str] = set()
 
@@ -125,13 +133,13 @@ class Intake:
 
     @property
     def failed(self) -> bool:
-        """Whether a record was put aside where none may be."""
-        return bool(self._options.strict and self.reasons)
+        """Whether all records were put aside, or one where none may be."""
+        return exit_code(self.records, self.reasons.total(), strict=self._options.strict) != 0
 
     def summary(self) -> list[str]:
         """What there is to tell of the reading, beside how many records there were."""
         again = f"{self.again:,} ids came again: the later record counts; --id-column names another column"
-        return [*([again] if self.again else []), *summary(self.reasons, self._rejects)]
+        return [*([again] if self.again else []), *summary(self.reasons, list_rejects(self._rejects))]
 
 
 class Kept(NamedTuple, Generic[T]):

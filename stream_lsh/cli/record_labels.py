@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stream_lsh.arrays import I64
-from stream_lsh.cli.lines import rows_of, table, text_lines
+from stream_lsh.cli.lines import table_rows
 from stream_lsh.cli.record_shapes import full_id
 from stream_lsh.errors import ConfigError, InputError
 
@@ -42,7 +42,7 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
         InputError: an id that records of several sources have, or no pair of records that are there.
     """
     try:
-        found = [row for row, _ in rows_of(table(text_lines(path, [0], encoding), "csv", skip_space=True)) if row]
+        found = [row for row, _ in table_rows(path, "csv", [0], encoding=encoding, skip_space=True) if row]
     except OSError as error:
         raise ConfigError(f"{path}: got {error.strerror}, expected a file of pairs") from None
     first = [name.strip() for name in found[0]] if found and isinstance(found[0], list) else []

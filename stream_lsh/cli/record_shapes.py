@@ -12,7 +12,7 @@ from stream_lsh.errors import ConfigError, MalformedMessage, UnusableDocument
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile, column_of
 from stream_lsh.wire.ids import checked_id
-from stream_lsh.wire.message import time_of_message, typed
+from stream_lsh.wire.message import AUTO, EXPECTED_TIME, time_of_message, typed
 from stream_lsh.wire.record import checked_source
 
 TIME = "time"
@@ -33,6 +33,7 @@ class RecordNames:
         must: whether a table has to have the source, for somebody has named its column.
         time: name of the time; "" where nobody asks for it.
         must_time: as `must`.
+        time_unit: of times that are numbers.
     """
 
     id: tuple[str, ...]
@@ -40,6 +41,7 @@ class RecordNames:
     must: bool = False
     time: str = ""
     must_time: bool = False
+    time_unit: str = AUTO
 
     @classmethod
     def of(
@@ -50,6 +52,7 @@ class RecordNames:
         time_column: str | None = None,
         *,
         timed: bool = False,
+        time_unit: str = AUTO,
     ) -> "RecordNames":
         """Those of a profile, unless an option has named the column; `timed` if times are read at all."""
         return cls(
@@ -58,6 +61,7 @@ class RecordNames:
             source_column is not None,
             (time_column or TIME) if timed else "",
             timed and time_column is not None,
+            time_unit,
         )
 
 
@@ -127,15 +131,12 @@ class RecordMaker:
 
     def _time(self, value: object) -> int:
         name = self._names.time
-        found = typed({name: value}, name, (str, int, float), "time", "ISO 8601 or epoch milliseconds")
+        found = typed({name: value}, name, (str, int, float), "time", EXPECTED_TIME)
         if isinstance(found, str):
-            found = found.strip()
-            found = int(found) if found.lstrip("-").isdecimal() and len(found) < 20 else found or None
-        time_ms = time_of_message(found, 0, None)
+            found = found.strip() or None
+        time_ms = time_of_message(found, 0, unit=self._names.time_unit)
         if time_ms > self._latest_ms:
-            raise UnusableDocument(
-                "time", "got a time that has not come yet: a wrong clock, or other units than milliseconds?"
-            )
+            raise UnusableDocument("time", "got a time that has not come yet: a wrong clock, or another --time-unit?")
         return time_ms
 
     def _plan(self, columns: tuple[str, ...]) -> tuple[str | None, str | None]:

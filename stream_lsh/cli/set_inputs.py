@@ -1,6 +1,6 @@
 """Files of sets: JSON lines with a set each, and tables with an item or with a set in each row.
 
-.jsonl and whatever else     {"id": ..., "items": [...]} per line
+.jsonl  .ndjson  .json       {"id": ..., "items": [...]} per line
 .csv  .tsv  .tab             a header, then a row for each item of a set; all tables together are put together
                              with --separator a set per row, its items in one column
 """
@@ -9,7 +9,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 
 from stream_lsh.cli.inputs import Input
-from stream_lsh.cli.lines import cells, check_columns, rows_of, table, text_lines
+from stream_lsh.cli.lines import cells, check_columns, header_of, table_rows
 from stream_lsh.cli.parts import Part, Refused
 from stream_lsh.cli.value_inputs import read_lines
 from stream_lsh.errors import InputError, MalformedMessage, UnusableDocument
@@ -88,15 +88,15 @@ def _rows(
 ) -> Iterator[tuple[list[Refused], int]]:
     """Have the cells of all rows taken; from time to time what was put aside, and how many bytes were read."""
     position = [0]
-    rows = table(text_lines(one.path, position), one.format)
-    header = next(rows, None)
-    if header is None:
+    rows = table_rows(one.path, one.format, position, max_bytes=options.max_document_bytes)
+    header = header_of(one.path, rows)
+    if not header:
         return
     wanted = {options.id_column: "--id-column", options.item_column or column: "--item-column"}
     check_columns(one.path, header, wanted)
     at = [header.index(options.id_column), header.index(options.item_column or column)]
     refused: list[Refused] = []
-    for number, (row, line) in enumerate(rows_of(rows), 1):
+    for number, (row, line) in enumerate(rows, 1):
         if row == []:
             continue
         try:

@@ -7,6 +7,7 @@ a second there can be.
 import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from stream_lsh.cli.screen import Screen, clipped
@@ -71,9 +72,11 @@ async def _shown(screen: Screen, events: Sequence[Event], threshold: float, *, s
             screen.clear()
             for line in report(result):
                 screen.line(line)
+            wrong = result.wrong  # what is fed from here on is not known to the demo
             if serve:
-                await stream.serve()
-    return 1 if result.wrong else 0
+                with suppress(asyncio.CancelledError):  # Ctrl-C is how it ends
+                    await stream.serve()
+    return 1 if wrong else 0
 
 
 def _config(threshold: float) -> "Config":

@@ -5,11 +5,12 @@ note that it must be ended leaves that process behind.  So both are held while t
 """
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 _BOTH = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -32,6 +33,17 @@ def as_exceptions() -> Iterator[None]:
         for caught, handler in before.items():
             signal.signal(caught, handler)
         release()
+
+
+def run_cancellable(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in a loop of its own; a signal cancels it, so that it clears up, and is raised afterwards."""
+    import asyncio  # noqa: PLC0415 - takes longer to load than `--help` to answer
+
+    async def cancellable() -> T:
+        with as_cancellation(asyncio.get_running_loop(), asyncio.current_task()):
+            return await work
+
+    return asyncio.run(cancellable())
 
 
 @contextmanager

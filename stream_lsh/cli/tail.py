@@ -12,7 +12,7 @@ from stream_lsh.cli.outputs import STDOUT, Output
 from stream_lsh.cli.parsing import Parser
 from stream_lsh.cli.pipelines import one_of
 from stream_lsh.cli.screen import Screen, plain
-from stream_lsh.cli.signals import as_cancellation
+from stream_lsh.cli.signals import run_cancellable
 from stream_lsh.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def run(arguments: Sequence[str]) -> int:
     screen = Screen()
     as_table = options.kind == "clusters" and pipeline.known is None
     as_lines = not as_table or options.lines or options.json or options.no_follow
-    asyncio.run(
+    run_cancellable(
         _lines(config, pipeline, options)
         if as_lines or not screen.watched
         else _table(config, pipeline, options, screen)
@@ -95,10 +95,9 @@ async def _table(config: "Config", pipeline: "PipelineConfig", options: Namespac
         finally:
             screen.close()
 
-    with as_cancellation(asyncio.get_running_loop(), asyncio.current_task()):
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(show())
-            await _follow(config, pipeline, board, from_beginning=options.from_beginning)
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(show())
+        await _follow(config, pipeline, board, from_beginning=options.from_beginning)
 
 
 async def _follow(config: "Config", pipeline: "PipelineConfig", board: Board, *, from_beginning: bool) -> None:

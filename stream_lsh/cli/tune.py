@@ -152,7 +152,7 @@ def _corpus(options: Namespace, inputs: Sequence[Input], scheme: "TextScheme") -
     finally:
         progress.clear()
     if reasons and not options.quiet:
-        tell(line.partition(";")[0] for line in summary(reasons, None))
+        tell(summary(reasons))
     share = len(usable) / len(sample.texts)
     return Corpus(
         seen=seen,

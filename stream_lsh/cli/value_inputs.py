@@ -1,6 +1,6 @@
 """Files of sets or vectors: JSON lines, or tables with a column of what is compared.
 
-.jsonl and whatever else     an object per line, as messages have it
+.jsonl  .ndjson  .json       an object per line, as messages have it
 .csv  .tsv  .tab             a header, then one per row; items with | between them, numbers of a vector with blanks,
                              or a JSON list
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from stream_lsh.cli.blocks import blocks
-from stream_lsh.cli.inputs import Input
+from stream_lsh.cli.inputs import TEXT, Input
 from stream_lsh.cli.options import AS_NAMED
 from stream_lsh.cli.parts import Part
 from stream_lsh.cli.reading import MAX_AHEAD_MS, refused_of
@@ -50,7 +50,7 @@ def of_values(options: Namespace, form: Form) -> None:
         for name in ("title", "source", "url")
         if getattr(options, f"{name}_column") is not None
     ]
-    if options.format in ("folder", "parquet"):
+    if options.format in ("folder", "parquet", TEXT):
         problems.append(f"--format: got {options.format}, expected jsonl, csv or tsv, as what is read has {form.field}")
     if options.encoding != "utf-8":
         problems.append("--encoding: is of records; others are in UTF-8")
@@ -66,7 +66,7 @@ def read_lines(one: Input, options: Namespace, form: Form, column: str | None) -
 
     Args:
         one: the file.
-        options: those of the command, with `id_column` and `max_document_bytes`.
+        options: those of the command, with `id_column`, `time_unit` and `max_document_bytes`.
         form: what is compared.
         column: what the field is called; None for what messages call it.
     """
@@ -74,6 +74,7 @@ def read_lines(one: Input, options: Namespace, form: Form, column: str | None) -
         id_column=options.id_column,
         text_column=column or form.field,
         time_column="time",
+        time_unit=options.time_unit,
         max_document_bytes=options.max_document_bytes,
     )
     return read_values([one], named, form)
@@ -107,6 +108,7 @@ def read_values(inputs: Sequence[Input], options: Namespace, form: Form, fallbac
                 fallback_time_ms=fallback_time_ms,
                 max_bytes=1 << 62 if block.checked else options.max_document_bytes,
                 max_ahead_ms=latest_ms - fallback_time_ms,
+                time_unit=options.time_unit,
                 names=in_lines,
             )
             yield Part(documents, refused_of(block, errors), before + block.position)

@@ -9,7 +9,8 @@ from importlib import import_module
 from stream_lsh.cli.collecting import few_collections
 from stream_lsh.cli.inflate import STDIN
 from stream_lsh.cli.inputs import Input, find_inputs
-from stream_lsh.cli.outputs import STDOUT, Outputs, tell
+from stream_lsh.cli.options import add_time_unit
+from stream_lsh.cli.outputs import STDOUT, Outputs, exit_code, tell
 from stream_lsh.cli.parsing import Parser, whole
 from stream_lsh.cli.record_intake import check_outputs
 from stream_lsh.cli.signals import hold, release
@@ -42,8 +43,10 @@ def add_value_input(parser: Parser, formats: Sequence[str], column: tuple[str, s
     """
     add = parser.add_argument_group("input").add_argument
     add("--format", choices=formats, help="format of the files (default: by their names)")
+    parser.set_defaults(formats=formats)
     add("--id-column", default="id", metavar="NAME", help="field or column of the id (default id)")
     add(column[0], metavar="NAME", help=column[1])
+    add_time_unit(add)
     add(
         "--max-document-bytes",
         type=whole(1),
@@ -97,7 +100,7 @@ def run_with(options: Namespace, module: str) -> int:
         outputs.finish()
     if not options.quiet:
         tell(work.summary(time.monotonic() - started))
-    return 1 if options.strict and work.refused else 0
+    return exit_code(work.size, work.refused, strict=options.strict)
 
 
 def find_value_inputs(paths: Sequence[str], options: Namespace) -> list[Input]:
@@ -106,10 +109,7 @@ def find_value_inputs(paths: Sequence[str], options: Namespace) -> list[Input]:
     Raises:
         ConfigError: there is none of that name, or it is a folder, or an array from a pipe; all of them at once.
     """
-    found = [
-        one._replace(format=ARRAY) if options.format is None and one.path.lower().endswith(f".{ARRAY}") else one
-        for one in find_inputs(paths, options.format)
-    ]
+    found = find_inputs(paths, options.format, options.formats)
     problems = [f"{one.path}: is a folder, expected a file" for one in found if one.format == "folder"]
     problems += ["-: an array cannot be read from a pipe" for one in found if one == (STDIN, ARRAY, 0)]
     if problems:

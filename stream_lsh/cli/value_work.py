@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from stream_lsh.cli.batches import batches, put_aside, summary
+from stream_lsh.cli.batches import batches, list_rejects, put_aside, summary
 from stream_lsh.cli.inputs import Input
 from stream_lsh.cli.outputs import Outputs
 from stream_lsh.cli.parts import Part, Refused
@@ -65,6 +65,11 @@ class ValueWork(ABC):
         return read
 
     # -- the run
+
+    @property
+    def size(self) -> int:
+        """How many there are to be compared."""
+        return 0 if self.memory is None else len(self.memory)
 
     @property
     def refused(self) -> int:
@@ -146,8 +151,7 @@ class ValueWork(ABC):
 
     def summary(self, seconds: float) -> list[str]:
         """What there was, in lines."""
-        size = 0 if self.memory is None else len(self.memory)
-        lines = [", ".join([f"{size:,} {self._what}", *self._told, f"{seconds:.1f} s"])]
+        lines = [", ".join([f"{self.size:,} {self._what}", *self._told, f"{seconds:.1f} s"])]
         if self._again:
             lines.append(f"{self._again:,} ids came again: the later one counts")
         if self.memory is not None and self.memory.capped:
@@ -155,7 +159,7 @@ class ValueWork(ABC):
                 f"capped: {self.memory.capped:,} times buckets were not followed to their end, or candidates not "
                 "compared; --max-candidates 0 lifts the caps"
             )
-        return lines + summary(self._reasons, self._outputs.rejects)
+        return lines + summary(self._reasons, list_rejects(self._outputs.rejects))
 
 
 def _counted(lines: Iterable[bytes], count: list[int]) -> Iterator[bytes]:

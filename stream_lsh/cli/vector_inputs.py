@@ -1,6 +1,6 @@
 """Files of vectors: JSON lines with a vector each, tables with one in each row, arrays of numpy.
 
-.jsonl and whatever else     {"id": ..., "vector": ...} per line
+.jsonl  .ndjson  .json       {"id": ..., "vector": ...} per line
 .csv  .tsv  .tab             a header, then a vector per row: in one column, or a number in each column but the id's
 .npy                         a vector per row; ids are the numbers of the rows, from 0 on
 """
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stream_lsh.cli.inputs import Input
-from stream_lsh.cli.lines import cells, check_columns, rows_of, table, text_lines
+from stream_lsh.cli.lines import cells, check_columns, header_of, table_rows
 from stream_lsh.cli.parts import Part, Refused
 from stream_lsh.cli.value_inputs import read_lines
 from stream_lsh.cli.value_options import ARRAY, as_options
@@ -123,16 +123,16 @@ def read_vectors(inputs: Sequence[Input], options: Namespace, form: FirstForm) -
 
 def _table(one: Input, options: Namespace, form: FirstForm) -> Iterator[Part]:
     position = [0]
-    rows = table(text_lines(one.path, position), one.format)
-    header = next(rows, None)
-    if header is None:
+    rows = table_rows(one.path, one.format, position, max_bytes=options.max_document_bytes)
+    header = header_of(one.path, rows)
+    if not header:
         return
     columns = _columns(one, header, options)
     at = [header.index(options.id_column), *columns]
     whole = options.vector_column is not None or len(columns) == 1
     documents: list[Document] = []
     refused: list[Refused] = []
-    for row, line in rows_of(rows):
+    for row, line in rows:
         if row == []:
             continue
         try:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec.json import encode
 
 from stream_lsh.cli.answers import Answers
-from stream_lsh.cli.batches import batches, summary
+from stream_lsh.cli.batches import batches, list_rejects, summary
 from stream_lsh.cli.inputs import Input
 from stream_lsh.cli.outputs import Outputs
 from stream_lsh.cli.parts import Part
@@ -113,6 +113,11 @@ class Work:
         self._batches = batches(parts, self._progress, self._reasons, quiet=options.quiet, rejects=outputs.rejects)
 
     @property
+    def documents(self) -> int:
+        """Documents that were read, deletes among them."""
+        return self._pipeline.counts.documents
+
+    @property
     def refused(self) -> int:
         """Documents that were put aside."""
         return self._reasons.total()
@@ -191,7 +196,7 @@ class Work:
                 f"capped: {counts.capped_postings:,} buckets were not followed to their end, "
                 f"{counts.capped_candidates:,} candidates were not compared; --max-candidates 0 lifts the caps"
             )
-        lines += summary(self._reasons, self._outputs.rejects)
+        lines += summary(self._reasons, list_rejects(self._outputs.rejects))
         sys.stderr.write("".join(f"{line}\n" for line in lines))
 
 

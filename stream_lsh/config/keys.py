@@ -68,7 +68,7 @@ _PLAIN: Mapping[type, Sequence[tuple[Kind, str]]] = {
     FieldNames: (
         (FIELD_NAME, "the field with the id; without `rekey` the message's key is the id too, and both must be equal"),
         (FIELD_NAME, "the field with the text that is compared"),
-        (FIELD_NAME, "the field with the event time: ISO 8601 or milliseconds since 1970"),
+        (FIELD_NAME, "the field with the event time: ISO 8601, RFC 2822, or a number since 1970 (`time_unit`)"),
         (FIELD_NAME, "the field that is `true` in a message that deletes its document"),
         (FIELD_NAME, "with `stories`, the field with the title; without one the first line of the text is"),
         (FIELD_NAME, "with `stories`, the field with the outlet; without one the host of the URL is"),

@@ -6,12 +6,14 @@ What `load` and `parse` return has been checked as a whole; what is made by hand
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from stream_lsh.config import kinds
 from stream_lsh.config.grid import GridConfig
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.keys import key, table
 from stream_lsh.config.kinds import choice, size, span, whole
+from stream_lsh.config.message_sizes import FRAME_ROOM, max_message_bytes
 from stream_lsh.config.topics import TopicNames, TopicsConfig
 from stream_lsh.config.values import FAMILIES, OF_VALUES, form_of, measure_of, results_of, scheme_of
 from stream_lsh.config.worker import DEFAULT_APP_ID, WorkerConfig
@@ -20,23 +22,19 @@ from stream_lsh.lsh.solver import Banding
 from stream_lsh.measure.catalog import JACCARD, MEASURES, Measure
 from stream_lsh.measure.containment import SIZE_RATIO, Containment
 from stream_lsh.model import Document
-from stream_lsh.pipeline.local import BATCH, Limits
+from stream_lsh.pipeline.local import Limits
 from stream_lsh.pipeline.methods import EXACT, LSH, METHODS, most_candidates, text_scheme
 from stream_lsh.pipeline.scheme import Scheme, banding_for
 from stream_lsh.pipeline.schemes import PairwiseScheme, ShingleScheme
 from stream_lsh.pipeline.vector_measures import MOST_DIMENSIONS, VECTOR_MEASURES
 from stream_lsh.presets import DAY_MS
 from stream_lsh.records.reading import Reader
-from stream_lsh.wire.cut import FRAME_BYTES
 from stream_lsh.wire.golden import limits_of_records
-from stream_lsh.wire.message import MAX_AHEAD_MS, MAX_DOCUMENT_BYTES
+from stream_lsh.wire.message import AUTO, FIRST_SURE_MS, MAX_AHEAD_MS, MAX_DOCUMENT_BYTES, TIME_UNITS
 from stream_lsh.wire.record import parse_record
 from stream_lsh.wire.results import Results, TextResults
 from stream_lsh.wire.source import FieldNames, parse_document
 from stream_lsh.wire.valued import Form, parse_valued
-
-FRAME_ROOM = 65_536
-"""Bytes that a document's message may be longer than the document."""
 
 KINDS = ("text", "record", "set", "vector")
 
@@ -185,8 +183,16 @@ class PipelineConfig(TopicNames):
         default=MAX_AHEAD_MS,
         metadata=key(
             span(endless=True),
-            "documents whose time is further ahead of their message's timestamp are dead-lettered",
+            "documents whose time is further ahead of their message's timestamp or of the worker's clock are "
+            "dead-lettered, and messages whose timestamp is further ahead of that clock",
             "max_ahead",
+        ),
+    )
+    time_unit: str = field(
+        default=AUTO,
+        metadata=key(
+            choice(TIME_UNITS),
+            "of times that are numbers since 1970; `auto`: the one in which they lie between 1973 and 5138",
         ),
     )
     shadow: float = field(
@@ -197,10 +203,11 @@ class PipelineConfig(TopicNames):
         ),
     )
     on_bug: str = field(
-        default="halt",
+        default="dead-letter",
         metadata=key(
             choice(("halt", "dead-letter")),
-            "what an unexpected error does after the batch was tried again one by one",
+            "what an unexpected exception does that one message causes where it is parsed or signed: halt the worker, "
+            "or send the message to the dead letters and continue",
         ),
     )
     rekey: bool = field(
@@ -293,51 +300,41 @@ class PipelineConfig(TopicNames):
         """The measure as the steps take it."""
         return Containment(self.size_ratio) if self.measure == Containment.name else JACCARD
 
-    def document(self, value: bytes | None, key: bytes | None, timestamp_ms: int, *, keyed: bool = True) -> Document:
+    def document(
+        self,
+        value: bytes | None,
+        key: bytes | None,
+        timestamp_ms: int,
+        *,
+        now_ms: int | None = None,
+        keyed: bool = True,
+    ) -> Document:
         """The document in a message of the source, as this pipeline reads it; see `parse_document`.
 
         Args:
             value: of the message.
             key: of the message.
-            timestamp_ms: of the message, for a document without a time.
+            timestamp_ms: of the message, for a document without a time; before 1973 there is none.
+            now_ms: the clock; a message from further in its future than `max_ahead` cannot be used.
             keyed: whether the key has to be the id.
 
         Raises:
             InputError: the message cannot be used -> dead-letter it.
         """
+        rules: dict[str, Any] = {
+            "fallback_time_ms": timestamp_ms if timestamp_ms >= FIRST_SURE_MS else None,
+            "max_bytes": self.max_document_bytes,
+            "max_ahead_ms": self.max_ahead_ms,
+            "now_ms": now_ms,
+            "time_unit": self.time_unit,
+            "names": self.fields,
+            "keyed": keyed,
+        }
         if self.known is not None:
-            return parse_record(
-                value,
-                key,
-                reader=self.known,
-                fallback_time_ms=timestamp_ms,
-                max_bytes=self.max_document_bytes,
-                max_ahead_ms=self.max_ahead_ms,
-                names=self.fields,
-                keyed=keyed,
-            ).document
+            return parse_record(value, key, reader=self.known, **rules).document
         if self.kind in OF_VALUES:
-            return parse_valued(
-                value,
-                key,
-                form=self.form,
-                fallback_time_ms=timestamp_ms,
-                max_bytes=self.max_document_bytes,
-                max_ahead_ms=self.max_ahead_ms,
-                names=self.fields,
-                keyed=keyed,
-            )
-        return parse_document(
-            value,
-            key,
-            fallback_time_ms=timestamp_ms,
-            max_bytes=self.max_document_bytes,
-            max_ahead_ms=self.max_ahead_ms,
-            names=self.fields,
-            keyed=keyed,
-            stories=self.stories,
-            html=self.html,
-        )
+            return parse_valued(value, key, form=self.form, **rules)
+        return parse_document(value, key, stories=self.stories, html=self.html, **rules)
 
     @property
     def form(self) -> Form:
@@ -362,20 +359,19 @@ class PipelineConfig(TopicNames):
         return self.sources[0]
 
     @property
+    def live_ms(self) -> int | None:
+        """How long a document lives in event time; None without a retention."""
+        return None if self.retention_ms is None else self.retention_ms + self.lateness_ms
+
+    @property
     def public_retention_ms(self) -> int:
-        """`retention.ms` of the public topics: -1 for ever."""
-        if self.topics.keep_forever or self.retention_ms is None:
-            return -1
-        return self.retention_ms + DAY_MS
+        """`retention.ms` with which the public topics are created: -1 for ever."""
+        return -1 if self.topics.keep_forever or self.live_ms is None else self.live_ms + DAY_MS
 
     @property
     def max_message_bytes(self) -> int:
-        """`max.message.bytes` of the internal topics: room for the largest document, and for a frame of many.
-
-        And, as no record divides a document, for the buckets of a batch of its versions.
-        """
-        buckets = 16 * self.slots * BATCH if self.method == EXACT else 0
-        return max(self.max_document_bytes, FRAME_BYTES) + FRAME_ROOM + buckets
+        """`max.message.bytes` of the internal topics."""
+        return max_message_bytes(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,7 @@ class TopicsConfig:
     dead_letters: str = _named("messages that cannot be used; default `<pipeline>-dead-letters`")
     keep_forever: bool = field(
         default=False,
-        metadata=key(kinds.FLAG, "Kafka keeps the public topics for ever, not for the retention and a day more"),
+        metadata=key(kinds.FLAG, "Kafka keeps the public topics for ever, not for `retention`, `lateness` and one day"),
     )
 
 

@@ -248,6 +248,8 @@ class Settled:
 
     `reviews` are the pairs that are kept and do not link, where there are such: for people to look at.  A pair that
     becomes a match, or is one no more, is withdrawn from where it was.
+
+    `capped_rechecks` pairs were withdrawn instead of compared again, because a document had too many.
     """
 
     matches: Sequence[MatchChange]
@@ -257,3 +259,4 @@ class Settled:
     changes: LedgerChanges
     mirrors: Sequence[MirrorChange] = ()
     reviews: Sequence[MatchChange] = ()
+    capped_rechecks: int = 0

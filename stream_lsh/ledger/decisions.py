@@ -28,11 +28,13 @@ class Decisions:
     Attributes:
         of: by both ids, the smaller one first.
         apart: of each id those that it is different from.
+        newest_ref: the highest ref of any word; -1 if there is none.
     """
 
     def __init__(self) -> None:
         self.of: dict[tuple[str, str], Decision] = {}
         self.apart: dict[str, set[str]] = {}
+        self.newest_ref = -1
 
     def put(self, said: Decision) -> bool:
         """Take a word in; returns whether it is newer than what is known.
@@ -49,6 +51,7 @@ class Decisions:
         if known is not None and said.ref <= known.ref:
             return False
         self.of[key] = said
+        self.newest_ref = max(self.newest_ref, said.ref)
         for one, other in (key, key[::-1]):
             if said.verdict == DIFFERENT:
                 self.apart.setdefault(one, set()).add(other)

@@ -57,7 +57,8 @@ class Frame:
 
     `nodes`, `pairs` and `clusters` hold what was before the first touch, None for what was not there; `moved` the
     clusters in which nodes were that were carried into another one; `put` the numbers of the pairs that are there now,
-    of those in `pairs`; `asked` the documents for which a retirement came; `expired` the pairs that an expired end took
+    of those in `pairs`; `asked` the documents for which a retirement came, `capped_rechecks` how many of their pairs in
+    doubt exceeded the cap; `expired` the pairs that an expired end took
     along.
 
     `least` is how many members a cluster has that is told; `singles` are the only members of clusters that were not.
@@ -88,6 +89,7 @@ class Frame:
         self.newest: dict[str, NewestState] = {}
         self.closed: dict[str, ClosedState] = {}
         self.asked: set[str] = set()
+        self.capped_rechecks = 0
         self.decisions: dict[tuple[str, str], Decision] = {}
 
     def touch_new_node(self, slot: int) -> None:

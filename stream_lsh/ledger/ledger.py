@@ -20,7 +20,6 @@ from dataclasses import replace
 
 from stream_lsh.ledger.changes import NewestState, Settled
 from stream_lsh.ledger.clusters import NOWHERE
-from stream_lsh.ledger.deciding import Deciding
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edge, Edges, End
 from stream_lsh.ledger.frame import DELETED, EXPIRED, UPDATED, Frame, Teller
@@ -38,12 +37,13 @@ from stream_lsh.ledger.outcome import (
 from stream_lsh.ledger.page_counts import PageCounts
 from stream_lsh.ledger.pairs import MATCH, REVIEW, Counts
 from stream_lsh.ledger.plain import LEAST_ROWS, PlainPairs, pair_tables, plain_pairs
+from stream_lsh.ledger.rechecks import Rechecking
 from stream_lsh.ledger.stories import Stories
 from stream_lsh.model import About, Retirement
 from stream_lsh.retention import Horizon
 
 
-class Ledger(Deciding):
+class Ledger(Rechecking):
     """Live pairs, their clusters, and what must be remembered to keep them right.
 
     Args:
@@ -56,6 +56,7 @@ class Ledger(Deciding):
         link_from: pairs below it, and not below `threshold`, are kept, and told as reviews, but connect nobody; a
             score stays what it was as long as neither version changes.  0: all pairs connect.
         teller: what clusters tell (`entities`), where it is not `stories`.
+        cap_rechecks: pairs of a document that are compared again when it is updated; 0: all.
 
     Guarantees:
         Edges may come again, late, and in any order between documents; the end is the same.
@@ -76,8 +77,9 @@ class Ledger(Deciding):
         partitions: int = 1,
         link_from: float = 0.0,
         teller: Teller | None = None,
+        cap_rechecks: int = 0,
     ) -> None:
-        super().__init__(threshold, retention_ms, guards, link_from)
+        super().__init__(threshold, retention_ms, guards, link_from, cap_rechecks)
         self._teller = Stories() if stories else teller
         if mirror_share:
             self.mirrors = Mirrors(threshold, mirror_share, self.pairs_of, partitions)
@@ -132,6 +134,8 @@ class Ledger(Deciding):
             self._decide(said)
         for edge in edges.rows() if isinstance(edges, Edges) else edges:
             self._link(edge)
+        if retirements:
+            self._cap_doubts()
         if horizon is not None:
             self._expire(self.horizon.joined(horizon))
         self._regroup()
@@ -346,6 +350,7 @@ class Ledger(Deciding):
             rechecks=self._rechecks(),
             changes=changes_of(news, pairs, frame, self.ids.live, self.horizon),
             reviews=match_changes(pairs, frame, graph, REVIEW) if graph.pairs.link_from else (),
+            capped_rechecks=frame.capped_rechecks,
         )
 
     def _settled_plain(self, found: PlainPairs) -> Settled:
@@ -359,14 +364,3 @@ class Ledger(Deciding):
             rechecks=[],
             changes=changes_of(news, PairNews(pairs, [], {}), frame, self.ids.live, self.horizon),
         )
-
-    def _rechecks(self) -> list[tuple[int, int]]:
-        """One for each pair in doubt of a document that a retirement came for, in the newest versions of both ends."""
-        nodes, pairs = self.graph.nodes, self.graph.pairs
-        rechecks: dict[int, tuple[int, int]] = {}
-        for id in sorted(self._frame.asked & nodes.slots.keys()):
-            slot = nodes.slots[id]
-            for partner, pair in pairs.partners(slot):
-                if pairs.in_doubt(pair):
-                    rechecks.setdefault(pair, (nodes.refs[slot], nodes.refs[partner]))
-        return sorted(rechecks.values())

@@ -159,13 +159,15 @@ BEGINS = Pass(-1, False)
 class BandsFrame:
     """A message of the topic `bands`: from sign postings and watermarks, from settle the horizon.
 
-    In the changelog of index, too, where `copied` marks what belongs to a pass.
+    In the changelog of index, too, where `copied` marks what belongs to a pass.  `lag` is how many bytes wait for
+    settle, which the worker that settles reports to all others.
     """
 
     postings: Postings | None = None
     watermarks: Watermarks | None = None
     horizon: Horizon | None = None
     copied: Pass | None = None
+    lag: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

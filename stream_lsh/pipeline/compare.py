@@ -31,7 +31,7 @@ class Criteria:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What came of n pairs.
+    """What came of n pairs: the first ones of those that were asked about.
 
     Attributes:
         similarity: float64[n], exact; 0 where a pair cannot be a match.
@@ -61,6 +61,16 @@ class Meeting(NamedTuple):
     met: int
     bands: int
     probability: float
+
+
+def affordable(costs: I64, most: int) -> int:
+    """How many of the first pairs cost at most so much together; at least one.
+
+    Example:
+        >>> affordable(np.array([3, 4, 5]), 8), affordable(np.array([9, 1]), 8)
+        (2, 1)
+    """
+    return max(1, int(np.cumsum(costs).searchsorted(most, side="right")))
 
 
 def common_buckets(buckets: U64) -> int:
@@ -108,13 +118,14 @@ class Pairs:
 class Comparer(Protocol):
     """How similar pairs are, with whatever is remembered from one batch to the next."""
 
-    def compare(self, pairs: Pairs, near: Bools, criteria: Criteria) -> Compared:
+    def compare(self, pairs: Pairs, near: Bools, criteria: Criteria, *, bounded: bool = False) -> Compared:
         """The similarity of pairs.
 
         Args:
             pairs: those of a batch.
             near: bool[n], pairs that may be matches; all others get 0.
             criteria: candidates below its threshold need no exact answer, rechecks do.
+            bounded: stop after some work, but not before the first pair; what is missing has to be asked again.
         """
 
     def forget(self, ref: int) -> None:

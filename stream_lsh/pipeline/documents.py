@@ -8,7 +8,6 @@ until no replay can bring back a version that they replaced.
 """
 
 import heapq
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -57,6 +56,7 @@ class DocumentTable:
         self._slots = slots
         self.pages = pages
         self.counts = counts
+        self._watching = [watching for watching in (pages, counts) if watching is not None]
         self._contents = MemoryContents(slots) if contents is None else contents
         self._meta: list[np.ndarray] = []
         self._least: list[tuple[int, int]] = []  # of each chunk: no row is due before this time, none has a lower ref
@@ -124,16 +124,15 @@ class DocumentTable:
         return self._retired.get(row)
 
     def newest_ms(self, offset: int) -> int:
-        """The greatest event time of the live versions below an offset of the source.
+        """The greatest event time of the live versions below an offset of the source."""
+        # After a restart that is what sign reports: of versions from there on, bands may not have been sent.
+        of_chunks = (m["time"][(m["state"] == LIVE) & ((m["ref"] & _OFFSET_MASK) < offset)] for m in self._meta)
+        return max((int(times.max(initial=BEGINNING_MS)) for times in of_chunks), default=BEGINNING_MS)
 
-        After a restart this is what sign may say of event time: versions from there on are stored, but their bands may
-        not have been sent.
-        """
-        newest = BEGINNING_MS
-        for meta in self._meta:
-            sent = (meta["state"] == LIVE) & ((meta["ref"] & _OFFSET_MASK) < offset)
-            newest = max(newest, int(meta["time"][sent].max(initial=BEGINNING_MS)))
-        return newest
+    def newest_offset(self) -> int:
+        """The highest offset of the source that the table knows a version of; -1 if it knows none."""
+        known = (meta["ref"][meta["state"] != FREE] & _OFFSET_MASK for meta in self._meta)
+        return max((int(refs.max()) for refs in known if refs.size), default=-1)
 
     # -- writing
 
@@ -204,18 +203,12 @@ class DocumentTable:
             rows[position] = row
         self._write(record, rows)
         self._contents.put(rows, record)
-        for watching in self._watching():
+        for watching in self._watching:
             watching.put(rows, record)
         self._keep_retired(record, rows)
         if self._heap is not None and len(self._heap) > 2 * len(self) + CHUNK:
             self._heap = None
         return rows >= 0
-
-    def _watching(self) -> Iterator[SitePages | RecordCounts]:
-        if self.pages is not None:
-            yield self.pages
-        if self.counts is not None:
-            yield self.counts
 
     def _new_row(self, id: str) -> int:
         if self._free:
@@ -257,6 +250,12 @@ class DocumentTable:
 
     # -- forgetting
 
+    def acknowledge(self, offset: int) -> None:
+        """Forget what versions below this offset of the source retired: only a replay of these asks for it."""
+        rows = np.fromiter(self._retired, np.int64, len(self._retired))
+        for row in rows[(self._refs(rows) & _OFFSET_MASK) < offset].tolist() if rows.size else ():
+            del self._retired[row]
+
     def expire(self, horizon: Horizon) -> int:
         """Drop what the horizon has passed; returns how many versions are not live any more.
 
@@ -274,7 +273,7 @@ class DocumentTable:
         if moved or ids or len(rows) > 1:
             gone = np.concatenate(rows)
             self._contents.expire(gone, np.concatenate(refs), ids, joined)
-            for watching in self._watching():
+            for watching in self._watching:
                 watching.expire(gone)
         return before - len(self)
 

@@ -46,7 +46,7 @@ class Limits:
         lateness_ms: how much longer state is kept for documents that come late.
         max_documents: newest documents kept; 0: all.
         cap_postings: how far a bucket is followed; 0: to its end.
-        cap_candidates: candidates a document; 0: all.
+        cap_candidates: candidates of a document, and pairs that are compared again when it is updated; 0: all.
         guards: what holds a cluster together besides pairs.
         stories: clusters tell headline, outlets and who was first.
         link_from: similarity from which a pair connects, of records; 0: every pair does.
@@ -75,6 +75,7 @@ class Limits:
             mirror_share=mirror_share,
             link_from=self.link_from,
             teller=self.teller,
+            cap_rechecks=self.cap_candidates,
         )
 
     @classmethod
@@ -278,6 +279,7 @@ class LocalPipeline:
             if settlement is None:
                 break
             told.append(settlement.settled)
+            self.counts.capped_candidates += settlement.settled.capped_rechecks
             self._forget(settlement)
             frame = EdgesFrame(edges=self._compare(settlement.rechecks))
         return told

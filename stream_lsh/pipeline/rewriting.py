@@ -19,6 +19,9 @@ meanwhile.  So its passes have marks: a record with which a pass begins, slices 
 one with which it ends, sent when all slices are in the log.  Slices count where the log begins with their pass, and
 nowhere else: where it begins earlier it has what they copy, and those of another pass are late or were never completed.
 Where they count, what came between them waits until the end of the pass; and so no log may begin inside of one.
+
+A log that was trimmed to the beginning of a pass also holds its end.  A log may begin with a pass that has no end only
+because everything before it has expired; then nothing needs to wait for the slices.
 """
 
 from collections.abc import Iterator
@@ -40,6 +43,8 @@ PACE = 2
 LEAST_VERSIONS, LEAST_POSTINGS = 1024, 16 * 1024
 _TOGETHER = 64 * 1024
 """Postings that are inserted together in a recovery."""
+_NOWHERE = -2
+"""The offset of no record."""
 _SLICE_VERSIONS = 128
 """Some 5 ms: what it takes to compress them."""
 
@@ -158,15 +163,16 @@ class BucketsRecovery:
     """A partition of the band-bucket table, and how it comes back from its changelog.
 
     Args:
-        table: an empty one, or what is known to stand for the log up to where it is read from.
+        table: an empty one, or a copy of the log up to where it is read from.
+        is_copy: the table is such a copy, so that slices of passes do not count.
 
     Cost: a record of a calm stream has some 200 postings, which cost as much to insert as 2,000; so what is only
         inserted waits until it is worth it.
     """
 
-    def __init__(self, table: BandTable) -> None:
+    def __init__(self, table: BandTable, *, is_copy: bool = False) -> None:
         self._table = table
-        self._first: int | None = None
+        self._first: int | None = _NOWHERE if is_copy else None
         self._put_off: list[BandsFrame] | None = None
         self._come: list[Postings] = []
         self._waiting = 0
@@ -174,8 +180,7 @@ class BucketsRecovery:
     @property
     def table(self) -> BandTable:
         """The table, once there is nothing more to take in."""
-        if self._put_off is not None:
-            self._catch_up()
+        self.catch_up()
         if self._come:
             self._insert()
         return self._table
@@ -197,14 +202,14 @@ class BucketsRecovery:
         elif frame.copied == BEGINS:
             if offset == self._first:
                 self._put_off = []
+        elif frame.copied.ended:
+            if frame.copied.began >= self._first:  # a later pass ends: the first one did, or never will
+                self.catch_up()
         elif frame.copied.began == self._first:
-            if frame.copied.ended:
-                self._catch_up()
-            else:
-                self._apply(frame)
+            self._apply(frame)
 
-    def _catch_up(self) -> None:
-        """What came while the log was rewritten, behind what was copied."""
+    def catch_up(self) -> None:
+        """Apply the records that wait for the end of a pass: it has ended, or the log holds no end of it."""
         waiting, self._put_off = self._put_off or [], None
         for frame in waiting:
             self._apply(frame)

@@ -18,7 +18,7 @@ from stream_lsh.ledger.frame import Teller
 from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.table import columns_of
-from stream_lsh.pipeline.batches import RECHECK, Candidates, EdgesFrame
+from stream_lsh.pipeline.batches import RECHECK, Candidates, EdgesFrame, Mark
 from stream_lsh.pipeline.records import LedgerRecord
 from stream_lsh.pipeline.watermarks import WatermarkTable, watermark_of
 from stream_lsh.retention import BEGINNING_MS, Horizon
@@ -98,6 +98,7 @@ class Settler:
         mirror_share: sites of which this share of pages is in another one are told; 0: none.
         link_from: matches begin here, and pairs below are reviews; 0: all pairs are matches.
         teller: what clusters tell, where it is not `stories`.
+        cap_rechecks: pairs of a document that are compared again when it is updated; 0: all.
     """
 
     def __init__(
@@ -112,14 +113,18 @@ class Settler:
         mirror_share: float = 0.0,
         link_from: float = 0.0,
         teller: Teller | None = None,
+        cap_rechecks: int = 0,
     ) -> None:
         kept = threshold, retention_ms, guards, stories, mirror_share
-        self._new_ledger = partial(Ledger, *kept, partitions=partitions, link_from=link_from, teller=teller)
+        self._new_ledger = partial(
+            Ledger, *kept, partitions=partitions, link_from=link_from, teller=teller, cap_rechecks=cap_rechecks
+        )
         self.ledger = self._new_ledger()
         self.applied_offset = -1
         self._partitions = partitions
         self._keep_ms = None if retention_ms is None else retention_ms + lateness_ms
         self._watermarks = WatermarkTable(partitions)
+        self._marks: tuple[Mark, ...] | None = None  # merged, where that is known
 
     def settle(self, frame: EdgesFrame, offset: int) -> Settlement | None:
         """Settle the message at `offset` of `edges`; None if it was settled before."""
@@ -127,8 +132,10 @@ class Settler:
             return None
         horizon = None
         if frame.watermarks is not None:
+            before = self._watermarks.merged() if self._marks is None else self._marks
             self._watermarks.update(frame.watermarks)
-            horizon = self._advanced()
+            self._marks = self._watermarks.merged()
+            horizon = self._advanced(before, self._marks)
         edges = () if frame.edges is None else frame.edges
         settled = self.ledger.settle(
             offset,
@@ -143,8 +150,9 @@ class Settler:
         return Settlement(settled, _rechecks(settled), horizon, LedgerRecord(offset, settled.changes, said))
 
     def begin(self, generation: int) -> None:
-        """Tell in which generation of the consumer group this is; see `WatermarkTable.begin`, `PageTable.begin`."""
+        """The consumer group is in this generation; see `WatermarkTable.begin`, `PageTable.begin`."""
         self._watermarks.begin(generation)
+        self._marks = None
         if self.ledger.mirrors is not None:
             self.ledger.mirrors.begin(generation)
 
@@ -178,13 +186,18 @@ class Settler:
         self.ledger.apply(record.changes)
         for said in record.watermarks:
             self._watermarks.update(said)
+        self._marks = None
         self.applied_offset = record.offset
 
-    def _advanced(self) -> Horizon | None:
-        """The horizon after a word about event time, None if it stays."""
-        marks = self._watermarks.merged()
-        time_ms = BEGINNING_MS
-        if self._keep_ms is not None:
+    def _advanced(self, before: tuple[Mark, ...], marks: tuple[Mark, ...]) -> Horizon | None:
+        """The horizon after new marks, None if it stays.
+
+        Event time advances by a busy source that has come further.  Where another source has become idle and nothing
+        else has changed, that does not let it run ahead: all may be about to become idle.
+        """
+        time_ms, reached = BEGINNING_MS, {mark.source: mark.time_ms for mark in before}
+        advances = any(not mark.idle and mark.time_ms > reached.get(mark.source, BEGINNING_MS) for mark in marks)
+        if self._keep_ms is not None and advances:
             time_ms = watermark_of(marks, self._partitions) - self._keep_ms
         floors = tuple(mark.floor for mark in marks) if len(marks) == self._partitions else ()
         joined = self.ledger.horizon.joined(Horizon(time_ms, floors if any(floors) else ()))

@@ -8,7 +8,7 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U32, U64, Bools
 from stream_lsh.measure.jaccard import shared_counts
-from stream_lsh.pipeline.compare import Compared, Criteria, Pairs
+from stream_lsh.pipeline.compare import Compared, Criteria, Pairs, affordable
 from stream_lsh.pipeline.stored import Stored, Worth, by_estimate
 
 _MOST_CACHED = 8 << 20
@@ -17,6 +17,8 @@ _SET_COST = 32
 """What a set takes beside its shingles, counted in shingles: the array and the entry, some 250 bytes."""
 _PAIRS = 256
 """Pairs whose texts are shingled together: that is three times as fast as one by one, and bounds the sets at hand."""
+_CHARACTERS = 1 << 22
+"""Of both texts of all pairs, where the work is bounded."""
 
 
 class MakesSets(Protocol):
@@ -42,7 +44,7 @@ class ShingleSets:
         self._size = 0
         self._sets: OrderedDict[int, U64] = OrderedDict()
 
-    def compare(self, pairs: Pairs, near: Bools, criteria: Criteria) -> Compared:
+    def compare(self, pairs: Pairs, near: Bools, criteria: Criteria, *, bounded: bool = False) -> Compared:
         """The similarity of the two sets of shingle hashes of each pair, by the measure.
 
         Equal digests and signatures are equal sets.  Candidates whose signatures or sizes rule a match out are not
@@ -53,25 +55,54 @@ class ShingleSets:
         unlike = near & ~same & ~pairs.recheck
         wanted = near & (same | pairs.recheck | stored.worth(self._worth, criteria, unlike))
         counts = _Counts(*np.zeros((3, len(pairs)), np.uint32))
-        at = np.flatnonzero(wanted)
-        order = at[np.argsort(pairs.new[at], kind="stable")]
-        for start in range(0, order.size, _PAIRS):
-            self._count(order[start : start + _PAIRS], pairs, same, criteria, counts)
-        shared, sizes, others = counts
+        at, count = np.flatnonzero(wanted), len(pairs)
+        if bounded:
+            count = self._count_some(at, pairs, same, criteria, counts)
+        else:
+            order = at[np.argsort(pairs.new[at], kind="stable")]
+            for start in range(0, order.size, _PAIRS):
+                run = order[start : start + _PAIRS]
+                self._count(run, self._old_texts(run, pairs, same), pairs, same, criteria, counts=counts)
+        shared, sizes, others = (column[:count] for column in counts)
         similarity = criteria.measure.similarity(shared, sizes, others)
         return Compared(similarity, shared, sizes + others - shared, sizes if criteria.measure.tells_sizes else None)
 
-    def _count(self, at: I64, pairs: Pairs, same: Bools, criteria: Criteria, counts: "_Counts") -> None:
-        """Fill in the counts of some pairs, in the order of their new documents; none where sizes rule it out."""
+    def _count_some(self, at: I64, pairs: Pairs, same: Bools, criteria: Criteria, counts: "_Counts") -> int:
+        """Fill in the counts of the first pairs, as many as their texts allow; returns the place of the next one."""
+        texts, start, room = pairs.asked.texts, 0, _CHARACTERS
+        while start < at.size:
+            run = at[start : start + _PAIRS]
+            lengths = np.array([len(texts[row]) for row in pairs.new[run].tolist()])
+            run = run[: affordable(lengths, room)]  # the old ones are of the same size, if they are alike
+            old_texts = self._old_texts(run, pairs, same)
+            lengths = lengths[: run.size] + [len(text) for text in old_texts]
+            kept = affordable(lengths, room)
+            self._count(run[:kept], old_texts[:kept], pairs, same, criteria, counts=counts)
+            start, room = start + kept, room - int(lengths[:kept].sum())
+            if room <= 0:
+                break
+        return int(at[start]) if start < at.size else len(pairs)
+
+    def _old_texts(self, at: I64, pairs: Pairs, same: Bools) -> list[str]:
+        """The text of the old end of each pair, "" where it is that of the new one."""
+        if not same[at].any():
+            return pairs.documents.texts(pairs.old[at])
+        found = [""] * at.size
+        differing = np.flatnonzero(~same[at])
+        for place, text in zip(differing.tolist(), pairs.documents.texts(pairs.old[at[differing]]), strict=True):
+            found[place] = text
+        return found
+
+    def _count(
+        self, at: I64, old_texts: Sequence[str], pairs: Pairs, same: Bools, criteria: Criteria, *, counts: "_Counts"
+    ) -> None:
+        """Fill in the counts of some pairs, best in the order of their new documents; none where sizes rule it out."""
         asked, new = pairs.asked, pairs.new[at]
         texts = {int(asked.refs[row]): asked.texts[row] for row in dict.fromkeys(new.tolist())}
-        differing = at[~same[at]]
-        old_texts = pairs.documents.texts(pairs.old[differing])
-        texts |= zip(pairs.old_refs[differing].tolist(), old_texts, strict=True)
+        old_refs, alike = pairs.old_refs[at].tolist(), same[at]
+        texts |= {ref: text for ref, text, twin in zip(old_refs, old_texts, alike.tolist(), strict=True) if not twin}
         made = self.get(texts)
-        alike = same[at]
         ones = [made[ref] for ref in asked.refs[new].tolist()]
-        old_refs = pairs.old_refs[at].tolist()
         others = [one if twin else made[ref] for one, ref, twin in zip(ones, old_refs, alike.tolist(), strict=True)]
         sizes, other_sizes = np.array([one.size for one in ones]), np.array([other.size for other in others])
         common = np.where(alike, sizes, 0)

@@ -200,28 +200,39 @@ def sign(
     segment_span_ms: int | None = None,
     presigned: Signatures | None = None,
 ) -> Signed:
-    """Store what is new in `documents` and say what index and settle must learn.
+    """`prepare` a batch and store it at once; `documents` is changed."""
+    prepared = prepare(arrivals, documents, scheme, horizon, segment_span_ms=segment_span_ms, presigned=presigned)
+    return prepared.store(documents)
+
+
+def prepare(
+    arrivals: Arrivals,
+    documents: DocumentTable,
+    scheme: Scheme,
+    horizon: Horizon,
+    *,
+    segment_span_ms: int | None = None,
+    presigned: Signatures | None = None,
+) -> "Prepared":
+    """Compute everything that a batch stores and sends.
 
     Args:
         arrivals: messages of one source partition, in order.
-        documents: the table of that partition; changed.
+        documents: the table of that partition, which must not change before the batch is stored.
         scheme: makes signatures and buckets.
         horizon: what is forgotten; a version that it has passed retires its predecessor and is not posted.
         segment_span_ms: the stretch of event time within which a byte-equal text is no new version; None: any.
         presigned: signatures of all `arrivals`, one each, if they were made elsewhere; that of a delete is not read.
 
-    Returns:
-        retired postings come before new ones.
+    Guarantees:
+        changes nothing: after an exception the batch, or a part of it, may be prepared again.
     """
     plan = _Plan(documents, horizon, segment_span_ms)
     for offset, document in zip(arrivals.offsets, arrivals.documents, strict=True):
         plan.take(make_ref(arrivals.partition, offset), document)
     signatures = scheme.sign(plan.texts) if presigned is None else _picked(presigned, plan.positions)
     buckets = _Buckets(plan, documents, scheme, signatures)
-    record = _record(plan, signatures, buckets, scheme, horizon)
-    if record is not None:
-        documents.apply(record)
-    return Signed(record, _postings(plan, buckets), _retirements(plan, buckets, documents, horizon), plan.counts)
+    return Prepared(plan, buckets, _record(plan, signatures, buckets, scheme, horizon), horizon)
 
 
 def _picked(presigned: Signatures, positions: Sequence[int]) -> Signatures:
@@ -269,6 +280,28 @@ def _joined(parts: Sequence[Retired]) -> Retired:
     if len(parts) == 1:
         return parts[0]
     return Retired(np.concatenate([part.refs for part in parts]), np.concatenate([part.buckets for part in parts]))
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A batch that is computed and not stored yet."""
+
+    plan: _Plan
+    buckets: _Buckets
+    record: DocumentsRecord | None
+    horizon: Horizon
+
+    def store(self, documents: DocumentTable) -> Signed:
+        """Store what is new, and return what index and settle must learn; retired postings come before new ones.
+
+        An exception may leave the table with versions that no changelog has: drop it, and recover it.
+        """
+        plan, buckets, record = self.plan, self.buckets, self.record
+        if record is not None:
+            documents.apply(record)
+        return Signed(
+            record, _postings(plan, buckets), _retirements(plan, buckets, documents, self.horizon), plan.counts
+        )
 
 
 def _record(

@@ -9,6 +9,8 @@ from stream_lsh.pipeline.vector_measures import VectorMeasure
 
 _NUMBERS = 1 << 20
 """Of each side of the pairs that are measured together: 8 MB in float64."""
+_STEPS = 4
+"""Of these where the work is bounded."""
 
 
 class VectorPairs:
@@ -21,7 +23,7 @@ class VectorPairs:
     def __init__(self, measure: VectorMeasure) -> None:
         self._measure = measure
 
-    def compare(self, pairs: Pairs, near: Bools, criteria: Criteria) -> Compared:
+    def compare(self, pairs: Pairs, near: Bools, criteria: Criteria, *, bounded: bool = False) -> Compared:
         """The similarity of the two vectors of each pair, and their distance as a text (`distance_text`).
 
         Vectors of equal bytes are at the distance that the measure gives them, 0.  Candidates whose signatures agree
@@ -31,17 +33,19 @@ class VectorPairs:
         same = stored.identical()
         unlike = near & ~same & ~pairs.recheck
         wanted = pairs.recheck | (near & same) | stored.worth(by_estimate, criteria, unlike)
-        similarity, evidence = np.zeros(len(pairs)), [""] * len(pairs)
-        at = np.flatnonzero(wanted)
+        at, count = np.flatnonzero(wanted), len(pairs)
         step = max(1, _NUMBERS // self._measure.dimension)
+        if bounded and at.size > _STEPS * step:
+            at, count = at[: _STEPS * step], int(at[_STEPS * step])
+        similarity, evidence = np.zeros(count), [""] * count
         for start in range(0, at.size, step):
             rows = at[start : start + step]
             distances = self._distances(pairs, rows)
             similarity[rows] = self._measure.similarity(distances)
             for row, distance in zip(rows.tolist(), distances.tolist(), strict=True):
                 evidence[row] = distance_text(distance)
-        similarity[~near] = 0
-        none = np.zeros(len(pairs), np.uint32)
+        similarity[~near[:count]] = 0
+        none = np.zeros(count, np.uint32)
         return Compared(similarity, none, none, None, evidence)
 
     def _distances(self, pairs: Pairs, at: I64) -> F64:

@@ -7,6 +7,9 @@ A pair whose old ref is not the newest of its id is dropped, a recheck too: not 
 made it stale asks again.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
 
 from stream_lsh.abouts import at_rows
@@ -16,6 +19,9 @@ from stream_lsh.pipeline.batches import Verifications
 from stream_lsh.pipeline.compare import Compared, Comparer, Criteria, Pairs
 from stream_lsh.pipeline.documents import DocumentTable
 
+STEP = 1_024
+"""Pairs that are looked at in one step: more gain nothing, fewer pay for each numpy call."""
+
 
 def verify(asked: Verifications, documents: DocumentTable, criteria: Criteria, comparer: Comparer) -> Edges | None:
     """The pairs that are matches, and the answers to rechecks; None if there are none.
@@ -23,15 +29,51 @@ def verify(asked: Verifications, documents: DocumentTable, criteria: Criteria, c
     Guarantees:
         exact: the similarity is that of the two versions, by the measure of their kind; no estimate.
     """
+    return _verified(asked, documents, criteria, comparer, bounded=False)[0]
+
+
+def verify_in_steps(
+    asked: Verifications, documents: DocumentTable, criteria: Criteria, comparer: Comparer, most: int = STEP
+) -> Iterator[Edges | None]:
+    """What `verify` returns, in steps of bounded work, as if each pair were asked about alone.
+
+    Documents may come and go between two steps.
+
+    Args:
+        asked: those of one document side by side, or it costs more.
+        documents: the old ends.
+        criteria: what makes a pair a match.
+        comparer: of the pipeline.
+        most: pairs in one step.
+
+    Cost:
+        a step takes some 50 ms of work, or one pair where that takes longer.
+    """
+    start, size = 0, most
+    while start < len(asked):
+        at, step = slice(start, start + size), asked
+        if start or len(asked) > size:
+            step = replace(asked, rows=asked.rows[at], old=asked.old[at], kinds=asked.kinds[at])
+        edges, done = _verified(step, documents, criteria, comparer, bounded=True)
+        start, size = start + done, min(most, 2 * done)
+        yield edges
+
+
+def _verified(
+    asked: Verifications, documents: DocumentTable, criteria: Criteria, comparer: Comparer, *, bounded: bool
+) -> tuple[Edges | None, int]:
+    """The edges of the first pairs, and how many of those that were asked about these are."""
     old_rows = documents.rows(asked.old)
     at = np.flatnonzero((old_rows >= 0) & (asked.refs[asked.rows] != asked.old))
     if not at.size:
-        return None
+        return None, len(asked)
     pairs = Pairs(asked, documents, at, old_rows[at])
     near = pairs.near(criteria.retention_ms)
-    compared = comparer.compare(pairs, near, criteria)
-    sent = np.flatnonzero(pairs.recheck | (near & (compared.similarity >= criteria.threshold)))
-    return _edges(pairs, sent, compared) if sent.size else None
+    compared = comparer.compare(pairs, near, criteria, bounded=bounded)
+    count = compared.similarity.size
+    sent = np.flatnonzero(pairs.recheck[:count] | (near[:count] & (compared.similarity >= criteria.threshold)))
+    done = len(asked) if count == len(pairs) else int(at[count])
+    return _edges(pairs, sent, compared) if sent.size else None, done
 
 
 def _edges(pairs: Pairs, at: I64, compared: Compared) -> Edges:

@@ -6,8 +6,17 @@ from typing import NamedTuple
 from stream_lsh.errors import MalformedMessage
 from stream_lsh.records.model import SEVERAL, Column, Record, Values
 from stream_lsh.records.profile import Profile, folded
-from stream_lsh.records.standardise.catalog import MOST_LISTED, NOTHING, Standardise, standard_value, standardiser
+from stream_lsh.records.standardise.catalog import (
+    LONGEST_TEXT,
+    MOST_LISTED,
+    NOTHING,
+    Standardise,
+    standard_value,
+    standardiser,
+)
 
+LONGEST_RECORD = 4 * LONGEST_TEXT
+"""Characters of a record that are compared, of all fields together."""
 _MOST_PLANS, _MOST_COLUMNS = 256, 1_000
 
 
@@ -62,7 +71,11 @@ class Reader:
         self._plans: dict[tuple[str, ...], Plan] = {}
 
     def values(self, record: Record) -> Values:
-        """The standardised values of a record: as many as the profile has fields, "" for none."""
+        """The standardised values of a record: as many as the profile has fields, "" for none.
+
+        Guarantees:
+            at most `LONGEST_RECORD` characters together; where there are more, the longest values are cut.
+        """
         return self.read(record.fields)[0]
 
     def given(self, record: Record) -> dict[str, object]:
@@ -90,7 +103,7 @@ class Reader:
                     given[name] = raw[:MOST_LISTED] if isinstance(raw, list | tuple) else raw
                     break
             found.append(value)
-        return self._derived(found), given
+        return _bounded(self._derived(found)), given
 
     def _derived(self, found: list[str]) -> Values:
         """The values, with those that other fields stand in for."""
@@ -117,6 +130,26 @@ class Reader:
             if len(columns) <= _MOST_COLUMNS:
                 self._plans[columns] = found
         return found
+
+
+def _bounded(values: Values) -> Values:
+    """The values, those that are the longest cut to one length, so that there is room for all of them."""
+    if sum(map(len, values)) <= LONGEST_RECORD:
+        return values
+    room, left = LONGEST_RECORD, len(values)
+    for length in sorted(map(len, values)):
+        if length * left > room:
+            break
+        room, left = room - length, left - 1
+    return tuple(_cut(value, room // left) for value in values)
+
+
+def _cut(value: str, most: int) -> str:
+    """So many of the characters of a value; of several values those that are whole, or the beginning of the first."""
+    if len(value) <= most:
+        return value
+    whole, _, _ = value[: most + 1].rpartition(SEVERAL)
+    return whole or value[:most].rstrip()
 
 
 def missing_of(profile: Profile) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""The source of a page before it is parsed: bytes to characters, and tags that would take a parser hours.
+"""The source of a page before it is parsed: bytes to characters, and what would crash a parser or take it hours.
 
 Sources: HTML Living Standard, sections 13.2.3.2 (encoding sniffing) and 13.2.5.6 to 13.2.5.39 (tags and attributes).
 """
@@ -24,6 +24,8 @@ _SAYS = re.compile(
 _WIDER = {"shift_jis": "cp932", "euc_kr": "cp949", "gbk": "gb18030", "iso8859-11": "cp874"}
 """What browsers mean by these names: supersets."""
 
+_EXPANDING = {"&nGt;": "\u226b\u20d2", "&nLt;": "\u226a\u20d2"}
+"""The references that are longer as UTF-8 than as they are written: of all in HTML these two."""
 _SPACE = r"[\t\n\f\r ]"
 _ATTRIBUTE = (
     rf"[\t\n\f\r /]*+([^\t\n\f\r />][^\t\n\f\r />=]*+)"
@@ -83,6 +85,10 @@ def encodable(source: str) -> str:
 def parseable(source: str) -> str:
     """The page itself, or less of it where a parser would take too long for its length.
 
+    Fault (Resiliparse 2.0.1, lexbor): a character reference is decoded in the memory of its source.  One that is longer
+    afterwards overwrites what follows; 10,000 of them, and the process ends with a segmentation fault.  So these are
+    characters before the page is parsed.
+
     Minified scripts look like tags that never end, so a page gets a second chance without what is in its scripts.  If
     there is too much then too, nearly all tags are taken out; those stay that say what is not read.
 
@@ -95,6 +101,8 @@ def parseable(source: str) -> str:
         >>> parseable("<p" + "".join(f" a{n}" for n in range(251)) + ">Rain.</p><script defer>x</script>")
         ' Rain. <script></script>'
     """
+    for reference, characters in _EXPANDING.items():
+        source = source.replace(reference, characters)
     if not _overladen(source):
         return source
     source = _SCRIPT.sub("<script></script", source)

@@ -3,6 +3,9 @@
 import difflib
 from collections.abc import Iterable
 
+_ALIKE = 0.7
+"""Least similarity of a slip to what was meant."""
+
 
 def nearest(name: str, valid: Iterable[str]) -> str:
     """The valid name that looks most like `name`; the first one where nothing does.
@@ -13,3 +16,15 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     """
     names = list(valid)
     return difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.0)[0] if name else names[0]
+
+
+def resembling(name: str, valid: Iterable[str]) -> str | None:
+    """The valid name that `name` may be a slip of; None where none is that much alike.  Dashes in front do not count.
+
+    Example:
+        >>> resembling("--treshold", ["--threshold", "--quiet"]), resembling("--output", ["--threshold", "--quiet"])
+        ('--threshold', None)
+    """
+    by_letters = {one.lstrip("-"): one for one in valid}
+    found = difflib.get_close_matches(name.lstrip("-").lower(), by_letters, n=1, cutoff=_ALIKE)
+    return by_letters[found[0]] if found else None

@@ -3,8 +3,8 @@
 `layout` says how a message looks, `sections` which columns a section has; `ledger_record` has the record of the ledger.
 
     message         sections (all may be absent, but those with a !)
-    BANDS           POSTINGS  WATERMARKS  HORIZON
-    BUCKETS         as BANDS, and PASS: the changelog of the band-bucket table
+    BANDS           POSTINGS  WATERMARKS  HORIZON  LAG
+    BUCKETS         POSTINGS  WATERMARKS  HORIZON  PASS: the changelog of the band-bucket table
     CANDIDATES      CANDIDATES  WATERMARKS  HORIZON
     VERIFICATIONS   VERIFICATIONS  WATERMARKS  ABOUTS
     EDGES           RETIREMENTS  EDGES  WATERMARKS  ABOUTS  PAGE_COUNTS, and SIZES of the edges where the measure tells
@@ -44,6 +44,7 @@ from stream_lsh.wire.sections import (
     get_documents,
     get_edges,
     get_horizon,
+    get_lag,
     get_page_counts,
     get_pass,
     get_postings,
@@ -54,6 +55,7 @@ from stream_lsh.wire.sections import (
     put_documents,
     put_edges,
     put_horizon,
+    put_lag,
     put_page_counts,
     put_pass,
     put_postings,
@@ -233,6 +235,8 @@ def _bands(writer: Writer, frame: BandsFrame) -> Writer:
     if frame.postings is not None:
         put_postings(writer, frame.postings)
     put_progress(writer, frame.watermarks, frame.horizon)
+    if frame.lag is not None:
+        put_lag(writer, frame.lag)
     return writer
 
 
@@ -243,6 +247,7 @@ def _decode_bands(data: bytes | None, kind: Message, fingerprint: int) -> BandsF
         take_watermarks(found),
         take(found, Section.HORIZON, get_horizon),
         take(found, Section.PASS, get_pass) if kind == Message.BUCKETS else None,
+        take(found, Section.LAG, get_lag) if kind == Message.BANDS else None,
     )
     expect_no_more(found)
     return frame

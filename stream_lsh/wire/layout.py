@@ -98,6 +98,7 @@ class Section(IntEnum):
     MARK_NUMBERS = 28
     EVIDENCE = 29
     DECISIONS = 30
+    LAG = 31
 
 
 _HEADER = Struct("<4sBBHQII")

@@ -5,6 +5,8 @@
     documents    the topic that sign reads: refs are its offsets
     sources      the users' topics, each with its id in Kafka; null where the broker does not tell
     partitions   of the topic that sign reads: refs, keys and all topics depend on it
+    own          the pipeline's own topics, each with its id in Kafka; absent in older ones, and where the broker does
+                 not tell ids
     topics       the public ones, which hold what was said so far
     threshold    of the pairs in the ledger
     settings     of the scheme, by name
@@ -25,7 +27,11 @@ from stream_lsh.wire.fingerprint import Setting, differences, fingerprint
 
 FORMAT = 1
 
+LOST = "`An own topic that was deleted or cut` in docs/operations.md"
+"""Where the manual says what to do about a topic that has lost messages."""
+
 _AGAIN = "start over under another `app_id`"
+_DEFAULTS: Mapping[str, Any] = {"guards": {}, "stories": False, "mirror_share": 0.0, "own": {}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +48,13 @@ class Manifest:
     guards: Mapping[str, Setting] = field(default_factory=dict)
     stories: bool = False
     mirror_share: float = 0.0
+    own: Mapping[str, str] = field(default_factory=dict)
 
 
 def encode_manifest(manifest: Manifest) -> bytes:
     """The value of the record."""
     said = {"format": FORMAT, **asdict(manifest), "fingerprint": f"{fingerprint(manifest.settings):016x}"}
-    for name in ("stories", "mirror_share"):
+    for name in ("stories", "mirror_share", "own"):
         if not said[name]:
             del said[name]
     return json.dumps(said, ensure_ascii=False).encode()
@@ -61,14 +68,14 @@ def decode_manifest(value: bytes | None, topic: str) -> Manifest:
         DamagedBytes: it is no manifest, or was altered -> start over.
     """
     try:
-        said: dict[str, Any] = {"guards": {}, "stories": False, "mirror_share": 0.0, **json.loads(value or b"")}
+        said: dict[str, Any] = {**_DEFAULTS, **json.loads(value or b"")}
         if said["format"] != FORMAT:
             raise FutureFormat(
                 f"{topic}: got format {said['format']!r:.20}, expected {FORMAT}: another version of stream_lsh wrote "
                 f"it; start that version, or {_AGAIN}"
             )
         found = Manifest(**{name: said[name] for name in Manifest.__slots__})
-        for name in ("settings", "guards"):
+        for name in ("settings", "guards", "own"):
             if not isinstance(said[name], dict):
                 raise TypeError(f"{name} is no object")
         if not isinstance(found.stories, bool):
@@ -129,8 +136,16 @@ def _all_settings(manifest: Manifest) -> dict[str, Setting]:
 
 
 def _made_anew(ours: Manifest, theirs: Manifest) -> list[StreamLSHError]:
-    """Sources that were deleted and created anew; of one whose id was never told nothing is known."""
-    return [
+    """Topics that were deleted and created anew; one whose id is not known is not judged."""
+    recreated: list[StreamLSHError] = [
+        StateError(
+            f"{topic}: was deleted and created anew: its id is {ours.own[topic]}, expected {before}: what was in it is "
+            f"lost, and {ours.pipeline} goes by its offsets, which come again; see {LOST}"
+        )
+        for topic, before in theirs.own.items()
+        if ours.own.get(topic, before) != before
+    ]
+    return recreated + [
         StateError(
             f"{source}: was deleted and created anew: its id is {ours.sources[source]}, and the state of "
             f"{ours.pipeline} was built from {before}, whose offsets come again: {_AGAIN}"

@@ -4,9 +4,9 @@ Everything here returns or raises `InputError`, whatever the bytes are.
 """
 
 import json
+import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from math import isfinite
+from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn
 
 from stream_lsh.errors import MalformedMessage, UnusableDocument
@@ -18,6 +18,18 @@ MAX_AHEAD_MS = 3_600_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_MS, LAST_MS = -62_135_596_800_000, 253_402_300_799_999
 """The years 1 to 9999, as datetime has them."""
+
+EXPECTED_TIME = "ISO 8601, RFC 2822, or a number since 1970"
+AUTO = "auto"
+TIME_UNITS = (AUTO, "s", "ms", "us", "ns")
+"""Units of numbers that are times; AUTO is the one in which the number lies between 1973 and 5138."""
+_IN_WORDS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+_PER_MS = {"ms": 1, "us": 1_000, "ns": 1_000_000}
+_LEAST = {"s": 10**8, "ms": 10**11, "us": 10**14, "ns": 10**17}
+FIRST_SURE_MS = _LEAST["ms"]
+"""In March 1973; no message was stamped before, and what would be earlier in milliseconds is in seconds."""
+_NUMBER = re.compile(r"[+-]?[0-9]{1,24}(\.[0-9]{0,9})?")
+_LONGEST_DATE = 100
 
 
 def key_of_message(value: bytes | None, key: bytes | None, max_bytes: int, *, keyed: bool) -> str | None:
@@ -115,33 +127,135 @@ def shown(value: object) -> str:
     return f"{kinds.get(type(value), 'a number')} {text[:60]}".rstrip()
 
 
-def time_of_message(time: str | int | float | None, fallback_time_ms: int, max_ahead_ms: int | None) -> int:
-    """Milliseconds since the epoch, rounded down.
+def as_iso(time_ms: int) -> str:
+    """A time as every message may have it, whatever the unit of its numbers is.
+
+    Example:
+        >>> as_iso(1714564800005)
+        '2024-05-01T12:00:00.005Z'
+    """
+    return (_EPOCH + timedelta(milliseconds=time_ms)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def latest_time_ms(timestamp_ms: int | None, max_ahead_ms: int | None, now_ms: int | None) -> int | None:
+    """The latest time that a message may have; None: any.
+
+    Args:
+        timestamp_ms: of the message; None where it has none.
+        max_ahead_ms: how far the time may be ahead of timestamp and clock, and the timestamp ahead of the clock; None:
+            as far as it likes.
+        now_ms: the clock; None where there is none.
+
+    Raises:
+        UnusableDocument: time.  The timestamp is too far ahead of the clock.
+    """
+    if max_ahead_ms is None:
+        return None
+    if now_ms is not None and timestamp_ms is not None and timestamp_ms > now_ms + max_ahead_ms:
+        raise UnusableDocument(
+            "time",
+            f"got a message whose timestamp is {timestamp_ms - now_ms} ms ahead of the clock of the worker, expected "
+            f"at most {max_ahead_ms} ms: the clock of the producer or that of the worker is wrong",
+        )
+    earliest = min((at for at in (timestamp_ms, now_ms) if at is not None), default=None)
+    return None if earliest is None else earliest + max_ahead_ms
+
+
+def time_of_message(
+    time: str | int | float | None,
+    fallback_time_ms: int | None,
+    latest_ms: int | None = None,
+    unit: str = AUTO,
+) -> int:
+    """The event time of a message, in milliseconds since the epoch.
+
+    Args:
+        time: what the message has: ISO 8601 (without a zone: UTC), a date of mail (RFC 2822), or a number since the
+            epoch, which may be a string of digits.
+        fallback_time_ms: where the message has none; None where there is nothing to fall back to.
+        latest_ms: a time that is later is rejected; None: none is.
+        unit: of numbers, one of TIME_UNITS.
 
     Raises:
         MalformedMessage, UnusableDocument: time.
+
+    Example:
+        >>> [time_of_message(time, None) for time in (1714564800, 1714564800000, "1714564800.5")]
+        [1714564800000, 1714564800000, 1714564800500]
+        >>> time_of_message("Wed, 01 May 2024 14:00:00 +0200", None)
+        1714564800000
+        >>> time_of_message(5, None, unit="ms")
+        5
     """
     if time is None:
-        return fallback_time_ms
-    if isinstance(time, str):
-        try:
-            moment = datetime.fromisoformat(time)
-        except ValueError:
-            raise MalformedMessage(
-                "time", f"got {shown(time)} as a time, expected ISO 8601, such as 2024-05-01T12:00:00Z"
-            ) from None
-        since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
-        time_ms = since.days * 86_400_000 + since.seconds * 1_000 + since.microseconds // 1_000
-    else:
-        if not isfinite(time) or not FIRST_MS <= time <= LAST_MS:
-            raise MalformedMessage(
-                "time", f"got {time!r:.40} as a time, expected milliseconds since 1970: is it in other units?"
+        if fallback_time_ms is None:
+            raise UnusableDocument(
+                "time", "got neither a time nor a timestamp of the message after 1973, expected one of them"
             )
-        time_ms = int(time // 1)
-    if max_ahead_ms is not None and time_ms > fallback_time_ms + max_ahead_ms:
+        return fallback_time_ms
+    time_ms = _time_of_text(time.strip(), unit) if isinstance(time, str) else _time_of_number(time, unit)
+    if latest_ms is not None and time_ms > latest_ms:
         raise UnusableDocument(
             "time",
-            f"got a time of {time_ms} ms, {time_ms - fallback_time_ms} ms ahead of the message, expected at most "
-            f"{max_ahead_ms} ms: a wrong clock, or other units",
+            f"got a time of {time_ms} ms, {time_ms - latest_ms} ms later than `max_ahead` allows: a wrong clock, or "
+            "another `time_unit`?",
         )
     return time_ms
+
+
+def _time_of_text(text: str, unit: str) -> int:
+    # datetime reads 13 digits as a day, any character, hours and minutes; in AUTO no number of eight digits is a time.
+    if _NUMBER.fullmatch(text) and not (unit == AUTO and len(text) == len("20240501")):
+        return _time_of_number(float(text) if "." in text else int(text), unit)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = _moment_of_mail(text)
+    since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
+    time_ms = since.days * 86_400_000 + since.seconds * 1_000 + since.microseconds // 1_000
+    if not FIRST_MS <= time_ms <= LAST_MS:
+        raise MalformedMessage("time", f"got {shown(text)} as a time, expected one from the year 1 to 9999, in UTC")
+    return time_ms
+
+
+def _moment_of_mail(text: str) -> datetime:
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - loads much that only such dates need
+
+    try:
+        if len(text) > _LONGEST_DATE:
+            raise ValueError
+        return parsedate_to_datetime(text)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        raise MalformedMessage(
+            "time",
+            f"got {shown(text)} as a time, expected {EXPECTED_TIME}, such as 2024-05-01T12:00:00Z, Wed, 01 May 2024 "
+            "12:00:00 GMT, or 1714564800000",
+        ) from None
+
+
+def _time_of_number(time: float, unit: str) -> int:
+    if unit == AUTO:
+        unit = _unit_of(time)
+    # False for infinity and nan, and no integer is too long for it.
+    found = time * 1_000 if unit == "s" else time // _PER_MS[unit]
+    if not FIRST_MS <= found <= LAST_MS:
+        raise MalformedMessage(
+            "time",
+            f"got {time!r:.40} as a time, expected {_IN_WORDS[unit]} since 1970, from the year 1 to 9999: is it in "
+            "other units?",
+        )
+    return round(found)
+
+
+def _unit_of(time: float) -> str:
+    """The unit in which a number is a time from 1973 to 5138; before 1966 they are milliseconds."""
+    if time <= -FIRST_SURE_MS:
+        return "ms"
+    for unit, least in _LEAST.items():
+        if least <= time < 1_000 * least:
+            return unit
+    raise MalformedMessage(
+        "time",
+        f"got {time!r:.40} as a time, expected seconds or milliseconds since 1970, in March 1973 or later: leave the "
+        "time out where it is not known, or name the unit with `time_unit`",
+    )

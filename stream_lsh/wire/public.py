@@ -9,11 +9,15 @@
     clusters   the cluster's id        cluster event size members representative merged_from?          no more: header
                                        split_from? first_time last_time version                        `merged_into`, or
                                        headline? sources? source_count? first?                         closed: none
+                                       members_omitted? merged_from_omitted?
     mirror-    ["left","right"]        left right left_pages right_pages left_mirrored right_mirrored  no more
     sites      as compact JSON         left_share right_share direction first_time
 
 The last four of `clusters` are there with stories: `sources` are objects of source, first_time and documents, `first`
 is one of id, source and time.
+
+No message is larger than `PUBLIC_BYTES`.  Where the ids of a cluster do not fit, its lists hold the first ones, and
+`members_omitted` and `merged_from_omitted` count the others.
 
 Times are milliseconds since the epoch.  A key depends on the ids alone, so that a withdrawal meets what it withdraws.
 An id that holds a lone surrogate (a file can have one, a Kafka key cannot) is escaped in JSON, and three bytes in a key
@@ -22,7 +26,8 @@ that is an id or in a header.
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from itertools import accumulate, takewhile
+from typing import Any, Protocol
 
 import msgspec
 
@@ -33,6 +38,12 @@ from stream_lsh.ledger.table import Table, columns_of
 Headers = list[tuple[str, bytes]]
 PublicMessage = tuple[bytes, bytes | None, Headers]
 """Key, value, headers."""
+PUBLIC_BYTES = 256 * 1024
+"""The largest message of a topic of results: a quarter of what a broker takes by default, whatever is configured."""
+VALUE_BYTES = PUBLIC_BYTES - 16_384
+"""The largest value beside a key of two ids and the headers."""
+_LISTS_BYTES = 64
+"""What names and counts of lists add to a value without them."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -85,6 +96,8 @@ class _Cluster(msgspec.Struct, gc=False):
     sources: list[_Outlet] | msgspec.UnsetType = msgspec.UNSET
     source_count: int | msgspec.UnsetType = msgspec.UNSET
     first: _First | msgspec.UnsetType = msgspec.UNSET
+    members_omitted: int | msgspec.UnsetType = msgspec.UNSET
+    merged_from_omitted: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class _Mirror(msgspec.Struct, gc=False):
@@ -163,8 +176,44 @@ def cluster_messages(changes: Sequence[ClusterChange], version: int) -> list[Pub
             if told is not None:
                 value.headline, value.source_count = told.headline, told.source_count
                 value.sources, value.first = [_Outlet(*outlet) for outlet in told.sources], _First(*told.first)
-            messages.append((as_utf8(id), as_json(value), []))
+            messages.append((as_utf8(id), bounded_json(value), []))
     return messages
+
+
+class Listing(Protocol):
+    """A value that lists members and what was merged, and counts those that it omits."""
+
+    members: Any
+    merged_from: Any
+    members_omitted: int | msgspec.UnsetType
+    merged_from_omitted: int | msgspec.UnsetType
+
+
+def bounded_json(value: Listing) -> bytes:
+    """A value of at most `VALUE_BYTES`: its lists hold as many of their first entries as fit; changes the value.
+
+    Where both lists are too long, each gets at least half of the room.
+    """
+    data = as_json(value)
+    if len(data) <= VALUE_BYTES:
+        return data
+    members, merged = value.members, value.merged_from or ()
+    value.members, value.merged_from = (), msgspec.UNSET
+    value.members_omitted = value.merged_from_omitted = 0
+    room = VALUE_BYTES - len(as_json(value)) - _LISTS_BYTES
+    sizes = [len(as_json(one)) + 1 for one in merged]
+    value.members = _first_within(members, max(room // 2, room - sum(sizes)))
+    room -= sum(len(as_json(one)) + 1 for one in value.members)
+    value.merged_from = _first_within(merged, room) or msgspec.UNSET
+    value.members_omitted = len(members) - len(value.members) or msgspec.UNSET
+    value.merged_from_omitted = len(merged) - len(value.merged_from or ()) or msgspec.UNSET
+    return as_json(value)
+
+
+def _first_within(entries: Sequence[Any], room: int) -> Sequence[Any]:
+    """The first entries of a list that take at most `room` bytes in it."""
+    ends = accumulate(len(as_json(entry)) + 1 for entry in entries)
+    return entries[: sum(1 for _ in takewhile(lambda end: end <= room, ends))]
 
 
 def mirror_messages(changes: Sequence[MirrorChange], min_share: float) -> list[PublicMessage]:

@@ -6,14 +6,17 @@
     members    the record's id         entity similarity? time                                         in none: header
                                                                                                        `reason`
     entities   the entity's id         entity event size members golden merged_from? split_from?       no more: header
-                                       first_time last_time version                                    `merged_into`, or
-                                                                                                       closed: none
+                                       first_time last_time version members_omitted?                   `merged_into`, or
+                                       golden_omitted? merged_from_omitted?                            closed: none
 
 `similarity` is the probability of a match by the measure `fellegi-sunter`, `score` the evidence in bits that it comes
 from: that of the prior and the `weights`, bits by comparison, where both records have a value.  A profile that has
 learned nothing has the measure `weighted`: then both are the weighted mean, and weights its parts.  `rules` are the
 blocks that both records are in, `members` objects of id and source, the newest first, at most 100, and `golden` the
 golden record: values as they were given, by the names of the profile's fields.
+
+As with clusters, lists hold what fits.  A golden record has at most `GOLDEN_BYTES`: fields that would exceed them, in
+the order of the profile, are omitted, and `golden_omitted` counts them.
 """
 
 import json
@@ -27,10 +30,13 @@ from stream_lsh.records.block.blocker import blocker_of
 from stream_lsh.records.evidence import Named
 from stream_lsh.records.model import RecordMatch
 from stream_lsh.records.profile import Profile
-from stream_lsh.wire.public import PublicMessage, as_json, as_utf8, withdrawal
+from stream_lsh.wire.public import PublicMessage, as_json, as_utf8, bounded_json, withdrawal
+from stream_lsh.wire.record import MAX_RECORD_BYTES
 from stream_lsh.wire.results import Told
 
 LEARNED, FALLBACK = "fellegi-sunter", "weighted"
+GOLDEN_BYTES = MAX_RECORD_BYTES
+"""The largest golden record: that of a single record always fits."""
 
 
 class _Pair(msgspec.Struct, gc=False):
@@ -69,6 +75,9 @@ class _Entity(msgspec.Struct, gc=False):
     first_time: int
     last_time: int
     version: int
+    members_omitted: int | msgspec.UnsetType = msgspec.UNSET
+    golden_omitted: int | msgspec.UnsetType = msgspec.UNSET
+    merged_from_omitted: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class PairWriter:
@@ -148,25 +157,40 @@ def entity_messages(changes: Sequence[ClusterChange], version: int) -> list[Publ
             into = change.merged_into
             messages.append((key, None, [] if into is None else [("merged_into", as_utf8(into))]))
         else:
-            messages.append((key, as_json(entity_value(change, version)), []))
+            messages.append((key, bounded_json(_entity(change, version)), []))
     return messages
 
 
-def entity_value(change: ClusterChange, version: int) -> msgspec.Struct:
-    """What is said of an entity that there is."""
+def _entity(change: ClusterChange, version: int) -> _Entity:
+    """The value of an entity, with as much of its golden record as fits."""
     told = change.told if isinstance(change.told, EntityTelling) else EntityTelling((), "{}")
+    golden = json.loads(told.golden)
+    kept = _within(golden, GOLDEN_BYTES) if len(told.golden) > GOLDEN_BYTES // 4 else golden
     return _Entity(
         change.id,
         change.event or "",
         change.size,
         [_Of(*member) for member in told.members],
-        json.loads(told.golden),
+        kept,
         change.merged_from or msgspec.UNSET,
         msgspec.UNSET if change.split_from is None else change.split_from,
         change.first_time_ms,
         change.last_time_ms,
         version,
+        golden_omitted=len(golden) - len(kept) or msgspec.UNSET,
     )
+
+
+def _within(golden: dict[str, Any], room: int) -> dict[str, Any]:
+    """The fields that take at most `room` bytes together, each in its turn, those that are too large left out."""
+    kept: dict[str, Any] = {}
+    size = 1
+    for name, value in golden.items():
+        more = len(as_json({name: value})) - 1  # without braces, and with a comma
+        if size + more <= room:
+            kept[name] = value
+            size += more
+    return kept
 
 
 class RecordResults:

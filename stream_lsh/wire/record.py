@@ -9,7 +9,7 @@
 Columns are those of a profile, by any of the names that it has for them, in any case.  A value is a text, a number, a
 boolean (which is the text true or false), null, which is none, or a list of these.  Columns that the profile does not
 name may be anything.  No value is wrong in itself: a day that does not exist stays a text, a name of ten thousand
-characters is compared by its first ones.
+characters is compared by its first ones.  So are the longest values of a record with more than 16,384 characters.
 
 In a keyed source the key is the id, and the first of the profile's id columns that is given must equal it.  In one that
 is not, that column is the id, and the key counts only where there is none.  The source is the first of the profile's
@@ -20,6 +20,10 @@ source columns that has one, "" without; control characters are dropped from it.
     utf8    not UTF-8                               id      missing, empty, too long, of a wrong type
     field   a value of a wrong type                 time    cannot be read, or lies in the future
     size    larger than allowed                     source  too long, of a wrong type
+
+Messages between the steps carry what was given with every pair of the record, and golden records are made of it.  So
+the values of the profile's columns have a limit of their own, `MAX_RECORD_BYTES`, whatever a message may have beside
+them.
 """
 
 import re
@@ -34,13 +38,17 @@ from stream_lsh.errors import MalformedMessage, UnusableDocument
 from stream_lsh.model import About, Document
 from stream_lsh.records.model import Record, Values, as_text
 from stream_lsh.records.reading import Reader
+from stream_lsh.wire.cut import FRAME_BYTES
 from stream_lsh.wire.given import given
 from stream_lsh.wire.ids import key_id_of
 from stream_lsh.wire.message import (
+    AUTO,
+    EXPECTED_TIME,
     MAX_AHEAD_MS,
     MAX_DOCUMENT_BYTES,
     id_of_message,
     key_of_message,
+    latest_time_ms,
     object_of,
     time_of_message,
     typed,
@@ -50,7 +58,12 @@ from stream_lsh.wire.source import DEFAULT_NAMES, FieldNames
 NESTED = "fields"
 """What may hold the columns, so that none of them is taken for the time of the record."""
 LONGEST_SOURCE = 100
+MAX_RECORD_BYTES = FRAME_BYTES // 2
+"""The most bytes of a record's values, as JSON as they were given: a message that has both ends of a pair has room for
+two records.  Those that are compared are fewer, see `LONGEST_RECORD`."""
 
+_MOST_BITS = 1_000
+"""Of an integer: golden records read again what was given, and the decoder does not take thousands of digits."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
@@ -77,11 +90,17 @@ class ParsedRecord(NamedTuple):
 
     @property
     def document(self) -> Document:
-        """The record as the steps of a pipeline take it: its values are what is compared, what was given is told."""
+        """The record as the steps of a pipeline take it: its values are what is compared, what was given is told.
+
+        Raises:
+            UnusableDocument: size; the values are larger than `MAX_RECORD_BYTES`.
+        """
         if self.deleted:
             return Document(self.id, None, self.time_ms)
-        about = About(_encode(self.given).decode(), self.source)
-        return Document(self.id, as_text(self.values, self.id), self.time_ms, about)
+        about = _encode(self.given)
+        if len(about) > MAX_RECORD_BYTES:
+            raise _too_large(len(about), {name: len(_encode(value)) for name, value in self.given.items()})
+        return Document(self.id, as_text(self.values, self.id), self.time_ms, About(about.decode(), self.source))
 
 
 def parse_record(
@@ -89,9 +108,11 @@ def parse_record(
     key: bytes | None,
     *,
     reader: Reader,
-    fallback_time_ms: int,
+    fallback_time_ms: int | None,
     max_bytes: int = MAX_DOCUMENT_BYTES,
     max_ahead_ms: int | None = MAX_AHEAD_MS,
+    now_ms: int | None = None,
+    time_unit: str = AUTO,
     names: FieldNames = DEFAULT_NAMES,
     keyed: bool = True,
 ) -> ParsedRecord:
@@ -101,9 +122,12 @@ def parse_record(
         value: the message's value.
         key: the message's key; None where it has none.
         reader: of the profile, made once.
-        fallback_time_ms: the event time of a record that has none (the Kafka timestamp).
+        fallback_time_ms: the event time of a record that has none (the Kafka timestamp); None: it must have one.
         max_bytes: the size above which a value is not even read.
-        max_ahead_ms: how far beyond `fallback_time_ms` a time may lie; None where there is nothing to compare it with.
+        max_ahead_ms: how far a time may lie ahead of `fallback_time_ms` and of the clock, and the former ahead of the
+            clock; None: as far as it likes.  A deletion is not held to it.
+        now_ms: the clock; None where there is none.
+        time_unit: of times that are numbers, one of TIME_UNITS.
         names: what the source calls `time` and `deleted`; id and source are columns of the profile.
         keyed: whether the key is the id: then a message without one is an error, and so is another id in the value.
     Guarantees:
@@ -126,10 +150,10 @@ def parse_record(
     """
     key_id = key_of_message(value, key, max_bytes, keyed=keyed)
     if value is None:
-        return ParsedRecord(cast("str", key_id), (), {}, "", fallback_time_ms, deleted=True)
+        return ParsedRecord(cast("str", key_id), (), {}, "", fallback_time_ms or 0, deleted=True)
     top, plain = _object(value)
     deleted = typed(top, names.deleted, (bool,), "json", "true or false")
-    time = typed(top, names.time, (str, int, float), "time", "ISO 8601 or epoch milliseconds")
+    time = typed(top, names.time, (str, int, float), "time", EXPECTED_TIME)
     columns = _columns(top)
     id_name, value_id = _id_in(top, columns, reader)
     if key is not None and not keyed and value_id is None:
@@ -140,10 +164,12 @@ def parse_record(
             "id", f"got neither a key nor one of the columns {expected}, expected an id: is `id_columns` right?"
         )
     id = id_of_message(value_id, key_id, id_name)
-    time_ms = time_of_message(time, fallback_time_ms, max_ahead_ms)
     source = _source_in(top, columns, reader)
     if deleted:
+        time_ms = time_of_message(time, fallback_time_ms or 0, unit=time_unit)
         return ParsedRecord(id, (), {}, source, time_ms, deleted=True)
+    latest_ms = latest_time_ms(fallback_time_ms, max_ahead_ms, now_ms)
+    time_ms = time_of_message(time, fallback_time_ms, latest_ms, time_unit)
     values, given = reader.read(columns)
     if not plain:
         given = {name: _storable(one) for name, one in given.items()}
@@ -162,6 +188,16 @@ def record_document(reader: Reader, record: Record) -> Document:
     values, told = reader.read(record.fields)
     told = {name: _storable(one) for name, one in told.items()}
     return ParsedRecord(checked.id, values, told, checked_source(record.source, "source"), checked.time_ms).document
+
+
+def _too_large(size: int, sizes: Mapping[str, int]) -> UnusableDocument:
+    """The error for a record of that many bytes, given those of each field."""
+    largest = max(sizes, key=sizes.__getitem__)
+    return UnusableDocument(
+        "size",
+        f"got {size} bytes in the fields of the profile, {sizes[largest]} of them in `{_short(largest)}`, expected at "
+        f"most {MAX_RECORD_BYTES} together: shorten it, or leave it out of the profile",
+    )
 
 
 def _object(value: bytes) -> tuple[dict[str, Any], bool]:
@@ -232,4 +268,6 @@ def _storable(value: object) -> object:
         return _SURROGATES.sub("", value)
     if isinstance(value, list):
         return [_storable(one) for one in value]
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return None
     return None if isinstance(value, float) and not isfinite(value) else value

@@ -18,6 +18,7 @@
                     WATERMARK_TABLE
     HORIZON         i64 time, u32 n, u32 0 | floors i64[n]
     PASS            i64 began, u8 ended, 7 zeros
+    LAG             u64 bytes
     DOCUMENTS       u32 n, u32 m, u32 slots, u32 width | refs u64[n] | times i64[n] | keep_until i64[n] |
                     digests u64[n] | live u8[n] | signatures u32[n*slots] | retired_rows u32[m], ascending |
                     retired_refs u64[m] | retired_buckets u64[m*width] | ids strings[n] | texts texts[n]
@@ -64,6 +65,7 @@ _ORIGIN = Struct("<iI")
 _MARK = Struct("<qqiB3x")
 _HORIZON = Struct("<qII")
 _PASS = Struct("<q?7x")
+_LAG = Struct("<Q")
 _PAGE_COUNTS = Struct("<Iiqq??6x")
 
 
@@ -311,6 +313,19 @@ def get_horizon(reader: Reader) -> Horizon:
     """The section of a horizon."""
     time_ms, n, _ = reader.fields(_HORIZON)
     return Horizon(time_ms, tuple(reader.numbers(I64, n).tolist()))
+
+
+def put_lag(writer: Writer, lag: int) -> None:
+    """The section LAG."""
+    writer.begin(Section.LAG)
+    writer.raw(_LAG.pack(lag))
+    writer.end()
+
+
+def get_lag(reader: Reader) -> int:
+    """The section LAG."""
+    (lag,) = reader.fields(_LAG)
+    return int(lag)
 
 
 def put_pass(writer: Writer, copied: Pass) -> None:

@@ -3,8 +3,8 @@
     value                       the document
     null                        is deleted
     {"deleted": true, ...}      is deleted
-    {"id"?, "text", "time"?}    has this text; `id` a string or an integer, `time` ISO 8601 (without a zone: UTC) or
-                                epoch milliseconds; every other field is ignored
+    {"id"?, "text", "time"?}    has this text; `id` a string or an integer, `time` ISO 8601 (without a zone: UTC),
+                                RFC 2822, or a number since the epoch; every other field is ignored
 
 A pipeline with stories reads `title`, `source` and `url` as well, strings (see `about`).
 
@@ -24,7 +24,7 @@ does not take goes the slow way, through the standard library: there an escaped 
 fine, and everything else is told apart, so that the message says what is wrong.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol, cast
@@ -37,12 +37,15 @@ from stream_lsh.text.page import Mode, has_tags, read_page
 from stream_lsh.wire.about import about_of
 from stream_lsh.wire.ids import checked_id, key_id_of
 from stream_lsh.wire.message import (
+    AUTO,
+    EXPECTED_TIME,
     FIRST_MS,
     LAST_MS,
     MAX_AHEAD_MS,
     MAX_DOCUMENT_BYTES,
     id_of_message,
     key_of_message,
+    latest_time_ms,
     object_of,
     time_of_message,
     typed,
@@ -87,18 +90,20 @@ class _Fields(Protocol):
     text: str | None
     time: str | int | float | None
     deleted: bool | None
-    title: str | None
-    source: str | None
-    url: str | None
+    title: str | int | None
+    source: str | int | None
+    url: str | int | None
 
 
 def parse_document(
     value: bytes | None,
     key: bytes | None,
     *,
-    fallback_time_ms: int,
+    fallback_time_ms: int | None,
     max_bytes: int = MAX_DOCUMENT_BYTES,
     max_ahead_ms: int | None = MAX_AHEAD_MS,
+    now_ms: int | None = None,
+    time_unit: str = AUTO,
     names: FieldNames = DEFAULT_NAMES,
     keyed: bool = True,
     stories: bool = False,
@@ -109,9 +114,12 @@ def parse_document(
     Args:
         value: the message's value.
         key: the message's key; None where it has none.
-        fallback_time_ms: the event time of a document that has none (the Kafka timestamp).
+        fallback_time_ms: the event time of a document that has none (the Kafka timestamp); None: it must have one.
         max_bytes: the size above which a value is not even read.
-        max_ahead_ms: how far beyond `fallback_time_ms` a time may lie; None where there is nothing to compare it with.
+        max_ahead_ms: how far a time may lie ahead of `fallback_time_ms` and of the clock, and the former ahead of the
+            clock; None: as far as it likes.  A deletion is not held to it.
+        now_ms: the clock; None where there is none.
+        time_unit: of times that are numbers, one of TIME_UNITS.
         names: what the source calls its fields.
         keyed: whether the key is the id: then a message without one is an error, and so is another `id`.
         stories: read what these tell of the document, too.
@@ -137,17 +145,29 @@ def parse_document(
     """
     key_id = key_of_message(value, key, max_bytes, keyed=keyed)
     if value is None:
-        return Document(cast("str", key_id), None, fallback_time_ms)
+        return Document(cast("str", key_id), None, fallback_time_ms or 0)
     fields = _read(value, names, stories)
     if key is not None and not keyed and fields.id is None:
         key_id = key_id_of(key)
+    id = id_of_message(fields.id, key_id, names.id)
+    if fields.deleted:
+        return Document(id, None, time_of_message(fields.time, fallback_time_ms or 0, unit=time_unit))
+    latest_ms = latest_time_ms(fallback_time_ms, max_ahead_ms, now_ms)
     if html not in ("off", RAW):
-        latest_ms = LAST_MS if max_ahead_ms is None else fallback_time_ms + max_ahead_ms
-        _read_page(fields, html, latest_ms, names if stories else None)
-    document = _document(fields, key_id, fallback_time_ms, max_ahead_ms, names)
-    if not stories or document.text is None:
-        return document
-    return document._replace(about=_about(fields, "" if html == RAW else document.text, names))
+        published_ms = _read_page(fields, html, names if stories else None)
+        # What a page says of itself is no reason to put it aside.
+        if published_ms is not None and FIRST_MS <= published_ms <= (LAST_MS if latest_ms is None else latest_ms):
+            fallback_time_ms = published_ms
+    time_ms = time_of_message(fields.time, fallback_time_ms, latest_ms, time_unit)
+    if fields.text is None:
+        raise MalformedMessage(
+            "text",
+            f"got no `{names.text}`, expected a string; to delete a document send a null value or "
+            f"`{names.deleted}`: true",
+        )
+    if not stories:
+        return Document(id, fields.text, time_ms)
+    return Document(id, fields.text, time_ms, _about(fields, "" if html == RAW else fields.text, names))
 
 
 def parse_lines(
@@ -156,6 +176,7 @@ def parse_lines(
     fallback_time_ms: int = 0,
     max_bytes: int = MAX_DOCUMENT_BYTES,
     max_ahead_ms: int | None = None,
+    time_unit: str = AUTO,
     names: FieldNames = DEFAULT_NAMES,
     stories: bool = False,
     html: str = "off",
@@ -194,6 +215,7 @@ def parse_lines(
                 fallback_time_ms=fallback_time_ms,
                 max_bytes=max_bytes,
                 max_ahead_ms=max_ahead_ms,
+                time_unit=time_unit,
                 names=names,
                 keyed=False,
                 stories=stories,
@@ -214,7 +236,7 @@ def _decoder(names: FieldNames, stories: bool) -> Callable[[bytes], _Fields]:
         ("deleted", bool | None, None),
     ]
     if stories:
-        fields += [(field, str | None, None) for field in _TOLD if _holder(field, names) == field]
+        fields += [(field, str | int | None, None) for field in _TOLD if _holder(field, names) == field]
     rename = {field: getattr(names, field) for field, _, _ in fields}
     shape = msgspec.defstruct("Fields", fields, rename=rename, gc=False)
     return cast("Callable[[bytes], _Fields]", msgspec.json.Decoder(shape).decode)
@@ -233,28 +255,36 @@ def _about(fields: _Fields, text: str, names: FieldNames) -> About:
     return about_of(
         text,
         typed(held, names.title, (str,), "title", "a string") or "",
-        typed(held, names.source, (str,), "source", "a string") or "",
+        _outlet(held, names.source),
         typed(held, names.url, (str,), "url", "a string") or "",
     )
 
 
-def _read_page(fields: _Fields, mode: str, latest_ms: int, names: FieldNames | None) -> None:
-    """Put what is read of a page in place of its source; with names, for stories, what it says of itself too."""
+def _outlet(held: Mapping[str, Any], name: str) -> str:
+    """The outlet, which may be a number as ids may."""
+    outlet = typed(held, name, (str, int), "source", "a string or an integer")
+    return "" if outlet is None else str(outlet)
+
+
+def _read_page(fields: _Fields, mode: str, names: FieldNames | None) -> int | None:
+    """Put the text of a page in place of its source; with names, for stories, its title, URL and site too.
+
+    Returns:
+        when the page says that it was published.
+    """
     if fields.text is None or not has_tags(fields.text):
-        return
+        return None
     page = read_page(fields.text, cast("Mode", mode))
     fields.text = page.text
     if names is None:
-        return
+        return None
     told = {"title": page.title, "url": page.url}
     if not getattr(fields, _holder("url", names)):  # then the host is no worse a name of the outlet
         told["source"] = page.site
     for field, value in told.items():
         if _holder(field, names) == field and not getattr(fields, field):
             setattr(fields, field, value)
-    # What a page says of itself is no reason to put it aside.
-    if fields.time is None and page.published_ms is not None and FIRST_MS <= page.published_ms <= latest_ms:
-        fields.time = page.published_ms
+    return page.published_ms
 
 
 def _read(value: bytes, names: FieldNames, stories: bool) -> _Fields:
@@ -280,23 +310,7 @@ def _read_slowly(value: bytes, names: FieldNames, stories: bool) -> _Fields:
     return _SlowFields(
         typed(found, names.id, (str, int), "id", "a string or an integer"),
         typed(found, names.text, (str,), "text", "a string"),
-        typed(found, names.time, (str, int, float), "time", "ISO 8601 or epoch milliseconds"),
+        typed(found, names.time, (str, int, float), "time", EXPECTED_TIME),
         typed(found, names.deleted, (bool,), "json", "true or false"),
         *((found.get(getattr(names, field)) for field in _TOLD) if stories else ()),
     )
-
-
-def _document(
-    fields: _Fields, key_id: str | None, fallback_time_ms: int, max_ahead_ms: int | None, names: FieldNames
-) -> Document:
-    document_id = id_of_message(fields.id, key_id, names.id)
-    time_ms = time_of_message(fields.time, fallback_time_ms, max_ahead_ms)
-    if fields.deleted:
-        return Document(document_id, None, time_ms)
-    if fields.text is None:
-        raise MalformedMessage(
-            "text",
-            f"got no `{names.text}`, expected a string; to delete a document send a null value or "
-            f"`{names.deleted}`: true",
-        )
-    return Document(document_id, fields.text, time_ms)

@@ -19,10 +19,13 @@ from stream_lsh.errors import InputError
 from stream_lsh.model import Document
 from stream_lsh.wire.ids import key_id_of
 from stream_lsh.wire.message import (
+    AUTO,
+    EXPECTED_TIME,
     MAX_AHEAD_MS,
     MAX_DOCUMENT_BYTES,
     id_of_message,
     key_of_message,
+    latest_time_ms,
     object_of,
     time_of_message,
     typed,
@@ -54,9 +57,11 @@ def parse_valued(
     key: bytes | None,
     *,
     form: Form,
-    fallback_time_ms: int,
+    fallback_time_ms: int | None,
     max_bytes: int = MAX_DOCUMENT_BYTES,
     max_ahead_ms: int | None = MAX_AHEAD_MS,
+    now_ms: int | None = None,
+    time_unit: str = AUTO,
     names: FieldNames = DEFAULT_NAMES,
     keyed: bool = True,
 ) -> Document:
@@ -66,9 +71,12 @@ def parse_valued(
         value: the message's value.
         key: the message's key; None where it has none.
         form: what is compared.
-        fallback_time_ms: the event time of what has none (the Kafka timestamp).
+        fallback_time_ms: the event time of what has none (the Kafka timestamp); None: it must have one.
         max_bytes: the size above which a value is not even read.
-        max_ahead_ms: how far beyond `fallback_time_ms` a time may lie; None where there is nothing to compare it with.
+        max_ahead_ms: how far a time may lie ahead of `fallback_time_ms` and of the clock, and the former ahead of the
+            clock; None: as far as it likes.  A deletion is not held to it.
+        now_ms: the clock; None where there is none.
+        time_unit: of times that are numbers, one of TIME_UNITS.
         names: what the source calls its fields.
         keyed: whether the key is the id: then a message without one is an error, and so is another `id`.
     Guarantees:
@@ -88,17 +96,20 @@ def parse_valued(
     """
     key_id = key_of_message(value, key, max_bytes, keyed=keyed)
     if value is None:
-        return Document(cast("str", key_id), None, fallback_time_ms)
+        return Document(cast("str", key_id), None, fallback_time_ms or 0)
     name = getattr(names, form.field)
     found = _object(value, name)
     value_id = typed(found, names.id, (str, int), "id", "a string or an integer")
     deleted = typed(found, names.deleted, (bool,), "json", "true or false")
-    time = typed(found, names.time, (str, int, float), "time", "ISO 8601 or epoch milliseconds")
+    time = typed(found, names.time, (str, int, float), "time", EXPECTED_TIME)
     if key is not None and not keyed and value_id is None:
         key_id = key_id_of(key)
     id = id_of_message(value_id, key_id, names.id)
-    time_ms = time_of_message(time, fallback_time_ms, max_ahead_ms)
-    return Document(id, None if deleted else form.text(found.get(name), name), time_ms)
+    if deleted:
+        return Document(id, None, time_of_message(time, fallback_time_ms or 0, unit=time_unit))
+    latest_ms = latest_time_ms(fallback_time_ms, max_ahead_ms, now_ms)
+    time_ms = time_of_message(time, fallback_time_ms, latest_ms, time_unit)
+    return Document(id, form.text(found.get(name), name), time_ms)
 
 
 def parse_valued_lines(
@@ -108,6 +119,7 @@ def parse_valued_lines(
     fallback_time_ms: int = 0,
     max_bytes: int = MAX_DOCUMENT_BYTES,
     max_ahead_ms: int | None = None,
+    time_unit: str = AUTO,
     names: FieldNames = DEFAULT_NAMES,
 ) -> tuple[list[Document], list[tuple[int, InputError]]]:
     """The sets or vectors of a file of JSON lines, and the lines that have none, each with its index and the error.
@@ -127,6 +139,7 @@ def parse_valued_lines(
                 fallback_time_ms=fallback_time_ms,
                 max_bytes=max_bytes,
                 max_ahead_ms=max_ahead_ms,
+                time_unit=time_unit,
                 names=names,
                 keyed=False,
             )

@@ -6,20 +6,29 @@ its record.  All other deliveries are awaited by the acker, before the acknowled
 """
 
 import asyncio
-import logging
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, TypeVar
 
-from stream_lsh.errors import InputError, StateError, StreamLSHError, UnusableDocument
-from stream_lsh.model import Document
-from stream_lsh.pipeline.batches import BandsFrame, Candidates, CandidatesFrame, EdgesFrame, VerificationsFrame
+from stream_lsh.config.message_sizes import most_retired
+from stream_lsh.errors import StateError, UnusableDocument
+from stream_lsh.model import Document, make_ref
+from stream_lsh.pipeline.batches import (
+    BandsFrame,
+    Candidates,
+    CandidatesFrame,
+    EdgesFrame,
+    Verifications,
+    VerificationsFrame,
+)
+from stream_lsh.pipeline.dividing import divided
 from stream_lsh.pipeline.gather import gather
 from stream_lsh.pipeline.index import index
 from stream_lsh.pipeline.joining import furthest_horizon, joined_candidates, joined_postings, joined_verifications
 from stream_lsh.pipeline.settle import Settlement, Settler, flights
-from stream_lsh.pipeline.sign import Arrivals, Signed, sign
-from stream_lsh.pipeline.verify import verify
+from stream_lsh.pipeline.sign import Arrivals, Prepared, Signed, prepare
+from stream_lsh.pipeline.verify import verify_in_steps
 from stream_lsh.wire.cut import (
     cut_candidates,
     cut_edges,
@@ -35,19 +44,17 @@ from stream_lsh.wire.frames import (
     decode_verifications,
     encode,
 )
+from stream_lsh.wire.ids import key_id_of
 from stream_lsh.wire.origin import Origin, origin_of
 from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
 from stream_lsh.worker.changelogged import located
 from stream_lsh.worker.engine import Batch, ContiguityGuard, EngineApp, OrderedAcker
-from stream_lsh.worker.intake import is_late
-from stream_lsh.worker.letters import dead_letter
+from stream_lsh.worker.letters import dead_letter, is_rejected
 from stream_lsh.worker.state import Documents, PipelineState
 from stream_lsh.worker.tables import StateTable
 from stream_lsh.worker.writing import Changelogs, Deliveries
 
 _Frame = TypeVar("_Frame")
-
-_log = logging.getLogger(__name__)
 
 
 class PipelineAgents:
@@ -63,6 +70,7 @@ class PipelineAgents:
         self._app = app
         self._state = state
         self._config = state.config
+        self._most_retired = most_retired(state.config, state.scheme)
         self._tables = tables
         self._logs = Changelogs(app, state, tables)
 
@@ -82,16 +90,29 @@ class PipelineAgents:
         partition, deliveries = batch.partition, Deliveries()
         newest_ms = self._state.newest_ms(documents, self._app.committed_offset(batch.tp))
         arrivals = await self._arrivals(partition, batch.records, deliveries)
+        times = list[int]()
+        for part in divided(arrivals, documents.table, self._most_retired):
+            signed = await self._sign_part(batch, part, documents, deliveries)
+            times += [document.time_ms for document in signed.documents if document.text is not None]
+        documents.newest_ms = max(newest_ms, *times) if times else newest_ms
+        documents.position = batch.offset + 1
+        await acker.add_batch(batch, deliveries)
+
+    async def _sign_part(
+        self, batch: Batch, arrivals: Arrivals, documents: Documents, deliveries: Deliveries
+    ) -> Arrivals:
+        """Sign some arrivals of a batch, and deliver what follows; returns those that could be signed."""
         documents.in_hand = True
         try:
-            signed = self._signed(arrivals, documents)
+            prepared = self._prepared(arrivals, documents)
         except Exception as error:
-            if isinstance(error, StreamLSHError | MemoryError) or self._config.on_bug == "halt":
+            if not is_rejected(error, self._state):
                 raise
             arrivals = await self._signable(arrivals, batch.records, deliveries)
-            signed = self._signed(arrivals, documents)
+            prepared = self._prepared(arrivals, documents)
+        signed = prepared.store(documents.table)  # an exception from here on leaves the table ahead of its changelog
         if signed.record is not None:
-            await asyncio.gather(*await self._logs.documents(partition, signed.record))
+            await asyncio.gather(*await self._logs.documents(batch.partition, signed.record))
         documents.in_hand = False
         self._state.counts.signed += signed.counts
         await asyncio.gather(*await self._announce(signed))
@@ -99,16 +120,15 @@ class PipelineAgents:
             deliveries += await self._logs.copied_documents(batch.tp, documents, signed.record)
             if documents.shadow is not None:
                 documents.shadow.take(signed.record, documents.table)
-        times = [document.time_ms for document in arrivals.documents if document.text is not None]
-        documents.newest_ms = max(newest_ms, *times) if times else newest_ms
-        documents.position = batch.offset + 1
-        await acker.add_batch(batch, deliveries)
+        return arrivals
 
     async def index(self, stream: Any) -> None:
         """Bands in, candidates out."""
         acker, guard = OrderedAcker(self._app), ContiguityGuard(self._app.committed_offset)
         async for batch in self._current(stream, guard):
             deliveries, frames = Deliveries(), self._frames(decode_bands, batch)
+            for lag in (frame.lag for frame in frames if frame.lag is not None):
+                self._state.settle_lag.receive(lag)
             partition = batch.partition
             buckets, horizon = self._state.buckets[partition], furthest_horizon(frames)
             buckets.in_hand = True
@@ -123,14 +143,14 @@ class PipelineAgents:
                 self._state.counts.capped_postings += len(indexed.capped_buckets)
                 self._state.counts.capped_by_block.update(map(self._state.scheme.block, indexed.capped_buckets))
                 self._state.counts.capped_candidates += indexed.capped_candidates
-                if indexed.candidates is not None:
-                    deliveries += await self._send_candidates(indexed.candidates)
                 written += postings.rows.size
                 for part in cut_postings(postings):
                     deliveries.append(await self._logs.buckets(partition, BandsFrame(postings=part)))
+                if indexed.candidates is not None:
+                    deliveries += await self._send_candidates(indexed.candidates)
             deliveries += await self._logs.copied_buckets(partition, buckets, written)
-            passed_on = buckets.relay.take_all(frame.watermarks for frame in frames)
-            if passed_on is not None:
+            buckets.relay.begin(self._app.generation)
+            for passed_on in buckets.relay.take_all(frame.watermarks for frame in frames):
                 deliveries += await self._send_to_all("candidates", CandidatesFrame(watermarks=passed_on))
             buckets.in_hand = False
             await acker.add_batch(batch, deliveries)
@@ -155,8 +175,8 @@ class PipelineAgents:
                     for asking in () if part is None else cut_verifications(part):
                         sent = VerificationsFrame(verifications=asking)
                         deliveries.append(await self._send("verifications", target, sent))
-            passed_on = documents.gather_relay.take_all(frame.watermarks for frame in frames)
-            if passed_on is not None:
+            documents.gather_relay.begin(self._app.generation)
+            for passed_on in documents.gather_relay.take_all(frame.watermarks for frame in frames):
                 deliveries += await self._send_to_all("verifications", VerificationsFrame(watermarks=passed_on))
             await acker.add_batch(batch, deliveries)
 
@@ -167,15 +187,25 @@ class PipelineAgents:
             deliveries, frames = Deliveries(), self._frames(decode_verifications, batch)
             documents = self._state.documents[batch.partition]
             asked = joined_verifications(frame.verifications for frame in frames)
-            edges = None
-            if asked is not None:
-                edges = verify(asked, documents.table, self._state.criteria, self._state.comparer)
-            for part in () if edges is None else cut_edges(edges):
-                deliveries.append(await self._send("edges", 0, EdgesFrame(edges=part)))
-            passed_on = documents.verify_relay.take_all(frame.watermarks for frame in frames)
-            if passed_on is not None:
+            if asked is not None and not await self._verify(asked, batch.partition, documents, deliveries):
+                for event in batch.events:
+                    self._app.pass_over(event)
+                continue
+            documents.verify_relay.begin(self._app.generation)
+            for passed_on in documents.verify_relay.take_all(frame.watermarks for frame in frames):
                 deliveries.append(await self._send("edges", 0, EdgesFrame(watermarks=passed_on)))
             await acker.add_batch(batch, deliveries)
+
+    async def _verify(self, asked: Verifications, partition: int, documents: Documents, deliveries: Deliveries) -> bool:
+        """Send the edges of these pairs; False where the partition went to another worker meanwhile."""
+        state = self._state
+        for edges in verify_in_steps(asked, documents.table, state.criteria, state.comparer):
+            for part in () if edges is None else cut_edges(edges):
+                deliveries.append(await self._send("edges", 0, EdgesFrame(edges=part)))
+            await asyncio.sleep(0)  # a step takes some ms: others have their turn between two
+            if state.documents.held().get(partition) is not documents:
+                return False
+        return True
 
     async def settle(self, stream: Any) -> None:
         """Edges in, what is true out: message by message, those that are independent under way together."""
@@ -183,7 +213,7 @@ class PipelineAgents:
         async for batch in self._current(stream, guard):
             ledger, deliveries, written = self._state.ledger[0], Deliveries(), 0
             ledger.expect_all()
-            ledger.settler.begin(self._app.consumer_generation_id)
+            ledger.settler.begin(self._app.generation)
             timestamps = {record.offset: record.timestamp for record in batch.records}
             ledger.in_hand = True
             for flight in flights(self._settlements(batch, ledger.settler)):
@@ -227,27 +257,20 @@ class PipelineAgents:
         except StateError as error:
             raise located(error, f"{record.topic}, partition {record.partition}", record.offset) from error
 
-    def _signed(self, arrivals: Arrivals, documents: Documents) -> Signed:
+    def _prepared(self, arrivals: Arrivals, documents: Documents) -> Prepared:
         table, span_ms = documents.table, self._state.limits.segment_span_ms
-        return sign(arrivals, table, self._state.scheme, table.horizon, segment_span_ms=span_ms)
+        return prepare(arrivals, table, self._state.scheme, table.horizon, segment_span_ms=span_ms)
 
     async def _signable(self, arrivals: Arrivals, records: Iterable[Any], deliveries: Deliveries) -> Arrivals:
-        """The arrivals without the documents that cannot be signed even alone: these are bugs, and dead-lettered.
-
-        Only the scheme is tried again, which changes nothing: half of a batch in the table would be another matter.
-        """
+        """The arrivals without the documents that cannot be signed even alone, which go to the dead letters."""
         offsets, documents = list[int](), list[Document]()
-        by_offset = {record.offset: record for record in records}
+        by_offset, scheme = {record.offset: record for record in records}, self._state.scheme
         for offset, document in zip(arrivals.offsets, arrivals.documents, strict=True):
             try:
-                self._state.scheme.sign([document.text or ""])
+                scheme.buckets(scheme.sign([document.text or ""]))
             except Exception as error:
-                if isinstance(error, MemoryError):
-                    raise
-                _log.exception("a bug: %s, offset %d, cannot be signed", self._config.documents_topic, offset)
-                bug = UnusableDocument("bug", f"got {type(error).__name__}: {error}; please report it")
                 record = by_offset[offset]
-                deliveries.append(await dead_letter(self._app, self._state, record, bug, self._origin(record)))
+                deliveries.append(await dead_letter(self._app, self._state, record, error, self._origin(record)))
             else:
                 offsets.append(offset)
                 documents.append(document)
@@ -257,22 +280,42 @@ class PipelineAgents:
 
     async def _arrivals(self, partition: int, records: Iterable[Any], deliveries: Deliveries) -> Arrivals:
         """The documents of a chunk; what cannot be used goes to the dead letters."""
-        offsets, documents = list[int](), list[Document]()
+        offsets, documents, now_ms = list[int](), list[Document](), int(time.time() * 1_000)
+        generations = self._state.documents[partition].generations
+        generations.begin(self._app.consumer_generation_id)
         for record in records:
             origin = self._origin(record)
-            if origin is not None and is_late(origin, self._state.documents[partition]):
+            if origin is not None and generations.is_late(origin):
                 self._state.counts.late_copies += 1
                 continue
             try:
                 timestamp_ms = record.timestamp if origin is None else origin.timestamp_ms
-                document = self._config.document(record.value, record.key, timestamp_ms)
-            except InputError as error:
+                document = self._document(partition, record, timestamp_ms, now_ms)
+            except Exception as error:
                 deliveries.append(await dead_letter(self._app, self._state, record, error, origin))
             else:
                 offsets.append(record.offset)
                 documents.append(document)
         self._state.counts.documents += len(documents)
         return Arrivals(partition, offsets, documents)
+
+    def _document(self, partition: int, record: Any, timestamp_ms: int, now_ms: int) -> Document:
+        """The document in a record.
+
+        One that is stored already is taken again whatever the clock of this worker is: what it has to say to the other
+        steps may not have arrived before the crash.
+        """
+        try:
+            return self._config.document(record.value, record.key, timestamp_ms, now_ms=now_ms)
+        except UnusableDocument as error:
+            if error.reason != "time" or not self._is_stored(partition, record):
+                raise
+            return self._config.document(record.value, record.key, timestamp_ms)
+
+    def _is_stored(self, partition: int, record: Any) -> bool:
+        """Whether a record is the newest version of its document in the table."""
+        stored = self._state.documents[partition].table.version(key_id_of(record.key))
+        return stored is not None and stored.ref == make_ref(partition, record.offset)
 
     async def _announce(self, signed: Signed) -> Deliveries:
         """What sign tells index and settle."""
@@ -289,6 +332,7 @@ class PipelineAgents:
         """Everything that settle says of a message of this time, but its record."""
         config, settled, deliveries = self._config, settlement.settled, Deliveries()
         self._state.counts.matches += sum(match.similarity is not None for match in settled.matches)
+        self._state.counts.capped_candidates += settled.capped_rechecks
         app_id, topics = config.app_id.encode(), config.public_topics
         for name, told in self._state.results.messages(settled, timestamp_ms, settlement.record.offset):
             topic = topics[name]

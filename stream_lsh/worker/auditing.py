@@ -6,6 +6,7 @@ that the source does not hold any more; what is under way while a stream runs; w
 """
 
 import json
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +21,7 @@ from stream_lsh.pipeline.local import BATCH, LocalPipeline
 from stream_lsh.retention import BEGINNING_MS
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import decode_bands, decode_candidates, decode_edges, decode_verifications
-from stream_lsh.worker.checking import NOTE, OK, WRONG, Finding, committed_offsets, read_topics
+from stream_lsh.worker.checking import NOTE, OK, WRONG, Finding, committed_offsets, read_partitions, read_topics
 from stream_lsh.worker.engine.topics import FoundTopic, find_topics
 from stream_lsh.worker.reading import admin_of, bounds, newest, partitions_of, records
 from stream_lsh.worker.state import stored_settings
@@ -135,7 +136,7 @@ async def audit(config: Config, pipeline: PipelineConfig) -> list[Finding]:
     async with admin_of(config.kafka) as admin:
         results = [pipeline.matches_topic, pipeline.members_topic]
         found, _ = await find_topics(admin, [*read_topics(pipeline), *results])
-        offsets = await committed_offsets(admin, config.worker.app_id)
+        offsets = await committed_offsets(admin, config.worker.app_id, read_partitions(pipeline, found))
     if offsets is None or not {*pipeline.sources, *results} <= found.keys():
         return [Finding(NOTE, subject, "nothing to audit: no worker has run yet")]
     doubts = Doubts(waiting=await messages_under_way(config, pipeline, found, offsets))
@@ -206,10 +207,13 @@ async def read_source(
     until = ends if offsets is None else {tp: min(end, offsets.get(tp, begins[tp])) for tp, end in ends.items()}
     doubts.lost = any(begins.values())
     source, span_ms = Source(), pipeline.limits().segment_span_ms
+    now_ms = int(time.time() * 1_000)  # what a worker rejected when its clock showed less may be accepted here
     async for chunk in records(config.kafka, begins, until):
         for record in chunk:
             try:
-                document = pipeline.document(record.value, record.key, record.timestamp, keyed=not pipeline.rekey)
+                document = pipeline.document(
+                    record.value, record.key, record.timestamp, now_ms=now_ms, keyed=not pipeline.rekey
+                )
             except InputError:
                 source.refused.add((record.key or b"").decode("utf-8", "replace"))
                 continue

@@ -30,7 +30,7 @@ class Counts:
         dead_letters: messages that cannot be used, by reason.
         late_copies: copies of the intake that a zombie made.
         capped_postings: buckets that were followed no further.
-        capped_candidates: pairs that were not compared because a document had too many.
+        capped_candidates: pairs that were not compared, or not again, because a document had too many.
         capped_by_block: those of `capped_postings` by the block that they are of.
         shadow: what the bands find and what they miss, of a sample.
     """

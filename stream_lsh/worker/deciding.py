@@ -6,9 +6,9 @@ twice, after a crash, does no harm.
 
 from typing import Any
 
-from stream_lsh.errors import InputError
 from stream_lsh.model import make_ref
 from stream_lsh.pipeline.batches import EdgesFrame
+from stream_lsh.wire.cut import cut_decisions
 from stream_lsh.wire.decision import parse_decision
 from stream_lsh.wire.frames import encode
 from stream_lsh.worker.engine import ContiguityGuard, EngineApp, OrderedAcker
@@ -39,9 +39,9 @@ class Deciding:
             for record in batch.records:
                 try:
                     decisions.append(parse_decision(record.key, record.value, make_ref(batch.partition, record.offset)))
-                except InputError as error:
+                except Exception as error:
                     deliveries.append(await dead_letter(self._app, self._state, record, error))
-            if decisions:
-                value = encode(EdgesFrame(decisions=tuple(decisions)), self._state.fingerprint)
+            for part in cut_decisions(decisions):
+                value = encode(EdgesFrame(decisions=part), self._state.fingerprint)
                 deliveries.append(await self._app.produce(edges, None, value, 0))
             await acker.add_batch(batch, deliveries)

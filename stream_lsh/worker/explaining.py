@@ -16,7 +16,7 @@ from stream_lsh.worker.auditing import (
     read_published,
     read_source,
 )
-from stream_lsh.worker.checking import committed_offsets, read_topics
+from stream_lsh.worker.checking import committed_offsets, read_partitions, read_topics
 from stream_lsh.worker.engine.topics import find_topics
 from stream_lsh.worker.reading import admin_of
 from stream_lsh.worker.security import unreachable
@@ -64,7 +64,7 @@ async def _evidence(config: Config, pipeline: PipelineConfig, ids: tuple[str, st
     results = [pipeline.matches_topic, pipeline.members_topic]
     async with admin_of(config.kafka) as admin:
         found, _ = await find_topics(admin, [*read_topics(pipeline), *results])
-        offsets = await committed_offsets(admin, config.worker.app_id)
+        offsets = await committed_offsets(admin, config.worker.app_id, read_partitions(pipeline, found))
     missing = [name for name in [*pipeline.sources, *results] if name not in found]
     if missing:
         raise ConfigError(

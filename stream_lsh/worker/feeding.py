@@ -8,15 +8,17 @@ from types import TracebackType
 from typing import Any, Self
 
 from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
-from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
+from aiokafka.errors import KafkaError, MessageSizeTooLargeError  # type: ignore[import-untyped]
 from msgspec.json import encode
 
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.model import PipelineConfig
+from stream_lsh.errors import UnusableDocument
 from stream_lsh.model import Document
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile, folded
 from stream_lsh.wire.ids import key_of
+from stream_lsh.wire.message import as_iso
 from stream_lsh.wire.record import NESTED
 from stream_lsh.wire.source import FieldNames
 from stream_lsh.wire.valued import Form
@@ -37,7 +39,7 @@ def message(document: Document, names: FieldNames) -> tuple[bytes, bytes | None]
         return key, None
     told = {names.title: document.about.title, names.source: document.about.source}
     fields: dict[str, Any] = {name: value for name, value in told.items() if value}
-    fields |= {names.id: document.id, names.text: document.text, names.time: document.time_ms}
+    fields |= {names.id: document.id, names.text: document.text, names.time: as_iso(document.time_ms)}
     return key, _encoded(fields)
 
 
@@ -50,12 +52,13 @@ def valued_message(document: Document, form: Form, names: FieldNames) -> tuple[b
     Example:
         >>> from stream_lsh.wire.items import ItemsForm
         >>> valued_message(Document("a", "bread\nmilk\n", 5), ItemsForm(), FieldNames())
-        (b'a', b'{"id":"a","items":["bread","milk"],"time":5}')
+        (b'a', b'{"id":"a","items":["bread","milk"],"time":"1970-01-01T00:00:00.005Z"}')
     """
     key = key_of(document.id)
     if document.text is None:
         return key, None
-    said = {names.id: document.id, getattr(names, form.field): form.value(document.text), names.time: document.time_ms}
+    time = as_iso(document.time_ms)
+    said = {names.id: document.id, getattr(names, form.field): form.value(document.text), names.time: time}
     return key, _encoded(said)
 
 
@@ -75,7 +78,7 @@ def record_message(record: Record, profile: Profile, names: FieldNames) -> tuple
     Example:
         >>> people = Profile(name="people", fields=(), comparisons=())
         >>> record_message(Record("crm/7", {"name": "Ann"}, "crm", 5), people, FieldNames())
-        (b'crm/7', b'{"id":"crm/7","source":"crm","time":5,"name":"Ann"}')
+        (b'crm/7', b'{"id":"crm/7","source":"crm","time":"1970-01-01T00:00:00.005Z","name":"Ann"}')
         >>> record_message(Record("7", {"id": "x", "name": "Ann"}), people, FieldNames())
         (b'7', b'{"id":"7","fields":{"id":"x","name":"Ann"}}')
     """
@@ -85,7 +88,7 @@ def record_message(record: Record, profile: Profile, names: FieldNames) -> tuple
     told = {column: record.id for column in profile.id_columns[:1]}
     told |= {column: record.source for column in profile.source_columns[:1] if record.source}
     special = {*map(folded, (*told, *profile.source_columns)), folded(names.time), folded(names.deleted), NESTED}
-    beside: dict[str, Any] = {**told, **({names.time: record.time_ms} if record.time_ms else {})}
+    beside: dict[str, Any] = {**told, **({names.time: as_iso(record.time_ms)} if record.time_ms else {})}
     columns = {name: value for name, value in record.fields.items() if name != names.time or not record.time_ms}
     nested = any(folded(name) in special for name in columns)
     return key, _encoded({**beside, NESTED: columns} if nested else {**beside, **columns})
@@ -111,21 +114,28 @@ class Feeder:
 
     Attributes:
         sent: how many have been handed to the brokers.
+        rejected: ids of those that are too large for a message, with what is wrong; the caller clears it.
     """
 
     def __init__(self, kafka: KafkaConfig, pipeline: PipelineConfig) -> None:
         self.sent = 0
+        self.rejected: list[tuple[str, UnusableDocument]] = []
         self._kafka, self._pipeline = kafka, pipeline
         self._producer: Any = None
-        self._deliveries: list[Any] = []
+        self._deliveries: list[tuple[bytes, int, Any]] = []
         self._started = 0.0
+
+    @property
+    def most_bytes(self) -> int:
+        """Of a message; one that is larger is of no use to a worker."""
+        return self._pipeline.max_message_bytes + 65_536
 
     async def __aenter__(self) -> Self:
         self._producer = AIOKafkaProducer(
             bootstrap_servers=list(self._kafka.brokers),
             linger_ms=_LINGER_MS,
             max_batch_size=1 << 18,
-            max_request_size=self._pipeline.max_message_bytes + 65_536,
+            max_request_size=self.most_bytes,
             **client_security(self._kafka),
         )
         try:
@@ -137,25 +147,47 @@ class Feeder:
         return self
 
     async def send(self, documents: Sequence[Document], rate: int | None = None) -> None:
-        """Send documents, not faster than `rate` a second."""
+        """Send documents, not faster than `rate` a second; one that is too large for a message is left out."""
         names = self._pipeline.fields
         await self.send_messages((message(document, names) for document in documents), rate)
 
     async def send_messages(self, messages: Iterable[tuple[bytes, bytes | None]], rate: int | None = None) -> None:
-        """Send keys with their values, not faster than `rate` a second."""
+        """Send keys with their values, not faster than `rate` a second; `rejected` gets those that are too large.
+
+        Raises:
+            DoubtError: a broker does not answer, or refuses what it is sent -> send again what is not there.
+        """
         topic = self._pipeline.source
         for key, value in messages:
             if rate is not None:
                 await asyncio.sleep(max(0.0, self._started + self.sent / rate - time.monotonic()))
-            self._deliveries.append(await self._producer.send(topic, value, key=key))
+            size = len(key) + len(value or b"")
+            try:
+                self._deliveries.append((key, size, await self._producer.send(topic, value, key=key)))
+            except MessageSizeTooLargeError:
+                self._reject(key, size, f"expected at most {self.most_bytes}")
+                continue
+            except KafkaError as error:
+                raise unreachable(self._kafka, error) from error
             self.sent += 1
             if len(self._deliveries) >= _UNDER_WAY:
                 await self._delivered()
 
     async def _delivered(self) -> None:
-        """Everything sent so far is stored; raises for what is not."""
+        """Everything sent so far is stored, or was too large for the topic; raises for what is not."""
         deliveries, self._deliveries = self._deliveries, []
-        await asyncio.gather(*deliveries)
+        for key, size, delivery in deliveries:
+            try:
+                await delivery
+            except MessageSizeTooLargeError:
+                self.sent -= 1
+                self._reject(key, size, f"more than `max.message.bytes` of {self._pipeline.source}")
+            except KafkaError as error:
+                raise unreachable(self._kafka, error) from error
+
+    def _reject(self, key: bytes, size: int, expected: str) -> None:
+        error = UnusableDocument("size", f"got {size} bytes with its key as a message, {expected}")
+        self.rejected.append((key.decode("utf-8", "replace"), error))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

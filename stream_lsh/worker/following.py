@@ -108,7 +108,7 @@ def _weights(weights: dict[str, float]) -> str:
 def _line(kind: str, key: str, value: bytes | None, headers: dict[str, str]) -> str:
     why = headers.get("reason") or headers.get("merged_into", "")
     if kind == "dead-letters":
-        return f"{headers.get('reason', '?'):<6} {key}  {headers.get('error', '')}"
+        return f"{headers.get('reason', '?'):<6} {key or headers.get('key', '')}  {headers.get('error', '')}"
     if value is None:
         return f"gone   {key}  {why}".rstrip()
     return _said(kind, key, json.loads(value))

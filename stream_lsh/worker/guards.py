@@ -13,8 +13,9 @@ from faust.types import TP
 
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.model import Config, PipelineConfig
+from stream_lsh.config.topics import INTERNAL_TOPICS
 from stream_lsh.errors import ConfigError, DoubtError, StateError, StreamLSHError
-from stream_lsh.wire.manifest import Manifest, decode_manifest, disagreements, encode_manifest
+from stream_lsh.wire.manifest import LOST, Manifest, decode_manifest, disagreements, encode_manifest
 from stream_lsh.worker.engine.topic_ids import topic_ids
 from stream_lsh.worker.engine.topics import FoundTopic, find_topics, raise_all
 from stream_lsh.worker.reading import bounds, partitions_of, records
@@ -34,7 +35,7 @@ async def before_topics(admin: Any, config: Config, partitions: Mapping[str, int
         partitions: of each pipeline's source, by the pipeline's name.
     """
     found, _ = await find_topics(admin, _looked_at(config))
-    ids = await topic_ids(admin, [source for pipeline in config.pipelines for source in pipeline.sources])
+    ids = await topic_ids(admin, checked_topics(config.pipelines))
     errors: list[StreamLSHError] = []
     for pipeline in config.pipelines:
         ours = manifest_of(pipeline, partitions[pipeline.name], ids)
@@ -46,14 +47,17 @@ async def before_topics(admin: Any, config: Config, partitions: Mapping[str, int
     return errors
 
 
-async def after_topics(admin: Any, config: Config, partitions: Mapping[str, int]) -> None:
+async def after_topics(admin: Any, config: Config, partitions: Mapping[str, int]) -> Mapping[str, str]:
     """Write the manifests that are missing, now that all topics are there.
+
+    Returns:
+        the ids of `checked_topics`; nothing where the broker does not tell them.
 
     Raises:
         StreamLSHError: another worker was faster since `before_topics`, and disagrees.
     """
     found, _ = await find_topics(admin, _looked_at(config))
-    ids = await topic_ids(admin, [source for pipeline in config.pipelines for source in pipeline.sources])
+    ids = await topic_ids(admin, checked_topics(config.pipelines))
     errors: list[StreamLSHError] = []
     for pipeline in config.pipelines:
         ours = manifest_of(pipeline, partitions[pipeline.name], ids)
@@ -65,6 +69,37 @@ async def after_topics(admin: Any, config: Config, partitions: Mapping[str, int]
             raise DoubtError(f"{pipeline.internal_topic('manifest')}: does not show what was written: start again")
         errors += disagreements(ours, theirs)
     raise_all(errors)
+    return ids or {}
+
+
+def checked_topics(pipelines: Iterable[PipelineConfig]) -> list[str]:
+    """The topics of which it is noticed if they are deleted and created anew: sources, and what the state is from."""
+    return [topic for pipeline in pipelines for topic in (*pipeline.sources, *_own(pipeline))]
+
+
+def _own(pipeline: PipelineConfig) -> list[str]:
+    """The topics of a pipeline itself whose offsets its state knows, or that hold it."""
+    names = [pipeline.internal_topic(name) for name in INTERNAL_TOPICS if name != "manifest"]
+    return names if pipeline.known is None else [*names, pipeline.decisions_topic]
+
+
+async def expect_same_topics(admin: Any, ids: Mapping[str, str]) -> None:
+    """The topics that there were at the start are still the same ones.
+
+    Raises:
+        StateError: one was deleted and created anew since -> docs/operations.md.
+    """
+    found = await topic_ids(admin, ids) or {}
+    raise_all(
+        [
+            StateError(
+                f"{topic}: was deleted and created anew while this worker ran: its id is {found[topic]}, expected "
+                f"{before}: what was in it is lost, and its offsets come again; see {LOST}"
+            )
+            for topic, before in ids.items()
+            if found.get(topic, before) != before
+        ]
+    )
 
 
 def manifest_of(pipeline: PipelineConfig, partitions: int, ids: Mapping[str, str] | None) -> Manifest:
@@ -80,6 +115,7 @@ def manifest_of(pipeline: PipelineConfig, partitions: int, ids: Mapping[str, str
         pipeline.limits().guards.settings(),
         pipeline.stories,
         pipeline.mirror_share,
+        {topic: ids[topic] for topic in _own(pipeline) if topic in (ids or {})} if ids else {},
     )
 
 
@@ -88,7 +124,15 @@ def state_problems(ours: Manifest, theirs: Manifest | None, ids: Mapping[str, st
     if theirs is None:
         return []
     gone = [one for one in ours.sources if ids is not None and one in theirs.sources and one not in ids]
+    lost = [one for one in theirs.own if ids is not None and one not in ids]
     return [
+        *(
+            StateError(
+                f"{topic}: does not exist any more: what was in it is lost, and {ours.pipeline} goes by its offsets, "
+                f"which would come again; see {LOST}"
+            )
+            for topic in lost
+        ),
         *(
             StateError(
                 f"{source}: does not exist any more, and the state of {ours.pipeline} was built from it: start over "

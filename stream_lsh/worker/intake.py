@@ -9,17 +9,17 @@ partition, and tries it again before it sends the next one.  Between partitions 
 
 A copy that comes twice is a new version with the same bytes, which sign passes over.  After a crash everything from the
 committed offset on is copied again: for the moment between the copies, an older version of an id that was updated may
-be the newest once more.  A zombie's late copies are another matter, see `is_late`.
+be the newest once more.  A zombie's late copies are another matter, see `CopyGenerations`.
 """
 
+import time
 from typing import Any
 
-from stream_lsh.errors import InputError
 from stream_lsh.wire.ids import key_of
 from stream_lsh.wire.origin import Origin, origin_header
 from stream_lsh.worker.engine import ContiguityGuard, EngineApp, OrderedAcker
 from stream_lsh.worker.letters import dead_letter
-from stream_lsh.worker.state import Documents, PipelineState
+from stream_lsh.worker.state import PipelineState
 
 _WINDOW = 8  # events of 200 messages: what is under way is what a crash copies twice
 
@@ -42,31 +42,20 @@ class Intake:
         acker = OrderedAcker(self._app, _WINDOW)
         guard = ContiguityGuard(self._app.committed_offset, self._config.sources)
         async for batch in self._app.current(stream, guard):
-            generation, deliveries = batch.generation_id, []
+            generation, deliveries, now_ms = batch.generation_id, [], int(time.time() * 1_000)
             for record in batch.records:
                 try:
-                    key = self._key(record)
-                except InputError as error:
+                    key = self._key(record, now_ms)
+                except Exception as error:
                     deliveries.append(await dead_letter(self._app, self._state, record, error))
                 else:
-                    origin = Origin(record.topic, record.partition, record.offset, record.timestamp, generation)
+                    place = record.topic, record.partition, record.offset
+                    origin = Origin(*place, record.timestamp, generation, now_ms)
                     topic, headers = self._config.documents_topic, origin_header(origin)
                     deliveries.append(await self._app.produce(topic, key, record.value, headers=headers))
             await acker.add_batch(batch, deliveries)
 
-    def _key(self, record: Any) -> bytes:
+    def _key(self, record: Any, now_ms: int) -> bytes:
         """The id of a message that can be used."""
-        return key_of(self._config.document(record.value, record.key, record.timestamp, keyed=False).id)
-
-
-def is_late(origin: Origin, documents: Documents) -> bool:
-    """Whether a copy was made by a worker that had lost its partition of the source; the caller passes it over.
-
-    What such a zombie has in its buffers can arrive when its successor has copied newer versions.  The successor began
-    at the committed offset, and what was committed had arrived before: so whatever comes of an older generation,
-    behind a copy of a newer one from the same partition, is copied again.
-    """
-    place = origin.topic, origin.partition
-    newest = documents.generations.get(place, 0)
-    documents.generations[place] = max(newest, origin.generation)
-    return origin.generation < newest
+        found = self._config.document(record.value, record.key, record.timestamp, now_ms=now_ms, keyed=False)
+        return key_of(found.id)

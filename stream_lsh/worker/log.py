@@ -9,6 +9,8 @@ import sys
 import time
 from collections.abc import Callable
 
+from stream_lsh.errors import ConfigError, DamagedBytes, StateError
+
 OWN = "stream_lsh"
 SHOWN, WITHIN_SECONDS = 3, 10.0
 """So many lines of a kind are shown within so many seconds; the others are counted."""
@@ -44,6 +46,18 @@ class Repeats(logging.Filter):
         return count < SHOWN
 
 
+class OperatorErrors(logging.Filter):
+    """Drops the tracebacks of what an operator has to mend: the last line of the process says it.
+
+    Fault (faust-streaming 0.15.3): each error that ends a worker is logged three times, twice with its traceback.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a line is shown."""
+        error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
+        return not isinstance(error, ConfigError | StateError) or isinstance(error, DamagedBytes)
+
+
 def log_to_stderr(level: str) -> None:
     """Set up the log of this process.
 
@@ -55,5 +69,6 @@ def log_to_stderr(level: str) -> None:
     chosen = getattr(logging, level.upper())
     if chosen > logging.DEBUG:
         handler.addFilter(Repeats())
+        handler.addFilter(OperatorErrors())
     logging.basicConfig(handlers=[handler], level=chosen if chosen in (logging.DEBUG, logging.ERROR) else "WARNING")
     logging.getLogger(OWN).setLevel(chosen)

@@ -56,6 +56,8 @@ class WorkerCollector:
         yield GaugeMetricFamily(_PREFIX + "recovery_records", "Records of changelogs that are still to be read.", left)
         under_way = self._upkeep.bytes_under_way() if ready else 0
         yield GaugeMetricFamily(_PREFIX + "under_way_bytes", "What lies between the steps and is ours.", under_way)
+        elsewhere = self._upkeep.bytes_before_settle() if ready else 0
+        yield GaugeMetricFamily(_PREFIX + "settle_lag_bytes", "What waits for settle on other workers.", elsewhere)
         waits = int(self._upkeep.sources_wait)
         yield GaugeMetricFamily(_PREFIX + "sources_wait", "1 while sources wait because too much is under way.", waits)
 

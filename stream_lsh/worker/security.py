@@ -1,6 +1,7 @@
 """TLS and SASL: from the configuration to what the engine and aiokafka's clients take."""
 
 import ssl
+from pathlib import Path
 from typing import Any
 
 import faust
@@ -13,10 +14,49 @@ def _tls(kafka: KafkaConfig) -> ssl.SSLContext | None:
     security = kafka.security
     if security is None or not security.uses_tls:
         return None
-    context = ssl.create_default_context(cafile=security.ca_file and str(security.ca_file))
+    try:
+        context = ssl.create_default_context(cafile=security.ca_file and str(security.ca_file))
+    except (ssl.SSLError, OSError) as error:
+        raise ConfigError(
+            f"kafka.security.ca_file: got {security.ca_file}, which holds no certificate in PEM form "
+            f"({_reason(error)}), expected those of the authority that signed the brokers' certificates"
+        ) from None
     if security.cert_file is not None:
-        context.load_cert_chain(str(security.cert_file), security.key_file and str(security.key_file))
+        _identify(context, security.cert_file, security.key_file or security.cert_file)
     return context
+
+
+def _identify(context: ssl.SSLContext, cert_file: Path, key_file: Path) -> None:
+    """Show the brokers a certificate of the client."""
+
+    def no_passphrase() -> str:
+        raise ConfigError(
+            f"kafka.security.key_file: got {key_file}, whose key asks for a passphrase, expected one that does not: "
+            "openssl pkey -in KEY -out PLAIN_KEY"
+        )
+
+    try:
+        # Of its own first: what is wrong with both files together is that they do not belong to each other.
+        ssl.create_default_context().load_verify_locations(cafile=str(cert_file))
+    except (ssl.SSLError, OSError) as error:
+        raise ConfigError(
+            f"kafka.security.cert_file: got {cert_file}, which holds no certificate in PEM form ({_reason(error)}), "
+            "expected that of the client"
+        ) from None
+    try:
+        context.load_cert_chain(str(cert_file), str(key_file), no_passphrase)
+    except (ssl.SSLError, OSError) as error:
+        raise ConfigError(
+            f"kafka.security.key_file: got {key_file}, which does not hold the private key of {cert_file} in PEM form "
+            f"({_reason(error)}), expected that key, there or in cert_file"
+        ) from None
+
+
+def _reason(error: OSError) -> str:
+    """What OpenSSL or the system calls it."""
+    if isinstance(error, ssl.SSLError):
+        return (error.reason or "unreadable").lower().replace("_", " ")
+    return (error.strerror or str(error)).lower()
 
 
 def engine_credentials(kafka: KafkaConfig) -> Any:
@@ -55,7 +95,12 @@ def unreachable(kafka: KafkaConfig, error: Exception) -> DoubtError:
     No ConfigError, though the address may be wrong: after one, a supervisor need not start a worker again, and brokers
     that are away come back.
     """
+    hint = "does it ask for TLS or a password ([kafka.security])"
+    if kafka.security is not None:
+        tls = ", with a certificate that ca_file vouches for" if kafka.security.uses_tls else " without TLS"
+        hint = f"does this port speak {kafka.security.protocol}{tls} ([kafka.security])"
+    reason = str(error).rstrip(": ") or type(error).__name__
     return DoubtError(
-        f"kafka.brokers: got no answer from {', '.join(kafka.brokers)} ({error}): is the broker running, the address "
-        "right, and does it ask for TLS or a password ([kafka.security])?"
+        f"kafka.brokers: got no answer from {', '.join(kafka.brokers)} ({reason}): is the broker running, the address "
+        f"right, and {hint}?"
     )

@@ -1,7 +1,7 @@
 """What a worker holds of one pipeline: the core's state by partition, and how a record of a changelog goes into it."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,13 +23,15 @@ from stream_lsh.pipeline.rewriting import BucketsPasses, BucketsRecovery, Docume
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.pipeline.shadow import Shadow
 from stream_lsh.pipeline.trimming import Extent, extent_of_buckets, extent_of_documents
-from stream_lsh.pipeline.watermarks import Relay
+from stream_lsh.pipeline.watermarks import Relay, WatermarkGenerator
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from stream_lsh.wire.fingerprint import Setting, fingerprint
 from stream_lsh.wire.frames import decode_buckets, decode_documents
 from stream_lsh.wire.ledger_record import LedgerAssembler
+from stream_lsh.wire.origin import CopyGenerations
 from stream_lsh.worker.changelogged import Changelogged, Taken
 from stream_lsh.worker.counts import Counts
+from stream_lsh.worker.settle_lag import SettleLag
 from stream_lsh.worker.storage.buckets import BucketStore, Captured, use
 from stream_lsh.worker.storage.documents import DocumentStore
 from stream_lsh.worker.storage.folder import Identity, Storage
@@ -44,12 +46,10 @@ class Documents:
     """The documents of one source partition, and what sign and gather know beside them.
 
     `newest_ms` is the greatest event time of what sign has delivered; None until it is known how far that is.
-    `position` is the offset behind what sign has taken; `at_end`, whether nothing more was there at the last tick;
-    `words`, how often sign has told how far event time has come.
+    `position` is the offset behind what sign has taken; `watermarks` makes the marks of event time.
     `shadow` measures what the bands find, of what is signed here.
     `store` is the copy on disk, with the contents of the table.  While `in_hand`, the table may be ahead of its
-    changelog.  `generations` has the highest generation in which
-    something was copied, by topic and partition of the source; only where sources are rekeyed.
+    changelog.  `generations` recognises late copies; only where sources are rekeyed.
     """
 
     table: DocumentTable
@@ -58,11 +58,10 @@ class Documents:
     verify_relay: Relay
     newest_ms: int | None = None
     position: int = 0
-    at_end: bool = False
-    words: int = 0
+    watermarks: WatermarkGenerator = field(default_factory=WatermarkGenerator)
     store: DocumentStore | None = None
     in_hand: bool = False
-    generations: dict[tuple[str, int], int] = field(default_factory=dict)
+    generations: CopyGenerations = field(default_factory=CopyGenerations)
     passes: DocumentsPasses = field(default_factory=DocumentsPasses)
     shadow: Shadow | None = None
 
@@ -71,6 +70,7 @@ class Documents:
 class Buckets:
     """One partition of the band-bucket table; `passes` rewrite its changelog.
 
+    `log_end` is where the changelog ended when a follower first waited for the end of a pass.
     `store` is the copy on disk, which lacks `unsaved` postings.  While `in_hand`, the table may be ahead of its
     changelog.
     """
@@ -82,6 +82,7 @@ class Buckets:
     unsaved: int = 0
     in_hand: bool = False
     passes: BucketsPasses = field(default_factory=BucketsPasses)
+    log_end: int | None = None
 
     @property
     def table(self) -> BandTable:
@@ -187,6 +188,7 @@ class PipelineState:
         self.partitions = partitions
         self.scheme = config.scheme()
         self.limits = config.limits()
+        self.max_message_bytes = config.max_message_bytes
         self.fingerprint = fingerprint(stored_settings(config))
         self.criteria = self.scheme.criteria(config.least, self.limits.retention_ms)
         self.comparer = self.scheme.comparer()
@@ -195,6 +197,7 @@ class PipelineState:
         self.has_shadow = config.shadow > 0 and self.criteria.least_matching > 0
         self.counts = Counts()
         self.traffic = Traffic()
+        self.settle_lag = SettleLag()
         self.documents = Changelogged(self._new_documents, self._apply_documents, lambda state: state.store)
         self.buckets = Changelogged(self._new_buckets, self._apply_buckets, lambda state: state.store)
         self.ledger = Changelogged(self._new_ledger, self._apply_ledger, lambda state: state.store)
@@ -287,12 +290,29 @@ class PipelineState:
             return Buckets(BucketsRecovery(BandTable(**settings)), relay)
         place, identity = self._copy(self.storage, "buckets", partition)
         store = BucketStore(place, identity, **settings)
-        return Buckets(BucketsRecovery(store.table), relay, store.horizon, store)
+        recovery = BucketsRecovery(store.table, is_copy=store.offset is not None)
+        return Buckets(recovery, relay, store.horizon, store)
 
     def save_buckets(self, partition: int, buckets: Buckets) -> Coroutine[Any, Any, None]:
         """Save a table on disk, if it is not ahead of its changelog: copied now; awaited, it is written in a thread."""
         # An agent with much to do comes to its next batch before anything else runs.
         return self._saved(buckets, self._captured(partition, buckets))
+
+    def end_waiting(self, log_end: Callable[[TP], int | None]) -> None:
+        """Have followed tables apply what waits for the end of a pass, where the changelog holds no such end.
+
+        A table whose partition is this worker's own does so when it is used.
+
+        Args:
+            log_end: gives the offset behind the last record of a partition; None where that is not known.
+        """
+        for partition, buckets in self.buckets.followed().items():
+            if buckets.recovery.is_complete:
+                continue
+            if buckets.log_end is None:
+                buckets.log_end = log_end(TP(self.config.changelog_topic("buckets"), partition))
+            elif (self.buckets.offset(partition) or 0) + 1 >= buckets.log_end:
+                buckets.recovery.catch_up()
 
     async def save_followed(self) -> None:
         """Save the tables that are followed, where that is due, as their owners do."""

@@ -15,13 +15,13 @@ from stream_lsh.ledger.page_counts import AsOf
 from stream_lsh.pipeline.batches import BandsFrame, EdgesFrame, Mark, Watermarks
 from stream_lsh.wire.cut import cut_pages
 from stream_lsh.wire.frames import encode
+from stream_lsh.wire.public import PUBLIC_BYTES
 from stream_lsh.worker import guards
 from stream_lsh.worker.agents import PipelineAgents
 from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
 from stream_lsh.worker.consumer import WorkerTransport
 from stream_lsh.worker.deciding import Deciding
 from stream_lsh.worker.engine import DEFAULTS, EngineApp, RecordList, TopicSpec, own_topic, public_topic
-from stream_lsh.worker.engine.topic_ids import topic_ids
 from stream_lsh.worker.intake import Intake
 from stream_lsh.worker.reading import admin_of
 from stream_lsh.worker.security import engine_credentials
@@ -75,13 +75,27 @@ def topics(config: Config, pipeline: PipelineConfig, partitions: int) -> list[To
     # The last word about a pair counts: in one partition it is the last, whoever writes the key, and however.
     lasting |= {pipeline.decisions_topic: 1} if pipeline.known is not None else {}
     keep_ms = pipeline.public_retention_ms
+    least_ms = None if keep_ms == -1 else pipeline.live_ms
     letters = {"max.message.bytes": str(largest + _LETTER_ROOM)}
     specs = [
         TopicSpec(pipeline.dead_letters_topic, partitions, letters, copies, largest),
         *(own_topic(name, count, message_bytes=largest, replication=copies) for name, count in names.items()),
-        *(public_topic(name, partitions, retention_ms=keep_ms, replication=copies) for name in public),
+        *(
+            public_topic(
+                name,
+                partitions,
+                retention_ms=keep_ms,
+                least_retention_ms=least_ms,
+                message_bytes=PUBLIC_BYTES,
+                replication=copies,
+            )
+            for name in public
+        ),
         # What is true of two sites may stay as it is for longer than any page; what somebody said holds for ever.
-        *(public_topic(name, count, retention_ms=-1, replication=copies) for name, count in lasting.items()),
+        *(
+            public_topic(name, count, retention_ms=-1, message_bytes=PUBLIC_BYTES, replication=copies)
+            for name, count in lasting.items()
+        ),
     ]
     in_sync = {"min.insync.replicas": str(config.kafka.in_sync_replicas)}
     written = [replace(spec, config={**spec.config, **in_sync}) for spec in specs]
@@ -94,6 +108,7 @@ class WorkerApp(EngineApp):
     Attributes:
         embedded: whether it runs on the broker in this process, whose topics were made beforehand, and which neither
             tells their settings nor deletes records.
+        ticks: report the event time of each pipeline, once a second and at the start of a generation.
     """
 
     def __init__(self, app_id: str, config: Config, *, embedded: bool = False, **settings: Any) -> None:
@@ -101,6 +116,7 @@ class WorkerApp(EngineApp):
         self.embedded = embedded
         self.pipelines: dict[str, PipelineState] = {}
         self.folder: DataFolder | None = None
+        self.ticks: list[Callable[[], Awaitable[None]]] = []
         self.upkeep = Upkeep(self, self.pipelines)
         super().__init__(app_id, **settings)
 
@@ -110,10 +126,12 @@ class WorkerApp(EngineApp):
     async def on_start(self) -> None:
         """Start with the upkeep beside the agents."""
         await super().on_start()
-        for duty in (self.upkeep.watch, self.upkeep.tell, self.upkeep.tell_progress, self.upkeep.follow):
+        upkeep = self.upkeep
+        for duty in (upkeep.watch, upkeep.report_lag, upkeep.tell, upkeep.tell_progress, upkeep.follow):
             self.add_future(duty())
         if not self.embedded:
             self.add_future(self.upkeep.trim())
+        self.add_future(self.upkeep.check_topics())
         if self.in_worker and (address := self.config.worker.web_address) is not None:
             self.add_future(WorkerWeb(self, self.pipelines, self.upkeep).serve(*address))
 
@@ -123,14 +141,20 @@ class WorkerApp(EngineApp):
 
     async def after_topics(self, admin: Any) -> None:
         """At the first start, what the state is built from is written down; then what is on disk can be used."""
-        await guards.after_topics(admin, self.config, self._partitions())
+        self.upkeep.topic_ids = await guards.after_topics(admin, self.config, self._partitions())
         if self.config.worker.data_dir is None:
             return
         self.folder = DataFolder(self.config.worker.data_dir)
         changelogs = [pipeline.changelog_topic(table) for pipeline in self.config.pipelines for table in TABLES]
-        ids = await topic_ids(admin, changelogs) or {}
+        ids = {topic: self.upkeep.topic_ids[topic] for topic in changelogs if topic in self.upkeep.topic_ids}
         for state in self.pipelines.values():
             state.storage = Storage(self.folder, self.config.worker.app_id, ids)
+
+    async def before_sources(self) -> None:
+        """Check that no topic has lost its end; then all partitions say how far event time has come."""
+        await self.upkeep.expect_ends()
+        for tick in self.ticks:
+            await tick()
 
     async def stop(self) -> None:
         """Stop in order, and leave what is on disk to the next one."""
@@ -173,13 +197,15 @@ def build_app(config: Config, partitions: Mapping[str, int], *, embedded: bool =
     app = WorkerApp(config.worker.app_id, config, embedded=embedded, **{**chosen, **settings})
     for pipeline in config.pipelines:
         count = partitions[pipeline.name]
-        app.required_topics += [] if embedded else topics(config, pipeline, count)
+        needed = topics(config, pipeline, count)
+        app.required_topics += [] if embedded else needed
+        app.limits.set({spec.name: spec.least_limit for spec in needed if spec.least_limit})
         state = app.pipelines[pipeline.name] = PipelineState(pipeline, count)
         _add_pipeline(app, state)
     return app
 
 
-def _add_pipeline(app: EngineApp, state: PipelineState) -> None:
+def _add_pipeline(app: WorkerApp, state: PipelineState) -> None:
     config, count = state.config, state.partitions
     tables: dict[str, StateTable] = {
         "documents": state_table(app, f"{config.name}-documents", count, state.documents),
@@ -202,7 +228,9 @@ def _add_pipeline(app: EngineApp, state: PipelineState) -> None:
     for step, (topic, run) in steps.items():
         app.chunks[topic] = _CHUNKS.get(step, _SOURCE_CHUNK)
         app.agent(app.topic(topic, schema=RecordList()), name=f"{config.name}-{step}")(_as_function(run))
-    app.timer(TICK_SECONDS)(_tick(app, state))
+    tick = _tick(app, state)
+    app.ticks.append(tick)
+    app.timer(TICK_SECONDS)(tick)
 
 
 def _as_function(run: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
@@ -217,34 +245,32 @@ def _as_function(run: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Await
 def _tick(app: Any, state: PipelineState) -> Callable[[], Awaitable[None]]:
     """Once a second sign tells every index partition how far event time has come, of what it has delivered.
 
-    And settle, every `PAGES_TICKS`, how many pages there are of each site; of a partition that is new to it at once.
+    All partitions of this worker are in one message, so that settle never sees one of them without the others.  And
+    settle learns, every `PAGES_TICKS`, how many pages there are of each site; of a partition that is new to it at once.
     """
     config, ticks = state.config, itertools.count(1)
 
     async def tick() -> None:
-        is_due = next(ticks) % PAGES_TICKS == 0
+        is_due, marks, counted = next(ticks) % PAGES_TICKS == 0, list[Mark](), list[bytes]()
+        if app.rebalancing or app.in_recovery:
+            return
+        # Nothing is awaited before all is known: behind that another worker may own a partition.
         for partition, documents in state.documents.held().items():
             source = TP(config.documents_topic, partition)
-            # Each delivery below takes time, in which the group may have been rebalanced.
-            if app.rebalancing or app.in_recovery or source not in app.consumer.assignment():
-                continue
-            if state.documents.held().get(partition) is not documents:
+            if source not in app.consumer.assignment():
                 continue
             newest_ms = state.newest_ms(documents, app.committed_offset(source))
-            was_at_end = documents.at_end
-            documents.at_end = app.consumer.at_end(source, documents.position)
-            idle = was_at_end and documents.at_end  # twice: what is on its way to the agent is not seen at once
+            at_end = app.consumer.at_end(source, documents.position)
             floor = documents.table.floor(config.max_documents) if config.max_documents else 0
-            documents.words += 1
-            mark = Mark(partition, newest_ms, idle, floor, app.consumer_generation_id, documents.words)
-            frame = BandsFrame(watermarks=Watermarks(partition, (mark,)))
-            # Both are said before anything is awaited: behind that another worker may own the partition.
-            value, counted = encode(frame, state.fingerprint), _pages(app, state, partition, documents, is_due)
-            topic = config.internal_topic("bands")
-            sent = [await app.produce(topic, None, value, target) for target in range(state.partitions)]
-            topic = config.internal_topic("edges")
-            sent += [await app.produce(topic, None, pages, 0) for pages in counted]
-            await asyncio.gather(*sent)
+            marks.append(documents.watermarks.mark(partition, newest_ms, floor, app.generation, at_end=at_end))
+            counted += _pages(app, state, partition, documents, is_due)
+        if not marks:
+            return
+        value = encode(BandsFrame(watermarks=Watermarks(marks[0].source, tuple(marks))), state.fingerprint)
+        bands, edges = config.internal_topic("bands"), config.internal_topic("edges")
+        sent = [await app.produce(bands, None, value, target) for target in range(state.partitions)]
+        sent += [await app.produce(edges, None, pages, 0) for pages in counted]
+        await asyncio.gather(*sent)
 
     return tick
 
@@ -252,7 +278,7 @@ def _tick(app: Any, state: PipelineState) -> Callable[[], Awaitable[None]]:
 def _pages(app: Any, state: PipelineState, partition: int, documents: Documents, is_due: bool) -> list[bytes]:
     """The frames that tell settle of the pages of a partition that is this worker's: all in a new generation."""
     pages, offset = documents.table.pages, state.documents.offset(partition)
-    generation = app.consumer_generation_id
+    generation = app.generation
     if pages is None or not (is_due or pages.owes_all(generation)):
         return []
     told = pages.tell(partition, AsOf(-1 if offset is None else offset, generation))

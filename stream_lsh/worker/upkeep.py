@@ -17,8 +17,13 @@ from aiokafka.errors import IncompatibleBrokerVersion, KafkaError  # type: ignor
 from faust.types import TP
 
 from stream_lsh.config.topics import INTERNAL_TOPICS
+from stream_lsh.pipeline.batches import BandsFrame
+from stream_lsh.wire.frames import encode
+from stream_lsh.worker import guards
 from stream_lsh.worker.changelogged import Changelogged
+from stream_lsh.worker.ends import expect_ends, seen_offsets
 from stream_lsh.worker.engine import Backpressure, EngineApp, Trimmer, admin_client
+from stream_lsh.worker.settle_lag import REPORT_SECONDS
 from stream_lsh.worker.state import PipelineState
 
 WATCH_SECONDS = 0.25
@@ -41,12 +46,14 @@ class Upkeep:
         trim_seconds: how often topics are trimmed.
         trim_step: by how many offsets at least.
         tell_seconds: how often the log says what has passed.
+        topic_ids: of the topics that must not be created anew, as they were at the start; empty if unknown.
     """
 
     def __init__(self, app: EngineApp, pipelines: Mapping[str, PipelineState]) -> None:
         self._app = app
         self._pipelines = pipelines
         self._backpressure: Backpressure | None = None
+        self.topic_ids: Mapping[str, str] = {}
         self.trim_seconds, self.trim_step, self.tell_seconds = TRIM_SECONDS, TRIM_STEP, TELL_SECONDS
 
     # -- backpressure
@@ -59,7 +66,7 @@ class Upkeep:
         while True:
             await asyncio.sleep(WATCH_SECONDS)
             if self.at_work:
-                await backpressure.report(self.bytes_under_way())
+                await backpressure.report(self.bytes_under_way() + self.bytes_before_settle())
 
     @property
     def sources_wait(self) -> bool:
@@ -74,6 +81,28 @@ class Upkeep:
             for state in self._pipelines.values()
             for tp in tuple(state.traffic.positions)
             if tp in assigned and tp.topic not in state.config.sources
+        )
+
+    def bytes_before_settle(self) -> int:
+        """Some bytes that wait for settle on other workers, as those report them."""
+        return sum(state.settle_lag.size for state in self._pipelines.values() if not state.ledger.held())
+
+    async def report_lag(self) -> None:
+        """Report to all workers how much waits for settle, where this worker settles, for ever."""
+        while True:
+            await asyncio.sleep(REPORT_SECONDS)
+            for state in self._pipelines.values():
+                if self.at_work and state.ledger.held():
+                    await self._report_lag(state)
+
+    async def _report_lag(self, state: PipelineState) -> None:
+        edges = TP(state.config.internal_topic("edges"), 0)
+        lag = state.settle_lag.report(state.traffic.bytes_before(edges, self._app.consumer.highwater(edges) or 0))
+        if lag is None or len(state.buckets.held()) == state.partitions:  # no other worker reads a source
+            return
+        value, topic = encode(BandsFrame(lag=lag), state.fingerprint), state.config.internal_topic("bands")
+        await asyncio.gather(
+            *[await self._app.produce(topic, None, value, target) for target in range(state.partitions)]
         )
 
     # -- trimming
@@ -112,13 +141,22 @@ class Upkeep:
         return {tp: offset for tp, offset in needed.items() if offset}
 
     async def follow(self) -> None:
-        """Forget what the changelogs that are followed have no more, and save what is due, for ever."""
+        """Forget what is acknowledged, and of what is followed what the changelogs have no more; save what is due."""
         while True:
             await asyncio.sleep(self.trim_seconds)
             for state in self._pipelines.values():
+                if self.at_work:
+                    self._acknowledge(state)
                 if self.at_work and (followed := state.followed()):
                     await self._forget_trimmed(followed)
+                    state.end_waiting(self._app.consumer.highwater)
                     await state.save_followed()
+
+    def _acknowledge(self, state: PipelineState) -> None:
+        """Forget what only a replay of messages that are acknowledged would ask for."""
+        for partition, documents in state.documents.held().items():
+            committed = self._app.committed_offset(TP(state.config.documents_topic, partition))
+            documents.table.acknowledge(committed or 0)
 
     async def _forget_trimmed(self, followed: Mapping[TP, Changelogged[Any]]) -> None:
         try:
@@ -130,6 +168,35 @@ class Upkeep:
 
     def _own_topics(self) -> set[str]:
         return {state.config.internal_topic(name) for state in self._pipelines.values() for name in INTERNAL_TOPICS}
+
+    # -- topics that lose what was in them
+
+    async def check_topics(self) -> None:
+        """See to it that no topic is created anew, and none loses its end, for ever."""
+        async with admin_client(self._app) as admin:
+            while True:
+                await asyncio.sleep(self.trim_seconds)
+                if not self.at_work:
+                    continue
+                await self.expect_ends()
+                try:
+                    await guards.expect_same_topics(admin, self.topic_ids)
+                except KafkaError as error:
+                    _log.warning("the broker does not tell which topics there are: %s", error)
+
+    async def expect_ends(self) -> None:
+        """No topic ends before what was read of it; where the broker does not answer, the next time will do.
+
+        Raises:
+            StateError: one does.
+        """
+        seen: dict[TP, int] = {}
+        for state in self._pipelines.values():
+            seen |= seen_offsets(state)
+        try:
+            await expect_ends(self._app.consumer, seen)
+        except KafkaError as error:
+            _log.warning("the broker does not tell where the topics end: %s", error)
 
     # -- counts
 

@@ -1,5 +1,6 @@
 """Runs with faults: `python -m tests.chaos --seed 7 --documents 40000`.
 
+--profile NAME      what is fed, and to which pipelines; the first of them without it, `all` for each in turn
 --seed N            decides the documents' edits and every fault; printed if it was not given
 --runs N            so many runs, with seeds from N on
 --documents N       how many documents are fed, beside updates and deletes
@@ -18,15 +19,18 @@ import os
 import random
 import sys
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 from tests.chaos.faults import FAULTS
+from tests.chaos.profiles import PROFILES
 from tests.chaos.run import Settings, remove, run
 
 
 def main(argv: Sequence[str]) -> int:
     """The command; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description="Faults on three real brokers.")
+    parser.add_argument("--profile", choices=[*PROFILES, "all"], default="texts")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--documents", type=int, default=40_000)
@@ -38,10 +42,12 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--data", type=Path, default=default)
     options = parser.parse_args(argv)
     first = random.SystemRandom().randrange(1_000_000) if options.seed is None else options.seed
-    unclean = list[int]()
-    for seed in range(first, first + options.runs):
+    unclean = list[tuple[str, int]]()
+    profiles = list(PROFILES) if options.profile == "all" else [options.profile]
+    for seed, profile in product(range(first, first + options.runs), profiles):
         settings = Settings(
             seed=seed,
+            profile=profile,
             documents=options.documents,
             seconds=60 * options.minutes,
             data_dir=options.data,
@@ -49,11 +55,11 @@ def main(argv: Sequence[str]) -> int:
             down_s=options.down,
         )
         outcome = asyncio.run(run(settings, functools.partial(print, flush=True)))
-        if not outcome.verdict.is_clean:
-            unclean.append(seed)
+        if not outcome.is_clean:
+            unclean.append((profile, seed))
         elif not options.keep:
             remove(outcome)
-    print(f"{options.runs} runs from seed {first} on, {len(unclean)} with faults: {unclean}")
+    print(f"{options.runs} runs of {', '.join(profiles)} from seed {first} on, {len(unclean)} with faults: {unclean}")
     return 1 if unclean else 0
 
 

@@ -15,17 +15,18 @@ import numpy as np
 from faust.types import TP
 
 from stream_lsh.config import Config
+from stream_lsh.config.model import PipelineConfig
 from stream_lsh.errors import StreamLSHError
 from stream_lsh.model import Document, make_ref
 from stream_lsh.pipeline.local import BATCH, LocalPipeline
 from stream_lsh.wire.route import bucket_partitions
-from stream_lsh.worker.auditing import Source, messages_under_way
+from stream_lsh.worker.auditing import messages_under_way
 from stream_lsh.worker.checking import committed_offsets, read_topics
 from stream_lsh.worker.engine.topics import find_topics
 from stream_lsh.worker.reading import admin_of, bounds, newest, partitions_of, records
 from stream_lsh.worker.state import PipelineState
 from tests.kafka.truth import Pairs, Truth, components_of
-from tests.simulation.invariants import postings_of
+from tests.simulation.tables import postings_of
 
 _STILL_TWICE_SECONDS = 2.0
 
@@ -70,15 +71,16 @@ class Verdict:
 
 async def still(config: Config, seconds: float) -> int:
     """Wait until nothing is under way any more, or so long; how many messages still are."""
-    pipeline, end, quiet = config.pipelines[0], time.monotonic() + seconds, 0
+    end, quiet = time.monotonic() + seconds, 0
     waiting = -1
     while quiet < 2 and time.monotonic() < end:
         await asyncio.sleep(_STILL_TWICE_SECONDS)
         try:
             async with asyncio.timeout(60), admin_of(config.kafka) as admin:
-                found, _ = await find_topics(admin, read_topics(pipeline))
+                found, _ = await find_topics(admin, [name for one in config.pipelines for name in read_topics(one)])
                 offsets = await committed_offsets(admin, config.worker.app_id)
-            waiting = await messages_under_way(config, pipeline, found, offsets or {})
+            under_way = [await messages_under_way(config, one, found, offsets or {}) for one in config.pipelines]
+            waiting = sum(under_way)
         except (StreamLSHError, TimeoutError):
             waiting = -1
         quiet = quiet + 1 if waiting == 0 else 0
@@ -90,11 +92,12 @@ class Checker:
 
     Args:
         config: with addresses of the brokers themselves.
+        pipeline: whose results they are.
         stream: everything that was fed, in its order.
     """
 
-    def __init__(self, config: Config, stream: Sequence[Document]) -> None:
-        self._config, self._pipeline = config, config.pipelines[0]
+    def __init__(self, config: Config, pipeline: PipelineConfig, stream: Sequence[Document]) -> None:
+        self._config, self._pipeline, self._stream = config, pipeline, stream
         self._times = defaultdict[str, int](int)
         self._live: dict[str, Document] = {}
         for document in stream:
@@ -106,12 +109,15 @@ class Checker:
 
     async def check(self) -> Verdict:
         """Read everything and compare it; nothing may move any more."""
+        await self._check()
+        return self._verdict
+
+    async def _check(self) -> None:
         refs = await self._source()
         pairs, members = await self._matches(), await self._members()
         await self._clusters(members)
         await self._documents_and_buckets(refs)
         await self._ledger(pairs, members)
-        return self._verdict
 
     def _say(self, what: str, cases: Sequence[object]) -> None:
         if cases:
@@ -120,29 +126,30 @@ class Checker:
     # -- what was fed
 
     async def _source(self) -> dict[str, set[int]]:
-        """The refs of each document that is live under which its text was sent, once the source holds what was fed."""
-        source, spans = Source(), self._pipeline.limits().segment_span_ms
+        """The refs of each live document under which its text was sent, once the sources hold what was fed.
+
+        The intake topic, which gives the refs of a pipeline that is rekeyed, has been trimmed: there are none then.
+        """
+        rekey, stored = self._pipeline.rekey, dict[str, str]()
         sent: dict[str, set[int]] = defaultdict(set)
-        begins, ends = await self._bounds(self._pipeline.source)
-        async for chunk in records(self._config.kafka, begins, ends):
-            for record in chunk:
-                document = self._pipeline.document(record.value, record.key, record.timestamp)
-                ref = make_ref(record.partition, record.offset)
-                source.take(ref, document, spans)
-                if document.id in self._live and document.text == self._live[document.id].text:
-                    sent[document.id].add(ref)
-        stored = {document.id: document.text for document in source.live.values()}
+        for topic in self._pipeline.sources:
+            begins, ends = await self._bounds(topic)
+            async for chunk in records(self._config.kafka, begins, ends):
+                for record in chunk:
+                    document = self._pipeline.document(record.value, record.key, record.timestamp, keyed=not rekey)
+                    stored.pop(document.id, None)
+                    if document.text is not None:
+                        stored[document.id] = document.text
+                    if document.id in self._live and document.text == self._live[document.id].text:
+                        sent[document.id].add(make_ref(record.partition, record.offset))
         wanted = {one.id: one.text for one in self._live.values()}
         self._say("documents differ in the source: the feed or the cluster is at fault", _differing(wanted, stored))
-        return sent
+        return {} if rekey else sent
 
     # -- what is published
 
     async def _matches(self) -> Pairs:
-        pairs: Pairs = {}
-        for key, value in (await self._compacted(self._pipeline.matches_topic)).items():
-            left, right = json.loads(key)
-            pairs[left, right] = value["similarity"]
+        pairs = await self._published_pairs()
         documents = list(self._live.values())
         wanted = await asyncio.to_thread(self._wanted, documents)
         truth = Truth(wanted, documents, self._pipeline.text_scheme(), self._pipeline.threshold)
@@ -158,6 +165,10 @@ class Checker:
                 self._verdict.at_fault.append(pair)
         self._verdict.pairs = len(pairs)
         return pairs
+
+    async def _published_pairs(self) -> Pairs:
+        found = await self._compacted(self._pipeline.matches_topic)
+        return {(value["left"], value["right"]): value["similarity"] for value in found.values()}
 
     def _wanted(self, documents: Sequence[Document]) -> Pairs:
         chain = LocalPipeline(self._pipeline.scheme(), self._pipeline.threshold, self._pipeline.limits())
@@ -207,7 +218,7 @@ class Checker:
                 stored[one] = rows.texts[row]
                 refs.append(ref)
                 texts.append(rows.texts[row])
-                if ref not in sent[one]:
+                if sent and ref not in sent[one]:
                     self._verdict.others.append(f"documents: {one} is stored as {ref:x}, sent as {sent[one]}")
         wanted = {one.id: one.text for one in self._live.values()}
         self._say("documents differ in their changelog", _differing(wanted, stored))

@@ -13,10 +13,11 @@ import signal
 import socket
 import time
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from aiokafka.admin import NewTopic  # type: ignore[import-untyped]
 from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 
 from stream_lsh.worker.brokers import MavenBroker
@@ -123,6 +124,13 @@ class Cluster:
     async def start(self) -> None:
         """Start all nodes: none of them is there before two are."""
         await asyncio.gather(*(asyncio.to_thread(node.start) for node in self.nodes))
+
+    async def make_topics(self, topics: Mapping[str, int]) -> None:
+        """Create topics with so many partitions, in three copies; nothing in them is ever too old."""
+        async with admin_at(self.address) as admin:
+            await admin.create_topics(
+                [NewTopic(name, count, BROKERS, topic_configs={"retention.ms": "-1"}) for name, count in topics.items()]
+            )
 
     async def kill(self) -> None:
         """Kill all nodes at once."""

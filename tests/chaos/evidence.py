@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from stream_lsh.config import Config
+from stream_lsh.config.model import PipelineConfig
 from stream_lsh.model import make_ref
 from stream_lsh.pipeline.records import LedgerSlice
 from stream_lsh.wire.fingerprint import fingerprint
@@ -18,9 +19,11 @@ from stream_lsh.worker.state import stored_settings
 _MOST_PAIRS = 20
 
 
-async def write_evidence(config: Config, pairs: Collection[tuple[str, str]], file: Path) -> None:
+async def write_evidence(
+    config: Config, pipeline: PipelineConfig, pairs: Collection[tuple[str, str]], file: Path
+) -> None:
     """The history of some pairs and their documents, topic by topic: time, place and what is said."""
-    pipeline, chosen = config.pipelines[0], set(sorted(pairs)[:_MOST_PAIRS])
+    chosen = set(sorted(pairs)[:_MOST_PAIRS])
     ids = {one for pair in chosen for one in pair}
     scheme = fingerprint(stored_settings(pipeline))
     assembler = LedgerAssembler(scheme)
@@ -58,7 +61,7 @@ async def write_evidence(config: Config, pairs: Collection[tuple[str, str]], fil
                 yield f"of edges {whole.offset}: {gone} gone"
 
     told: dict[str, Callable[[Any], Iterator[str]]] = {
-        pipeline.source: source,
+        pipeline.documents_topic: source,
         pipeline.internal_topic("edges"): edge,
         pipeline.changelog_topic("ledger"): ledger,
         pipeline.matches_topic: match,

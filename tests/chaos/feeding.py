@@ -9,9 +9,8 @@ from typing import Any
 
 from confluent_kafka import KafkaError, Message, Producer
 
-from stream_lsh.config.model import PipelineConfig
 from stream_lsh.model import Document
-from stream_lsh.worker.feeding import message
+from tests.chaos.profiles import Sent
 from tests.kafka.test_worker import articles
 
 _TURN_SECONDS = 0.05
@@ -36,11 +35,9 @@ class Feeder:
 
     Args:
         address: of all brokers.
-        pipeline: whose source it is.
     """
 
-    def __init__(self, address: str, pipeline: PipelineConfig) -> None:
-        self._pipeline = pipeline
+    def __init__(self, address: str) -> None:
         self.failures: list[str] = []
         self.stored = 0
         self._producer = Producer(
@@ -55,14 +52,13 @@ class Feeder:
             }
         )
 
-    async def feed(self, stream: Sequence[Document], seconds: float) -> None:
+    async def feed(self, stream: Sequence[Sent], seconds: float) -> None:
         """Send it evenly over so many seconds, and wait until all of it is stored."""
         started, sent = time.monotonic(), 0
         while sent < len(stream):
             due = min(len(stream), int((time.monotonic() - started) / seconds * len(stream)) + 1)
-            for document in stream[sent:due]:
-                key, value = message(document, self._pipeline.fields)
-                self._producer.produce(self._pipeline.source, value, key, on_delivery=self._delivered)
+            for one in stream[sent:due]:
+                self._producer.produce(one.topic, one.value, one.key, one.partition, on_delivery=self._delivered)
             sent = due
             self._producer.poll(0)
             await asyncio.sleep(_TURN_SECONDS)

@@ -9,19 +9,20 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from stream_lsh.config import Config, load
-from stream_lsh.model import Document
-from tests.chaos.checker import Checker, Verdict, still
+from stream_lsh.config.model import PipelineConfig
+from tests.chaos.checker import Verdict, still
 from tests.chaos.cluster import BROKERS, WORKERS, Cluster
 from tests.chaos.evidence import write_evidence
 from tests.chaos.faults import FAULTS, Fault, Scene
 from tests.chaos.feeding import Feeder, documents
+from tests.chaos.profiles import PROFILES, Part, Profile, Sent
 from tests.chaos.proxy import Proxy
 from tests.chaos.schedule import Chaos, plan
 from tests.chaos.workers import Worker, write_config
 from tests.kafka.harness import until
-from tests.kafka.test_worker_faults import edits
 
 PARTITIONS = 4
 _READY_SECONDS, _STILL_SECONDS = 120.0, 300.0
@@ -35,6 +36,7 @@ class Settings:
     documents: int
     seconds: float
     data_dir: Path
+    profile: str = "texts"
     faults: Sequence[Fault] = FAULTS
     gap_s: tuple[float, float] = (5.0, 10.0)
     down_s: float = 60.0
@@ -45,9 +47,14 @@ class Outcome:
     """What came of a run."""
 
     folder: Path
-    verdict: Verdict
+    verdicts: list[Verdict]
     happened: Counter[str] = field(default_factory=Counter)
     exits: list[Counter[int]] = field(default_factory=list)
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing was found."""
+        return all(verdict.is_clean for verdict in self.verdicts)
 
 
 async def run(settings: Settings, say: Callable[[str], None] = print) -> Outcome:
@@ -57,23 +64,28 @@ async def run(settings: Settings, say: Callable[[str], None] = print) -> Outcome
     def timed(said: str) -> None:
         say(f"{time.monotonic() - began:7.1f} s  {said}")
 
-    standbys = settings.seed % 2
-    say(f"seed {settings.seed}, {settings.documents} documents, {standbys} standbys; logs are in {folder}")
-    stream = edits(documents(settings.data_dir, settings.documents, settings.seed), settings.seed)
-    async with _cluster(folder, timed) as cluster, _scene(folder, cluster, standbys, timed) as (scene, config):
-        happened = await _fed_under_faults(settings, scene, config, stream)
+    standbys, profile = settings.seed % 2, PROFILES[settings.profile]
+    say(f"{settings.profile}, seed {settings.seed}, {settings.documents} documents, {standbys} standbys; in {folder}")
+    found = documents(settings.data_dir, settings.documents, settings.seed)
+    async with _cluster(folder, timed) as cluster, _scene(folder, cluster, profile, standbys, timed) as (scene, config):
+        streams = [
+            _Stream(part, pipeline, part.stream(found[number :: len(profile.parts)], settings.seed, settings.seconds))
+            for number, (part, pipeline) in enumerate(zip(profile.parts, config.pipelines, strict=True))
+        ]
+        happened = await _fed_under_faults(settings, scene, streams)
         timed("the feed and the faults are over")
         waiting = await still(config, _STILL_SECONDS)
         exits = [Counter(worker.exits) for worker in scene.workers]
         codes = [await worker.stop() for worker in scene.workers]
         timed(f"nothing moves any more: the workers were stopped, with {', '.join(map(str, codes))}")
-        verdict = await Checker(config, stream).check()
-        if verdict.at_fault:
-            await write_evidence(config, verdict.at_fault, folder / "evidence.txt")
+        verdicts = [await one.part.checker(config, one.pipeline, one.documents).check() for one in streams]
+        for verdict, one in zip(verdicts, streams, strict=True):
+            if verdict.at_fault:
+                await write_evidence(config, one.pipeline, verdict.at_fault, folder / f"{one.pipeline.name}.txt")
         if waiting:
-            verdict.others.append(f"not still after {_STILL_SECONDS:.0f} s: {waiting} messages under way")
-        verdict.others += happened.failures
-    outcome = Outcome(folder, verdict, happened.faults, exits)
+            verdicts[0].others.append(f"not still after {_STILL_SECONDS:.0f} s: {waiting} messages under way")
+        verdicts[0].others += happened.failures
+    outcome = Outcome(folder, verdicts, happened.faults, exits)
     for line in _told(outcome):
         timed(line)
     return outcome
@@ -90,11 +102,22 @@ class _Happened:
     failures: list[str]
 
 
-async def _fed_under_faults(settings: Settings, scene: Scene, config: Config, stream: Sequence[Document]) -> _Happened:
-    feeder, chaos = Feeder(scene.cluster.address, config.pipelines[0]), Chaos(scene)
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    part: Part
+    pipeline: PipelineConfig
+    documents: list[Any]
+
+    def messages(self, seed: int) -> list[Sent]:
+        return self.part.messages(self.documents, self.pipeline, seed)
+
+
+async def _fed_under_faults(settings: Settings, scene: Scene, streams: Sequence[_Stream]) -> _Happened:
+    feeder, chaos = Feeder(scene.cluster.address), Chaos(scene)
     planned = plan(settings.seed, settings.faults, settings.gap_s, settings.down_s)
     async with asyncio.TaskGroup() as group:
-        group.create_task(feeder.feed(stream, settings.seconds))
+        for stream in streams:
+            group.create_task(feeder.feed(stream.messages(settings.seed), settings.seconds))
         group.create_task(chaos.run(planned, settings.seconds, len(settings.faults)))
     return _Happened(chaos.happened, feeder.failures)
 
@@ -105,7 +128,8 @@ def _told(outcome: Outcome) -> list[str]:
         f"worker {number}: " + (", ".join(f"{count} with {code}" for code, count in sorted(codes.items())) or "none")
         for number, codes in enumerate(outcome.exits)
     )
-    return [f"faults: {faults}", f"ends of processes: {exits}", *outcome.verdict.lines()]
+    found = [line for verdict in outcome.verdicts for line in verdict.lines()]
+    return [f"faults: {faults}", f"ends of processes: {exits}", *found]
 
 
 @asynccontextmanager
@@ -124,9 +148,11 @@ async def _cluster(folder: Path, say: Callable[[str], None]) -> AsyncIterator[Cl
 
 @asynccontextmanager
 async def _scene(
-    folder: Path, cluster: Cluster, standbys: int, say: Callable[[str], None]
+    folder: Path, cluster: Cluster, profile: Profile, standbys: int, say: Callable[[str], None]
 ) -> AsyncIterator[tuple[Scene, Config]]:
     """Workers that are ready behind their proxies; and a configuration with the addresses of the brokers themselves."""
+    pipelines = [part.settings for part in profile.parts]
+    await cluster.make_topics(profile.topics)
     async with AsyncExitStack() as stack:
         proxies, workers = dict[tuple[int, int], Proxy](), list[Worker]()
         for number in range(WORKERS):
@@ -137,7 +163,7 @@ async def _scene(
             file = folder / f"worker-{number}" / "worker.toml"
             file.parent.mkdir()
             addresses = [f"127.0.0.1:{node.advertised(number)}" for node in cluster.nodes]
-            write_config(file, addresses, "chaos", "documents", PARTITIONS, standbys=standbys)
+            write_config(file, addresses, "chaos", pipelines, PARTITIONS, standbys=standbys)
             workers.append(Worker(number, file))
         for worker in workers:
             supervised = asyncio.create_task(worker.supervise())
@@ -146,7 +172,6 @@ async def _scene(
         await until(lambda: all(worker.is_ready() for worker in workers), _READY_SECONDS)
         say("both workers are ready")
         direct = folder / "direct.toml"
-        write_config(
-            direct, [node.address for node in cluster.nodes], "chaos", "documents", PARTITIONS, standbys=standbys
-        )
+        brokers = [node.address for node in cluster.nodes]
+        write_config(direct, brokers, "chaos", pipelines, PARTITIONS, standbys=standbys)
         yield Scene(cluster, workers, proxies, say), load(direct, {})

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,28 +16,21 @@ RESTART_SECONDS = 1.0
 STOP_SECONDS = 40.0
 
 
-def write_config(file: Path, brokers: list[str], name: str, source: str, partitions: int, *, standbys: int) -> None:
+def write_config(
+    file: Path, brokers: list[str], name: str, pipelines: Sequence[Mapping[str, Any]], partitions: int, *, standbys: int
+) -> None:
     """A configuration with everything in three copies, and no caps: nothing may be left out."""
-    parts: dict[str, dict[str, Any]] = {
-        "[kafka]": {"brokers": brokers, "replication": 3},
-        "[worker]": {
-            "app_id": name,
-            "data_dir": str(file.parent / "state"),
-            "standbys": standbys,
-            "session_timeout": f"{SESSION_SECONDS:.0f}s",
-        },
-        "[[pipeline]]": {
-            "name": f"{name}-p",
-            "source": source,
-            "partitions": partitions,
-            "threshold": 0.5,
-            "retention": 0,
-            "max_candidates": 0,
-        },
+    worker = {
+        "app_id": name,
+        "data_dir": str(file.parent / "state"),
+        "standbys": standbys,
+        "session_timeout": f"{SESSION_SECONDS:.0f}s",
     }
-    lines = [
-        line for part, keys in parts.items() for line in (part, *(f"{k} = {json.dumps(v)}" for k, v in keys.items()))
-    ]
+    parts = [("[kafka]", {"brokers": brokers, "replication": 3}), ("[worker]", worker)]
+    for number, settings in enumerate(pipelines):
+        common = {"name": f"{name}-{number}", "source": f"documents-{number}", "partitions": partitions}
+        parts.append(("[[pipeline]]", {**common, "max_candidates": 0, **settings}))
+    lines = [line for part, keys in parts for line in (part, *(f"{k} = {json.dumps(v)}" for k, v in keys.items()))]
     file.write_text("\n".join(lines) + "\n")
 
 

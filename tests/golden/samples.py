@@ -187,6 +187,7 @@ _NUMBERED = BandsFrame(
     Watermarks(2, (Mark(0, 1_700_000_000_000, False, 7, 12, 1 << 33), Mark(5, -1, True, 0, 11, 3))),
     HORIZON,
 )
+_LAG = replace(_BANDS, lag=1 << 33)
 _PAGES = EdgesFrame(
     pages=PageCounts(
         3, AsOf(1 << 33, 12), ["a.org", "größe.example", "日本.example"], np.array([7, 1, 0], np.uint32), begins=True
@@ -208,6 +209,7 @@ SAMPLES: dict[str, tuple[object, bytes, Decode]] = {
     "bands": (_BANDS, encode(_BANDS, FINGERPRINT), decode_bands),
     "buckets": (_BANDS, encode_buckets(_BANDS, FINGERPRINT), decode_buckets),
     "bands_numbered": (_NUMBERED, encode(_NUMBERED, FINGERPRINT), decode_bands),
+    "bands_lag": (_LAG, encode(_LAG, FINGERPRINT), decode_bands),
     "copied": (_COPIED, encode_buckets(_COPIED, FINGERPRINT), decode_buckets),
     "candidates": (_CANDIDATES, encode(_CANDIDATES, FINGERPRINT), decode_candidates),
     "verifications": (_VERIFICATIONS, encode(_VERIFICATIONS, FINGERPRINT), decode_verifications),

@@ -30,7 +30,7 @@ STEPS = [
     [Message(b"b", document("words of its own now that no other has"))],
     [Message(b"a", None)],
     [Message(b"late", document(BUG)), *(message for _, _, message in REFUSED.values())],
-    [Message(b"untold", document(OTHER, **{field: 5})) for field in ("title", "source", "url")],
+    [Message(b"untold", document(OTHER, **{field: [5]})) for field in ("title", "source", "url")],
     # Event time goes on, so that everything before expires.
     [Message(b"f", document("much later", time=NOW_MS + 20 * HOUR_MS), NOW_MS + 20 * HOUR_MS)],
 ]

@@ -1,6 +1,7 @@
 """Starting, stopping and killing brokers."""
 
 import asyncio
+import socket
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ import pytest
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.worker.brokers import ADDRESS_VARIABLE, EmbeddedBroker, GivenBroker, MavenBroker, choose_broker
+from stream_lsh.worker.brokers.__main__ import main
 from stream_lsh.worker.brokers.maven import free_port
 from tests.kafka.harness import feed, make_topics, numbers, read
 
@@ -47,6 +49,27 @@ def test_the_command_starts_and_stops_a_broker_that_others_find_again(tmp_path: 
         assert found.pid is None
     finally:
         command("kill")
+
+
+@pytest.mark.parametrize("controller", [False, True])
+def test_a_port_that_is_taken_is_refused_and_nothing_is_started(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], *, controller: bool
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code = main(["start", str(port - controller), str(tmp_path / "broker")])
+    said = capsys.readouterr()
+    assert (code, said.out) == (2, "")
+    assert said.err.startswith(
+        f"got the port {port} of 127.0.0.1, which something else listens on, expected a free one"
+    )
+    assert not (tmp_path / "broker").exists()
+
+
+@pytest.mark.parametrize("action", ["stop", "kill"])
+def test_who_stops_what_does_not_run_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str], action: str) -> None:
+    assert main([action, "19777", str(tmp_path)]) == 0
+    assert capsys.readouterr().err == f"{tmp_path}: no broker of this folder runs\n"
 
 
 def test_an_embedded_broker_keeps_more_than_its_library_would_and_says_what_it_cannot() -> None:

@@ -229,8 +229,9 @@ def test_a_demo_that_serves_can_be_fed_and_followed(place: Place, own: Path, tmp
         assert use(place, config, {}, SIMILARITY) == {("a", "b"), ("a", "x"), ("b", "x")}
         assert watch(place, config) == ["        3      1.0000  joined   x                     a"]
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
-    assert process.returncode == 130
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert [line.partition(": ")[0] for line in err.splitlines()] == [f"{own}:7"]
     assert place.left == []
 
 

@@ -5,6 +5,7 @@ import json
 import random
 from collections.abc import Iterable, Sequence
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -16,6 +17,7 @@ from aiokafka.structs import TopicPartition  # type: ignore[import-untyped]
 from stream_lsh.config import Config
 from stream_lsh.errors import ConfigError, DoubtError
 from stream_lsh.model import Document
+from stream_lsh.wire.message import as_iso
 from stream_lsh.wire.origin import Origin, origin_header, origin_of
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.engine.gate import SourceGate
@@ -76,7 +78,7 @@ def scattered(name: str, stream: Iterable[Document], seed: int) -> list[Sent]:
         topic, partition, keyed = homes[one.id]
         key = one.id.encode() if keyed else rng.choice([None, b"", b"\xff", b"same", rng.randbytes(8)])
         fields: dict[str, Any] = {} if keyed else {"id": one.id}
-        fields |= {"deleted": True} if one.text is None else {"text": one.text, "time": one.time_ms}
+        fields |= {"deleted": True} if one.text is None else {"text": one.text, "time": as_iso(one.time_ms)}
         value = None if keyed and one.text is None else json.dumps(fields).encode()
         sent.append(Sent(topic, partition, Message(key, value)))
     return sent
@@ -176,7 +178,7 @@ def test_a_copy_has_the_key_and_the_place_of_the_id_and_all_else_of_the_source(b
     spelt = [b' {"text":"%s" , "id": "%s", "more": [1.50]}\n' % (FOX.encode(), id.encode()) for id in MURMUR2]
     messages = [Message(b"a key", value, NOW_MS + number) for number, value in enumerate(spelt)]
     messages += [Message(b"abc", None, NOW_MS + 100), Message(b"of nobody", None, NOW_MS + 101)]
-    messages += [Message(b"7", document(FOX, id=7, time=5), NOW_MS + 102)]
+    messages += [Message(b"7", document(FOX, id=7, time="1970-01-01T00:00:00.005Z"), NOW_MS + 102)]
     ids = [*MURMUR2, "abc", "of nobody", "7"]
     live = {*MURMUR2, "7"} - {"abc"}
     pairs = {(left, right) for left in live for right in live if left < right}
@@ -243,9 +245,14 @@ def test_what_cannot_be_used_is_put_aside_once_with_its_place_in_the_source(brok
     for offset, (case, (reason, said, message)) in zip(offsets, refused.items(), strict=True):
         of, record = by_offset[offset]
         assert said in of.pop("error"), case
-        assert of == {"reason": reason, "topic": topic, "partition": "0", "offset": str(offset)}, case
+        expected = {"reason": reason, "topic": topic, "partition": "0", "offset": str(offset)}
+        key = message.key
+        if case == "long key":
+            digest = sha256(b"k" * 1_025).hexdigest()
+            expected, key = expected | {"key": "k" * 256, "key_sha256": digest, "key_bytes": "1025"}, None
+        assert of == expected, case
         kept = b"" if case in ("larger than a message may be", "null key and value") else message.value
-        assert (record.key, record.value) == (message.key, kept), case
+        assert (record.key, record.value) == (key, kept), case
     reasons = [reason for reason, _, _ in refused.values()]
     assert counted == {reason: reasons.count(reason) for reason in set(reasons)}
 

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 
 from stream_lsh.config import Config
+from stream_lsh.errors import StateError
 from stream_lsh.model import Document
 from stream_lsh.pipeline.trimming import LogHead
 from stream_lsh.worker import changelogged
@@ -248,3 +250,49 @@ def test_who_follows_a_log_that_is_rewritten_takes_over_what_its_owner_had(broke
     assert all(count <= 1 for count in taken.read.values()), taken.read
     assert all(begin > 0 for tp, begin in taken.begins.items() if "ledger" not in tp.topic), taken.begins
     assert all((taken.known[tp] or 0) >= begin - 64 for tp, begin in taken.begins.items()), taken
+
+
+@pytest.mark.parametrize("damaged", [False, True], ids=["a record that was read wrong", "a record that is damaged"])
+def test_a_worker_outlives_damage_in_a_log_that_it_follows_and_reads_all_of_it_when_it_takes_over(
+    broker: Broker, name: str, damaged: bool
+) -> None:
+    config = following(configured(broker, name, 2, threshold=0.8))
+    told, source = stories(0, 40), config.pipelines[0].source
+
+    async def run() -> tuple[bool, BaseException | None]:
+        partitions = await source_partitions(config)
+        one, other = (build_app(config, partitions) for _ in range(2))
+        async with AsyncExitStack() as stack:
+            first = await stack.enter_async_context(AsyncExitStack())
+            await first.enter_async_context(running(one))
+            await stack.enter_async_context(running(other))
+            await until(lambda: has(one, 1, 1) and has(other, 1, 1))
+            documents: Any = state_of(other).documents
+            (lost,) = documents.followed()
+            apply = documents._apply
+            if damaged:
+                await send_to(broker.address, documents.name, lost, b"nonsense")
+            else:
+                documents._apply = lambda state, value, offset: apply(state, b"nonsense", offset)
+            await send(broker.address, source, told[:20])
+            await until(lambda: not documents.followed())
+            documents._apply = apply
+            alive = is_ready(other) and other.crash_reason is None
+            await until(lambda: one.upkeep.bytes_under_way() == other.upkeep.bytes_under_way() == 0)
+            await first.aclose()
+            await until(lambda: other.crash_reason if damaged else has(other, 2, 0), 40)
+            if not damaged:
+                await send(broker.address, source, told[20:])
+                assert await settled(config, told, 60.0) == []
+            return alive, other.crash_reason
+
+    alive, reason = asyncio.run(run())
+    assert alive
+    assert isinstance(reason, StateError) == damaged, reason
+
+
+async def send_to(address: str, topic: str, partition: int, value: bytes) -> None:
+    producer = AIOKafkaProducer(bootstrap_servers=address)
+    await producer.start()
+    await producer.send_and_wait(topic, value, partition=partition)
+    await producer.stop()

@@ -53,6 +53,7 @@ def test_everything_that_is_wrong_is_said_at_once_and_nothing_is_created(broker:
         await make_topics(broker.address, f"{name}-few", partitions=2)
         await make_topics(broker.address, f"{name}-timed", cleanup_policy="delete", retention_ms="1000")
         await make_topics(broker.address, f"{name}-small", max_message_bytes="1000")
+        await make_topics(broker.address, f"{name}-brief", cleanup_policy="compact,delete", retention_ms="2000")
         await make_topics(broker.address, f"{name}-lone")
         with pytest.raises(ConfigError) as caught:
             await ensured(
@@ -60,6 +61,7 @@ def test_everything_that_is_wrong_is_said_at_once_and_nothing_is_created(broker:
                 TopicSpec(f"{name}-few", 4, replication=3),
                 own_topic(f"{name}-timed", 4, message_bytes=1000),
                 TopicSpec(f"{name}-small", 4, message_bytes=500_000),
+                public_topic(f"{name}-brief", 4, retention_ms=4_000, least_retention_ms=3_000),
                 TopicSpec(f"{name}-lone", 4, {"min.insync.replicas": "2"}),
                 TopicSpec(f"{name}-source", None),
                 own_topic(f"{name}-copies", 4, message_bytes=2_000_000, replication=100),
@@ -77,6 +79,7 @@ def test_everything_that_is_wrong_is_said_at_once_and_nothing_is_created(broker:
         "timed: has retention.ms=1000, not -1",
         "timed: has message.timestamp.type=CreateTime, not LogAppendTime",
         "small: has max.message.bytes=1000",
+        "brief: has retention.ms=2000, and at least 3000 are needed",
         "lone: has min.insync.replicas=1, and at least 2 are wanted",
         "source: the topic does not exist",
         "copies: cannot have 100 copies",

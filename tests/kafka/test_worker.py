@@ -15,6 +15,7 @@ from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 from stream_lsh.config import Config, parse
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import BATCH, LocalPipeline
+from stream_lsh.wire.message import as_iso
 from stream_lsh.worker.auditing import audit
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.checking import WRONG
@@ -75,7 +76,7 @@ async def send(address: str, topic: str, documents: Iterable[Document]) -> None:
     try:
         sent = []
         for one in documents:
-            value = None if one.text is None else json.dumps({"text": one.text, "time": one.time_ms}).encode()
+            value = None if one.text is None else json.dumps({"text": one.text, "time": as_iso(one.time_ms)}).encode()
             sent.append(await producer.send(topic, value, key=one.id.encode()))
         await asyncio.gather(*sent)
     finally:

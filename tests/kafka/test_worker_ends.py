@@ -1,6 +1,8 @@
 """What ends a worker: bytes that are damaged, state of other settings, topics that the operator has to mend."""
 
 import asyncio
+import json
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -115,6 +117,8 @@ def test_state_of_other_settings_is_refused(
 
     code, told = asyncio.run(run())
     assert code == 2, told
+    assert "Traceback" not in told
+    assert told.count("its state was built under other settings (") == 1
     assert f"stream-lsh: ConfigError: {name}-p: its state was built under other settings (" in told
     assert said in told
     assert asyncio.run(matched(config)) == {pair(0)}
@@ -132,4 +136,41 @@ def test_a_topic_that_the_operator_must_mend_ends_the_worker_with_its_own_code(
 
     code, said = asyncio.run(run())
     assert code == 2, said
-    assert f"stream-lsh: ConfigError: {topic}: has 3 partitions, not 1" in said
+    assert "Traceback" not in said
+    assert said.splitlines()[-1] == f"stream-lsh: ConfigError: {topic}: has 3 partitions, not 1"
+    assert said.count("has 3 partitions, not 1") == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"kafka.replication": 9}, "cannot have 9 copies on 1 broker(s)"),
+        ({"worker.data_dir": "file"}, "worker.data_dir: "),
+        ({"pipeline.rekey": True}, "the topic does not exist, and is not ours to create"),
+    ],
+    ids=["replication", "data_dir", "source"],
+)
+def test_a_mistake_of_the_operator_is_one_message_without_a_traceback(
+    broker: Broker, name: str, tmp_path: Path, settings: dict[str, Any], words: str
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    tables: dict[str, dict[str, Any]] = {
+        "kafka": {"brokers": broker.address},
+        "worker": {"app_id": name, "web": "", "data_dir": ""},
+        "pipeline": {"name": f"{name}-p", "source": f"{name}-source", "partitions": 1},
+    }
+    for key, value in settings.items():
+        table, _, setting = key.partition(".")
+        tables[table][setting] = str(tmp_path / value) if setting == "data_dir" else value
+    file = tmp_path / "news.toml"
+    lines = (
+        f"[{table}]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in of.items()) for table, of in tables.items()
+    )
+    file.write_text("".join(lines))
+    command = [sys.executable, "-m", "stream_lsh", "worker", "--config", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - our own
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    (told,) = (line for line in done.stderr.splitlines() if line.startswith("stream-lsh: "))
+    assert told.startswith("stream-lsh: ConfigError: ")
+    assert words in done.stderr[done.stderr.index(told) :]

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
+from faust.types import TP
 
 from stream_lsh.config import Config
 from stream_lsh.model import Document
@@ -15,6 +16,7 @@ from stream_lsh.pipeline.trimming import LogHead
 from stream_lsh.worker import changelogged
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.engine.gate import SourceGate
+from stream_lsh.worker.state import Traffic
 from stream_lsh.worker.storage import ledger as ledger_storage
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import running, until
@@ -141,3 +143,44 @@ def test_what_is_too_late_is_counted_and_matches_nothing(broker: Broker, name: s
     assert (counts.added, counts.expired) == (len(told) + 1, 5)
     assert "again" in matched
     assert not any(id.startswith("late") for id in matched)
+
+
+class _Traffic(Traffic):
+    """Traffic in which so many bytes wait for settle."""
+
+    edges: TP
+    size: int
+
+    def bytes_before(self, tp: TP, end: int) -> int:
+        return self.size if tp == self.edges else super().bytes_before(tp, end)
+
+
+async def held_back_together(config: Config) -> tuple[list[tuple[bool, bool]], int]:
+    pipeline, partitions = config.pipelines[0], await source_partitions(config)
+    apps = [often(build_app(config, partitions)) for _ in range(2)]
+    states = [app.pipelines[pipeline.name] for app in apps]
+    seen = list[tuple[bool, bool]]()
+    async with running(apps[0]), running(apps[1]):
+        await until(lambda: all(len(state.buckets.held()) == 1 for state in states))
+        settles = next(state for state in states if state.ledger.held())
+        edges = TP(pipeline.internal_topic("edges"), 0)
+        pretended = settles.traffic = _Traffic({edges: 0})
+        pretended.edges, pretended.size = edges, 1 << 30
+        await until(lambda: all(app.upkeep.sources_wait for app in apps))
+        await send(config.kafka.brokers[0], pipeline.source, stories(0, 60))
+        await asyncio.sleep(1.0)
+        seen.append((states[0].counts.documents == 0, states[1].counts.documents == 0))
+        pretended.size = 0
+        await until(lambda: sum(state.counts.documents for state in states) == 180)
+        seen.append((apps[0].upkeep.sources_wait, apps[1].upkeep.sources_wait))
+        await until(lambda: settles.counts.matches >= 180)
+    return seen, len((await published(config))[0])
+
+
+def test_the_sources_of_both_workers_wait_while_too_much_waits_for_the_one_that_settles(
+    broker: Broker, name: str
+) -> None:
+    config = configured(broker, name, PARTITIONS)
+    seen, pairs = asyncio.run(held_back_together(config))
+    assert seen == [(True, True), (False, False)]
+    assert pairs == 180

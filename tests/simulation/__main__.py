@@ -5,6 +5,8 @@
 --records                       seeds of schedules with records: those from RECORDS_FROM + S on
 --sets                          seeds of schedules with the scheme of sets: those from SETS_FROM + S on
 --exact                         seeds of schedules with the method `exact`: those from EXACT_FROM + S on
+--rekey                         seeds of schedules with an intake: those from REKEY_FROM + S on
+--groups                        seeds of schedules in which Kafka forgets the group: those from GROUPS_FROM + S on
 --rule NAME                     take a rule out (see `rules`) and print the seeds that notice
 """
 
@@ -17,22 +19,34 @@ from contextlib import contextmanager
 from functools import partial
 from unittest.mock import patch
 
+from stream_lsh.errors import StreamLSHError
 from tests.simulation.entities import RECORDS_FROM
+from tests.simulation.intake import REKEY_FROM
 from tests.simulation.invariants import violations
 from tests.simulation.items import SETS_FROM
 from tests.simulation.rules import RULES, taken_out
-from tests.simulation.schedule import EXACT_FROM, Run
+from tests.simulation.schedule import EXACT_FROM, GROUPS_FROM, Run
+
+
+class BrokenMutant(Exception):
+    """The code that replaces a rule raised something that is no error of ours: it proves nothing about the rule."""
 
 
 def run(seed: int, rule: str | None = None) -> tuple[int, list[str]]:
-    """A seed and what it violates, with a rule taken out or with all of them in."""
+    """A seed and what it violates, with a rule taken out or with all of them in.
+
+    Raises:
+        BrokenMutant: the code that replaces the rule does not fit what calls it -> repair it in `rules`.
+    """
     if rule is None:
         return seed, _violations(seed)
     with taken_out(rule) as rules_out:
         try:
             return seed, _violations(seed, rules_out)
-        except Exception as error:
+        except (StreamLSHError, AssertionError) as error:
             return seed, [f"{type(error).__name__}: {error}"]
+        except Exception as error:
+            raise BrokenMutant(f"{rule}, seed {seed}: {type(error).__name__}: {error}") from error
 
 
 def _violations(seed: int, rules_out: frozenset[str] = frozenset()) -> list[str]:
@@ -61,6 +75,9 @@ def _show(schedule: Run) -> int:
     for partition in schedule.broker.partitions("source"):
         for message in schedule.broker.read("source", partition):
             print(f"source {partition}:{message.offset} {message.value}")
+    for partition in schedule.broker.partitions("intake"):
+        for message in schedule.broker.read("intake", partition):
+            print(f"intake {partition}:{message.offset} {message.value}")
     found = violations(schedule)
     print("\n".join(found) or "no violation")
     return 1 if found else 0
@@ -76,12 +93,14 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--records", action="store_true")
     parser.add_argument("--sets", action="store_true")
     parser.add_argument("--exact", action="store_true")
+    parser.add_argument("--rekey", action="store_true")
+    parser.add_argument("--groups", action="store_true")
     parser.add_argument("--rule", choices=sorted(RULES))
     options = parser.parse_args(argv)
     if options.seed is not None:
         return show(options.seed)
     began, failed = time.monotonic(), []
-    of = {"records": RECORDS_FROM, "sets": SETS_FROM, "exact": EXACT_FROM}
+    of = {"records": RECORDS_FROM, "sets": SETS_FROM, "exact": EXACT_FROM, "rekey": REKEY_FROM, "groups": GROUPS_FROM}
     start = options.start + sum(first for kind, first in of.items() if getattr(options, kind))
     seeds = range(start, start + options.seeds)
     with multiprocessing.Pool(options.jobs) as pool:

@@ -16,7 +16,7 @@ from stream_lsh.errors import InputError
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.ledger.page_counts import AsOf
-from stream_lsh.model import make_ref, ref_offset, ref_partition
+from stream_lsh.model import make_ref
 from stream_lsh.pipeline.batches import (
     RECHECK,
     BandsFrame,
@@ -37,7 +37,7 @@ from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.settle import Settlement, Settler, flights
 from stream_lsh.pipeline.sign import Arrivals, sign
 from stream_lsh.pipeline.trimming import extent_of_documents
-from stream_lsh.pipeline.verify import verify
+from stream_lsh.pipeline.verify import verify_in_steps
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from stream_lsh.wire.cut import (
     cut_candidates,
@@ -51,6 +51,7 @@ from stream_lsh.wire.cut import (
 from stream_lsh.wire.decision import parse_decision
 from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
 from tests.simulation.codec import messages
+from tests.simulation.intake import copies_taken, documents_of, intake_agent
 
 if TYPE_CHECKING:
     from tests.simulation.workers import PartitionState, Setup, Worker
@@ -62,10 +63,13 @@ Write = tuple[str, int, object, object]
 def sign_agent(worker: "Worker", partition: int, position: int) -> Iterator[Write]:
     """Documents in, bands and retirements out."""
     setup, broker = worker.setup, worker.broker
-    stop = min(broker.end("source", partition), position + setup.batch)
-    documents = [broker.at("source", partition, offset).value for offset in range(position, stop)]
-    state = worker.partitions[partition]
-    arrivals = Arrivals(partition, range(position, stop), documents)
+    stop = min(broker.end(setup.documents_topic, partition), position + setup.batch)
+    if setup.rekey:
+        taken = copies_taken(worker, partition, position, stop)
+    else:
+        taken = {offset: broker.at("source", partition, offset).value for offset in range(position, stop)}
+    documents, state = list(taken.values()), worker.partitions[partition]
+    arrivals = Arrivals(partition, list(taken), documents)
     signed = sign(arrivals, state.documents, setup.scheme, state.documents.horizon, segment_span_ms=1)
     if signed.record is not None:
         for record in cut_documents(signed.record, setup.limit):
@@ -81,9 +85,8 @@ def sign_agent(worker: "Worker", partition: int, position: int) -> Iterator[Writ
         yield from _copied_documents(worker, partition, signed.record)
     times = [document.time_ms for document in documents if document.text is not None]
     state.newest_ms = max([state.newest_ms, *times])
-    if "only settle decides what is forgotten" in worker.rules_out:
-        keep_ms = setup.retention_ms + setup.lateness_ms
-        state.documents.expire(Horizon(max(BEGINNING_MS, state.newest_ms - keep_ms)))
+    if setup.keep_ms is not None and "only settle decides what is forgotten" in worker.rules_out:
+        state.documents.expire(Horizon(max(BEGINNING_MS, state.newest_ms - setup.keep_ms)))
     worker.positions["sign", partition] = stop
 
 
@@ -105,14 +108,16 @@ def _copied_documents(worker: "Worker", partition: int, record: DocumentsRecord)
         state.trim_documents(broker, began)
 
 
-def watermark_said(worker: "Worker", partition: int, mark_idle: bool) -> Watermarks:
-    """What sign knows of event time, of what it has delivered."""
+def mark_of(worker: "Worker", partition: int, mark_idle: bool) -> Mark:
+    """What sign knows of the event time of a partition, of what it has delivered."""
     setup, state = worker.setup, worker.partitions[partition]
-    caught_up = worker.positions["sign", partition] == worker.broker.end("source", partition)
+    at_end = mark_idle and worker.positions["sign", partition] == worker.broker.end(setup.documents_topic, partition)
     floor = state.documents.floor(setup.max_documents) if setup.max_documents else 0
-    state.words += 1
-    idle = caught_up and mark_idle
-    return Watermarks(partition, (Mark(partition, state.newest_ms, idle, floor, worker.generation, state.words),))
+    mark = state.watermarks.mark(partition, state.newest_ms, floor, worker.generation, at_end=at_end)
+    if "an advance of event time is reported as busy" in worker.rules_out:
+        mark = mark._replace(idle=at_end)
+    worker.broker.marks.append(mark)
+    return mark
 
 
 def tick_agent(worker: "Worker", said: Watermarks) -> Iterator[Write]:
@@ -120,7 +125,7 @@ def tick_agent(worker: "Worker", said: Watermarks) -> Iterator[Write]:
     setup = worker.setup
     if "watermarks flow through the hops" in worker.rules_out:
         for origin in range(setup.partitions):
-            yield "edges", 0, None, EdgesFrame(watermarks=Watermarks(origin, said.marks))
+            yield "edges", 0, None, EdgesFrame(watermarks=replace(said, origin=origin))
         return
     for target in range(setup.partitions):
         yield "bands", target, None, BandsFrame(watermarks=said)
@@ -163,8 +168,8 @@ def index_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wri
         if candidates is not None:
             yield from _candidates(candidates, setup)
     yield from _copied_buckets(worker, partition, written)
-    passed_on = state.index_relay.take_all(frame.watermarks for frame in frames)
-    if passed_on is not None:
+    state.index_relay.begin(worker.generation)
+    for passed_on in state.index_relay.take_all(frame.watermarks for frame in frames):
         for target in range(setup.partitions):
             yield "candidates", target, None, CandidatesFrame(watermarks=passed_on)
     worker.positions["index", partition] = position + len(frames)
@@ -221,8 +226,8 @@ def gather_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wr
     for target, part in enumerate(() if asked is None else verifications_by_partition(asked, setup.partitions)):
         for batch in () if part is None else cut_verifications(part, setup.limit):
             yield "verifications", target, None, VerificationsFrame(verifications=batch)
-    passed_on = state.gather_relay.take_all(frame.watermarks for frame in frames)
-    if passed_on is not None:
+    state.gather_relay.begin(worker.generation)
+    for passed_on in state.gather_relay.take_all(frame.watermarks for frame in frames):
         for target in range(setup.partitions):
             yield "verifications", target, None, VerificationsFrame(watermarks=passed_on)
     worker.positions["gather", partition] = position + len(frames)
@@ -234,13 +239,13 @@ def verify_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wr
     frames: list[VerificationsFrame] = worker.read("verifications", partition, position)
     asked = joined_verifications(frame.verifications for frame in frames)
     if asked is not None:
-        edges = verify(asked, state.documents, worker.setup.criteria, state.comparer)
         if "a recheck of a stale old ref is not answered" in worker.rules_out:
             yield from _absent(worker, asked, state.documents)
-        for part in () if edges is None else cut_edges(edges, worker.setup.limit):
-            yield "edges", 0, None, EdgesFrame(edges=part)
-    passed_on = state.verify_relay.take_all(frame.watermarks for frame in frames)
-    if passed_on is not None:
+        for edges in verify_in_steps(asked, state.documents, worker.setup.criteria, state.comparer):
+            for part in () if edges is None else cut_edges(edges, worker.setup.limit):
+                yield "edges", 0, None, EdgesFrame(edges=part)
+    state.verify_relay.begin(worker.generation)
+    for passed_on in state.verify_relay.take_all(frame.watermarks for frame in frames):
         yield "edges", 0, None, EdgesFrame(watermarks=passed_on)
     worker.positions["verify", partition] = position + len(frames)
 
@@ -249,7 +254,7 @@ def _absent(worker: "Worker", asked: Verifications, documents: DocumentTable) ->
     """Answers to rechecks whose old ref is not there: the rule that is taken out says that there are none."""
     for row, old, kind in zip(asked.rows.tolist(), asked.old.tolist(), asked.kinds.tolist(), strict=True):
         if kind == RECHECK and documents.rows(np.array([old], np.uint64))[0] < 0:
-            document = worker.broker.at("source", ref_partition(old), ref_offset(old)).value
+            document = dict(documents_of(worker.broker, worker.setup))[old]
             at = slice(row, row + 1)
             new = Ends(asked.ids[at], asked.refs[at], asked.times[at], asked.digests[at])
             zero = np.zeros(1, np.uint64)
@@ -262,6 +267,7 @@ def settle_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wr
     """Edges in, what is true out."""
     settler, setup = worker.settler, worker.setup
     assert settler is not None
+    settler.begin(worker.generation)
     together = 3 if "a frame is one message" in worker.rules_out else setup.together
     stop = min(worker.broker.end("edges", 0), position + together)
     asked = (_settled(worker, settler, offset) for offset in range(position, stop))
@@ -289,6 +295,8 @@ def settle_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wr
 def _settled(worker: "Worker", settler: Settler, offset: int) -> Settlement | None:
     """What comes of one frame; what is said of it again, after a crash, is kept beside what was said before."""
     settlement = settler.settle(worker.read_one("edges", 0, offset), offset)
+    if settlement is not None and settlement.horizon is not None:
+        worker.broker.advances.append((settlement.horizon.time_ms, worker.generation, [*worker.broker.marks]))
     if settlement is not None and worker.setup.records is not None:
         said = worker.broker.settled[offset]
         if settlement.settled not in said:
@@ -349,6 +357,7 @@ def decide_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wr
 
 
 AGENTS = {
+    "intake": ("source", intake_agent),
     "sign": ("source", sign_agent),
     "index": ("bands", index_agent),
     "gather": ("candidates", gather_agent),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from stream_lsh.ledger.changes import Settled
+from stream_lsh.pipeline.batches import Mark
 
 Partition = tuple[str, int]
 """Topic and partition."""
@@ -22,7 +23,10 @@ class Broker:
     """Logs by topic and partition, and committed positions by agent and partition.
 
     `settled` is what settle made of each offset of `edges`: once, or as often as it said another thing;
-    `said` is where the decisions are, in the order in which they were acknowledged.
+    `said` is where the decisions are, in the order in which they were acknowledged; `late_copies` is where sign took a
+    late copy of the intake because nothing that its process has read shows that it is late;
+    `marks`, what sign has ever said of event time, in order; `advances`, the horizon whenever it moved, in which
+    generation, and what `marks` there were.
     """
 
     def __init__(self) -> None:
@@ -30,6 +34,9 @@ class Broker:
         self._starts: dict[Partition, int] = defaultdict(int)
         self.committed: dict[Partition, int] = defaultdict(int)
         self.said: list[tuple[int, int]] = []
+        self.late_copies: set[tuple[int, int]] = set()
+        self.marks: list[Mark] = []
+        self.advances: list[tuple[int, int, list[Mark]]] = []
         self.settled: dict[int, list[Settled]] = defaultdict(list)
 
     def append(self, topic: str, partition: int, value: Any, key: Any = None) -> int:
@@ -37,6 +44,11 @@ class Broker:
         log = self._logs[topic, partition]
         log.append(Message(len(log), key, value))
         return len(log) - 1
+
+    @property
+    def clock(self) -> int:
+        """How many messages there are: a time that goes on with each."""
+        return sum(map(len, self._logs.values()))
 
     def end(self, topic: str, partition: int) -> int:
         """The offset that the next message will have."""
@@ -57,6 +69,10 @@ class Broker:
     def trim(self, topic: str, partition: int, offset: int) -> None:
         """Delete the messages below an offset."""
         self._starts[topic, partition] = max(self._starts[topic, partition], offset)
+
+    def changelogs(self) -> list[Partition]:
+        """The partitions of all changelogs that were ever written to."""
+        return sorted(log for log in self._logs if log[0].endswith("-changelog"))
 
     def partitions(self, topic: str) -> list[int]:
         """Partitions of a topic that hold messages."""

@@ -123,7 +123,7 @@ class DriftingPairs:
     def __init__(self, drift: float) -> None:
         self._drift = drift
 
-    def compare(self, pairs: Pairs, near: Bools, criteria: Criteria) -> Compared:
+    def compare(self, pairs: Pairs, near: Bools, criteria: Criteria, *, bounded: bool = False) -> Compared:
         """The score of each pair, and itself as the evidence."""
         assert pairs.documents.counts is not None
         seen = pairs.documents.counts.scorer.seen(0, "")

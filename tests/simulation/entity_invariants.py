@@ -216,7 +216,7 @@ def memory_gives_the_same(view: "View") -> Iterator[str]:
     """The chain in memory, given what was decided and the surviving records, finds the same pairs and entities."""
     setup, records, truth = view.setup, _records(view), view.truth
     held = any((change.similarity or 0.0) < setup.threshold for change in view.matches.values())
-    if view.expires or setup.retention_ms < 10_000 or records.drift or held:
+    if view.expires or not setup.matches_at_any_distance or records.drift or held:
         return
     limits = Limits(
         cap_postings=0, cap_candidates=0, guards=records.guards, link_from=records.link_from, teller=entities()

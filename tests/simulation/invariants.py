@@ -6,19 +6,18 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
-import numpy as np
-
-from stream_lsh.index.sealed import DEAD
-from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange, MirrorChange, Telling
 from stream_lsh.ledger.decisions import DIFFERENT
 from stream_lsh.model import Document, First, Outlet
 from stream_lsh.pipeline.local import Limits, LocalPipeline
-from stream_lsh.retention import Horizon
+from stream_lsh.retention import BEGINNING_MS, Horizon
 from tests.simulation import entity_invariants
 from tests.simulation.codec import decoded
+from tests.simulation.followers import followers_and_copies_equal_a_recovery
+from tests.simulation.intake import documents_of, the_newest_is_the_last_of_its_source
 from tests.simulation.oracle import Truth, Version, components
 from tests.simulation.schedule import Run
+from tests.simulation.tables import as_recovered, order_in_buckets, postings_of, rows_of
 from tests.simulation.workers import PUBLIC, PartitionState, recovered_buckets, recovered_settler
 
 
@@ -40,7 +39,12 @@ def violations(run: Run) -> list[str]:
         versions_never_fall,
         everything_was_published,
         recovery_equals_the_live_state,
+        followers_and_copies_equal_a_recovery,
+        the_newest_is_the_last_of_its_source,
         the_ledger_is_bounded,
+        nothing_expires_by_another_source,
+        nothing_expires_where_nothing_comes,
+        slow_sources_expire,
     )
     return [f"{check.__name__}: {problem}" for check in checks for problem in check(view)]
 
@@ -52,6 +56,7 @@ class View:
         self.run = run
         self.setup = run.setup
         self.settler = next(worker.settler for worker in run.workers if worker.settler is not None)
+        self.generation = run.workers[0].generation
         self.truth = Truth(run.broker, run.setup, self.settler.ledger.horizon)
         self.history = {topic: [(m.key, *m.value) for m in run.broker.read(topic, 0)] for topic in PUBLIC}
         self.matches: dict[tuple[str, str], MatchChange] = self._compacted("matches", "similarity")
@@ -261,9 +266,8 @@ def everything_was_published(view: View) -> Iterator[str]:
 def _in_time(view: View, id: str) -> bool:
     """Whether no message that came before the newest version on its partition was newer by more than the lateness."""
     version = view.truth.newest[id]
-    partition, offset = version.ref >> 48, version.ref & ((1 << 48) - 1)
-    before = [m.value for m in view.run.broker.read("source", partition) if m.offset <= offset]
-    assert all(isinstance(document, Document) for document in before)
+    counted = documents_of(view.run.broker, view.setup)
+    before = [one for ref, one in counted if ref >> 48 == version.ref >> 48 and ref <= version.ref]
     newest = max(document.time_ms for document in before if document.text is not None)
     return bool(newest <= version.time_ms + view.setup.lateness_ms)
 
@@ -271,15 +275,16 @@ def _in_time(view: View, id: str) -> bool:
 def recovery_equals_the_live_state(view: View) -> Iterator[str]:
     """Every table, from what is left of its changelog, is what its owner holds."""
     setup, broker = view.setup, view.run.broker
-    if recovered_settler(setup, broker).snapshot() != view.settler.snapshot():
-        yield f"ledger: {recovered_settler(setup, broker).snapshot()} recovered, {view.settler.snapshot()} live"
+    ledgers = [as_recovered(settler) for settler in (recovered_settler(setup, broker), view.settler)]
+    if ledgers[0] != ledgers[1]:
+        yield f"ledger: {ledgers[0]} recovered, {ledgers[1]} live"
     for worker in view.run.workers:
         for partition, state in worker.partitions.items():
             worker.trim(partition)
             again = PartitionState(setup, partition, broker)
             again.documents.expire(state.documents.horizon)
             acknowledged = broker.committed["sign", partition]
-            recovered, live = _rows(again, acknowledged), _rows(state, acknowledged)
+            recovered, live = rows_of(again.documents, acknowledged), rows_of(state.documents, acknowledged)
             if recovered != live:
                 yield f"documents {partition}: {recovered} recovered, {live} live"
             table = recovered_buckets(setup, broker, partition).table
@@ -287,54 +292,9 @@ def recovery_equals_the_live_state(view: View) -> Iterator[str]:
             held, found = postings_of(state.table, refs), postings_of(table, refs)
             if held != found:
                 yield f"buckets {partition}: {found} recovered, {held} live"
-            orders = _order_of(state.table, refs), _order_of(table, refs)
+            orders = order_in_buckets(state.table, refs), order_in_buckets(table, refs)
             if orders[0] != orders[1]:
                 yield f"order in buckets {partition}: {orders[1]} recovered, {orders[0]} live"
-
-
-def _rows(state: PartitionState, acknowledged: int) -> list[tuple[Any, ...]]:
-    record = state.documents.snapshot(bands=7, acknowledged=acknowledged)
-    columns = (record.refs, record.times, record.keep_until, record.digests, record.live, record.retired_refs)
-    assert isinstance(record.refs, np.ndarray)
-    return [
-        tuple(record.ids),
-        tuple(record.texts),
-        tuple(record.abouts),
-        *(tuple(column.tolist()) for column in columns),
-    ]
-
-
-def postings_of(table: BandTable, refs: set[int]) -> list[tuple[int, int]]:
-    """The (bucket, ref) of some versions that a walk along all chains meets, ascending."""
-    arrays, met = table.snapshot(), []
-    for number in range(int(arrays["segments"][0])):
-        owners = arrays[f"{number}.refs"].tolist()
-        if f"{number}.keys" in arrays:
-            keys, docs = arrays[f"{number}.keys"].tolist(), arrays[f"{number}.docs"].tolist()
-            met += [(bucket, owners[doc]) for bucket, doc in zip(keys, docs, strict=True) if doc != DEAD]
-            continue
-        log = arrays[f"{number}.log"].tolist()
-        for head in arrays[f"{number}.head"].tolist():
-            row = head
-            while row:
-                bucket, link = log[row]
-                met.append((bucket, owners[link & 0xFFFFFFFF]))
-                row = link >> 32
-    return sorted(posting for posting in met if posting[1] in refs)
-
-
-def _order_of(table: BandTable, refs: set[int]) -> dict[int, list[int]]:
-    """The refs of some versions along each bucket, newest first."""
-    buckets = sorted({bucket for bucket, _ in postings_of(table, refs)})
-    along = {
-        bucket: [
-            int(segment.refs[ordinal])
-            for segment in reversed(table._segments)
-            for ordinal in segment.run(bucket, segment.first_row(bucket))
-        ]
-        for bucket in buckets
-    }
-    return {bucket: [ref for ref in found if ref in refs] for bucket, found in along.items()}
 
 
 def the_ledger_is_bounded(view: View) -> Iterator[str]:
@@ -353,10 +313,39 @@ def the_ledger_is_bounded(view: View) -> Iterator[str]:
             yield f"past node {past} is linked to {links}"
 
 
+def nothing_expires_by_another_source(view: View) -> Iterator[str]:
+    """Event time passes what a source has reached only if its owner called it idle, in the same generation."""
+    keep_ms = view.setup.keep_ms or 0
+    for time_ms, generation, marks in view.run.broker.advances:
+        for source in range(view.setup.partitions if time_ms > BEGINNING_MS else 0):
+            said = [mark for mark in marks if mark.source == source]
+            reached = any(mark.time_ms - keep_ms >= time_ms for mark in said)
+            if not reached and not any(mark.idle and mark.generation == generation for mark in said):
+                yield f"what is older than {time_ms} was forgotten, and of source {source} was said {said[-3:]}"
+
+
+def nothing_expires_where_nothing_comes(view: View) -> Iterator[str]:
+    """At the end event time advances only if some source reports that it has come further; floors are offsets."""
+    for before, said, horizon, moved in view.run.ticks:
+        reached = {mark.source: mark.time_ms for mark in before}
+        if moved.time_ms != horizon.time_ms and all(
+            mark.time_ms <= reached.get(mark.source, BEGINNING_MS) for mark in said
+        ):
+            yield f"event time advanced from {horizon} to {moved} though no source has come further: {said}"
+
+
+def slow_sources_expire(view: View) -> Iterator[str]:
+    """A document that comes alone takes event time along, whatever is handled together."""
+    if view.run.last_ms is not None:
+        horizon_ms = view.run.last_ms - (view.setup.keep_ms or 0)
+        if view.settler.ledger.horizon.time_ms != horizon_ms:
+            yield f"the horizon is {view.settler.ledger.horizon}, expected {horizon_ms}"
+
+
 def local_gives_the_same(view: View) -> Iterator[str]:
     """The chain in memory, given the surviving documents, finds the same pairs and the same groups."""
     setup = view.setup
-    if view.expires or setup.cap_postings or setup.retention_ms < 10_000:
+    if view.expires or setup.cap_postings or not setup.matches_at_any_distance:
         return
     local = LocalPipeline(setup.scheme, setup.threshold, Limits(cap_postings=0, cap_candidates=0))
     texts = {id: " ".join(map(str, sorted(version.shingles))) for id, version in view.truth.newest.items()}

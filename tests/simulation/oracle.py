@@ -11,6 +11,7 @@ from stream_lsh.measure.containment import Containment
 from stream_lsh.model import About, Document, make_ref
 from stream_lsh.retention import Horizon
 from tests.simulation.broker import Broker
+from tests.simulation.intake import documents_of
 from tests.simulation.workers import Setup
 
 Pair = tuple[str, str]
@@ -39,9 +40,8 @@ class Truth:
         self.ambiguous: set[str] = set()
         self.documents: dict[str, Document] = {}
         self.said = said_of(broker)
-        for partition in broker.partitions("source"):
-            for message in broker.read("source", partition):
-                self._take(make_ref(partition, message.offset), message.value)
+        for ref, document in documents_of(broker, setup):
+            self._take(ref, document)
         self.live = {id: version for id, version in self.newest.items() if not self.expired(version)}
 
     def _take(self, ref: int, document: Document) -> None:
@@ -67,7 +67,10 @@ class Truth:
 
     def similarity(self, one: Version, other: Version) -> Fraction:
         """By the measure; 0 if the two are too far apart or one has no shingles."""
-        if abs(one.time_ms - other.time_ms) > self.setup.retention_ms or not one.shingles or not other.shingles:
+        retention_ms = self.setup.retention_ms
+        if retention_ms is not None and abs(one.time_ms - other.time_ms) > retention_ms:
+            return Fraction(0)
+        if not one.shingles or not other.shingles:
             return Fraction(0)
         shared, measure = len(one.shingles & other.shingles), self.setup.scheme.measure
         if not isinstance(measure, Containment):

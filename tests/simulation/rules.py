@@ -5,7 +5,7 @@ Some are taken out where the agents look them up by name (`setup.rules_out`), th
 keeps them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -13,6 +13,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.decisions import Decision, Decisions
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.mirrors import Mirrors
@@ -20,14 +21,17 @@ from stream_lsh.ledger.outcome import changes_of
 from stream_lsh.ledger.page_counts import AsOf, PageCounts, PageTable
 from stream_lsh.ledger.pairs import UNTOLD, Pairs
 from stream_lsh.model import NO_ABOUT, Document, Retirement
-from stream_lsh.pipeline.batches import BandsFrame, Candidates
+from stream_lsh.pipeline.batches import BandsFrame, Candidates, Mark, Watermarks
 from stream_lsh.pipeline.ledger_log import LedgerRecovery
 from stream_lsh.pipeline.records import LedgerRecord, LedgerSlice
 from stream_lsh.pipeline.rewriting import BucketsRecovery
+from stream_lsh.pipeline.settle import Settler
 from stream_lsh.pipeline.sign import _Plan
 from stream_lsh.pipeline.trimming import LogHead
+from stream_lsh.pipeline.watermarks import Relay, WatermarkTable
 from stream_lsh.retention import Horizon
 from stream_lsh.wire.ledger_record import LedgerAssembler
+from tests.simulation.intake import RULE as INTAKE_RULE
 
 Patch = tuple[str, Any]
 """The dotted name of what is replaced, and by what."""
@@ -90,8 +94,7 @@ def _delete_later(ledger: Ledger, retired: Retirement) -> None:
 
 def _drop_known_of_all_kinds(candidates: Candidates, keep: Any, forwarded: Any) -> None:
     positions = np.flatnonzero(keep)
-    pairs = zip(candidates.new[positions].tolist(), candidates.old[positions].tolist(), strict=True)
-    keep[positions] = [forwarded.add(pair) for pair in pairs]
+    keep[positions] = list(map(forwarded.add, candidates.new[positions].tolist(), candidates.old[positions].tolist()))
 
 
 _repeats = _Plan._repeats
@@ -131,8 +134,15 @@ _take_buckets = BucketsRecovery.take
 def _take_as_it_comes(recovery: BucketsRecovery, offset: int, frame: BandsFrame) -> None:
     _take_buckets(recovery, offset, frame)
     if frame.copied is None and recovery._put_off is not None:
-        recovery._catch_up()
+        recovery.catch_up()
         recovery._put_off = []
+
+
+_new_buckets = BucketsRecovery.__init__
+
+
+def _new_whatever_it_has(recovery: BucketsRecovery, table: BandTable, *, is_copy: bool = False) -> None:
+    _new_buckets(recovery, table)
 
 
 _complete = LedgerRecovery._complete
@@ -192,9 +202,30 @@ def _linked_by_reviews(pairs: Pairs, slot: int) -> list[tuple[int, int]]:
     return [entry for entry in pairs.partners(slot) if pairs.place(entry[1]) != UNTOLD]
 
 
+def _as_if_never_forgotten(table: WatermarkTable, generation: int) -> None:
+    """Marks of a group that was forgotten are newer than all of the present one."""
+    table._generation = max(generation, table._generation or generation)
+
+
+_advanced = Settler._advanced
+
+
+def _advanced_by_any(settler: Settler, before: tuple[Mark, ...], marks: tuple[Mark, ...]) -> Horizon | None:
+    """A source that becomes idle lets event time run as far as the others have come."""
+    return _advanced(settler, (), marks)
+
+
+_take_all = Relay.take_all
+
+
+def _take_the_last(relay: Relay, said: Iterable[Watermarks | None]) -> list[Watermarks]:
+    return _take_all(relay, said)[-1:]
+
+
 _RECOVERY, _LOG = "stream_lsh.pipeline.rewriting.BucketsRecovery.", "stream_lsh.pipeline.trimming.LogHead."
 _DECISIONS = "stream_lsh.ledger.decisions.Decisions."
 _LEDGER = "stream_lsh.ledger.ledger.Ledger."
+_WATERMARKS = "stream_lsh.pipeline.watermarks.WatermarkTable."
 _PAGES = "stream_lsh.ledger.page_counts.PageTable."
 
 RULES: dict[str, list[Patch]] = {
@@ -223,6 +254,15 @@ RULES: dict[str, list[Patch]] = {
     "a flight has no key twice": [("stream_lsh.pipeline.settle._keys", lambda *_: set())],
     "only settle decides what is forgotten": [],
     "watermarks flow through the hops": [],
+    "marks of a forgotten group are older than all others": [
+        (_WATERMARKS + "begin", _as_if_never_forgotten),
+        (_WATERMARKS + "_of_this_group", lambda _, mark: mark),
+    ],
+    "event time advances by a busy source that has come further": [
+        ("stream_lsh.pipeline.settle.Settler._advanced", _advanced_by_any)
+    ],
+    "an advance of event time is reported as busy": [],
+    "a hop passes on what settle must see": [("stream_lsh.pipeline.watermarks.Relay.take_all", _take_the_last)],
     "the zombie fence": [],
     "neighbours of a retired digest posting": [],
     "a log is trimmed when every slice is in it": [],
@@ -254,6 +294,8 @@ RULES: dict[str, list[Patch]] = {
         ("stream_lsh.ledger.entities._Told.put_in", _nothing),
         ("stream_lsh.ledger.entities._Told.take_out", _nothing),
     ],
+    "a pass over buckets does not count behind a copy on disk": [(_RECOVERY + "__init__", _new_whatever_it_has)],
+    INTAKE_RULE: [],
     "what is counted is restored": [("stream_lsh.pipeline.record_counts.RecordCounts.restore", _nothing)],
     "what has expired is counted no more": [("stream_lsh.pipeline.record_counts.RecordCounts.expire", _nothing)],
 }

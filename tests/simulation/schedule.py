@@ -5,6 +5,7 @@ event time goes, all is drawn anew for each seed.
 """
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from zlib import crc32
@@ -12,14 +13,21 @@ from zlib import crc32
 from stream_lsh.measure.catalog import JACCARD
 from stream_lsh.measure.containment import Containment
 from stream_lsh.model import About, Document
+from stream_lsh.pipeline.batches import Mark
+from stream_lsh.pipeline.settle import Settler
+from stream_lsh.retention import Horizon
 from tests.simulation.broker import Broker
 from tests.simulation.entities import RECORDS_FROM, NamedRecords, User, draw_records, miscounted
+from tests.simulation.followers import Watch
+from tests.simulation.intake import REKEY_FROM, Placing
 from tests.simulation.items import SETS_FROM, NamedItems
 from tests.simulation.scheme import ExactShingles, NamedShingles
-from tests.simulation.workers import PUBLIC, Pending, Setup, Task, Worker
+from tests.simulation.workers import LONG_MS, PUBLIC, Pending, Setup, Task, Worker
 
 EXACT_FROM = 3_000_000
 """Seeds from here on have the buckets of the method `exact`."""
+GROUPS_FROM = 5_000_000
+"""Seeds from here on have workers that report all their partitions together, and groups that Kafka forgets."""
 _MOST_EVENTS = 60_000
 MEASURES = (JACCARD, JACCARD, Containment(1.5), Containment(3.0))
 
@@ -36,7 +44,7 @@ class Regime:
         expires: event time is told, so documents expire.
         mark_idle: partitions that were read to their end no longer hold event time back.
         final_watermark: the run ends with everything told.
-        weights of what happens next: produce, step, commit, tick, crash, rebalance, pause, trim, copy, tell.
+        weights of what happens next: produce, step, commit, tick, crash, rebalance, pause, trim, copy, tell, forget.
     """
 
     workers: int
@@ -62,6 +70,7 @@ class Regime:
     copy: float
     starve: float
     tell: float
+    forget: float
 
 
 def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Random, Setup, Regime]:
@@ -72,7 +81,7 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
     setup = Setup(
         partitions=partitions,
         threshold=rng.choice((0.3, 0.5, 0.5, 0.75)),
-        retention_ms=rng.choice((40, 80, 200)) if expires else rng.choice((40, 200, 100_000)),
+        retention_ms=rng.choice((40, 80, 200)) if expires else rng.choice((40, 200, LONG_MS)),
         lateness_ms=rng.choice((0, 10, 40)),
         max_documents=rng.choice((0, 0, 0, 2, 3)) if expires else 0,
         batch=rng.choice((1, 2, 3, 5)),
@@ -86,7 +95,7 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
     if setup.stories:
         setup = replace(setup, mirror_share=random.Random(f"{seed} sites").choice((0.0, 0.3, 0.6)))
     if not expires and rng.random() < 0.25:
-        setup = replace(setup, retention_ms=100_000, cap_postings=rng.choice((1, 1, 2)))
+        setup = replace(setup, retention_ms=LONG_MS, cap_postings=rng.choice((1, 1, 2)))
     rare, often = rng.choice((0.0, 0.002, 0.01)), rng.choice((0.0, 0.005, 0.02, 0.05))
     regime = Regime(
         workers=rng.choice((1, 2, 2, 3)),
@@ -112,6 +121,7 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
         copy=rng.choice((0.0, 0.01)),
         starve=rng.choice((0.0, 0.0, 0.01)),
         tell=0.04 if setup.mirror_share else 0.0,
+        forget=0.0,
     )
     if setup.cap_postings:
         # Copies that come and go, faster than they are compared.
@@ -121,13 +131,28 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
         setup, regime = _always_matching(rng, setup, regime)
     elif aim < 0.2:
         setup, regime = _falling_behind(setup, regime)
-    if seed >= EXACT_FROM:
+    setup, regime = _without_retention(random.Random(f"{seed} no retention"), setup, regime)
+    if seed >= GROUPS_FROM:
+        drawn = random.Random(f"{seed} forget")
+        setup = replace(setup, rekey=drawn.random() < 0.3)
+        regime = replace(regime, forget=drawn.choice((0.0, 0.004, 0.01)))
+    elif seed >= REKEY_FROM:
+        often = random.Random(f"{seed} pause").choice((0.0, 0.005, 0.02))
+        setup, regime = replace(setup, rekey=True), replace(regime, pause=max(regime.pause, often))
+    elif seed >= EXACT_FROM:
         setup = replace(setup, cap_postings=0, scheme=ExactShingles(setup.threshold, setup.scheme.measure))
     elif seed >= SETS_FROM:
         setup = replace(setup, cap_postings=0, scheme=NamedItems(setup.scheme.measure))
     elif seed >= RECORDS_FROM:
         setup, regime = _of_records(seed, setup, regime, steady=aim < 0.12)
     return rng, setup, regime
+
+
+def _without_retention(rng: random.Random, setup: Setup, regime: Regime) -> tuple[Setup, Regime]:
+    """No retention, in a share of the runs in which nothing expires, or only by number."""
+    if (setup.retention_ms == LONG_MS or setup.max_documents) and rng.random() < 0.4:
+        return replace(setup, retention_ms=None), replace(regime, tick=regime.tick or rng.choice((0.0, 0.02)))
+    return setup, regime
 
 
 def _of_records(seed: int, setup: Setup, regime: Regime, steady: bool) -> tuple[Setup, Regime]:
@@ -147,7 +172,7 @@ def _of_records(seed: int, setup: Setup, regime: Regime, steady: bool) -> tuple[
 
 def _always_matching(rng: random.Random, setup: Setup, regime: Regime) -> tuple[Setup, Regime]:
     """Few documents, updated all the time, every version similar enough to every other: no pair may ever go away."""
-    setup = replace(setup, threshold=0.3, retention_ms=100_000, max_documents=0, cap_postings=0, partitions=2)
+    setup = replace(setup, threshold=0.3, retention_ms=LONG_MS, max_documents=0, cap_postings=0, partitions=2)
     steady = replace(
         regime,
         ids=rng.choice((2, 3)),
@@ -194,16 +219,26 @@ class Run:
         self.workers = [Worker(self.setup, self.broker) for _ in range(self.regime.workers)]
         self.zombies: list[Worker] = []
         self.buffered: list[Pending] = []
-        self.late: list[Pending] = []  # said of pages, or decided, before a pause, and leaves when all is told
+        self.late: list[
+            Pending
+        ] = []  # of pages, decisions and the intake, from before a pause: leaves when all is told
         self.starved: tuple[Task | None, int] = (None, 0)
         self.produced = 0
-        self.generation = 0
+        self.generations = 0
+        self._groups = random.Random(f"{seed} groups")
         self._event_ms = 1_000
         self._texts: list[str] = []
         self._telling = random.Random(f"{seed} telling")
         self._last: dict[int, Document] = {}
         self.user = None if self.setup.records is None else User(seed, self.setup.records)
         self.miscounted: list[str] = []
+        self.watch = Watch(seed)
+        self.placing = Placing(seed, self.setup.partitions)
+        # Of each tick at the end: the marks that settle knew, those that sign sent, the horizon before and after it.
+        self.ticks: list[tuple[Sequence[Mark], Sequence[Mark], Horizon, Horizon]] = []
+        self.last_ms: int | None = None  # event time of a document that comes last of all, and alone
+        self._ticks_together = seed >= GROUPS_FROM
+        self._rises = self._ticks_together and self.setup.keep_ms is not None
         self._assign()
 
     def go(self) -> None:
@@ -211,6 +246,7 @@ class Run:
         events = 0
         while self.produced < self.regime.messages or (events < 400 and self.rng.random() < 0.99):
             self._event()
+            self.watch.look(self.broker)
             events += 1
             assert events < _MOST_EVENTS, "the run does not come to an end"
         self.zombies.clear()
@@ -222,11 +258,12 @@ class Run:
             self.broker.append(topic, partition, value, key)
         self._drain()
         for _ in range(12 if self.regime.final_watermark and self.regime.expires else 0):
-            for worker in self.workers:
-                for partition in worker.partitions:
-                    worker.start_tick(partition, mark_idle=True)
-            self._drain()
+            before, known, sent = self.horizon, self._settler._watermarks.merged(), len(self.broker.marks)
+            self._tick_everywhere()
             self._tell_all()
+            self.ticks.append((known, self.broker.marks[sent:], before, self.horizon))
+        if self.ticks and self.regime.mark_idle and self._rises:
+            self._rise()
 
     # -- what may happen
 
@@ -246,6 +283,7 @@ class Run:
             (regime.copy, self._copy),
             (regime.starve, self._starve),
             (regime.tell, self._tell),
+            (regime.forget, self._forget),
         )
         drawn = rng.random()
         for weight, happen in happenings:
@@ -279,7 +317,8 @@ class Run:
             document = self._last[number] = self._told(document, self._last.get(number))
         if self.user is not None:
             document = self.user.record(document)
-        self.broker.append("source", number % self.setup.partitions, document, document.id)
+        partition = self.placing.partition(document.id) if self.setup.rekey else number % self.setup.partitions
+        self.broker.append("source", partition, document, document.id)
         self.produced += 1
 
     def _decide(self, said: tuple[bytes, bytes | None] | None) -> None:
@@ -318,7 +357,35 @@ class Run:
     def _tick(self) -> None:
         worker = self.rng.choice(self.workers)
         if worker.partitions:
-            worker.start_tick(self.rng.choice(sorted(worker.partitions)), self.regime.mark_idle)
+            partition = self.rng.choice(sorted(worker.partitions))
+            if self._ticks_together:
+                worker.start_ticks(self.regime.mark_idle)
+            else:
+                worker.start_tick(partition, self.regime.mark_idle)
+
+    @property
+    def horizon(self) -> Horizon:
+        """What has been forgotten, as the owner of the ledger knows it."""
+        return self._settler.ledger.horizon
+
+    @property
+    def _settler(self) -> Settler:
+        return next(worker.settler for worker in self.workers if worker.settler is not None)
+
+    def _rise(self) -> None:
+        """One document of one slow source; sign speaks of it, and again and again, before anything is passed on."""
+        self.last_ms, id = self._event_ms + 1_000_000, f"d{self.regime.ids}"
+        self.broker.append("source", 0, Document(id, "0", self.last_ms), id)
+        self._drain()
+        for worker in 4 * self.workers:
+            worker.start_ticks(mark_idle=True)
+            worker.finish_ticks()
+        self._drain()
+
+    def _tick_everywhere(self) -> None:
+        for worker in self.workers:
+            worker.start_ticks(mark_idle=True)
+        self._drain()
 
     def _tell(self) -> None:
         worker = self.rng.choice(self.workers)
@@ -337,10 +404,26 @@ class Run:
         self.workers[self.rng.randrange(len(self.workers))] = Worker(self.setup, self.broker)
         self._assign()
 
+    def _forget(self) -> None:
+        """All workers stop, and Kafka forgets their group: its offsets are gone, and its generations begin anew."""
+        self.generations = 0
+        self.zombies.clear()
+        self.buffered.clear()
+        self.late.clear()
+        committed = self.broker.committed
+        for agent, partition in committed:
+            # What comes between the steps is trimmed, by and by, to where it was read; what users write is not.
+            users = self.setup.topic_of(agent) in ("source", "decisions")
+            kept = 0 if users else committed[agent, partition]
+            committed[agent, partition] = self._groups.randint(0, kept)
+        self.workers = [Worker(self.setup, self.broker) for _ in self.workers]
+        self._assign()
+
     def _assign(self) -> None:
         """A rebalance; a worker that leaves partitions behind may have committed first."""
         rng = self.rng
-        self.generation += 1
+        self.generations += 1
+        generation = self.generations << 16 | self._groups.getrandbits(16)
         if rng.random() < 0.5:
             for worker in self.workers:
                 worker.commit()
@@ -350,9 +433,9 @@ class Run:
         # Everybody lets go before anybody takes over, as the group protocol has it.
         for number, worker in enumerate(self.workers):
             stays = worker.settler is not None and number == settles
-            worker.assign(plan[number] & worker.partitions.keys(), stays, self.generation)
+            worker.assign(plan[number] & worker.partitions.keys(), stays, generation)
         for number, worker in enumerate(self.workers):
-            worker.assign(plan[number], number == settles, self.generation)
+            worker.assign(plan[number], number == settles, generation)
             for partition in worker.partitions if self.setup.records else ():
                 found = miscounted(worker.partitions[partition].documents)
                 self.miscounted += [f"partition {partition}: {found}"] if found else []
@@ -364,8 +447,9 @@ class Run:
         for partition in zombie.partitions if self.setup.mirror_share else ():
             zombie.start_tell(partition)
             self.late += iter(partial(zombie.next_write, ("tell", partition)), None)
-        for partition in zombie.partitions if self.setup.records else ():
-            self.late += iter(partial(zombie.next_write, ("decide", partition)), None)
+        for agent in ("decide", "intake"):
+            for partition in zombie.partitions if agent in self.setup.agents else ():
+                self.late += iter(partial(zombie.next_write, (agent, partition)), None)
         self.workers[number] = Worker(self.setup, self.broker)
         self._assign()
         if "the zombie fence" in self.setup.rules_out:

@@ -1,5 +1,8 @@
 """Words about event time that come again after a crash must not move it."""
 
+import random
+from dataclasses import replace
+
 import pytest
 
 from stream_lsh.model import Document
@@ -31,8 +34,7 @@ class Life:
             self.worker.step(ready[self.steps % len(ready)])
 
     def tick(self, *, idle: bool) -> None:
-        for partition in (0, 1):
-            self.worker.start_tick(partition, idle)
+        self.worker.start_ticks(idle)
         self.drain()
 
     def send(self, partition: int, id: str, text: str, time_ms: int) -> None:
@@ -72,4 +74,50 @@ def test_a_source_that_was_idle_once_does_not_let_live_documents_expire_when_a_h
     assert life.state == before
     life.tick(idle=True)
     life.tick(idle=True)
-    assert life.state == (Horizon(900), []), "when all are idle the newest of them says how late it is"
+    assert life.state == before, "where nothing comes nothing is forgotten"
+    life.send(1, "zz", "7", 1_001)
+    life.drain()
+    life.tick(idle=True)
+    assert life.state == before, "it may be that all go on"
+    life.tick(idle=True)
+    assert life.state == (Horizon(901), []), "a source that is idle holds no other one back"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_source_that_was_idle_before_a_downtime_holds_event_time_back_until_its_new_owner_has_spoken(
+    seed: int,
+) -> None:
+    """Both sources go on while nobody reads; one worker is ready, reads its backlog and ticks before the other."""
+    rng, broker, setup = random.Random(seed), Broker(), replace(SETUP, lateness_ms=50)
+
+    def drain(*workers: Worker) -> None:
+        while ready := [(worker, task) for worker in workers for task in worker.ready()]:
+            worker, task = rng.choice(ready)
+            worker.step(task)
+
+    first = Worker(setup, broker)
+    first.assign({0, 1}, True, 1)
+    for partition in (0, 1):
+        broker.append("source", partition, Document(f"x{partition}", str(4 + partition), 0), f"x{partition}")
+    drain(first)
+    for _ in range(3):
+        first.start_ticks(mark_idle=True)
+        drain(first)
+    first.commit()
+    for number in range(1, 11):
+        for partition, name in enumerate("ab"):
+            document = Document(f"{name}{number}", f"{number % 4}", 100 * number)
+            broker.append("source", partition, document, document.id)
+    one, other = Worker(setup, broker), Worker(setup, broker)
+    one.assign({0}, True, 2)
+    other.assign({1}, False, 2)
+    drain(one)
+    one.start_ticks(mark_idle=False)
+    drain(one)
+    drain(one, other)
+    for _ in range(4):
+        for worker in (one, other):
+            worker.start_ticks(mark_idle=True)
+        drain(one, other)
+    published = {message.key for message in broker.read("matches", 0) if message.value[1].similarity is not None}
+    assert {(f"a{number}", f"b{number}") for number in range(1, 11)} <= published

@@ -2,22 +2,26 @@
 
 import pytest
 
-from tests.simulation.__main__ import run
+from stream_lsh.errors import DamagedBytes
+from stream_lsh.pipeline.gather import Forwarded
+from tests.simulation.__main__ import BrokenMutant, run
 from tests.simulation.entities import RECORDS_FROM
+from tests.simulation.intake import REKEY_FROM
 from tests.simulation.items import SETS_FROM
 from tests.simulation.rules import RULES
-from tests.simulation.schedule import EXACT_FROM
+from tests.simulation.schedule import EXACT_FROM, GROUPS_FROM
 
 pytestmark = [pytest.mark.simulation, pytest.mark.timeout(900)]
 
 BLOCK = 80
-BLOCKS = 14
+BLOCKS = 12
 RECORD_BLOCKS = 4
 EXACT_BLOCKS = 2
 """Some three minutes on two cores; `make soak` runs ten thousand and more."""
 
 STARTS = [BLOCK * block for block in range(BLOCKS)] + [RECORDS_FROM + BLOCK * block for block in range(RECORD_BLOCKS)]
 STARTS.append(SETS_FROM)
+STARTS += [REKEY_FROM, REKEY_FROM + BLOCK, GROUPS_FROM]
 STARTS += [EXACT_FROM + BLOCK * block for block in range(EXACT_BLOCKS)]
 
 ONCE_FAILED = (26, 683, 15754)
@@ -37,7 +41,7 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
     "a retirement has the title": (12, 23, 25, 32),
     "recheck on update": (1, 2, 3, 4),
     "a recheck names the partner's newest ref": (10, 17, 21, 26),
-    "rechecks pass gather's duplicate filter": (1, 3, 5, 7),
+    "rechecks pass gather's duplicate filter": (1, 10, 15, 17),
     "a recheck of a stale old ref is not answered": (14, 59, 129, 205),
     "known retirements send rechecks too": (131, 325, 984, 999),
     "edges with an expired end are dropped": (323, 344, 513),
@@ -48,6 +52,10 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
     "a frame is one message": (70, 198, 218, 338),
     "a flight has no key twice": (12, 14, 16, 17),
     "only settle decides what is forgotten": (85, 89, 96, 118),
+    "marks of a forgotten group are older than all others": (5000004, 5000049),
+    "event time advances by a busy source that has come further": (5000078,),
+    "an advance of event time is reported as busy": (5000004, 5000010),
+    "a hop passes on what settle must see": (5000027, 5000065),
     "watermarks flow through the hops": (17, 75, 98, 143),
     "the zombie fence": (56, 69, 77, 124),
     "neighbours of a retired digest posting": (2107, 2322, 2468),
@@ -73,6 +81,8 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
     "reviews connect nobody": (1000003, 1000007, 1000013),
     "the guards hold after recovery": (1000002, 1000016, 1000031),
     "a cluster tells anew when its members do": (1000002, 1000006, 1000008),
+    "a pass over buckets does not count behind a copy on disk": (14, 136, 204),
+    "copies of an older generation are passed over": (4000002, 4000006, 4000010),
     "what is counted is restored": (1000000, 1000001, 1000002),
     "what has expired is counted no more": (1000010, 1000023, 1000025),
 }
@@ -97,6 +107,22 @@ def test_a_seed_that_once_failed_passes(seed: int) -> None:
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_taken_out_is_noticed(rule: str) -> None:
     assert any(run(seed, rule)[1] for seed in NOTICED_BY[rule]), "no seed notices"
+
+
+def _add_a_pair(candidates: object, keep: object, forwarded: Forwarded) -> None:
+    forwarded.add((1, 2))  # type: ignore[call-arg, arg-type]
+
+
+def _refuse(*_: object) -> None:
+    raise DamagedBytes("got nothing, expected something")
+
+
+def test_a_replacement_that_does_not_run_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(RULES, "broken", [("stream_lsh.pipeline.gather._drop_known", _add_a_pair)])
+    with pytest.raises(BrokenMutant, match="broken, seed 1: TypeError"):
+        run(1, "broken")
+    monkeypatch.setitem(RULES, "refused", [("stream_lsh.pipeline.gather._drop_known", _refuse)])
+    assert run(1, "refused")[1] == ["DamagedBytes: got nothing, expected something"]
 
 
 def test_schedules_of_sets_notice_a_rule_taken_out() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.guards.choice import NO_GUARDS
-from stream_lsh.pipeline.batches import BandsFrame
+from stream_lsh.pipeline.batches import BandsFrame, Watermarks
 from stream_lsh.pipeline.compare import Criteria
 from stream_lsh.pipeline.contents import MemoryContents
 from stream_lsh.pipeline.documents import DocumentTable
@@ -19,9 +19,10 @@ from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.rewriting import BucketsPasses, BucketsRecovery, DocumentsPasses
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.pipeline.trimming import LogHead, extent_of_buckets, extent_of_documents
-from stream_lsh.pipeline.watermarks import Relay
+from stream_lsh.pipeline.watermarks import Relay, WatermarkGenerator
 from stream_lsh.wire.ledger_record import LedgerAssembler
-from tests.simulation.agents import AGENTS, Write, tell_agent, tick_agent, watermark_said
+from stream_lsh.wire.origin import CopyGenerations
+from tests.simulation.agents import AGENTS, Write, mark_of, tell_agent, tick_agent
 from tests.simulation.broker import Broker
 from tests.simulation.codec import FINGERPRINT, decoded, messages
 from tests.simulation.entities import Records, entities
@@ -34,6 +35,12 @@ Pending = tuple[str, int, Any, Any]
 """A message on its way: topic, partition, key, bytes."""
 
 _NEVER = 1 << 40
+
+LONG_MS = 100_000
+"""Longer than the event time of any run."""
+
+_ALL = "tick", -1
+"""The task that says of all partitions of a worker together how far event time has come."""
 
 PUBLIC = ("matches", "members", "clusters", "mirror-sites", "reviews")
 
@@ -48,7 +55,7 @@ class Setup:
 
     partitions: int
     threshold: float
-    retention_ms: int
+    retention_ms: int | None
     lateness_ms: int
     max_documents: int = 0
     cap_postings: int = 0
@@ -61,16 +68,37 @@ class Setup:
     rules_out: frozenset[str] = frozenset()
     scheme: NamedShingles = field(default_factory=NamedShingles)
     records: Records | None = None
+    rekey: bool = False
 
     @property
     def agents(self) -> tuple[str, ...]:
         """Those that every partition has."""
-        return ("sign", "index", "gather", "verify", *(("decide",) if self.records else ()))
+        some = [name for name, here in (("decide", self.records is not None), ("intake", self.rekey)) if here]
+        return ("sign", "index", "gather", "verify", *some)
+
+    @property
+    def documents_topic(self) -> str:
+        """What sign reads."""
+        return "intake" if self.rekey else "source"
+
+    def topic_of(self, agent: str) -> str:
+        """What an agent reads."""
+        return self.documents_topic if agent == "sign" else AGENTS[agent][0]
 
     @property
     def least_ledger(self) -> int:
         """Bytes that the changelog of the ledger may hold."""
         return _NEVER if self.passes is None else 500 * self.passes
+
+    @property
+    def keep_ms(self) -> int | None:
+        """How long state is kept, in event time; None: for ever."""
+        return None if self.retention_ms is None else self.retention_ms + self.lateness_ms
+
+    @property
+    def matches_at_any_distance(self) -> bool:
+        """Whether no two documents of a run are further apart than the retention."""
+        return self.retention_ms is None or self.retention_ms >= LONG_MS
 
     @property
     def criteria(self) -> Criteria:
@@ -79,8 +107,13 @@ class Setup:
 
     def new_table(self) -> BandTable:
         """An empty index partition: small, so that it overflows into further segments."""
-        span_ms = max(1, (self.retention_ms + self.lateness_ms) // 3)
+        span_ms = None if self.keep_ms is None else max(1, self.keep_ms // 3)
         return BandTable(cap_postings=self.cap_postings, cap_candidates=0, segment_span_ms=span_ms, first_capacity=64)
+
+    def new_documents(self) -> DocumentTable:
+        """An empty partition of documents."""
+        pages = SitePages() if self.mirror_share else None
+        return DocumentTable(self.scheme.slots, pages=pages, counts=self.scheme.counts())
 
     def new_settler(self) -> Settler:
         """An empty ledger."""
@@ -102,12 +135,13 @@ class PartitionState:
     """The tables of one partition, and what is forgotten when it is taken away."""
 
     def __init__(self, setup: Setup, partition: int, broker: Broker) -> None:
-        pages = SitePages() if setup.mirror_share else None
-        self.documents = DocumentTable(setup.scheme.slots, pages=pages, counts=setup.scheme.counts())
+        self.documents = setup.new_documents()
         self.stored = -1
-        self.words = 0
+        self.watermarks = WatermarkGenerator()
         self.setup = setup
         self.forwarded = Forwarded()
+        self.generations = CopyGenerations()
+        self.began = broker.committed["sign", partition]
         self.comparer = setup.scheme.comparer()
         self.index_relay = Relay(partition, 1)
         self.gather_relay = Relay(partition, setup.partitions)
@@ -238,6 +272,8 @@ class Worker:
         """Commit what has been acknowledged; a position never falls."""
         for task, position in self.positions.items():
             self.broker.committed[task] = max(self.broker.committed[task], position)
+        for partition, state in self.partitions.items():
+            state.documents.acknowledge(self.broker.committed["sign", partition])
 
     def trim(self, partition: int) -> None:
         """Delete the head of the changelogs of a partition that recovery does not need."""
@@ -254,14 +290,28 @@ class Worker:
         waiting = [
             task
             for task, position in self.positions.items()
-            if task not in self.running and position < self.broker.end(AGENTS[task[0]][0], task[1])
+            if task not in self.running and position < self.broker.end(self.setup.topic_of(task[0]), task[1])
         ]
         return sorted([*self.running, *waiting])
 
     def start_tick(self, partition: int, mark_idle: bool) -> None:
-        """Have sign say how far event time has come, once what it has under way is delivered."""
+        """Have sign say how far event time has come, of what it has delivered."""
         if ("tick", partition) not in self.running and ("sign", partition) not in self.running:
-            self.running["tick", partition] = tick_agent(self, watermark_said(self, partition, mark_idle))
+            self._start_tick(("tick", partition), [partition], mark_idle)
+
+    def start_ticks(self, mark_idle: bool) -> None:
+        """Have sign say of all its partitions together how far event time has come."""
+        if self.partitions and _ALL not in self.running:
+            self._start_tick(_ALL, sorted(self.partitions), mark_idle)
+
+    def _start_tick(self, task: Task, partitions: list[int], mark_idle: bool) -> None:
+        marks = tuple(mark_of(self, partition, mark_idle) for partition in partitions)
+        self.running[task] = tick_agent(self, Watermarks(partitions[0], marks))
+
+    def finish_ticks(self) -> None:
+        """Have sign say all of what it has begun to say of all partitions together."""
+        while _ALL in self.running:
+            self.step(_ALL)
 
     def start_tell(self, partition: int) -> None:
         """Have settle told of the pages of sites."""

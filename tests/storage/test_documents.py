@@ -13,11 +13,14 @@ from stream_lsh.abouts import in_full
 from stream_lsh.errors import DamagedBytes, DoubtError
 from stream_lsh.model import NO_ABOUT, About, make_ref
 from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.record_counts import RecordCounts
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.trimming import LogHead, extent_of_documents
+from stream_lsh.records.model import as_text
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from stream_lsh.worker.storage.documents import DocumentStore
 from stream_lsh.worker.storage.folder import Identity
+from tests.simulation.entities import PROFILE, miscounted
 from tests.unit.pipeline_makers import AWKWARD_IDS, WIDTH, Row, plain, record_of
 
 SLOTS = 4
@@ -84,6 +87,38 @@ def test_after_every_restart_the_table_is_that_of_the_changelog(case: int, tmp_p
             log.recover(fresh, None)
             fresh.expire(horizon)
             assert plain(table.snapshot(WIDTH)) == plain(fresh.snapshot(WIDTH))
+    store.close()
+
+
+@pytest.mark.parametrize("case", range(10))
+def test_records_whose_event_time_falls_are_counted_as_before_after_every_crash(case: int, tmp_path: Path) -> None:
+    rng, log = random.Random(case), Log()
+    store = store_of(tmp_path / "d")
+    table = store.table(counts=RecordCounts(PROFILE))
+    for offset in range(60):
+        id = rng.choice("abcdef")
+        known = table.version(id)
+        time_ms = 10 * offset - rng.choice((0, 200))
+        keep_ms = max(time_ms, BEGINNING_MS if known is None else known.keep_until_ms)
+        retired = (known.ref,) if known is not None and known.live else ()
+        text = as_text((rng.choice("xyz"),), id)
+        record = record_of([Row(id, make_ref(0, offset), time_ms, keep_ms, text, retired)], SLOTS, table.horizon)
+        stored = table.apply(record)
+        if rng.random() < 0.2:  # some before their record is confirmed
+            table.expire(Horizon(10 * offset - 150))
+        log.records.append(record)
+        store.head.note(offset, extent_of_documents(record))
+        store.write(record, stored, offset, store.head)
+        if rng.random() < 0.2:
+            horizon = table.horizon
+            store.close()
+            store = store_of(tmp_path / "d")
+            table = store.table(counts=RecordCounts(PROFILE))
+            fresh = DocumentTable(SLOTS, counts=RecordCounts(PROFILE))
+            log.recover(fresh, None)
+            fresh.expire(horizon)
+            assert plain(table.snapshot(WIDTH)) == plain(fresh.snapshot(WIDTH))
+            assert miscounted(table) == ""
     store.close()
 
 

@@ -73,7 +73,7 @@ def lines_of(documents: Sequence[object]) -> bytes:
 
 
 DOCUMENTS = [
-    {"id": "a", "text": STORY, "time": 1000},
+    {"id": "a", "text": STORY, "time": "1970-01-01T00:00:01Z"},
     {"id": "b", "text": EDITED, "time": "1970-01-01T00:00:05Z", "more": {"unknown": [1]}},
     {"id": "c", "text": OTHER},
 ]

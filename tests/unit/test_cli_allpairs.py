@@ -64,7 +64,7 @@ def test_standard_input_columns_and_rejects_are_as_of_dedup(tmp_path: Path) -> N
         ([], "required: FILE"),
         (["docs.jsonl", "--threshold", "1.5"], "expected a number above 0 and below 1"),
         (["docs.jsonl", "--shingles", "words:3"], "did you mean 'word:3'"),
-        (["docs.jsonl", "--recall", "0.9"], "got the option '--recall', did you mean"),
+        (["docs.jsonl", "--recall", "0.9"], "got the option '--recall', which does not exist"),
         (["docs.jsonl", "--size-ratio", "3"], "--size-ratio: got 3, expected none"),
         (["docs.jsonl", "--memory", "much"], "--memory: got 'much', expected a size such as 512MB or 2GB"),
         (["docs.jsonl", "--memory", "1MB"], "memory: got 1,048,576 bytes, expected at least 67,108,864"),

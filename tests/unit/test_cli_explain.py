@@ -13,12 +13,13 @@ import pytest
 
 from stream_lsh.pipeline.explain import compare
 from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.wire.message import as_iso
 from tests.oracles import jaccard, word_windows
 from tests.unit.cli_runs import DOCUMENTS, EDITED, LINES, LOW, OTHER, SIMILARITY, STORY, lines_of
 
 DAY = 86_400_000
 WORDS = "one two three four five six seven eight nine".split()
-CHAIN = [{"id": id, "text": " ".join(WORDS[at : at + 5]), "time": at} for at, id in enumerate("abcd", 1)]
+CHAIN = [{"id": id, "text": " ".join(WORDS[at : at + 5]), "time": as_iso(at)} for at, id in enumerate("abcd", 1)]
 CHAINED = ("--threshold", "0.6", "--shingles", "word:1")
 
 
@@ -93,7 +94,7 @@ def test_a_chain_is_explained_by_its_path() -> None:
 def test_identical_documents_are_steps() -> None:
     texts = [WORDS[:5], WORDS[1:6], WORDS[1:6][::-1], WORDS[2:7]]
     documents = [
-        {"id": id, "text": " ".join(text), "time": 5 * at}
+        {"id": id, "text": " ".join(text), "time": as_iso(5 * at)}
         for at, (id, text) in enumerate(zip("abcd", texts, strict=True), 1)
     ]
     found = value("a", "d", "-", *CHAINED, "--retention", "7ms", stdin=lines_of(documents))
@@ -105,7 +106,7 @@ def test_identical_documents_are_steps() -> None:
 
 def test_long_paths_are_shortened() -> None:
     texts = [" ".join(f"w{at + n}" for n in range(8)) for at in range(40)]
-    documents = lines_of([{"id": f"{at:02}", "text": text, "time": at} for at, text in enumerate(texts)])
+    documents = lines_of([{"id": f"{at:02}", "text": text, "time": as_iso(at)} for at, text in enumerate(texts)])
     options = ("00", "39", "-", "--threshold", "0.7", "--shingles", "word:1")
     lines = run(*options, stdin=documents).splitlines()
     assert [line for line in lines if "steps more" in line] == ["            ... 27 steps more, --full shows them"]
@@ -124,7 +125,7 @@ def test_long_paths_are_shortened() -> None:
             "one of them has more shingles than the other one by more than the measure allows",
         ),
         (
-            [{"id": "a", "text": STORY, "time": 0}, {"id": "b", "text": STORY, "time": 3 * DAY}],
+            [{"id": "a", "text": STORY, "time": as_iso(0)}, {"id": "b", "text": STORY, "time": as_iso(3 * DAY)}],
             ["--retention", "1d"],
             "apart",
             "their times are 3 days, 0:00:00 apart, which is more than the retention",
@@ -133,15 +134,21 @@ def test_long_paths_are_shortened() -> None:
         ([{"id": "a", "text": ""}, {"id": "b", "text": ""}], [], "empty", "no shingles, so no match: a and b"),
         ([*DOCUMENTS, {"id": "b", "deleted": True}], LOW, "deleted", "deleted: b"),
         (
-            [{"id": "new", "text": OTHER, "time": 9 * DAY}] * 200
-            + [{"id": "a", "text": STORY, "time": DAY}, {"id": "b", "text": STORY, "time": 8.5 * DAY}],
+            [{"id": "new", "text": OTHER, "time": as_iso(9 * DAY)}] * 200
+            + [
+                {"id": "a", "text": STORY, "time": as_iso(DAY)},
+                {"id": "b", "text": STORY, "time": as_iso(17 * DAY // 2)},
+            ],
             ["--retention", "8d"],
             "match",
             "they have the same shingles",
         ),
         (
-            [{"id": "new", "text": OTHER, "time": 20 * DAY}] * 200
-            + [{"id": "a", "text": STORY, "time": DAY}, {"id": "b", "text": STORY + " a", "time": 2 * DAY}],
+            [{"id": "new", "text": OTHER, "time": as_iso(20 * DAY)}] * 200
+            + [
+                {"id": "a", "text": STORY, "time": as_iso(DAY)},
+                {"id": "b", "text": STORY + " a", "time": as_iso(2 * DAY)},
+            ],
             ["--retention", "8d"],
             "expired",
             "one of them has expired, or had when the other one came",
@@ -190,7 +197,7 @@ def unlucky(scheme: TextScheme) -> tuple[str, str]:
 
 def test_a_pair_that_a_cap_left_out_says_so() -> None:
     story = " ".join(f"w{n}" for n in range(60))
-    documents = lines_of([{"id": f"{n:03}", "text": f"{story} {n}", "time": n} for n in range(120)])
+    documents = lines_of([{"id": f"{n:03}", "text": f"{story} {n}", "time": as_iso(n)} for n in range(120)])
     guarded = ("000", "119", "-", "--representative-similarity", "0.9")
     found = value(*guarded, stdin=documents)
     assert (found["together"], found["reason"], len(found["path"]) > 1) == (False, "guard", True)

@@ -63,7 +63,7 @@ u = [0.001, 0.999]
 
 TABLE = """\
 id,First Name,surname,born,time
-1,Ann,Smith,1980-01-02,1000
+1,Ann,Smith,1980-01-02,1970-01-01T00:00:01Z
 2,Ann,SMITH,2 Jan 1980,
 3,Anne,Smith,1980-01-02,1970-01-01T00:00:05Z
 4,Bob,Smith,,

@@ -1,5 +1,6 @@
 """The command itself: which commands there are, and what wrong use gets told."""
 
+import re
 import subprocess
 import sys
 
@@ -69,3 +70,37 @@ def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli, "_run", fail)
     with pytest.raises(ZeroDivisionError):
         cli.main([])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["dedpu"], "got the command 'dedpu', expected a command: did you mean `dedup`?\n"),
+        (["version"], "did you mean `--version`?"),
+        (["--output"], "got the option '--output', expected a command.\n"),
+        (["-q"], "got the option '-q', expected a command.\n"),
+        (["dedup", "a", "--matchs", "x"], "got the option '--matchs', did you mean `--matches`?"),
+        (["dedup", "a", "--output", "x"], "got the option '--output', which does not exist\n"),
+        (["dedup", "a", "-o", "x"], "got the option '-o', which does not exist\n"),
+    ],
+)
+def test_a_name_is_proposed_only_where_one_is_alike(arguments: list[str], words: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "defaults"),
+    [
+        (["dedup"], {"threshold": "0.8", "min-characters": "0", "retention": "any", "html": "off"}),
+        (["news"], {"threshold": "0.5", "min-characters": "200", "retention": "3d", "html": "main"}),
+        (["dedup", "--preset", "news"], {"threshold": "0.5", "retention": "3d"}),
+        (["mirrors"], {"measure": "containment", "retention": "30d", "html": "page", "threshold": "0.8"}),
+    ],
+)
+def test_help_shows_the_defaults_of_the_command(arguments: list[str], defaults: dict[str, str]) -> None:
+    done = run(*arguments, "--help")
+    options = re.split(r"\n(?:  --|(?=\w))", done.stdout)
+    shown = {one.split()[0]: re.findall(r"\(default:?\s+(\S+)\)", one) for one in options}
+    assert {name: shown[name] for name in defaults} == {name: [value] for name, value in defaults.items()}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from stream_lsh.wire.message import as_iso
 from tests.unit.cli_runs import dedup, lines_of, stream_lsh
 
 WORDS = [f"w{number}" for number in range(400)]
@@ -19,11 +20,11 @@ def page(seed: int, words: int = 120) -> str:
 
 FRAME = "menu of the mirror " + page(99, 20)
 PAGES = [
-    {"id": "1", "url": "https://www.full.org/1", "text": page(1), "time": 1000},
-    {"id": "2", "url": "https://full.org/2", "text": page(2), "time": 1000},
-    {"id": "3", "url": "https://full.org:443/3", "text": page(3), "time": 1000},
-    {"id": "4", "url": "http://MIRROR.net/a", "text": f"<body><p>{FRAME}</p><p>{page(1)}</p>", "time": 90_000},
-    {"id": "5", "url": "http://mirror.net/b", "text": f"{FRAME} {page(2)}", "time": 60_000},
+    {"id": "1", "url": "https://www.full.org/1", "text": page(1), "time": as_iso(1000)},
+    {"id": "2", "url": "https://full.org/2", "text": page(2), "time": as_iso(1000)},
+    {"id": "3", "url": "https://full.org:443/3", "text": page(3), "time": as_iso(1000)},
+    {"id": "4", "url": "http://MIRROR.net/a", "text": f"<body><p>{FRAME}</p><p>{page(1)}</p>", "time": as_iso(90_000)},
+    {"id": "5", "url": "http://mirror.net/b", "text": f"{FRAME} {page(2)}", "time": as_iso(60_000)},
     {"id": "6", "source": "excerpt.com", "text": " ".join(page(3).split()[:70])},
     {"id": "7", "source": "excerpt.com", "text": page(7)},
     {"id": "8", "text": page(1)},

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from stream_lsh.wire.message import as_iso
 from tests.unit.cli_runs import dedup, lines_of, stream_lsh
 
 FACTS = (
@@ -106,8 +107,8 @@ def test_pairs_that_are_further_apart_than_three_days_are_none(articles: Path) -
 
 def test_json_lines_and_csv_say_title_outlet_and_address(tmp_path: Path) -> None:
     lines = [
-        {"id": 1, "text": FACTS, "time": 5, "title": "First", "source": "Agency"},
-        {"id": 2, "text": f"<p>{FACTS}</p>", "time": 9, "url": "https://www.herald.example/1"},
+        {"id": 1, "text": FACTS, "time": as_iso(5), "title": "First", "source": "Agency"},
+        {"id": 2, "text": f"<p>{FACTS}</p>", "time": as_iso(9), "url": "https://www.herald.example/1"},
     ]
     expected = [("Agency", 5, 1), ("herald.example", 9, 1)]
     path = tmp_path / "articles.jsonl"
@@ -116,7 +117,10 @@ def test_json_lines_and_csv_say_title_outlet_and_address(tmp_path: Path) -> None
     assert [tuple(outlet.values()) for outlet in story["sources"]] == expected
     assert story["headline"] == "First"
     table = tmp_path / "articles.csv"
-    rows = [["1", FACTS, "5", "First", "Agency", ""], ["2", f"<p>{FACTS}</p>", "9", "", "", "https://herald.example/"]]
+    rows = [
+        ["1", FACTS, as_iso(5), "First", "Agency", ""],
+        ["2", f"<p>{FACTS}</p>", as_iso(9), "", "", "https://herald.example/"],
+    ]
     table.write_text(
         "".join(
             f"{','.join(f'{chr(34)}{field}{chr(34)}' for field in row)}\n"

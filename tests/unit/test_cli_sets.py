@@ -181,9 +181,9 @@ def prints(chance: random.Random, count: int) -> tuple[dict[str, list[int]], dic
 
 def test_fingerprints_are_found_one_against_many_as_often_as_promised(tmp_path: Path, chance: random.Random) -> None:
     first, again = prints(chance, 150)
-    (tmp_path / "again").write_bytes(lines_of([{"id": id, "items": of} for id, of in again.items()]))
+    (tmp_path / "again.jsonl").write_bytes(lines_of([{"id": id, "items": of} for id, of in again.items()]))
     on_file = lines_of([{"id": id, "items": of} for id, of in first.items()])
-    run = sets("-", "--squares", "1000", "--threshold", "0.4", "--query", tmp_path / "again", stdin=on_file)
+    run = sets("-", "--squares", "1000", "--threshold", "0.4", "--query", tmp_path / "again.jsonl", stdin=on_file)
     promised = GridScheme(1_000).promise(occupied=0.2, agreement=0.8)
     true = {id for id in first if jaccard(first[id], again[id]) >= 0.4}
     assert len(true) > 140

@@ -99,8 +99,8 @@ def test_outputs_that_cannot_be_are_refused(
 
 @both
 def test_a_query_that_is_deleted_is_named_and_counted(tmp_path: Path, command: list[str], lines: bytes) -> None:
-    (tmp_path / "q").write_bytes(lines_of([{"id": "gone", "deleted": True}]) + lines[: lines.index(b"\n") + 1])
-    run = stream_lsh(*command, "-", "--query", tmp_path / "q", stdin=lines)
+    (tmp_path / "q.jsonl").write_bytes(lines_of([{"id": "gone", "deleted": True}]) + lines[: lines.index(b"\n") + 1])
+    run = stream_lsh(*command, "-", "--query", tmp_path / "q.jsonl", stdin=lines)
     assert len(run.out) == 200
     assert "gone: put aside (deleted)" in run.err
     assert "1 asked about, 1 of them have a match, 200 matches" in run.err

@@ -13,6 +13,7 @@ from stream_lsh.pipeline.vector_scheme import VectorScheme
 from stream_lsh.worker.guards import manifest_of
 from stream_lsh.worker.state import stored_settings
 
+NOW_MS = 1_714_564_800_000
 HEAD = '[pipeline]\nsource = "s"\nname = "near"\n'
 SETS = f'{HEAD}kind = "set"\n'
 GRID = f'{SETS}family = "grid"\ngrid.squares = 100\n'
@@ -101,9 +102,10 @@ def test_keys_that_say_what_they_would_say_anyway_are_no_mistake() -> None:
 
 def test_messages_are_read_as_the_kind_wants_it() -> None:
     sets, vectors = (read(text).pipelines[0] for text in (f'{SETS}fields.items = "basket"\n', VECTORS))
-    assert sets.document(b'{"basket": ["b", "a"], "time": 7}', b"x", 5) == Document("x", "a\nb\n", 7)
-    assert sets.document(None, b"x", 5) == Document("x", None, 5)
-    text = vectors.document(b'{"vector": [1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}', b"x", 5).text
+    value = b'{"basket": ["b", "a"], "time": "2024-05-01"}'
+    assert sets.document(value, b"x", NOW_MS) == Document("x", "a\nb\n", 1_714_521_600_000)
+    assert sets.document(None, b"x", NOW_MS) == Document("x", None, NOW_MS)
+    text = vectors.document(b'{"vector": [1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}', b"x", NOW_MS).text
     assert vectors.form.value(text or "") == [1.0] + [0.0] * 15
 
 

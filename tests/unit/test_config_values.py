@@ -407,8 +407,8 @@ def test_internal_topics_of_two_pipelines_are_never_one() -> None:
 
 
 def test_retention_of_the_public_topics_and_size_of_messages() -> None:
-    pipeline = PipelineConfig(sources=("s",), retention_ms=5, max_document_bytes=10)
-    assert pipeline.public_retention_ms == 86_400_005
+    pipeline = PipelineConfig(sources=("s",), retention_ms=5, lateness_ms=7, max_document_bytes=10)
+    assert pipeline.public_retention_ms == 86_400_012
     assert pipeline.max_message_bytes == 262_144 + 65_536
     assert replace(pipeline, max_document_bytes=1 << 20).max_message_bytes == (1 << 20) + 65_536
     assert replace(pipeline, method="exact").max_message_bytes == 262_144 + 65_536 + 200 * 128 * 16

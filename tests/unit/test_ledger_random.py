@@ -182,6 +182,17 @@ def test_caps_and_answers_that_never_come_break_nothing(seed: int) -> None:
     assert left_out > 100
 
 
+@pytest.mark.parametrize("link_from", [0.0, 0.9])
+@pytest.mark.parametrize("cap", [1, 2, 4])
+def test_an_update_has_no_more_pairs_compared_again_than_the_cap(seed: int, cap: int, link_from: float) -> None:
+    capped = 0
+    for _, rng in worlds(seed, 15):
+        bench = Bench(0.8, rng.choice((40, 200, None)), rng, link_from, cap_rechecks=cap)
+        World(rng, bench, ids=rng.randint(4, 14), contents=8, expiry=rng.random() < 0.6, caps=False).run(40)
+        capped += bench.capped
+    assert capped
+
+
 @pytest.mark.parametrize("link_from", [0.85, 0.9, 0.95])
 def test_pairs_to_review_connect_nobody_and_are_told_apart(seed: int, link_from: float) -> None:
     reviews = moved = alone = 0

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange
+from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import Retirement, make_ref
@@ -136,6 +137,25 @@ def test_an_edge_may_overtake_the_retirement() -> None:
     assert settled.rechecks == [], "the retirement will ask"
     settled = bench.settle(retirements=[updated(end("b", 2))])
     assert settled.rechecks == [(end("b", 2).ref, end("a").ref)]
+
+
+def test_pairs_beyond_the_cap_on_rechecks_are_withdrawn_the_least_similar_and_oldest_first() -> None:
+    bench = Bench(cap_rechecks=2)
+    bench.settle(edges=[edge("a", "b", 90), edge("a", "c", 80), edge("a", "d", 90), edge("a", "e", 95)])
+    settled = bench.settle(retirements=[updated(end("a", 2))])
+    assert settled.rechecks == [(end("a", 2).ref, end("d").ref), (end("a", 2).ref, end("e").ref)]
+    assert [(match.right, match.reason) for match in settled.matches] == [("b", "updated"), ("c", "updated")]
+    assert settled.capped_rechecks == 2
+    again = bench.settle(retirements=[updated(end("a", 2))])
+    assert (again.rechecks, again.capped_rechecks) == (settled.rechecks, 0)
+
+
+def test_a_pair_that_was_decided_to_be_the_same_is_beyond_no_cap() -> None:
+    bench = Bench(link_from=0.9, cap_rechecks=1)
+    bench.settle(edges=[edge("a", "b", 90), edge("a", "c", 85)], decisions=[Decision("a", "c", "same", 1)])
+    settled = bench.settle(retirements=[updated(end("a", 2))])
+    assert len(settled.rechecks) == 2
+    assert settled.capped_rechecks == 0
 
 
 def test_rechecks_name_the_newest_refs_of_both_ends() -> None:

@@ -101,5 +101,5 @@ def test_the_furthest_horizon_is_taken_element_by_element() -> None:
 
 def test_of_several_words_about_event_time_the_last_that_is_news_is_passed_on() -> None:
     words = [Watermarks(0, (Mark(0, time_ms, False, 0),)) for time_ms in (5, 8, 8)]
-    assert Relay(3, 1).take_all([words[0], None, *words[1:]]) == Watermarks(3, (Mark(0, 8, False, 0),))
-    assert Relay(3, 2).take_all(words) is None
+    assert Relay(3, 1).take_all([words[0], None, *words[1:]]) == [Watermarks(3, (Mark(0, 8, False, 0),))]
+    assert Relay(3, 2).take_all(words) == []

@@ -155,6 +155,19 @@ def test_a_copy_leaves_out_what_was_retired_by_versions_that_are_acknowledged() 
     assert table.copy(refs, rows, WIDTH, acknowledged=7).retired_refs.tolist() == []
 
 
+def test_a_table_forgets_what_was_retired_by_versions_that_are_acknowledged() -> None:
+    table = DocumentTable(SLOTS)
+    table.acknowledge(7)
+    table.apply(
+        record_of([Row("a", make_ref(1, 5), 1, 1, None, (2,)), Row("b", make_ref(1, 6), 1, 1, "y", (3,))], SLOTS)
+    )
+    known = {id: version.row for id in "ab" if (version := table.version(id)) is not None}
+    for acknowledged, kept in ((0, "ab"), (5, "ab"), (6, "b"), (7, "")):
+        table.acknowledge(acknowledged)
+        assert "".join(id for id, row in known.items() if table.retired_by(row) is not None) == kept
+    assert known.keys() == {"a", "b"}, "a tombstone stays"
+
+
 def test_a_version_that_was_replaced_since_a_pass_began_is_not_copied() -> None:
     table = DocumentTable(SLOTS)
     table.apply(record_of([Row("b", make_ref(0, 6), 1, 1, "y"), Row("a", make_ref(0, 5), 1, 1, "x")], SLOTS))
@@ -230,6 +243,30 @@ def test_where_the_log_begins_before_a_pass_its_slices_do_not_count() -> None:
 def test_a_pass_that_was_cut_short_puts_nothing_off_for_ever() -> None:
     records = {offset: record for offset, record in REWRITTEN.items() if offset != 12}
     assert order(recovered(records), 4) == [60, 50, 2, 1]
+
+
+def test_a_copy_that_ends_in_a_pass_that_died_waits_for_nothing() -> None:
+    table = BandTable(first_capacity=64)
+    first = np.zeros(1, np.int64)
+    table.insert(np.array([1], np.uint64), np.array([1]), first, np.array([4], np.uint64))
+    recovery = BucketsRecovery(table, is_copy=True)
+    for offset, record in enumerate((BEGINS, frame(50, 4), frame(1, 4, copied=Pass(7, False)), frame(60, 4)), 7):
+        recovery.take(offset, record)
+        assert recovery.is_complete
+    assert order(recovery, 4) == [60, 50, 1]
+
+
+def test_a_later_pass_ends_what_waits_for_one_that_died() -> None:
+    recovery = BucketsRecovery(BandTable(first_capacity=64))
+    died = [BEGINS, frame(1, 4, copied=Pass(7, False)), frame(50, 4), BEGINS, frame(1, 4, copied=Pass(10, False))]
+    for offset, record in enumerate(died, 7):
+        recovery.take(offset, record)
+        assert not recovery.is_complete
+    recovery.take(12, BandsFrame(copied=Pass(3, True)))
+    assert not recovery.is_complete, "the end of an earlier pass is a zombie's"
+    recovery.take(13, BandsFrame(copied=Pass(10, True)))
+    assert recovery.is_complete
+    assert order(recovery, 4) == [50, 1]
 
 
 def frames(rng: random.Random, count: int) -> Iterator[BandsFrame]:

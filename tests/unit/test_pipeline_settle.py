@@ -148,7 +148,8 @@ def test_the_horizon_lies_retention_and_lateness_behind_the_least_watermark() ->
 def test_the_horizon_does_not_fall_when_a_source_that_was_idle_comes_back() -> None:
     settler = Settler(0.5, 2, retention_ms=100, lateness_ms=0)
     for origin in (0, 1):
-        settled(settler, EdgesFrame(watermarks=said(origin, 1_000, 50, idle=True)))
+        idle = Mark(1, 50, True, 0)
+        settled(settler, EdgesFrame(watermarks=Watermarks(origin, (Mark(0, 1_000, False, 0), idle))))
     assert settler.ledger.horizon == Horizon(900)
     for origin in (0, 1):
         assert settled(settler, EdgesFrame(watermarks=said(origin, 1_000, 50))).horizon is None

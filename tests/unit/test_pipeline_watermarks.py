@@ -5,7 +5,7 @@ import random
 import pytest
 
 from stream_lsh.pipeline.batches import Mark, Watermarks
-from stream_lsh.pipeline.watermarks import Relay, WatermarkTable, watermark_of
+from stream_lsh.pipeline.watermarks import Relay, WatermarkGenerator, WatermarkTable, watermark_of
 from stream_lsh.retention import BEGINNING_MS
 
 
@@ -94,13 +94,13 @@ def test_a_relay_that_knows_nothing_says_nothing() -> None:
         ([(0, 10, False)], 2, BEGINNING_MS),
         ([(0, 10, False), (1, 7, False)], 2, 7),
         ([(0, 10, False), (1, 7, True)], 2, 10),
-        ([(0, 10, True), (1, 7, True)], 2, 10),
+        ([(0, 10, True), (1, 7, True)], 2, BEGINNING_MS),
         ([(0, -10, True), (1, -70, False)], 2, -70),
         ([(0, BEGINNING_MS, True), (1, 7, False)], 2, 7),
         ([(0, BEGINNING_MS, False), (1, 7, False)], 2, BEGINNING_MS),
     ],
 )
-def test_w_is_the_least_of_the_busy_sources_and_the_greatest_if_all_are_idle(
+def test_w_is_the_least_of_the_busy_sources_and_stays_if_all_are_idle(
     marks: list[tuple[int, int, bool]], sources: int, expected: int
 ) -> None:
     assert watermark_of([Mark(source, time_ms, idle, 0) for source, time_ms, idle in marks], sources) == expected
@@ -162,3 +162,102 @@ def test_words_that_come_again_in_their_order_move_nothing(case: int) -> None:
         position[origin] += 1
         reached = watermark_of(once.merged(), sources)
         assert again.rows() == once.rows()
+
+
+# -- generations
+
+
+def test_an_idle_mark_counts_in_its_own_generation_only() -> None:
+    table = WatermarkTable(1)
+    table.update(Watermarks(0, (Mark(0, 20, True, 0, 1, 9), Mark(1, 30, True, 0, 1, 9))))
+    table.begin(1)
+    assert [mark.idle for mark in table.merged()] == [True, True]
+    table.begin(2)
+    assert [mark.idle for mark in table.merged()] == [False, False]
+    table.update(Watermarks(0, (Mark(1, 30, True, 0, 2, 1),)))
+    assert [mark.idle for mark in table.merged()] == [False, True]
+    assert watermark_of(table.merged(), 2) == 20
+
+
+def test_a_mark_of_a_forgotten_group_hides_none_that_comes_behind_it_in_the_same_batch() -> None:
+    table = WatermarkTable(1)
+    table.begin(2)
+    for mark in (Mark(0, 20, True, 5, 57, 900), Mark(0, 10, False, 0, 1, 3), Mark(0, 10, True, 0, 2, 1)):
+        table.update(Watermarks(0, (mark,)))
+    assert table.merged() == (Mark(0, 20, True, 5, 2, 1),), "of the group that was forgotten time and floor stay"
+
+
+def test_a_relay_forgets_a_group_that_was_forgotten_and_passes_a_new_generation_on_at_once() -> None:
+    relay = Relay(0, 1)
+    relay.begin(57)
+    assert relay.take(Watermarks(1, (Mark(1, 1_000, True, 0, 57, 9),))) is not None
+    relay.begin(1)
+    passed = [relay.take(Watermarks(1, (Mark(1, 1_000, n % 2 == 0, 0, 1, n),))) for n in range(1, 5)]
+    assert [answer and answer.marks for answer in passed] == [
+        (Mark(1, 1_000, number % 2 == 0, 0, 1, number),) for number in range(1, 5)
+    ]
+    relay.begin(2)
+    assert relay.take(Watermarks(1, (Mark(1, 1_000, True, 0, 2, 1),))) is not None, "nothing but the generation is new"
+
+
+def test_the_marks_of_a_source_that_moves_to_another_sender_are_in_one_row() -> None:
+    table = WatermarkTable(1)
+    table.update(said(0, (0, 10, False, 0), (1, 20, False, 0)))
+    table.update(said(1, (1, 30, False, 0), (2, 40, False, 0)))
+    assert [(mark.source, mark.time_ms) for mark in table.merged()] == [(0, 10), (1, 30), (2, 40)]
+
+
+# -- slow sources
+
+
+def test_a_source_is_idle_only_if_its_event_time_has_not_moved_since_the_last_mark() -> None:
+    generator, said = WatermarkGenerator(), list[tuple[int, bool]]()
+    for newest_ms, generation, at_end in (
+        *((5, 1, True), (5, 1, True), (5, 1, True), (9, 1, True), (9, 1, True), (9, 1, True)),
+        *((9, 1, False), (9, 1, True), (9, 1, True), (9, 2, True), (9, 2, True)),
+    ):
+        mark = generator.mark(3, newest_ms, 7, generation, at_end=at_end)
+        assert mark == Mark(3, mark.time_ms, mark.idle, 7, generation, len(said) + 1)
+        said.append((mark.time_ms, mark.idle))
+    assert said == [
+        *((5, False), (5, True), (5, True), (5, False), (9, False), (9, True)),
+        *((9, False), (9, False), (9, True), (9, False), (9, True)),
+    ]
+
+
+@pytest.mark.parametrize("case", range(60))
+def test_an_advance_of_a_slow_source_reaches_settle_through_hops_that_handle_batches(case: int) -> None:
+    """A document every few ticks, the source at its end at every tick: W follows it, whatever comes together."""
+    rng = random.Random(case)
+    partitions = rng.choice((1, 2, 3))
+    generators = [WatermarkGenerator() for _ in range(partitions)]
+    index = [Relay(origin, 1) for origin in range(partitions)]
+    gather, verify = ([Relay(origin, partitions) for origin in range(partitions)] for _ in range(2))
+    settle, reached, newest = WatermarkTable(partitions), BEGINNING_MS, [0] * partitions
+    queues = [[list[Watermarks]() for _ in range(partitions)] for _ in range(3)]
+    for relay in (*index, *gather, *verify):
+        relay.begin(1)
+    settle.begin(1)
+
+    def steps(count: int) -> None:
+        nonlocal reached
+        for _ in range(count):
+            step, at = rng.randrange(3), rng.randrange(partitions)
+            inputs = queues[step][at]
+            batch = [inputs.pop(0) for _ in range(min(len(inputs), rng.choice((1, 2, 5))))]
+            for answer in (index, gather, verify)[step][at].take_all(batch):
+                for further in queues[step + 1] if step < 2 else ():
+                    further.append(answer)
+                if step == 2:
+                    settle.update(answer)
+                    reached = max(reached, watermark_of(settle.merged(), partitions))
+
+    for tick in range(100):
+        if tick % 7 == 0:
+            newest[rng.randrange(partitions)] = max(newest) + 10
+        marks = tuple(one.mark(n, newest[n], 0, 1, at_end=True) for n, one in enumerate(generators))
+        for inputs in queues[0]:
+            inputs.append(Watermarks(0, marks))
+        steps(rng.choice((0, 3, 20)) if tick < 80 else 0)
+    steps(5_000)
+    assert reached == max(newest)

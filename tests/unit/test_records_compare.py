@@ -2,12 +2,14 @@
 
 import itertools
 import time
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stream_lsh.arrays import U8
 from stream_lsh.errors import ConfigError, InvariantError
 from stream_lsh.records.compare.catalog import COMPARATORS, comparator
 from stream_lsh.records.compare.comparator import EQUAL, MISSING
@@ -197,3 +199,24 @@ def test_what_was_removed_was_never_counted(kept: list[str], removed: list[str])
 def test_what_was_never_added_cannot_be_removed() -> None:
     with pytest.raises(InvariantError):
         Frequencies().remove(["a"])
+
+
+def test_several_values_are_compared_value_by_value_only() -> None:
+    """Their whole texts are as long as fields may be, and say nothing."""
+
+    class Asked:
+        spec, levels = "asked", ("equal", "else")
+
+        def level(self, left: str, right: str) -> int:
+            assert SEVERAL not in left + right
+            return 1
+
+        def batch(self, left: Sequence[str], right: Sequence[str]) -> U8:
+            return np.array([self.level(*pair) for pair in zip(left, right, strict=True)], np.uint8)
+
+    column = Column.of([f"a{SEVERAL}b", "a", f"c{SEVERAL}d", "e", "f", ""])
+    pairs = np.array([*itertools.product(range(6), repeat=2)])
+    found = levels_of(Asked(), column, pairs[:, 0], pairs[:, 1])
+    values = [column.values[code] if code >= 0 else "" for code in column.codes.tolist()]
+    assert found.tolist() == [level_of(Asked(), values[left], values[right]) for left, right in pairs.tolist()]
+    assert found.tolist()[:6] == [0, 0, 1, 1, 1, MISSING]

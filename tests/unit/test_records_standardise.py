@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from stream_lsh.errors import MalformedMessage
 from stream_lsh.records.model import SEVERAL, Record
 from stream_lsh.records.profile import Field, Profile
-from stream_lsh.records.reading import Reader
+from stream_lsh.records.reading import LONGEST_RECORD, Reader
 from stream_lsh.records.standardise.catalog import LONGEST_TEXT, TYPES, standard_value, standardiser
 from stream_lsh.records.standardise.date import date, exists
 
@@ -186,3 +186,30 @@ def test_records_without_a_common_form_do_not_fill_the_memory() -> None:
     reader.read({f"{n}": "" for n in range(5_000)})
     assert len(reader._plans) <= 256
     assert max(map(len, reader._plans)) < 5_000
+
+
+LENGTHS = st.lists(st.sampled_from([0, 1, 40, 600, 2_000, 4_096]), min_size=1, max_size=30)
+
+
+@given(lengths=LENGTHS)
+def test_of_a_large_record_the_longest_values_are_cut_to_one_length(lengths: list[int]) -> None:
+    fields = tuple(Field(name=f"f{number}", type="text") for number in range(len(lengths)))
+    reader = Reader(Profile(name="wide", fields=fields, comparisons=()))
+    values = ["x" * length for length in lengths]
+    found = reader.values(Record("a", {field.name: value for field, value in zip(fields, values, strict=True)}))
+    assert sum(map(len, found)) <= LONGEST_RECORD
+    cut = {len(one) for one, value in zip(found, values, strict=True) if one != value}
+    assert bool(cut) == (sum(lengths) > LONGEST_RECORD)
+    for most in cut:
+        assert all(len(one) == min(most, length) for one, length in zip(found, lengths, strict=True))
+        assert sum(map(len, found)) > LONGEST_RECORD - len(lengths), "no more than necessary"
+
+
+def test_of_several_values_of_a_large_record_those_are_left_that_are_whole() -> None:
+    fields = tuple(Field(name=f"f{number}", type="text") for number in range(8))
+    reader = Reader(Profile(name="wide", fields=fields, comparisons=()))
+    several = [letter * 900 for letter in "abcd"]
+    found = reader.values(Record("a", {field.name: several for field in fields}))
+    assert found == (SEVERAL.join(several[:2]),) * 8
+    one = reader.values(Record("a", {field.name: "word " * 800 for field in fields}))
+    assert {len(value) for value in one} == {2_048}

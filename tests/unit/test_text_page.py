@@ -1,8 +1,10 @@
 """HTML to text: the article, all that is seen, what a page says about itself; and pages that were made to break it."""
 
+import subprocess
 import sys
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
+from html.entities import html5
 from itertools import chain, repeat
 
 import pytest
@@ -319,6 +321,23 @@ def test_a_page_with_a_script_that_looks_like_tags_keeps_its_tags() -> None:
     html = f"<script>{script}</script><nav>Menu</nav><p>It rained all night.</p><SCRIPT src=x>{script}"
     assert parseable(html) == "<script></script><nav>Menu</nav><p>It rained all night.</p><script></script"
     assert read_page(html).text == "It rained all night."
+
+
+EXPANDING = """
+import random
+from stream_lsh.text.page import read_page
+references = "".join(random.Random(1).choices(("&nGt;", "&nLt;", " "), k=100_000))
+for mode in ("page", "main"):
+    text = read_page(f"<p title='{references}'>{references}", mode).text
+    assert text == " ".join(references.replace("&nGt;", "\\u226b\\u20d2").replace("&nLt;", "\\u226a\\u20d2").split())
+"""
+
+
+def test_references_that_are_longer_as_characters_crash_no_parser() -> None:
+    subprocess.run([sys.executable, "-c", EXPANDING], check=True, timeout=100)  # noqa: S603 - our own
+    longer = [name for name, text in html5.items() if len(text.encode()) > len(f"&{name}")]
+    assert [parseable(f"&{name}") for name in longer] == [html5[name] for name in longer]
+    assert len(longer) == 2
 
 
 # -- around it

@@ -19,6 +19,7 @@ from stream_lsh.wire.vectors import VectorForm
 
 def options(**given: Any) -> Namespace:
     plain = {**dict.fromkeys(AS_NAMED), "format": None, "encoding": "utf-8", "max_document_bytes": 1 << 20}
+    plain["time_unit"] = "auto"
     return Namespace(**plain | given)
 
 
@@ -47,7 +48,12 @@ SETS = [("a", "milk\ntea\n", 3), ("b", "", 9)]
 )
 def test_sets_are_the_same_in_every_format(name: str, content: bytes, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(content)
-    assert said(read([tmp_path / name], ItemsForm())) == SETS
+    assert said(read([tmp_path / name], ItemsForm(), time_unit="ms")) == SETS
+    in_seconds = [("a", "milk\ntea\n", 3), ("b", "", 9_000)]
+    assert said(read([tmp_path / name], ItemsForm(), time_unit="s")) == in_seconds
+    assert [(one.at, one.reason) for part in read([tmp_path / name], ItemsForm()) for one in part.refused] == [
+        (3 if name.endswith("sv") else 2, "time")
+    ]
 
 
 def test_columns_can_be_named_and_several_files_are_read_in_order(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_the_fast_and_the_slow_way_tell_the_same() -> None:
 
 @pytest.mark.parametrize("field", ["title", "source", "url"])
 def test_what_is_no_string_is_refused_with_its_reason(field: str) -> None:
-    wrongs: tuple[object, ...] = (5, ["a"], {}, True)
+    wrongs: tuple[object, ...] = (1.5 if field == "source" else 5, ["a"], {}, True)
     for wrong in wrongs:
         with pytest.raises(MalformedMessage) as caught:
             about({"text": "Words", field: wrong})
@@ -116,8 +116,21 @@ def test_fields_are_named_otherwise_and_one_may_serve_for_two() -> None:
 def test_what_a_program_hands_over_is_told_of_with_stories_only() -> None:
     document = Document("a", "Words\nmore", 0, About("", " Wire ", 99))
     assert handed_over(document, stories=True).about == About("Words", "Wire", 10)
-    assert handed_over(Document("a", None, 0, About("x")), stories=True).about == NO_ABOUT
+    assert handed_over(Document("a", None, 0, About("x")), stories=True, removable=True).about == NO_ABOUT
     with pytest.raises(ConfigError, match="stories=True"):
         handed_over(document)
     with pytest.raises(MalformedMessage, match="got int as the source"):
         handed_over(Document("a", "Words", 0, About("", 5)), stories=True)  # type: ignore[arg-type]
+
+
+def test_an_outlet_may_be_a_number_as_ids_may_and_a_title_may_not() -> None:
+    names = FieldNames(source="version")
+    found = parse_document(b'{"text": "Words", "version": 13}', b"a", fallback_time_ms=0, names=names, stories=True)
+    assert found.about.source == "13"
+    for value in (
+        b'{"text": "Words", "title": 13}',
+        b'{"text": "Words", "version": 1.5}',
+        b'{"text": "a", "version": true}',
+    ):
+        with pytest.raises(MalformedMessage):
+            parse_document(value, b"a", fallback_time_ms=0, names=names, stories=True)

@@ -38,7 +38,13 @@ optional_marks = st.none() | batches.watermarks
 optional_horizon = st.none() | batches.horizons
 FRAMES: dict[str, tuple[st.SearchStrategy[Any], Callable[..., bytes], Callable[..., Any]]] = {
     "bands": (
-        st.builds(BandsFrame, st.none() | batches.postings(), optional_marks, optional_horizon),
+        st.builds(
+            BandsFrame,
+            st.none() | batches.postings(),
+            optional_marks,
+            optional_horizon,
+            lag=st.none() | st.integers(0, 2**64 - 1),
+        ),
         frames.encode,
         frames.decode_bands,
     ),

@@ -12,6 +12,15 @@ from stream_lsh.wire.manifest import Manifest, decode_manifest, disagreements, e
 
 SETTINGS: dict[str, str | int | float] = {"shingles": "word:3", "seed": 1}
 ONE = Manifest("news", "wire", {"wire": "id-1"}, 4, {"matches": "pairs"}, 0.8, SETTINGS)
+OWN = replace(ONE, own={"news-edges": "id-2", "news-bands": "id-3"})
+
+
+def test_a_topic_of_the_pipeline_that_was_created_anew_is_noticed_where_its_id_is_known() -> None:
+    """An earlier version did not store the ids, and not every broker tells them."""
+    (found,) = disagreements(replace(OWN, own={**OWN.own, "news-edges": "id-9"}), OWN)
+    assert isinstance(found, StateError)
+    assert str(found).startswith("news-edges: was deleted and created anew: its id is id-9, expected id-2")
+    assert disagreements(OWN, ONE) == disagreements(ONE, OWN) == disagreements(OWN, OWN) == []
 
 
 def test_a_manifest_comes_back_with_its_fingerprint_in_it() -> None:
@@ -25,7 +34,8 @@ def test_a_manifest_comes_back_with_its_fingerprint_in_it() -> None:
     assert decode_manifest(encode_manifest(telling), "topic") == telling
     watching = replace(ONE, stories=True, mirror_share=0.1)
     assert decode_manifest(encode_manifest(watching), "topic") == watching
-    assert b"stories" not in encode_manifest(ONE)
+    assert decode_manifest(encode_manifest(OWN), "topic") == OWN
+    assert not any(name in encode_manifest(ONE) for name in (b"stories", b'"own"'))
     assert b"mirror_share" not in encode_manifest(ONE)
 
 
@@ -43,6 +53,7 @@ def test_a_manifest_from_before_there_were_guards_has_none() -> None:
         {"guards": 5},
         {"stories": 1},
         {"mirror_share": "1"},
+        {"own": ["edges"]},
     ],
 )
 def test_an_altered_manifest_is_damaged(altered: dict[str, Any]) -> None:

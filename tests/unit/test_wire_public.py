@@ -5,9 +5,19 @@ import json
 import pytest
 from hypothesis import given
 
-from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange, MirrorChange
+from stream_lsh.ledger.changes import ClusterChange, EntityTelling, MatchChange, MemberChange, MirrorChange, Telling
 from stream_lsh.ledger.sites import SiteMirrors, SitePair
-from stream_lsh.wire.public import PublicMessage, cluster_messages, match_messages, member_messages, mirror_messages
+from stream_lsh.model import First, Outlet
+from stream_lsh.wire.public import (
+    PUBLIC_BYTES,
+    VALUE_BYTES,
+    PublicMessage,
+    cluster_messages,
+    match_messages,
+    member_messages,
+    mirror_messages,
+)
+from stream_lsh.wire.public_records import GOLDEN_BYTES, entity_messages
 from tests.unit.wire_strategies import STRINGS
 
 
@@ -125,3 +135,105 @@ def test_two_sites_that_mirror_each_other(mirrored: tuple[int, int], direction: 
 def test_sites_with_lone_surrogates_are_escaped() -> None:
     ((key, value, headers),) = mirror_messages([MirrorChange("a", "\ud800")], 0.1)
     assert (key, value, headers) == (b'["a","\\ud800"]', None, [])
+
+
+# -- the largest
+
+
+def longest_ids(count: int) -> tuple[str, ...]:
+    """Distinct ids of 1 KB, each byte of which takes six in JSON."""
+    return tuple(f"{number:04x}".translate({ord(digit): ord(digit) - 0x2F for digit in "0123456789"}) + "\x01" * 1_020
+                 for number in range(count))  # fmt: skip
+
+
+def size_of(message: PublicMessage) -> int:
+    key, value, headers = message
+    return len(key) + len(value or b"") + sum(len(name) + len(content) for name, content in headers)
+
+
+def test_a_cluster_lists_what_fits_and_counts_what_it_omits() -> None:
+    ids = longest_ids(100)
+    change = ClusterChange(ids[0], "joined", 2_000, ids, ids[1], (), None, 1, 2)
+    message = cluster_message(change, 7)
+    value = json.loads(message[1] or b"")
+    listed = len(value["members"])
+    assert size_of(message) <= PUBLIC_BYTES
+    assert value["members"] == list(ids[:listed])
+    assert (value["size"], value["members_omitted"]) == (2_000, 100 - listed)
+    assert "merged_from_omitted" not in value
+    longer = len(json.dumps(ids[listed], separators=(",", ":"))) + 1
+    assert VALUE_BYTES - len(message[1] or b"") < longer + 64, "another member would have had room"
+
+
+def test_a_cluster_that_fits_omits_nothing_and_has_the_same_bytes_as_ever() -> None:
+    ids = tuple(f"{number:01000}" for number in range(100))
+    value = cluster_message(ClusterChange("a", "joined", 2_000, ids, "b", ids[:3], "c", 1, 2), 7)[1] or b""
+    assert value == (
+        b'{"cluster":"a","event":"joined","size":2000,"members":["' + '","'.join(ids).encode() + b'"],'
+        b'"representative":"b","merged_from":["' + '","'.join(ids[:3]).encode() + b'"],"split_from":"c",'
+        b'"first_time":1,"last_time":2,"version":7}'
+    )
+
+
+def test_a_merge_of_more_clusters_than_fit_lists_the_first_and_leaves_the_members_their_room() -> None:
+    merged = tuple(f"{number:0500}" for number in range(3_000))
+    few, many = tuple(f"m{number}" for number in range(100)), longest_ids(100)
+    for members, omitted in ((few, False), (many, True)):
+        message = cluster_message(ClusterChange("a", "merged", 9_000, members, "b", merged, None, 1, 2), 7)
+        value = json.loads(message[1] or b"")
+        assert VALUE_BYTES - 8_000 < size_of(message) <= PUBLIC_BYTES
+        assert value["merged_from"] == list(merged[: len(value["merged_from"])])
+        assert value["merged_from_omitted"] == len(merged) - len(value["merged_from"])
+        assert ("members_omitted" in value) == omitted
+        assert len(value["members"]) == 100 - value.get("members_omitted", 0)
+        assert len(json.dumps(value["members"], separators=(",", ":"))) > VALUE_BYTES // 3 or not omitted
+
+
+def test_the_largest_story_fits() -> None:
+    ids, source = longest_ids(100), "\x01" * 100
+    outlets = tuple(Outlet(source[:-2] + f"{number:02}", -(1 << 53), 1 << 31) for number in range(100))
+    told = Telling("\x01" * 200, outlets, 1 << 31, First(ids[0], source, -(1 << 53)))
+    change = ClusterChange(
+        ids[0] + "~9223372036854775807" * 5,
+        "merged",
+        1 << 31,
+        ids,
+        ids[1],
+        ids,
+        ids[2],
+        -(1 << 53),
+        1 << 53,
+        None,
+        told,
+    )
+    message = cluster_message(change, (1 << 63) - 1)
+    value = json.loads(message[1] or b"")
+    assert size_of(message) <= PUBLIC_BYTES
+    assert len(value["sources"]) == 100
+    assert min(len(value["members"]), len(value["merged_from"])) > 5
+
+
+def test_an_entity_lists_what_fits_of_members_and_of_the_golden_record() -> None:
+    ids = longest_ids(100)
+    golden = {f"field{number}": "\x01" * 5_000 for number in range(20)} | {"small": "x"}
+    told = EntityTelling(tuple((id, "s" * 100) for id in ids), json.dumps(golden))
+    change = ClusterChange(ids[0], "merged", 1 << 31, (), ids[1], ids, ids[2], 1, 2, None, told)
+    ((key, value, headers),) = entity_messages([change], 7)
+    found = json.loads(value or b"")
+    assert size_of((key, value, headers)) <= PUBLIC_BYTES
+    assert found["golden"] == {f"field{number}": golden[f"field{number}"] for number in range(4)} | {"small": "x"}
+    assert found["golden_omitted"] == 16
+    assert found["members"] == [{"id": id, "source": "s" * 100} for id in ids[: len(found["members"])]]
+    assert found["members_omitted"] == 100 - len(found["members"]) > 0
+    assert found["merged_from_omitted"] == 100 - len(found["merged_from"]) > 0
+
+
+def test_the_golden_record_of_a_single_record_always_fits() -> None:
+    fields = {f"f{number}": "x" * 1_000 for number in range(130)}
+    spare = GOLDEN_BYTES - len(json.dumps(fields, separators=(",", ":")))
+    for more, omitted in ((0, None), (1, 1)):
+        golden = json.dumps(fields | {"f0": "x" * (1_000 + spare + more)}, separators=(",", ":"))
+        assert len(golden) == GOLDEN_BYTES + more
+        change = ClusterChange("a", "created", 2, (), "a", told=EntityTelling((("a", ""), ("b", "")), golden))
+        value = json.loads(entity_messages([change], 7)[0][1] or b"")
+        assert value.get("golden_omitted") == omitted

@@ -17,7 +17,7 @@ from aiokafka.protocol.group import (  # type: ignore[import-untyped]
 )
 from faust.types import TP
 
-from stream_lsh.errors import ConfigError, DoubtError
+from stream_lsh.errors import ConfigError, DoubtError, StateError
 from stream_lsh.worker.engine.app import EngineApp
 from stream_lsh.worker.engine.contiguity import ContiguityGuard
 from stream_lsh.worker.engine.fence import ZombieFence
@@ -40,6 +40,34 @@ def answered(group: GroupWatch, kind: Any, code: int = 0, sent_at: float = 0.0, 
     request = kind.__new__(kind)
     request._member_id = member_id
     group._note(request, code, sent_at)
+
+
+def test_a_generation_has_a_number_that_no_forgotten_group_had() -> None:
+    """All members know the same leader, who has a new id once the group was forgotten."""
+
+    async def joined(watch: GroupWatch, generation_id: int, leader_id: str) -> int:
+        answer = SimpleNamespace(error_code=0, generation_id=generation_id, leader_id=leader_id)
+
+        async def send(request: Any) -> Any:
+            return answer
+
+        coordinator = SimpleNamespace(_send_req=send)
+        watch.listen(coordinator)
+        request = JoinGroupRequest.__new__(JoinGroupRequest)
+        request._member_id = "one"
+        await coordinator._send_req(request)
+        return watch.unique(generation_id)
+
+    async def run() -> tuple[list[int], int, list[int]]:
+        one, other = GroupWatch(Clock()), GroupWatch(Clock())
+        numbers = [await joined(one, 1, "one-5"), await joined(one, 2, "one-5"), await joined(one, 3, "two-8")]
+        return numbers, await joined(other, 3, "two-8"), [await joined(one, 1, "one-7"), one.unique(3)]
+
+    numbers, of_other, later = asyncio.run(run())
+    assert numbers == sorted(numbers)
+    assert of_other == numbers[2] == later[1], "the last but one is still known"
+    assert later[0] not in numbers
+    assert later[0] >> 32 == 1
 
 
 def test_a_fence_opens_with_a_session_and_closes_before_it_ends() -> None:
@@ -158,11 +186,19 @@ def test_a_gap_is_noticed_at_the_start_of_a_generation_and_within_it() -> None:
     guard = ContiguityGuard({TP0: 5}.get)
     guard.check(event(5, 8))
     guard.check(event(9, 9))
-    guard.check(event(3, 9))  # read again: nothing is missing
     with pytest.raises(DoubtError, match="goes on at offset 11, and 10 had to come"):
         guard.check(event(11, 12))
     with pytest.raises(DoubtError, match="5 had to come"):
         guard.check(event(6, 8, generation=2))
+
+
+def test_an_offset_that_comes_again_within_a_generation_is_noticed() -> None:
+    guard = ContiguityGuard({TP0: 5}.get, gaps_allowed=["inner"])
+    guard.check(event(3, 8))  # what was committed since the request
+    guard.check(event(9, 9))
+    with pytest.raises(StateError, match="goes on at offset 0, and 10 had to come: it was truncated"):
+        guard.check(event(0, 3))
+    guard.check(event(5, 9, generation=2))  # read again by the next owner
 
 
 def test_gaps_of_a_source_are_counted() -> None:

@@ -6,12 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stream_lsh.config import PipelineConfig
 from stream_lsh.errors import DamagedBytes, UnusableDocument
 from stream_lsh.wire.ids import key_of
-from stream_lsh.wire.origin import Origin, origin_header, origin_of
-from stream_lsh.worker.intake import is_late
-from stream_lsh.worker.state import Documents, PipelineState
+from stream_lsh.wire.origin import CopyGenerations, Origin, origin_header, origin_of
 
 ORIGINS = st.builds(
     Origin,
@@ -20,6 +17,7 @@ ORIGINS = st.builds(
     offset=st.integers(0, 2**63 - 1),
     timestamp_ms=st.integers(-(2**63), 2**63 - 1),
     generation=st.integers(0, 2**31 - 1),
+    copied_ms=st.integers(0, 2**53),
 )
 
 
@@ -29,7 +27,18 @@ def test_an_origin_comes_back_from_its_header(origin: Origin) -> None:
 
 
 @pytest.mark.parametrize(
-    "header", [b"", b"a/1/2/3", b"a/1/2/3/4/5", b"a/1/-2/3/4", b"/1/2/3/4", b"a b/1/2/3/4", b"a/1/2/3/4\n", b"\xff"]
+    "header",
+    [
+        b"",
+        b"a/1/2/3",
+        b"a/1/2/3/4/5",
+        b"a/1/-2/3/4",
+        b"/1/2/3/4",
+        b"a b/1/2/3/4",
+        b"a/1/2/3/4\n",
+        b"\xff",
+        b"a/1/%s/3/4" % (b"9" * 5_000),
+    ],
 )
 def test_a_header_that_is_not_ours_is_damage(header: bytes) -> None:
     with pytest.raises(DamagedBytes, match="as the header `origin`, expected topic/partition"):
@@ -48,24 +57,43 @@ def test_an_id_is_its_key_unless_no_key_can_hold_it() -> None:
     assert raised.value.reason == "id"
 
 
-def documents() -> Documents:
-    state = PipelineState(PipelineConfig(sources=("s",), rekey=True), 1)
-    state.documents.own(0)
-    return state.documents[0]
-
-
 def late(copies: list[tuple[str, int, int, int]]) -> list[int]:
     """Which of the copies (topic, partition, offset, generation) are passed over, by their number."""
-    here = documents()
+    generations = CopyGenerations()
     return [
         number
         for number, (topic, partition, offset, generation) in enumerate(copies)
-        if is_late(Origin(topic, partition, offset, 0, generation), here)
+        if generations.is_late(Origin(topic, partition, offset, 0, generation))
     ]
 
 
 def test_what_a_zombie_copied_is_passed_over_behind_its_successor() -> None:
     assert late([("s", 0, 5, 1), ("s", 0, 6, 1), ("s", 0, 5, 2), ("s", 0, 6, 1), ("s", 0, 6, 2)]) == [3]
+
+
+def test_a_copy_without_a_time_is_read_as_an_earlier_version_wrote_it() -> None:
+    assert origin_of([("origin", b"s/1/2/3/4")]) == Origin("s", 1, 2, 3, 4, 0)
+    with pytest.raises(DamagedBytes, match="as the header"):
+        origin_of([("origin", b"s/1/2/3/4"), ("copied", b"soon")])
+
+
+@pytest.mark.parametrize("generation", [1, 3, 57])
+def test_no_copy_is_late_because_of_a_group_that_was_forgotten(generation: int) -> None:
+    generations = CopyGenerations()
+    for offset in (4_710, 4_711):
+        assert not generations.is_late(Origin("s", 0, offset, 0, 57, 1_000 + offset))
+    generations.begin(generation)
+    copies = [(0, 1), (1, 1), (0, 2), (1, 2), (5_000, 3)]
+    late = [generations.is_late(Origin("s", 0, offset, 0, of, 900_000 + n)) for n, (offset, of) in enumerate(copies)]
+    assert late == [False] * 5
+    assert generations.is_late(Origin("s", 0, 2, 0, 2, 900_003)), "of its own zombies as ever"
+
+
+def test_copies_of_an_earlier_version_are_not_late_where_their_generation_cannot_be() -> None:
+    generations = CopyGenerations()
+    assert not generations.is_late(Origin("s", 0, 4_711, 0, 57))
+    generations.begin(1)
+    assert not generations.is_late(Origin("s", 0, 0, 0, 1))
 
 
 def test_other_partitions_and_copies_that_come_again_are_not_late() -> None:
@@ -93,9 +121,9 @@ def test_nothing_that_is_passed_over_is_missing_in_the_end(data: Any, length: in
         stored.append((offset, final))
     for left in drifting:
         stored += left
-    here, taken = documents(), []
+    generations, taken = CopyGenerations(), []
     for offset, generation in stored:
-        if not is_late(Origin("s", 0, offset, 0, generation), here):
+        if not generations.is_late(Origin("s", 0, offset, 0, generation)):
             taken.append(offset)
     assert set(taken) == set(range(length))
     if committed < length:  # so the successor has copied something

@@ -11,7 +11,7 @@ import pytest
 from faust.types import TP
 from mode.utils.queues import FlowControlEvent
 
-from stream_lsh.errors import DoubtError, InvariantError
+from stream_lsh.errors import DamagedBytes, DoubtError, InvariantError
 from stream_lsh.ledger.changes import NewestState
 from stream_lsh.pipeline.batches import BEGINS, BandsFrame, Pass
 from stream_lsh.pipeline.settle import Settler
@@ -19,7 +19,7 @@ from stream_lsh.pipeline.trimming import Extent
 from stream_lsh.wire.frames import encode_buckets
 from stream_lsh.wire.ledger_record import encode_ledger
 from stream_lsh.worker import state as state_module
-from stream_lsh.worker.changelogged import Taken
+from stream_lsh.worker.changelogged import Changelogged, Taken
 from stream_lsh.worker.engine.resume_order import CurrentQueue
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.storage.folder import DataFolder, Storage
@@ -125,6 +125,73 @@ def test_a_copy_of_a_state_in_doubt_is_removed(tmp_path: Path) -> None:
     state.close()
     assert stored(folder) == (None, 0)
     folder.close()
+
+
+def test_a_damaged_record_of_a_partition_that_is_followed_ends_the_following_and_not_the_worker(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    states = changelogged()
+    states.own(0)
+    for partition in (1, 2):
+        states.follow(partition)
+    for offset, value in enumerate((b"one", b"bad", b"two", b"three")):
+        states.recover(1, value, offset)
+        states.recover(2, b"fine", offset)
+    states.recover(0, b"mine", 0)
+    assert (states[0], states.followed(), states.offset(1)) == ([b"mine"], {2: [b"fine"] * 4}, None)
+    (logged,) = [one for one in caplog.records if one.levelname == "ERROR"]
+    assert logged.getMessage() == "changelog, partition 1: not followed until the next rebalance"
+    assert "changelog, partition 1, offset 1: got nonsense" in caplog.text
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["at once", "followed once more before"])
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_partition_that_was_followed_up_to_damage_is_read_from_the_beginning_when_it_comes(
+    damaged: bool, again: bool
+) -> None:
+    states = changelogged()
+    states.own(0)
+    states.follow(1)
+    states.recover(1, b"one", 3)
+    states.recover(1, b"bad", 4)
+    if again:
+        states.follow(1)
+        states.fit(1, 3, 5)
+        assert (states.followed(), states.offset(1)) == ({1: []}, None)
+        states.recover(1, b"bad", 4)
+    states.own(1)
+    states.fit(1, 3, 5)
+    assert (states[1], states.offset(1)) == ([], None)
+    states.recover(1, b"one", 3)
+    states.recover(1, b"bad" if damaged else b"two", 4)
+    if damaged:
+        with pytest.raises(DamagedBytes, match="changelog, partition 1, offset 4: got nonsense"):
+            states[0]
+    else:
+        assert states[1] == [b"one", b"two"]
+
+
+def test_a_copy_of_a_partition_that_was_followed_up_to_damage_is_removed(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path)
+    state = following(folder, posting(5))
+    state.save_all()
+    state.buckets.recover(0, b"nonsense", 4)
+    assert state.buckets.followed() == {}
+    state.save_all()
+    state.close()
+    assert stored(folder) == (None, 0)
+    folder.close()
+
+
+def test_a_disk_that_does_not_work_ends_the_worker_that_follows_on_it() -> None:
+    def full(state: list[bytes], value: bytes, offset: int) -> Taken:
+        raise DoubtError("no room")
+
+    states: Changelogged[list[bytes]] = Changelogged(lambda partition: [], full)
+    states.follow(1)
+    states.recover(1, b"one", 0)
+    with pytest.raises(DoubtError, match="no room"):
+        states.followed()
 
 
 def test_a_ledger_that_is_followed_is_saved_between_two_records_only(tmp_path: Path) -> None:
@@ -240,3 +307,28 @@ def test_a_worker_says_what_it_follows() -> None:
     state.documents.own(1)
     assert state.line() == "p, partitions 1 with 0 documents; follows 2"
     assert {(tp.topic, tp.partition) for tp in state.followed()} == {("stream-lsh-p-documents-changelog", 2)}
+
+
+def test_what_waits_for_a_pass_that_died_is_applied_once_the_log_was_read_to_its_end() -> None:
+    state = PipelineState(PIPELINE, 1)
+    state.buckets.follow(0)
+    log = iter([BandsFrame(copied=BEGINS), *(posting(ref) for ref in range(8))])
+    complete = list[bool]()
+    for offset in range(3, 9):
+        state.buckets.recover(0, encode_buckets(next(log), state.fingerprint), offset)
+        state.end_waiting(lambda tp: 7 if tp == TP("stream-lsh-p-buckets-changelog", 0) else None)
+        complete.append(state.buckets.followed()[0].recovery.is_complete)
+    assert complete == [False] * 3 + [True] * 3, "the log ended at 7 when the follower began"
+
+
+def test_a_copy_on_disk_waits_for_no_pass(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path)
+    for life, frame in enumerate((posting(1), BandsFrame(copied=BEGINS), posting(2))):
+        state = PipelineState(PIPELINE, 1)
+        state.storage = Storage(folder, "app", {})
+        state.buckets.follow(0)
+        state.buckets.recover(0, encode_buckets(frame, state.fingerprint), 3 + life)
+        state.save_all()
+        assert state.buckets.followed()[0].recovery.is_complete
+        state.close()
+    folder.close()

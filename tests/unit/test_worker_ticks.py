@@ -2,7 +2,7 @@
 
 import asyncio
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 from faust.types import TP
 
@@ -10,9 +10,10 @@ from stream_lsh.config import parse
 from stream_lsh.ledger.page_counts import PageCounts
 from stream_lsh.model import About, Document
 from stream_lsh.pipeline.sign import Arrivals, sign
-from stream_lsh.wire.frames import decode_edges
+from stream_lsh.wire.frames import decode_bands, decode_edges
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.topology import PAGES_TICKS, _tick
+from stream_lsh.worker.upkeep import Upkeep
 
 TEXT = '[[pipeline]]\nname = "p"\nsource = "s"\nstories = true\nmirror_share = 0.1\n'
 CONFIG = parse(TEXT, "test.toml", {}).pipelines[0]
@@ -28,7 +29,7 @@ class Ticking:
         self.app = SimpleNamespace(
             rebalancing=False,
             in_recovery=False,
-            consumer_generation_id=1,
+            generation=1,
             consumer=SimpleNamespace(assignment=lambda: assigned, at_end=lambda source, position: False),
             committed_offset=lambda source: None,
             produce=self._produce,
@@ -70,12 +71,47 @@ def test_what_has_changed_of_pages_is_said_at_every_tenth_tick() -> None:
     assert said == {1: [1], 10: [10], 20: [20], 30: [30]}
 
 
+def test_what_only_a_replay_would_ask_for_is_forgotten_once_it_is_acknowledged() -> None:
+    worker = Ticking(0, 1)
+    table, committed = worker.state.documents[0].table, dict[int, int | None]()
+    for offset in (0, 1):
+        document = Document("id", f"version {offset}", 5)
+        sign(Arrivals(0, [offset], [document]), table, worker.state.scheme, table.horizon)
+    worker.app.committed_offset = lambda source: committed.get(source.partition)
+    version = table.version("id")
+    assert version is not None
+    for said in (None, 1):
+        committed[0] = said
+        Upkeep(cast(Any, worker.app), {})._acknowledge(worker.state)
+        assert table.retired_by(version.row) is not None
+    committed[0] = 2
+    Upkeep(cast(Any, worker.app), {})._acknowledge(worker.state)
+    assert table.retired_by(version.row) is None
+
+
+def test_all_partitions_of_a_worker_are_in_one_message() -> None:
+    """Idle is a source that was at its end at two marks of one generation."""
+    worker, said = Ticking(0, 1), list[list[tuple[int, int, bool]]]()
+    worker.app.consumer.at_end = lambda source, position: True
+    for generation in (1, 1, 1, 2, 2):
+        worker.app.generation = generation
+        worker.tick()
+        values = [value for topic, value in worker.sent if topic == CONFIG.internal_topic("bands")]
+        assert len(values) == 2, "one for each partition of `bands`"
+        frames = [decode_bands(value, worker.state.fingerprint) for value in values]
+        assert frames[0].watermarks == frames[1].watermarks
+        assert frames[0].watermarks is not None
+        said.append([(mark.source, mark.generation, mark.idle) for mark in frames[0].watermarks.marks])
+    idle = (1, False), (1, True), (1, True), (2, False), (2, True)
+    assert said == [[(0, *of), (1, *of)] for of in idle]
+
+
 def test_a_statement_waits_for_no_tick() -> None:
     worker = Ticking(0, 1)
     assert [(one.partition, one.begins) for one in worker.tick()] == [(0, True), (1, True)]
     worker.tick()
     worker.page(1, "a")
-    worker.app.consumer_generation_id = 2
+    worker.app.generation = 2
     worker.app.rebalancing = True
     assert worker.tick() == []
     worker.app.rebalancing = False

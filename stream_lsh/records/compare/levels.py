@@ -65,7 +65,11 @@ def _distinct(comparator: Comparator, left: list[str], right: list[str]) -> U8:
     several = [
         at for at, (one, other) in enumerate(zip(left, right, strict=True)) if SEVERAL in one or SEVERAL in other
     ]
-    levels = comparator.batch(left, right)
-    for at in several:
-        levels[at] = level_of(comparator, left[at], right[at])
+    if not several:
+        return comparator.batch(left, right)
+    levels, single = np.empty(len(left), np.uint8), np.ones(len(left), np.bool_)
+    single[several] = False
+    at = np.flatnonzero(single).tolist()
+    levels[single] = comparator.batch([left[place] for place in at], [right[place] for place in at])
+    levels[several] = [level_of(comparator, left[place], right[place]) for place in several]
     return levels

@@ -17,6 +17,8 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     broker = MavenBroker(given.folder, given.port)
     try:
+        if given.action != "start" and broker.pid is None:
+            print(f"{given.folder}: no broker of this folder runs", file=sys.stderr)  # noqa: T201 - a command
         {"start": broker.start, "stop": broker.stop, "kill": broker.kill}[given.action]()
     except ConfigError as error:
         print(error, file=sys.stderr)  # noqa: T201 - a command

@@ -33,6 +33,8 @@ JARS_VARIABLE = "STREAM_LSH_KAFKA_JARS"
 _JAVA_AT_LEAST = 17
 _START_SECONDS = 90.0
 _STOP_SECONDS = 30.0
+_RELEASE_SECONDS = 3.0
+"""Until a port is free whose broker was killed: a process closes its sockets last, when its memory is gone."""
 
 
 def missing_for_maven() -> list[str]:
@@ -75,6 +77,13 @@ def free_port() -> int:
                 return port
 
 
+def _is_taken(port: int) -> bool:
+    """Whether something listens on a port."""
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
+
+
 class MavenBroker(Broker):
     """A single Kafka node of this machine, with its data in `folder`.
 
@@ -113,6 +122,16 @@ class MavenBroker(Broker):
         """Fetch the jars if need be, format the data folder at the first start, start, wait until it listens."""
         if self.pid is not None:
             return
+        deadline = time.monotonic() + _RELEASE_SECONDS
+        for port in (self._port, self._port + 1):
+            while _is_taken(port):
+                if time.monotonic() < deadline:
+                    time.sleep(0.1)
+                    continue
+                raise ConfigError(
+                    f"got the port {port} of 127.0.0.1, which something else listens on, expected a free one: stop it, "
+                    "or choose another port; a broker takes two, its controller the next one"
+                )
         missing = missing_for_maven()
         if missing:
             raise ConfigError(f"cannot run Kafka from its jars: install {', '.join(missing)}")
@@ -209,9 +228,7 @@ class MavenBroker(Broker):
             time.sleep(0.1)
 
     def _listens(self) -> bool:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self._port), 1):
-            return True
-        return False
+        return _is_taken(self._port)
 
     def _is_ours(self, pid: int) -> bool:
         """Whether `pid` is this broker: a pid file may be older than the machine's last start."""

@@ -11,6 +11,7 @@
     contiguity    the alarm: a gap in the offsets
     acker         acks in order after confirmed delivery
     fence         a zombie must not write
+    limits        what a topic would refuse is never sent
     crash         an exception ends the process
     watchdog      a worker that cannot join ends
     backpressure  closes the sources, not the streams

@@ -12,6 +12,7 @@ from stream_lsh.worker.engine.contiguity import ContiguityGuard
 from stream_lsh.worker.engine.crash import GRACE_SECONDS, STOP_SECONDS, CrashingSupervisor, end_process, halt
 from stream_lsh.worker.engine.fence import ZombieFence
 from stream_lsh.worker.engine.group import GroupWatch
+from stream_lsh.worker.engine.limits import TopicLimits
 from stream_lsh.worker.engine.resume_order import OrderedRecoveryTables
 from stream_lsh.worker.engine.spreading import SpreadingAssignor
 from stream_lsh.worker.engine.topics import TopicSpec, ensure_topics
@@ -52,6 +53,7 @@ DEFAULTS: Mapping[str, Any] = {
     "consumer_metadata_max_age_ms": 10_000,
     "producer_acks": -1,
     "producer_max_batch_size": 1 << 18,  # a topic's max.message.bytes is one of batches, and refuses larger ones
+    "producer_max_request_size": 1_000_000,
     "producer_metadata_max_age_ms": 10_000,
     "producer_request_timeout": REQUEST_SECONDS,
     "store": "memory://",
@@ -77,6 +79,7 @@ class EngineApp(faust.App):
     Attributes:
         group: what is known of the membership in the consumer group.
         fence: whether this worker may write.
+        limits: the largest record of each topic.
         ended_by: the first reason to crash; what goes wrong while the app stops comes from it.
 
     Raises:
@@ -105,6 +108,7 @@ class EngineApp(faust.App):
         self.ended_by: BaseException | None = None
         self.group = GroupWatch()
         self.fence = ZombieFence(self.group, float(chosen["broker_session_timeout"]))
+        self.limits = TopicLimits(int(chosen["producer_max_request_size"]))
         self._watchdog = Watchdog(self, self.group, join_seconds=join_seconds, recovery_seconds=recovery_seconds)
         super().__init__(app_id, **chosen)
 
@@ -121,7 +125,8 @@ class EngineApp(faust.App):
             async with admin_client(self) as admin:
                 errors = await self.before_topics(admin)
                 largest = self.conf.producer_max_request_size
-                await ensure_topics(admin, self.required_topics, request_bytes=largest, errors=errors)
+                found = await ensure_topics(admin, self.required_topics, request_bytes=largest, errors=errors)
+                self.limits.set({name: topic.limit for name, topic in found.items() if topic.limit})
                 await self.after_topics(admin)
 
     async def before_topics(self, admin: Any) -> Sequence[StreamLSHError]:
@@ -130,6 +135,9 @@ class EngineApp(faust.App):
 
     async def after_topics(self, admin: Any) -> None:
         """The topics are there and nothing forbids the start; what is raised ends it."""
+
+    async def before_sources(self) -> None:
+        """The states are complete, and nothing of the sources was read in this generation; raise to end the app."""
 
     async def on_start(self) -> None:
         """Start with the watchdog beside everything else."""
@@ -215,6 +223,11 @@ class EngineApp(faust.App):
         """
         cast(Any, self.consumer)._unacked_messages.discard(event.message)
 
+    @property
+    def generation(self) -> int:
+        """The generation of the group in which this worker is, as `GroupWatch.unique` numbers it."""
+        return self.group.unique(self.consumer_generation_id)
+
     def committed_offset(self, tp: TP) -> int | None:
         """The offset from which this partition is read after a crash; None before the first commit."""
         offset: int | None = cast(Any, self.consumer)._committed_offset.get(tp)
@@ -237,7 +250,11 @@ class EngineApp(faust.App):
 
         Guarantees:
             a worker that may have lost its partitions ends here, and never returns.
+
+        Raises:
+            InvariantError: the topic does not take a record of this size -> nothing was handed to the producer.
         """
+        self.limits.check(topic, key, value, headers)
         await self.may_write()
         return await self.producer.send(topic, key, value, partition, timestamp, headers)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from faust.types import TP
 
-from stream_lsh.errors import DoubtError
+from stream_lsh.errors import DoubtError, StateError
 
 
 class ContiguityGuard:
@@ -37,12 +37,19 @@ class ContiguityGuard:
 
         Raises:
             DoubtError: records are missing before it -> halt.
+            StateError: it was read before: the topic was truncated, or created anew -> docs/operations.md.
         """
         message = event.message
         first, last = event.value[0].offset, message.offset
         generation, expected = self._next.get(message.tp, (None, None))
         if generation != message.generation_id:
             expected = self._committed(message.tp)
+        elif expected is not None and first < expected:
+            raise StateError(
+                f"{message.topic}[{message.partition}] goes on at offset {first}, and {expected} had to come: it was "
+                "truncated by an unclean leader election, or deleted and created anew; see `An own topic that was "
+                "deleted or cut` in docs/operations.md"
+            )
         if expected is not None and first > expected:
             if message.topic not in self._gaps_allowed:
                 raise DoubtError(

@@ -21,7 +21,7 @@ from typing import NoReturn, Protocol
 
 from mode import CrashingSupervisor
 
-from stream_lsh.errors import DoubtError
+from stream_lsh.errors import ConfigError, DoubtError
 
 __all__ = ["GRACE_SECONDS", "STOP_SECONDS", "Crashes", "CrashingSupervisor", "end_process", "halt"]
 
@@ -41,7 +41,7 @@ class Crashes(Protocol):
 
 
 def end_process(reason: BaseException, after: float = 0.0) -> None:
-    """End this process with exit status 1 and without any clearing up, now or after some seconds.
+    """End this process without any clearing up, now or after some seconds: with exit status 1, 2 for a ConfigError.
 
     Only for a process that is a worker: whoever else runs an app in its own process does not want to end with it.
     """
@@ -52,7 +52,7 @@ def end_process(reason: BaseException, after: float = 0.0) -> None:
         return
     _log.critical("ending the process: %s: %s", type(reason).__name__, reason)
     logging.shutdown()
-    os._exit(1)
+    os._exit(2 if isinstance(reason, ConfigError) else 1)
 
 
 async def halt(app: Crashes, reason: DoubtError) -> NoReturn:

@@ -9,6 +9,7 @@ Delete when: aiokafka tells the time of the last answered heartbeat and the last
 
 from collections.abc import Callable
 from typing import Any
+from zlib import crc32
 
 from aiokafka.errors import (  # type: ignore[import-untyped]
     IllegalGenerationError,
@@ -38,6 +39,7 @@ class GroupWatch:
         expelled: whether it was a member once, and then was none any more.  Others may have owned its partitions since,
             and written to their changelogs; the engine does not know that, and would keep the states of those that
             come back to it.
+        leaders: a hash of the member id of the group's leader, by generation; of the last two generations.
     """
 
     def __init__(self, clock: Callable[[], float] = boot_seconds) -> None:
@@ -46,6 +48,7 @@ class GroupWatch:
         self.waiting_since: float | None = clock()
         self.refusal: Exception | None = None
         self.expelled = False
+        self.leaders: dict[int, int] = {}
         self._was_member = False
 
     def listen(self, coordinator: Any) -> None:
@@ -58,9 +61,20 @@ class GroupWatch:
                 self.waiting_since = sent_at
             response = await send(request)
             self._note(request, getattr(response, "error_code", 0), sent_at)
+            if isinstance(request, JoinGroupRequest) and response.error_code == 0:
+                before = dict([*self.leaders.items()][-1:])
+                self.leaders = {**before, response.generation_id: crc32(response.leader_id.encode())}
             return response
 
         coordinator._send_req = _send_req
+
+    def unique(self, generation_id: int) -> int:
+        """A number for a generation that all its members agree on; it rises with the generations of a group.
+
+        Once Kafka has forgotten the group, by its retention of offsets or because it was deleted, generations begin at
+        1 again.  Then the leader has another member id, so no generation has the number of an earlier one.
+        """
+        return generation_id << 32 | self.leaders.get(generation_id, 0)
 
     def _note(self, request: Any, code: int, sent_at: float) -> None:
         if isinstance(request, HeartbeatRequest):

@@ -88,6 +88,7 @@ class OrderedRecovery(Recovery):
         await self._open_sources(generation_id)
 
     async def _open_sources(self, generation_id: int) -> None:
+        await cast(Any, self.app).before_sources()
         app, thread = self.app, cast(Any, self.app.consumer)._thread
 
         async def in_thread() -> None:

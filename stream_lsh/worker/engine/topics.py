@@ -18,6 +18,7 @@ from typing import Any
 from aiokafka.admin import NewTopic  # type: ignore[import-untyped]
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType  # type: ignore[import-untyped]
 from aiokafka.errors import (  # type: ignore[import-untyped]
+    IncompatibleBrokerVersion,
     TopicAlreadyExistsError,
     UnknownTopicOrPartitionError,
     for_code,
@@ -45,6 +46,7 @@ class TopicSpec:
         partitions: how many; None takes what it has (such a topic has to exist).
         config: settings that it is created with, and that it must have, but for the size of segments; policies
             compare as sets.
+        least_retention_ms: the shortest retention that will do, if it need not be that of `config`.
         replication: how many copies; None creates with three, or with as many as there are brokers, and any will do.
         message_bytes: the largest message that is ever written; it must fit.
         create: whether a worker may create it.
@@ -56,6 +58,12 @@ class TopicSpec:
     replication: int | None = None
     message_bytes: int = 0
     create: bool = True
+    least_retention_ms: int | None = None
+
+    @property
+    def least_limit(self) -> int:
+        """The least `max.message.bytes` with which every message fits."""
+        return int(self.config.get("max.message.bytes", self.message_bytes and self.message_bytes + _RECORD_OVERHEAD))
 
 
 def own_topic(name: str, partitions: int, *, message_bytes: int, replication: int | None = None) -> TopicSpec:
@@ -76,7 +84,13 @@ def own_topic(name: str, partitions: int, *, message_bytes: int, replication: in
 
 
 def public_topic(
-    name: str, partitions: int, *, retention_ms: int, message_bytes: int = 0, replication: int | None = None
+    name: str,
+    partitions: int,
+    *,
+    retention_ms: int,
+    least_retention_ms: int | None = None,
+    message_bytes: int = 0,
+    replication: int | None = None,
 ) -> TopicSpec:
     """A topic of results: the newest value of each key, for as long as it can matter."""
     config = {
@@ -84,16 +98,29 @@ def public_topic(
         "retention.ms": str(retention_ms),
         "segment.bytes": str(_SEGMENT_BYTES),
     }
-    return TopicSpec(name, partitions, config, replication, message_bytes)
+    return TopicSpec(name, partitions, config, replication, message_bytes, least_retention_ms=least_retention_ms)
 
 
 @dataclass(frozen=True, slots=True)
 class FoundTopic:
-    """A topic as it is; replication is that of its partition with the fewest copies."""
+    """A topic as it is.
+
+    Attributes:
+        partitions: how many.
+        replication: that of its partition with the fewest copies.
+        config: its settings.
+        described: whether the broker describes settings at all; the embedded one does not.
+    """
 
     partitions: int
     replication: int
     config: Mapping[str, str]
+    described: bool = True
+
+    @property
+    def limit(self) -> int:
+        """`max.message.bytes`, of the topic or of its broker; 0 where the broker does not say."""
+        return int(self.config.get("max.message.bytes", 0))
 
 
 async def ensure_topics(
@@ -102,7 +129,7 @@ async def ensure_topics(
     *,
     request_bytes: int | None = None,
     errors: Sequence[StreamLSHError] = (),
-) -> None:
+) -> dict[str, FoundTopic]:
     """Check the topics that exist and create those that do not.
 
     Args:
@@ -110,6 +137,9 @@ async def ensure_topics(
         wanted: each topic once.
         request_bytes: the largest request that this worker's producer sends; None does not compare.
         errors: what else was found that forbids a start; it is told together with what is wrong with the topics.
+
+    Returns:
+        the topics as they are now.
 
     Raises:
         ConfigError: something is not as wanted -> the operator changes the topics or the configuration.  All of it is
@@ -119,14 +149,18 @@ async def ensure_topics(
     found, brokers = await find_topics(admin, {spec.name for spec in wanted})
     problems = [problem for spec in wanted for problem in topic_problems(spec, found.get(spec.name), brokers)]
     problems += [
+        f"{name}: the broker describes no settings of topics, so it cannot be one for a worker: name another broker"
+        for name, topic in found.items()
+        if not topic.described
+    ]
+    problems += [
         f"{spec.name}: messages of {spec.message_bytes} bytes do not fit the producer's requests of {request_bytes}"
         for spec in wanted
         if request_bytes is not None and spec.message_bytes + _RECORD_OVERHEAD > request_bytes
     ]
     raise_all([*errors, *map(ConfigError, problems)])
     missing = [spec for spec in wanted if spec.name not in found]
-    if missing:
-        await _create(admin, missing, brokers)
+    return found | await _create(admin, missing, brokers) if missing else found
 
 
 def raise_all(errors: Sequence[StreamLSHError]) -> None:
@@ -162,17 +196,24 @@ def _wrong(spec: TopicSpec, found: FoundTopic) -> list[str]:
         problems.append(f"{spec.name}: has {found.partitions} partitions, not {spec.partitions}")
     if spec.replication is not None and found.replication < spec.replication:
         problems.append(f"{spec.name}: has {found.replication} copies, not {spec.replication}")
+    if not found.described:
+        return problems
     for key, value in spec.config.items():
         actual = found.config.get(key, "unknown")
-        if key not in _AT_LEAST + _ANY and _policies(actual) != _policies(value):
+        if key == "retention.ms" and spec.least_retention_ms is not None:
+            if 0 <= int(actual) < spec.least_retention_ms:
+                problems.append(
+                    f"{spec.name}: has {key}={actual}, and at least {spec.least_retention_ms} are needed, or Kafka "
+                    "deletes results of live documents"
+                )
+        elif key not in _AT_LEAST + _ANY and _policies(actual) != _policies(value):
             problems.append(f"{spec.name}: has {key}={actual}, not {value}")
     copies, least = (settings.get("min.insync.replicas", "1") for settings in (found.config, spec.config))
     if int(copies) < int(least):
         problems.append(f"{spec.name}: has min.insync.replicas={copies}, and at least {least} are wanted")
-    limit = int(found.config.get("max.message.bytes", 0))
-    needed = int(spec.config.get("max.message.bytes", spec.message_bytes and spec.message_bytes + _RECORD_OVERHEAD))
-    if limit < needed:
-        problems.append(f"{spec.name}: has max.message.bytes={limit}, and at least {needed} are needed")
+    if found.limit < spec.least_limit:
+        needed = spec.least_limit
+        problems.append(f"{spec.name}: has max.message.bytes={found.limit}, and at least {needed} are needed")
     return problems
 
 
@@ -195,14 +236,15 @@ async def find_topics(admin: Any, names: Collection[str]) -> tuple[dict[str, Fou
         topic["topic"]: FoundTopic(
             len(topic["partitions"]),
             min(len(partition["replicas"]) for partition in topic["partitions"]),
-            configs[topic["topic"]],
+            configs[topic["topic"]] or {},
+            configs[topic["topic"]] is not None,
         )
         for topic in described
         if topic["topic"] in configs
     }, brokers
 
 
-async def _described(admin: Any, names: Collection[str]) -> tuple[list[Any], dict[str, dict[str, str]]]:
+async def _described(admin: Any, names: Collection[str]) -> tuple[list[Any], dict[str, dict[str, str] | None]]:
     # Ask for ALL topics: a request that names one creates it where the broker creates topics by itself.
     described = [
         topic
@@ -212,12 +254,15 @@ async def _described(admin: Any, names: Collection[str]) -> tuple[list[Any], dic
     return described, await _configs(admin, [topic["topic"] for topic in described])
 
 
-async def _configs(admin: Any, names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """The settings of the topics that the broker knows which is asked."""
+async def _configs(admin: Any, names: Sequence[str]) -> dict[str, dict[str, str] | None]:
+    """The settings of the topics that the broker knows which is asked; None where it has no request for them."""
     if not names:
         return {}
-    responses = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, name) for name in names])
-    found: dict[str, dict[str, str]] = {}
+    try:
+        responses = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, name) for name in names])
+    except IncompatibleBrokerVersion:
+        return dict.fromkeys(names)
+    found: dict[str, dict[str, str] | None] = {}
     problems = []
     for response in responses:
         for code, message, _, name, entries, *_ in response.resources:
@@ -231,7 +276,7 @@ async def _configs(admin: Any, names: Sequence[str]) -> dict[str, dict[str, str]
     return found
 
 
-async def _create(admin: Any, missing: Sequence[TopicSpec], brokers: int) -> None:
+async def _create(admin: Any, missing: Sequence[TopicSpec], brokers: int) -> dict[str, FoundTopic]:
     """Create topics and wait until they can be seen; another worker may be doing the same."""
     response = await admin.create_topics(
         [
@@ -260,3 +305,4 @@ async def _create(admin: Any, missing: Sequence[TopicSpec], brokers: int) -> Non
     problems = [problem for spec in missing for problem in _wrong(spec, found[spec.name])]
     if problems:
         raise ConfigError(problems)
+    return found

@@ -136,7 +136,10 @@ class DocumentStore(PartitionStore):
                 retired[len(ids)] = self._retired(value[size:])
             ids.append(str(key[1:], "utf-8", "surrogatepass"))
             metas.append(value[:size])
-        return Versions(ids, np.frombuffer(b"".join(metas), META), retired, self.horizon)
+        meta = np.frombuffer(bytearray().join(metas), META)
+        # A version that expired before an older one of its id keeps its row, and has lost its contents.
+        meta["state"][(meta["state"] == LIVE) & (meta["time"] < self.horizon.time_ms)] = MARKER
+        return Versions(ids, meta, retired, self.horizon)
 
     def _retired(self, value: bytes) -> Retired:
         table = np.frombuffer(value, "<u8").reshape(-1, 1 + self._width)

@@ -1,0 +1,58 @@
+"""What each topic takes: a record that is larger never reaches the client.
+
+Fault (aiokafka 0.14): `send` compares a record with `max_request_size` alone.  What a topic refuses is known when the
+broker answers, with the records behind it under way; and either refusal ends the worker, which reads the same message
+again when it is started.
+
+Delete when: never; it is the one place that knows all three limits.
+"""
+
+from collections.abc import Mapping
+
+from aiokafka.record.default_records import DefaultRecordBatchBuilder  # type: ignore[import-untyped]
+
+from stream_lsh.errors import InvariantError
+
+
+class TopicLimits:
+    """The largest record of each topic: the least that the producer, the broker and the topic allow.
+
+    Args:
+        request_bytes: of the producer, for all topics.
+
+    Example:
+        >>> limits = TopicLimits(1_000)
+        >>> limits.set({"matches": 200})
+        >>> limits.of("matches"), limits.of("members")
+        (200, 1000)
+        >>> limits.check("matches", b"key", b"value", None)
+    """
+
+    def __init__(self, request_bytes: int) -> None:
+        self._request_bytes = request_bytes
+        self._topics: dict[str, int] = {}
+
+    def set(self, topics: Mapping[str, int]) -> None:
+        """Take the `max.message.bytes` of topics, their own or the broker's."""
+        self._topics.update(topics)
+
+    def of(self, topic: str) -> int:
+        """The bytes of the largest batch of one record."""
+        return min(self._request_bytes, self._topics.get(topic, self._request_bytes))
+
+    def check(self, topic: str, key: bytes | None, value: bytes | None, headers: Mapping[str, bytes] | None) -> None:
+        """Compare a record with the limit of its topic.
+
+        Cost:
+            1 us.
+
+        Raises:
+            InvariantError: it is larger -> nothing was sent.  Everything that is written is bounded where it is made.
+        """
+        size = DefaultRecordBatchBuilder.estimate_size_in_bytes(key, value, list((headers or {}).items()))
+        limit = self.of(topic)
+        if size > limit:
+            raise InvariantError(
+                f"{topic}: got a record of {size} bytes, expected at most {limit}: this is a bug, please report it; "
+                "until it is fixed, raise `max_document_bytes` and `max.message.bytes` of the topic"
+            )

@@ -1,0 +1,139 @@
+"""What is published of a pipeline with a retention, after event time has passed many retentions."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from stream_lsh.arrays import U64
+from stream_lsh.model import Document
+from stream_lsh.retention import BEGINNING_MS, Horizon
+from tests.chaos.checker import Checker
+from tests.kafka.truth import Pairs, components_of
+
+_Version = tuple[str, str, int]
+"""Id, text and time."""
+
+
+class ExpiryChecker(Checker):
+    """The checks of texts, as far as the horizon that is settled in the end allows.
+
+    Documents come in order of time, so each pair of newest versions within the retention is published, and stays
+    published when an end expires.  Every version of every document may have held a cluster together.
+    """
+
+    def _set_horizon(self, horizon: Horizon) -> None:
+        """What is live, and what has expired, where this is the horizon."""
+        self._horizon = horizon
+        self._expired = {id for id, one in self._live.items() if one.time_ms < horizon.time_ms}
+        self._versions = [one for one in self._stream if one.text is not None]
+        self._verdict.documents = len(self._live) - len(self._expired)
+
+    async def _check(self) -> None:
+        state = self._state()
+        state.ledger.own(0)
+        await self._recover(state, "ledger", 0)
+        self._set_horizon(state.ledger[0].settler.ledger.horizon)
+        if self._horizon.time_ms == BEGINNING_MS:
+            self._say("horizon has not moved", [self._horizon])
+        pairs, members = await self._matches(), await self._members()
+        await self._clusters(members)
+        await self._tables()
+        await self._published_as_settled(pairs, members)
+
+    async def _matches(self) -> Pairs:
+        pairs = await self._published_pairs()
+        wanted = self._true_pairs(list(self._live.values()))
+        for pair in sorted(wanted.keys() - pairs.keys()):
+            self._verdict.missing.append(f"{pair} {wanted[pair]}{' expired' if self._expired & {*pair} else ''}")
+            self._verdict.at_fault.append(pair)
+        once = self._true_pairs(self._versions)
+        for pair in sorted(pairs.keys() - wanted.keys()):
+            if self._ended_before_it_changed(pair) and pair in once:
+                continue
+            (self._verdict.stale if pair in once else self._verdict.wrong).append(f"{pair} {pairs[pair]}")
+            self._verdict.at_fault.append(pair)
+        for pair in sorted(pairs.keys() & wanted.keys()):
+            if pairs[pair] != wanted[pair] and not self._expired & {*pair}:
+                self._verdict.stale.append(f"{pair} {pairs[pair]}, not {wanted[pair]}")
+                self._verdict.at_fault.append(pair)
+        self._once = once
+        self._verdict.pairs = len(pairs)
+        return pairs
+
+    def _ended_before_it_changed(self, pair: tuple[str, str]) -> bool:
+        """Whether a version of one end has expired: then no later change of the other end withdraws the pair."""
+        return any(one.id in pair and one.time_ms < self._horizon.time_ms for one in self._versions)
+
+    def _true_pairs(self, documents: Sequence[Document]) -> Pairs:
+        """All pairs within the retention that reach the threshold; every pair that shares a shingle is compared."""
+        limit, threshold = self._pipeline.retention_ms or 0, self._pipeline.threshold
+        scheme, pairs = self._pipeline.text_scheme(), Pairs()
+        sets = scheme.shingle_sets([one.text or "" for one in documents])
+        for one, other, shared in _sharing(sets):
+            left, right = documents[one], documents[other]
+            if left.id == right.id or abs(left.time_ms - right.time_ms) > limit:
+                continue
+            similarity = shared / (sets[one].size + sets[other].size - shared)
+            if similarity >= threshold:
+                pair = (min(left.id, right.id), max(left.id, right.id))
+                pairs[pair] = max(similarity, pairs.get(pair, 0.0))
+        return pairs
+
+    async def _members(self) -> dict[str, str]:
+        found = await self._compacted(self._pipeline.members_topic)
+        members = {key.decode(): value["cluster"] for key, value in found.items()}
+        self._say("members are not live", sorted(members.keys() - (self._live.keys() - self._expired)))
+        live = [one for one in self._live.values() if one.id not in self._expired]
+        for pair in sorted(self._true_pairs(live)):
+            if members.get(pair[0]) is None or members.get(pair[0]) != members.get(pair[1]):
+                self._say("live pairs share no cluster", [pair])
+        component = {id: number for number, group in enumerate(components_of(self._once)) for id in group}
+        by_cluster = defaultdict[str, set[int]](set)
+        for id, cluster in members.items():
+            by_cluster[cluster].add(component.get(id, -1))
+        self._say("clusters join what never was connected", [one for one, of in by_cluster.items() if len(of) > 1])
+        self._verdict.members = len(members)
+        return members
+
+    async def _tables(self) -> None:
+        """The live documents are in the changelogs, with their newest texts."""
+        state, stored = self._state(), dict[str, str | None]()
+        for partition in range(self._pipeline.partitions):
+            state.documents.own(partition)
+            await self._recover(state, "documents", partition)
+            table = state.documents[partition].table
+            table.expire(self._horizon)
+            rows = table.snapshot(bands=1)
+            stored |= {rows.ids[row]: rows.texts[row] for row in np.flatnonzero(rows.live).tolist()}
+        wanted = {id: one.text for id, one in self._live.items() if id not in self._expired}
+        self._say("live documents differ in their changelog", _differing(wanted, stored))
+
+    async def _published_as_settled(self, pairs: Pairs, members: Mapping[str, str]) -> None:
+        state = self._state()
+        state.ledger.own(0)
+        await self._recover(state, "ledger", 0)
+        snapshot = state.ledger[0].settler.ledger.snapshot()
+        lost = [
+            (pair.left, pair.right) for pair in snapshot.pairs if pairs.get((pair.left, pair.right)) != pair.similarity
+        ]
+        self._say("pairs of the ledger are not published as they are", lost)
+        clusters = {node.id: node.cluster for node in snapshot.nodes}
+        self._say("members differ between the ledger and what is published", _differing(clusters, members))
+
+
+def _sharing(sets: Sequence[U64]) -> Iterator[tuple[int, int, int]]:
+    """All pairs of sets that have something in common, and how much."""
+    holders, common = defaultdict[int, list[int]](list), Counter[tuple[int, int]]()
+    for number, shingles in enumerate(sets):
+        for shingle in shingles.tolist():
+            holders[shingle].append(number)
+    for held in holders.values():
+        common.update(combinations(held, 2))
+    for (one, other), shared in common.items():
+        yield one, other, shared
+
+
+def _differing(wanted: Mapping[str, object], found: Mapping[str, object]) -> list[str]:
+    return sorted(key for key in wanted.keys() | found.keys() if wanted.get(key) != found.get(key))

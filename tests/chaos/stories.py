@@ -1,0 +1,48 @@
+"""What clusters tell in a pipeline with stories, from the documents that are live."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from stream_lsh.model import Document
+from tests.chaos.checker import Checker
+
+_FIRST = 10
+"""Of so many members, in order of time, the longest is the representative."""
+
+
+class StoryChecker(Checker):
+    """The checks of texts, and what every cluster tells of its members."""
+
+    async def _clusters(self, members: dict[str, str]) -> None:
+        await super()._clusters(members)
+        of: dict[str, list[Document]] = {}
+        for id, cluster in members.items():
+            if id in self._live:
+                of.setdefault(cluster, []).append(self._live[id])
+        wrong = list[str]()
+        for key, value in (await self._compacted(self._pipeline.clusters_topic)).items():
+            true = _story(of.get(key.decode(), []))
+            told = {name: value.get(name) for name in true}
+            if told != true:
+                wrong.append(f"{key.decode()} tells {told}, true is {true}")
+        self._say("clusters tell another story", wrong)
+
+
+def _story(documents: Sequence[Document]) -> dict[str, Any]:
+    ordered = sorted(documents, key=lambda one: (one.time_ms, one.id))
+    if not ordered:
+        return {}
+    fullest = max(ordered[:_FIRST], key=lambda one: len(one.text or ""))
+    outlets = dict[str, list[int]]()
+    for one in ordered:
+        if one.about.source:
+            outlets.setdefault(one.about.source, []).append(one.time_ms)
+    sources = [{"source": name, "first_time": times[0], "documents": len(times)} for name, times in outlets.items()]
+    first = ordered[0]
+    return {
+        "representative": fullest.id,
+        "headline": fullest.about.title,
+        "sources": sources,
+        "source_count": len(sources),
+        "first": {"id": first.id, "source": first.about.source, "time": first.time_ms},
+    }

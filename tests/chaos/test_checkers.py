@@ -1,0 +1,67 @@
+"""The checkers of profiles find what is missing, wrong or stale, without a broker."""
+
+import asyncio
+
+from stream_lsh.config import parse
+from stream_lsh.model import Document
+from stream_lsh.retention import Horizon
+from tests.chaos.expiry import ExpiryChecker
+from tests.chaos.profiles import PROFILES, RETENTION_MS
+from tests.chaos.records import Decided, RecordChecker, people
+from tests.kafka.truth import Pairs
+
+TEXT = "the same story of many words that two outlets print on the same day, number"
+CONFIG = parse("[pipeline]\nsource='s'\nname='n'\nretention='6h'\nlateness='6h'\nthreshold=0.5\n", "x", {})
+
+
+def checker(stream: list[Document], horizon: Horizon, published: Pairs) -> ExpiryChecker:
+    class Offline(ExpiryChecker):
+        async def _published_pairs(self) -> Pairs:
+            return published
+
+    found = Offline(CONFIG, CONFIG.pipelines[0], stream)
+    found._set_horizon(horizon)
+    return found
+
+
+def faults(stream: list[Document], horizon: Horizon, published: Pairs) -> tuple[int, int, int]:
+    found = checker(stream, horizon, published)
+    asyncio.run(found._matches())
+    verdict = found._verdict
+    return len(verdict.missing), len(verdict.wrong), len(verdict.stale)
+
+
+def stream() -> list[Document]:
+    documents = [Document(f"d{number}", f"{TEXT} {number}", 0) for number in range(200)]
+    return list(PROFILES["retention"].parts[0].stream(documents, 1, 200.0))
+
+
+def test_event_time_passes_several_retentions_in_order() -> None:
+    times = [one.time_ms for one in stream()]
+    assert times == sorted(times)
+    assert times[-1] - times[0] > 4 * RETENTION_MS
+
+
+def test_pairs_that_are_missing_or_wrong_are_found_beside_those_that_have_expired() -> None:
+    fed = stream()
+    horizon = Horizon(fed[-1].time_ms - 2 * RETENTION_MS)
+    true = checker(fed, horizon, {})
+    wanted = true._true_pairs(list(true._live.values()))
+    expired = {pair for pair in wanted if {*pair} & true._expired}
+    assert 0 < len(expired) < len(wanted)
+    assert faults(fed, horizon, wanted) == (0, 0, 0)
+    first, last = min(expired), max(wanted.keys() - expired)
+    assert faults(fed, horizon, {pair: of for pair, of in wanted.items() if pair not in (first, last)}) == (2, 0, 0)
+    assert faults(fed, horizon, {**wanted, ("d0", "d199"): 0.9}) == (0, 1, 0)
+    assert faults(fed, horizon, {**wanted, last: 0.51}) == (0, 0, 1)
+
+
+def test_decisions_and_updates_count_for_the_records_that_are_expected() -> None:
+    fed = people(200, 1)
+    linker = RecordChecker(CONFIG, CONFIG.pipelines[0], fed)._linker()
+    assert linker.matches()
+    assert linker.reviews()
+    match = linker.matches()[0]
+    apart = [*fed, Decided(match.right, match.left, "different")]
+    matches = RecordChecker(CONFIG, CONFIG.pipelines[0], apart)._linker().matches()
+    assert (match.left, match.right) not in [(one.left, one.right) for one in matches]

@@ -1,0 +1,122 @@
+"""Schedules with `rekey`: a source that is not keyed by id, and the intake that copies it to a topic that is.
+
+Ids keep to one partition of the source in most runs.  Then the last message of an id is its newest version, in whatever
+order the intake copies the partitions; in the other runs any of the last messages of its partitions may be it.
+"""
+
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
+
+from stream_lsh.model import Document, make_ref
+from stream_lsh.wire.origin import CopyGenerations, Origin
+from tests.simulation.broker import Broker
+
+if TYPE_CHECKING:
+    from tests.simulation.agents import Write
+    from tests.simulation.invariants import View
+    from tests.simulation.workers import PartitionState, Setup, Worker
+
+REKEY_FROM = 4_000_000
+"""Seeds from here on have an intake."""
+
+RULE = "copies of an older generation are passed over"
+
+
+class Copy(NamedTuple):
+    """A message of the intake topic."""
+
+    origin: Origin
+    document: Document
+
+
+class Placing:
+    """Which partition of the source the next document of an id is written to."""
+
+    def __init__(self, seed: int, partitions: int) -> None:
+        self._rng, self._partitions = random.Random(f"{seed} intake"), partitions
+        self._roams = self._rng.random() < 0.3
+
+    def partition(self, id: str) -> int:
+        """Any in some runs, the same one for all documents of an id in the others."""
+        return self._rng.randrange(self._partitions) if self._roams else crc32(id.encode()) % self._partitions
+
+
+def intake_agent(worker: "Worker", partition: int, position: int) -> "Iterator[Write]":
+    """Messages of a source in, the same keyed by id out."""
+    broker, setup, generation = worker.broker, worker.setup, worker.generation
+    stop = min(broker.end("source", partition), position + setup.batch)
+    for offset in range(position, stop):
+        document = broker.at("source", partition, offset).value
+        copy = Copy(Origin("source", partition, offset, document.time_ms, generation, broker.clock), document)
+        yield "intake", int(document.id[1:]) % setup.partitions, document.id, copy
+    worker.positions["intake", partition] = stop
+
+
+def copies_taken(worker: "Worker", partition: int, start: int, stop: int) -> dict[int, Document]:
+    """The documents that sign takes from the intake, by offset: all but late copies."""
+    broker, state, taken = worker.broker, worker.partitions[partition], dict[int, Document]()
+    state.generations.begin(worker.generation)
+    for offset in range(start, stop):
+        copy: Copy = broker.at("intake", partition, offset).value
+        if state.generations.is_late(copy.origin) and RULE not in worker.rules_out:
+            continue
+        taken[offset] = copy.document
+        if _was_forgotten(broker, state, copy, offset):
+            broker.late_copies.add((partition, offset))
+    return taken
+
+
+def _was_forgotten(broker: Broker, state: "PartitionState", copy: Copy, offset: int) -> bool:
+    """Whether a copy is late, and nothing that this owner of the partition has read tells so."""
+    newer = [
+        one.offset
+        for one in broker.read("intake", state.partition)
+        if one.offset < offset
+        and _place(one.value) == _place(copy)
+        and one.value[0].generation > copy.origin.generation
+    ]
+    return bool(newer) and max(newer) < state.began
+
+
+def _place(copy: Copy) -> tuple[str, int]:
+    return copy.origin.topic, copy.origin.partition
+
+
+def documents_of(broker: Broker, setup: "Setup") -> Iterator[tuple[int, Document]]:
+    """Every document that counts, with its ref, in the order of its partition: late copies do not."""
+    for partition in broker.partitions(setup.documents_topic):
+        generations = CopyGenerations()
+        for message in broker.read(setup.documents_topic, partition):
+            if not setup.rekey:
+                yield make_ref(partition, message.offset), message.value
+                continue
+            is_late = generations.is_late(message.value.origin)
+            if not is_late or (partition, message.offset) in broker.late_copies:
+                yield make_ref(partition, message.offset), message.value.document
+
+
+def the_newest_is_the_last_of_its_source(view: "View") -> Iterator[str]:
+    """Every message of the source is copied, and the newest version of an id is its last on one of its partitions."""
+    broker, setup = view.run.broker, view.setup
+    if not setup.rekey:
+        return
+    copies = [m.value for partition in broker.partitions("intake") for m in broker.read("intake", partition)]
+    missing = {
+        (partition, message.offset)
+        for partition in broker.partitions("source")
+        for message in broker.read("source", partition)
+    } - {(copy.origin.partition, copy.origin.offset) for copy in copies}
+    if missing:
+        yield f"{sorted(missing)} of the source were not copied"
+    last: dict[str, dict[int, Document]] = defaultdict(dict)
+    for partition in broker.partitions("source"):
+        for message in broker.read("source", partition):
+            last[message.value.id][partition] = message.value
+    doubtful = {broker.at("intake", *place).value.document.id for place in broker.late_copies}
+    newest = {document.id: document for _, document in documents_of(broker, setup)}
+    for id in sorted(last.keys() - doubtful):
+        if newest[id] not in last[id].values():
+            yield f"{id} is {newest[id]}, last in the source is {last[id]}"

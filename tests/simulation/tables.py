@@ -1,0 +1,72 @@
+"""What the tables of a partition hold, in a form that can be compared."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from stream_lsh.index.sealed import DEAD
+from stream_lsh.index.table import BandTable
+from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.records import LedgerRecord
+from stream_lsh.pipeline.settle import Settler
+
+
+def as_recovered(settler: Settler) -> LedgerRecord:
+    """Everything of a ledger but who reported what in which generation: its next owner is in another one.
+
+    There no source is idle before it is reported again, and all pages are reported again.
+    """
+    record = settler.snapshot()
+    rows = [
+        replace(row, marks=tuple(mark._replace(idle=False, generation=-1, number=0) for mark in row.marks))
+        for row in record.watermarks
+    ]
+    origins = [origin._replace(offset=-1, generation=-1) for origin in record.changes.site_origins]
+    return replace(record, watermarks=tuple(rows), changes=replace(record.changes, site_origins=origins))
+
+
+def rows_of(table: DocumentTable, acknowledged: int) -> list[tuple[Any, ...]]:
+    """Everything that a table of documents holds, but what versions retired that sign has acknowledged."""
+    record = table.snapshot(bands=7, acknowledged=acknowledged)
+    columns = (record.refs, record.times, record.keep_until, record.digests, record.live, record.retired_refs)
+    assert isinstance(record.refs, np.ndarray)
+    return [
+        tuple(record.ids),
+        tuple(record.texts),
+        tuple(record.abouts),
+        *(tuple(column.tolist()) for column in columns),
+    ]
+
+
+def postings_of(table: BandTable, refs: set[int]) -> list[tuple[int, int]]:
+    """The (bucket, ref) of some versions that a walk along all chains meets, ascending."""
+    arrays, met = table.snapshot(), []
+    for number in range(int(arrays["segments"][0])):
+        owners = arrays[f"{number}.refs"].tolist()
+        if f"{number}.keys" in arrays:
+            keys, docs = arrays[f"{number}.keys"].tolist(), arrays[f"{number}.docs"].tolist()
+            met += [(bucket, owners[doc]) for bucket, doc in zip(keys, docs, strict=True) if doc != DEAD]
+            continue
+        log = arrays[f"{number}.log"].tolist()
+        for head in arrays[f"{number}.head"].tolist():
+            row = head
+            while row:
+                bucket, link = log[row]
+                met.append((bucket, owners[link & 0xFFFFFFFF]))
+                row = link >> 32
+    return sorted(posting for posting in met if posting[1] in refs)
+
+
+def order_in_buckets(table: BandTable, refs: set[int]) -> dict[int, list[int]]:
+    """The refs of some versions along each bucket, newest first."""
+    buckets = sorted({bucket for bucket, _ in postings_of(table, refs)})
+    along = {
+        bucket: [
+            int(segment.refs[ordinal])
+            for segment in reversed(table._segments)
+            for ordinal in segment.run(bucket, segment.first_row(bucket))
+        ]
+        for bucket in buckets
+    }
+    return {bucket: [ref for ref in found if ref in refs] for bucket, found in along.items()}

@@ -1,0 +1,110 @@
+"""What programs hand over by mistake: a missing value removes nothing, and each class says what it takes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from stream_lsh import (
+    Document,
+    MalformedMessage,
+    NearDuplicates,
+    NearestNeighbours,
+    PartialCopies,
+    Record,
+    RecordLinker,
+    SimilarSets,
+)
+
+TEXT = "the quick brown fox jumps over the lazy dog"
+
+
+class Frame:
+    """Iterates as a table of pandas does: over the names of its columns."""
+
+    def __iter__(self) -> Any:
+        return iter(["id", "text"])
+
+
+def near() -> NearDuplicates:
+    made = NearDuplicates(0.5)
+    made.add("a", TEXT)
+    return made
+
+
+def sets() -> SimilarSets:
+    made = SimilarSets(0.5)
+    made.add("a", ["bread", "milk"])
+    return made
+
+
+def vectors() -> NearestNeighbours:
+    made = NearestNeighbours(2, 1.0)
+    made.add("a", [1, 0])
+    return made
+
+
+def copies() -> PartialCopies:
+    made = PartialCopies()
+    made.add("a", TEXT)
+    return made
+
+
+def linker() -> RecordLinker:
+    made = RecordLinker("people")
+    made.add(Record("a", {"surname": "Doe"}))
+    return made
+
+
+@pytest.mark.parametrize("make", [near, sets, vectors, copies])
+def test_a_missing_value_is_an_error_and_removes_nothing(make: Callable[[], Any]) -> None:
+    memory = make()
+    with pytest.raises(MalformedMessage):
+        memory.add("a", None)
+    assert "a" in memory
+    assert len(memory) == 1
+
+
+def test_who_gives_no_text_or_set_is_pointed_to_remove() -> None:
+    memories: list[Any] = [near(), sets(), copies()]
+    for memory in memories:
+        with pytest.raises(
+            MalformedMessage, match=r"got None.*remove\(id\) removes|got NoneType.*remove\(id\) removes"
+        ):
+            memory.add("a", None)
+
+
+def test_a_row_without_a_text_is_an_error_and_a_document_without_one_a_removal() -> None:
+    memory = near()
+    with pytest.raises(MalformedMessage, match="got None as the text of 'a'"):
+        memory.add_many([("b", TEXT), ("a", None)])  # type: ignore[list-item]
+    assert len(memory) == 1, "nothing was changed"
+    memory.add_many([Document("a", None)])
+    assert len(memory) == 0
+
+
+@pytest.mark.parametrize("make", [near, sets, vectors])
+@pytest.mark.parametrize(
+    ("rows", "got"),
+    [
+        ([{"id": "b", "text": TEXT}], r"got dict \{'id'"),
+        (Frame(), "got str 'id'"),
+        ([("b", TEXT, 5, None, None)], "got tuple"),
+        ([("b",)], "got tuple"),
+    ],
+    ids=["dicts", "a table", "too much", "too little"],
+)
+def test_rows_of_another_shape_are_refused_with_what_is_expected(make: Callable[[], Any], rows: Any, got: str) -> None:
+    memory = make()
+    with pytest.raises(MalformedMessage, match=rf"{got}.*, expected a .*tuple of id, .*zip\(ids, values\)"):
+        memory.add_many(rows)
+    assert len(memory) == 1
+
+
+@pytest.mark.parametrize("wrong", [{"id": "b", "surname": "Doe"}, None, "id", Record("b", None)])  # type: ignore[arg-type]
+def test_a_linker_takes_records_only(wrong: Any) -> None:
+    memory = linker()
+    for add in (memory.add, lambda one: memory.add_many([one])):
+        with pytest.raises(MalformedMessage, match=r"expected a Record, such as Record\(row.pop\('id'\), row\)"):
+            add(wrong)
+    assert len(memory) == 1
