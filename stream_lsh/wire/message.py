@@ -28,6 +28,7 @@ _PER_MS = {"ms": 1, "us": 1_000, "ns": 1_000_000}
 _LEAST = {"s": 10**8, "ms": 10**11, "us": 10**14, "ns": 10**17}
 FIRST_SURE_MS = _LEAST["ms"]
 """In March 1973; no message was stamped before, and what would be earlier in milliseconds is in seconds."""
+_END_OF_SURE_MS = 1_000 * FIRST_SURE_MS
 _NUMBER = re.compile(r"[+-]?[0-9]{1,24}(\.[0-9]{0,9})?")
 _LONGEST_DATE = 100
 
@@ -151,14 +152,16 @@ def latest_time_ms(timestamp_ms: int | None, max_ahead_ms: int | None, now_ms: i
     """
     if max_ahead_ms is None:
         return None
-    if now_ms is not None and timestamp_ms is not None and timestamp_ms > now_ms + max_ahead_ms:
+    if timestamp_ms is None or now_ms is None:
+        earliest_ms = now_ms if timestamp_ms is None else timestamp_ms
+        return None if earliest_ms is None else earliest_ms + max_ahead_ms
+    if timestamp_ms > now_ms + max_ahead_ms:
         raise UnusableDocument(
             "time",
             f"got a message whose timestamp is {timestamp_ms - now_ms} ms ahead of the clock of the worker, expected "
             f"at most {max_ahead_ms} ms: the clock of the producer or that of the worker is wrong",
         )
-    earliest = min((at for at in (timestamp_ms, now_ms) if at is not None), default=None)
-    return None if earliest is None else earliest + max_ahead_ms
+    return min(timestamp_ms, now_ms) + max_ahead_ms
 
 
 def time_of_message(
@@ -193,7 +196,12 @@ def time_of_message(
                 "time", "got neither a time nor a timestamp of the message after 1973, expected one of them"
             )
         return fallback_time_ms
-    time_ms = _time_of_text(time.strip(), unit) if isinstance(time, str) else _time_of_number(time, unit)
+    if isinstance(time, str):
+        time_ms = _time_of_text(time.strip(), unit)
+    elif type(time) is int and FIRST_SURE_MS <= time < _END_OF_SURE_MS and unit in (AUTO, "ms"):
+        time_ms = time
+    else:
+        time_ms = _time_of_number(time, unit)
     if latest_ms is not None and time_ms > latest_ms:
         raise UnusableDocument(
             "time",
