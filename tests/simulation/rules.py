@@ -207,6 +207,14 @@ def _as_if_never_forgotten(table: WatermarkTable, generation: int) -> None:
     table._generation = max(generation, table._generation or generation)
 
 
+_least = WatermarkTable._least
+
+
+def _idle_in_any_generation(table: WatermarkTable, source: int, marks: list[Mark]) -> Mark:
+    """A source that was idle is idle until its new owner reports something else."""
+    return _least(table, source, marks)._replace(idle=all(mark.idle for mark in marks))
+
+
 _advanced = Settler._advanced
 
 
@@ -258,6 +266,7 @@ RULES: dict[str, list[Patch]] = {
         (_WATERMARKS + "begin", _as_if_never_forgotten),
         (_WATERMARKS + "_of_this_group", lambda _, mark: mark),
     ],
+    "a source is idle in its own generation only": [(_WATERMARKS + "_least", _idle_in_any_generation)],
     "event time advances by a busy source that has come further": [
         ("stream_lsh.pipeline.settle.Settler._advanced", _advanced_by_any)
     ],

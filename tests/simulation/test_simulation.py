@@ -53,6 +53,7 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
     "a flight has no key twice": (12, 14, 16, 17),
     "only settle decides what is forgotten": (85, 89, 96, 118),
     "marks of a forgotten group are older than all others": (5000004, 5000049),
+    "a source is idle in its own generation only": (5000238, 5000276),
     "event time advances by a busy source that has come further": (5000078,),
     "an advance of event time is reported as busy": (5000004, 5000010),
     "a hop passes on what settle must see": (5000027, 5000065),
