@@ -4,36 +4,119 @@ That happens where a topic is deleted and created anew, and where an unclean lea
 knows versions, edges and decisions by their offsets, and would pass over whatever comes at an offset that it has seen.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from faust.types import TP
 
 from stream_lsh.errors import StateError
 from stream_lsh.model import ref_offset, ref_partition
+from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.settle import Settler
 from stream_lsh.wire.manifest import LOST
+from stream_lsh.worker.changelogged import Changelogged
 from stream_lsh.worker.engine.topics import raise_all
 from stream_lsh.worker.state import PipelineState
 
+_HOW = "it was deleted and created anew, or truncated by an unclean leader election, and what it lost is not in the"
 
-def seen_offsets(state: PipelineState) -> dict[TP, int]:
-    """The highest offset that was read of each partition, as far as the states and agents here know; -1 for none.
+
+def seen_offsets(state: PipelineState, committed: Mapping[TP, int | None]) -> dict[TP, int]:
+    """The highest offset that was read or written of each partition, as far as this worker knows; -1 for none.
+
+    Args:
+        state: of a pipeline.
+        committed: the offset that is committed of each partition that is assigned here.
 
     Cost: 2 ns for each version in the documents tables.
     """
     config = state.config
-    seen = {tp: position - 1 for tp, position in state.traffic.positions.items()}
-    for partition, documents in state.documents.held().items():
-        tp = TP(config.documents_topic, partition)
-        seen[tp] = max(seen.get(tp, -1), documents.table.newest_offset())
-    for ledger in state.ledger.held().values():
-        tp = TP(config.internal_topic("edges"), 0)
-        seen[tp] = max(seen.get(tp, -1), ledger.settler.applied_offset)
-        newest_ref = ledger.settler.ledger.decisions.newest_ref
+    topics = {
+        "documents": config.documents_topic,
+        "edges": config.internal_topic("edges"),
+        "decisions": config.decisions_topic,
+    }
+    tables = {partition: documents.table for partition, documents in state.documents.held().items()}
+    known = known_offsets(tables, (ledger.settler for ledger in state.ledger.held().values()))
+    logs: dict[str, Changelogged[Any]] = {
+        "documents": state.documents,
+        "buckets": state.buckets,
+        "ledger": state.ledger,
+    }
+    read = {*topics.values(), *config.sources, *config.step_topics}
+    return highest(
+        {tp: position - 1 for tp, position in state.traffic.positions.items()},
+        {tp: offset - 1 for tp, offset in committed.items() if offset is not None and tp.topic in read},
+        {TP(topics[name], partition): offset for (name, partition), offset in known.items()},
+        {
+            TP(config.changelog_topic(name), partition): offset
+            for name, log in logs.items()
+            for partition in log.partitions()
+            if (offset := log.offset(partition)) is not None
+        },
+    )
+
+
+def known_offsets(documents: Mapping[int, DocumentTable], settlers: Iterable[Settler]) -> dict[tuple[str, int], int]:
+    """The highest offset that tables and ledgers know, by topic (`documents`, `edges` or `decisions`) and partition."""
+    known = {("documents", partition): table.newest_offset() for partition, table in documents.items()}
+    for settler in settlers:
+        known["edges", 0] = settler.applied_offset
+        newest_ref = settler.ledger.decisions.newest_ref
         if newest_ref >= 0:
-            tp = TP(config.decisions_topic, ref_partition(newest_ref))
-            seen[tp] = max(seen.get(tp, -1), ref_offset(newest_ref))
-    return seen
+            known["decisions", ref_partition(newest_ref)] = ref_offset(newest_ref)
+    return known
+
+
+def highest(*seen: Mapping[TP, int]) -> dict[TP, int]:
+    """The highest offset that any of them names of each partition."""
+    joined: dict[TP, int] = {}
+    for one in seen:
+        for tp, offset in one.items():
+            joined[tp] = max(joined.get(tp, -1), offset)
+    return joined
+
+
+def lost_ends(seen: Mapping[TP, int], ends: Mapping[TP, int | None]) -> list[StateError]:
+    """A problem for each partition that does not end behind what was read of it.
+
+    Example:
+        >>> [problem] = lost_ends({TP("app-news-edges", 0): 7, TP("docs", 0): 7}, {TP("app-news-edges", 0): 3})
+        >>> print(str(problem).partition(": it was")[0])
+        app-news-edges, partition 0: ends at offset 3, expected an end behind offset 7, which was read
+    """
+    return [
+        StateError(
+            f"{tp.topic}, partition {tp.partition}: ends at offset {end}, expected an end behind offset {offset}, "
+            f"which was read: {_HOW} results; see {LOST}"
+        )
+        for tp, offset in sorted(seen.items())
+        if (end := ends.get(tp)) is not None and end <= offset
+    ]
+
+
+def lost_records(changelog: str, applied_offset: int, committed: int | None) -> list[StateError]:
+    """A problem if a ledger lacks messages of `edges` that are acknowledged: its changelog had a record of each.
+
+    Args:
+        changelog: of the ledger.
+        applied_offset: the last message of `edges` in the ledger; -1 for none.
+        committed: the offset of `edges` that is committed; None for none.
+
+    Example:
+        >>> lost_records("app-news-ledger-changelog", 41, 42)
+        []
+        >>> len(lost_records("app-news-ledger-changelog", -1, 42))
+        1
+    """
+    if committed is None or committed <= applied_offset + 1:
+        return []
+    return [
+        StateError(
+            f"{changelog}: its last record is of offset {applied_offset} of `edges`, expected one of offset "
+            f"{committed - 1}, which is acknowledged: {_HOW} ledger; see {LOST}"
+        )
+    ]
 
 
 async def expect_ends(consumer: Any, seen: Mapping[TP, int]) -> None:
@@ -43,15 +126,17 @@ async def expect_ends(consumer: Any, seen: Mapping[TP, int]) -> None:
         StateError: one does not -> docs/operations.md.
         KafkaError: the broker does not tell where they end.
     """
-    ends = await consumer.highwaters(*seen) if seen else {}
-    raise_all(
-        [
-            StateError(
-                f"{tp.topic}, partition {tp.partition}: ends at offset {ends[tp]}, expected an end behind offset "
-                f"{offset}, which was read: it was deleted and created anew, or truncated by an unclean leader "
-                f"election, and what it lost is not in the results; see {LOST}"
-            )
-            for tp, offset in sorted(seen.items())
-            if ends.get(tp) is not None and ends[tp] <= offset
-        ]
-    )
+    raise_all(lost_ends(seen, await consumer.highwaters(*seen) if seen else {}))
+
+
+def expect_records(state: PipelineState, committed: Mapping[TP, int | None]) -> None:
+    """A ledger that is this worker's has all messages that are acknowledged.
+
+    Raises:
+        StateError: it lacks some -> docs/operations.md.
+    """
+    config = state.config
+    for partition, ledger in state.ledger.held().items():
+        edges = TP(config.internal_topic("edges"), partition)
+        changelog = config.changelog_topic("ledger")
+        raise_all(lost_records(changelog, ledger.settler.applied_offset, committed.get(edges)))

@@ -89,17 +89,19 @@ async def expect_same_topics(admin: Any, ids: Mapping[str, str]) -> None:
     Raises:
         StateError: one was deleted and created anew since -> docs/operations.md.
     """
-    found = await topic_ids(admin, ids) or {}
-    raise_all(
-        [
-            StateError(
-                f"{topic}: was deleted and created anew while this worker ran: its id is {found[topic]}, expected "
-                f"{before}: what was in it is lost, and its offsets come again; see {LOST}"
-            )
-            for topic, before in ids.items()
-            if found.get(topic, before) != before
-        ]
-    )
+    raise_all(created_anew(ids, await topic_ids(admin, ids) or {}))
+
+
+def created_anew(before: Mapping[str, str], found: Mapping[str, str]) -> list[StateError]:
+    """A problem for each topic that has another id than before; one that is not found is not judged."""
+    return [
+        StateError(
+            f"{topic}: was deleted and created anew while this worker ran: its id is {found[topic]}, expected {id}: "
+            f"what was in it is lost, and its offsets come again; see {LOST}"
+        )
+        for topic, id in before.items()
+        if found.get(topic, id) != id
+    ]
 
 
 def manifest_of(pipeline: PipelineConfig, partitions: int, ids: Mapping[str, str] | None) -> Manifest:

@@ -21,7 +21,7 @@ from stream_lsh.pipeline.batches import BandsFrame
 from stream_lsh.wire.frames import encode
 from stream_lsh.worker import guards
 from stream_lsh.worker.changelogged import Changelogged
-from stream_lsh.worker.ends import expect_ends, seen_offsets
+from stream_lsh.worker.ends import expect_ends, expect_records, seen_offsets
 from stream_lsh.worker.engine import Backpressure, EngineApp, Trimmer, admin_client
 from stream_lsh.worker.settle_lag import REPORT_SECONDS
 from stream_lsh.worker.state import PipelineState
@@ -188,11 +188,13 @@ class Upkeep:
         """No topic ends before what was read of it; where the broker does not answer, the next time will do.
 
         Raises:
-            StateError: one does.
+            StateError: one does, or a ledger lacks what is acknowledged.
         """
         seen: dict[TP, int] = {}
+        committed = {tp: self._app.committed_offset(tp) for tp in self._app.consumer.assignment()}
         for state in self._pipelines.values():
-            seen |= seen_offsets(state)
+            expect_records(state, committed)
+            seen |= seen_offsets(state, committed)
         try:
             await expect_ends(self._app.consumer, seen)
         except KafkaError as error:

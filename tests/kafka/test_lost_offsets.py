@@ -120,6 +120,28 @@ def test_without_the_ids_of_an_earlier_version_the_end_of_a_topic_tells(
     assert f"{topic}, partition 0: ends at offset 0, expected an end behind offset" in str(reason)
 
 
+def test_without_its_id_a_ledger_that_lacks_what_is_acknowledged_ends_the_worker(
+    broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its changelog was created anew while no worker ran, and messages of `edges` are acknowledged."""
+    config = configured(broker, name, 1)
+    pipeline = config.pipelines[0]
+    topic = pipeline.internal_topic("ledger-changelog")
+    monkeypatch.setattr(guards, "_own", lambda pipeline: [])
+
+    async def run() -> BaseException | None:
+        await make_topics(broker.address, pipeline.source, partitions=1)
+        async with running(await started(config)):
+            await put(broker, pipeline.source, twins(0))
+            assert await eventually(lambda: matched(config), {pair(0)}) == {pair(0)}
+        await replaced(broker, topic, None)
+        return await ended(await started(config))
+
+    reason = asyncio.run(run())
+    assert isinstance(reason, StateError)
+    assert f"{topic}: its last record is of offset -1 of `edges`, expected one of offset" in str(reason)
+
+
 def test_a_worker_ends_when_a_topic_of_its_own_is_created_anew(broker: Broker, name: str) -> None:
     config = configured(broker, name, 1)
     edges = config.pipelines[0].internal_topic("edges")

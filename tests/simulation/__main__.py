@@ -7,6 +7,7 @@
 --exact                         seeds of schedules with the method `exact`: those from EXACT_FROM + S on
 --rekey                         seeds of schedules with an intake: those from REKEY_FROM + S on
 --groups                        seeds of schedules in which Kafka forgets the group: those from GROUPS_FROM + S on
+--losses                        seeds of schedules in which a topic loses messages: those from LOSSES_FROM + S on
 --rule NAME                     take a rule out (see `rules`) and print the seeds that notice
 """
 
@@ -24,8 +25,9 @@ from tests.simulation.entities import RECORDS_FROM
 from tests.simulation.intake import REKEY_FROM
 from tests.simulation.invariants import violations
 from tests.simulation.items import SETS_FROM
+from tests.simulation.losses import LossyRun
 from tests.simulation.rules import RULES, taken_out
-from tests.simulation.schedule import EXACT_FROM, GROUPS_FROM, Run
+from tests.simulation.schedule import EXACT_FROM, GROUPS_FROM, LOSSES_FROM, Run
 
 
 class BrokenMutant(Exception):
@@ -51,9 +53,21 @@ def run(seed: int, rule: str | None = None) -> tuple[int, list[str]]:
 
 def _violations(seed: int, rules_out: frozenset[str] = frozenset()) -> list[str]:
     with slices_of_one_call():
-        schedule = Run(seed, rules_out)
+        schedule = new_run(seed, rules_out)
         schedule.go()
+        return found_in(schedule)
+
+
+def new_run(seed: int, rules_out: frozenset[str] = frozenset()) -> Run:
+    """The schedule of a seed."""
+    return LossyRun(seed, rules_out) if seed >= LOSSES_FROM else Run(seed, rules_out)
+
+
+def found_in(schedule: Run) -> list[str]:
+    """What a schedule that is over violates: nothing where a worker has ended as it must."""
+    if not isinstance(schedule, LossyRun):
         return violations(schedule)
+    return [] if schedule.ended_by is not None else [*schedule.silence(), *violations(schedule)]
 
 
 @contextmanager
@@ -66,7 +80,7 @@ def slices_of_one_call() -> Iterator[None]:
 def show(seed: int) -> int:
     """Print everything about one seed."""
     with slices_of_one_call():
-        return _show(Run(seed))
+        return _show(new_run(seed))
 
 
 def _show(schedule: Run) -> int:
@@ -78,7 +92,9 @@ def _show(schedule: Run) -> int:
     for partition in schedule.broker.partitions("intake"):
         for message in schedule.broker.read("intake", partition):
             print(f"intake {partition}:{message.offset} {message.value}")
-    found = violations(schedule)
+    if isinstance(schedule, LossyRun):
+        print(schedule.loss, schedule.ended_by, sep="\n")
+    found = found_in(schedule)
     print("\n".join(found) or "no violation")
     return 1 if found else 0
 
@@ -95,12 +111,14 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--exact", action="store_true")
     parser.add_argument("--rekey", action="store_true")
     parser.add_argument("--groups", action="store_true")
+    parser.add_argument("--losses", action="store_true")
     parser.add_argument("--rule", choices=sorted(RULES))
     options = parser.parse_args(argv)
     if options.seed is not None:
         return show(options.seed)
     began, failed = time.monotonic(), []
     of = {"records": RECORDS_FROM, "sets": SETS_FROM, "exact": EXACT_FROM, "rekey": REKEY_FROM, "groups": GROUPS_FROM}
+    of["losses"] = LOSSES_FROM
     start = options.start + sum(first for kind, first in of.items() if getattr(options, kind))
     seeds = range(start, start + options.seeds)
     with multiprocessing.Pool(options.jobs) as pool:

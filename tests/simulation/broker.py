@@ -1,4 +1,4 @@
-"""A log with offsets, and what a consumer group has committed.  Nothing here is ever reordered or lost."""
+"""A log with offsets, and what a consumer group has committed.  Nothing is reordered, and lost only by `truncate`."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -69,6 +69,11 @@ class Broker:
     def trim(self, topic: str, partition: int, offset: int) -> None:
         """Delete the messages below an offset."""
         self._starts[topic, partition] = max(self._starts[topic, partition], offset)
+
+    def truncate(self, topic: str, partition: int, offset: int) -> None:
+        """Lose the messages from an offset on; what is written next has their offsets."""
+        del self._logs[topic, partition][offset:]
+        self._starts[topic, partition] = min(self._starts[topic, partition], offset)
 
     def changelogs(self) -> list[Partition]:
         """The partitions of all changelogs that were ever written to."""

@@ -32,6 +32,7 @@ from stream_lsh.pipeline.watermarks import Relay, WatermarkTable
 from stream_lsh.retention import Horizon
 from stream_lsh.wire.ledger_record import LedgerAssembler
 from tests.simulation.intake import RULE as INTAKE_RULE
+from tests.simulation.losses import ENDS_RULE, IDS_RULE, LEDGER_RULE
 
 Patch = tuple[str, Any]
 """The dotted name of what is replaced, and by what."""
@@ -305,6 +306,9 @@ RULES: dict[str, list[Patch]] = {
     ],
     "a pass over buckets does not count behind a copy on disk": [(_RECOVERY + "__init__", _new_whatever_it_has)],
     INTAKE_RULE: [],
+    IDS_RULE: [],
+    ENDS_RULE: [],
+    LEDGER_RULE: [],
     "what is counted is restored": [("stream_lsh.pipeline.record_counts.RecordCounts.restore", _nothing)],
     "what has expired is counted no more": [("stream_lsh.pipeline.record_counts.RecordCounts.expire", _nothing)],
 }

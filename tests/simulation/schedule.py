@@ -28,6 +28,8 @@ EXACT_FROM = 3_000_000
 """Seeds from here on have the buckets of the method `exact`."""
 GROUPS_FROM = 5_000_000
 """Seeds from here on have workers that report all their partitions together, and groups that Kafka forgets."""
+LOSSES_FROM = 6_000_000
+"""Seeds from here on have a topic of our own that loses messages."""
 _MOST_EVENTS = 60_000
 MEASURES = (JACCARD, JACCARD, Containment(1.5), Containment(3.0))
 
@@ -132,7 +134,11 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
     elif aim < 0.2:
         setup, regime = _falling_behind(setup, regime)
     setup, regime = _without_retention(random.Random(f"{seed} no retention"), setup, regime)
-    if seed >= GROUPS_FROM:
+    if seed >= LOSSES_FROM and seed % 3 == 0:
+        setup, regime = _of_records(seed, setup, regime, steady=aim < 0.12)
+    elif seed >= LOSSES_FROM:
+        setup = replace(setup, rekey=seed % 3 == 1)
+    elif seed >= GROUPS_FROM:
         drawn = random.Random(f"{seed} forget")
         setup = replace(setup, rekey=drawn.random() < 0.3)
         regime = replace(regime, forget=drawn.choice((0.0, 0.004, 0.01)))

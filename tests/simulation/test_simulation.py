@@ -9,7 +9,7 @@ from tests.simulation.entities import RECORDS_FROM
 from tests.simulation.intake import REKEY_FROM
 from tests.simulation.items import SETS_FROM
 from tests.simulation.rules import RULES
-from tests.simulation.schedule import EXACT_FROM, GROUPS_FROM
+from tests.simulation.schedule import EXACT_FROM, GROUPS_FROM, LOSSES_FROM
 
 pytestmark = [pytest.mark.simulation, pytest.mark.timeout(900)]
 
@@ -21,7 +21,7 @@ EXACT_BLOCKS = 2
 
 STARTS = [BLOCK * block for block in range(BLOCKS)] + [RECORDS_FROM + BLOCK * block for block in range(RECORD_BLOCKS)]
 STARTS.append(SETS_FROM)
-STARTS += [REKEY_FROM, REKEY_FROM + BLOCK, GROUPS_FROM]
+STARTS += [REKEY_FROM, REKEY_FROM + BLOCK, GROUPS_FROM, LOSSES_FROM]
 STARTS += [EXACT_FROM + BLOCK * block for block in range(EXACT_BLOCKS)]
 
 ONCE_FAILED = (26, 683, 15754)
@@ -84,6 +84,9 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
     "a cluster tells anew when its members do": (1000002, 1000006, 1000008),
     "a pass over buckets does not count behind a copy on disk": (14, 136, 204),
     "copies of an older generation are passed over": (4000002, 4000006, 4000010),
+    "a topic that is created anew ends the worker": (6000014, 6000026, 6000078),
+    "a topic that ends before what was read ends the worker": (6000010, 6000042, 6000066),
+    "a ledger that lacks what is acknowledged ends the worker": (6000019, 6000067, 6000229),
     "what is counted is restored": (1000000, 1000001, 1000002),
     "what has expired is counted no more": (1000010, 1000023, 1000025),
 }

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from stream_lsh.errors import StateError
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.guards.choice import NO_GUARDS
 from stream_lsh.pipeline.batches import BandsFrame, Watermarks
@@ -208,12 +209,16 @@ def recovered_settler(setup: Setup, broker: Broker) -> Settler:
         found = assembler.take(message.value, message.offset)
         if found is not None:
             recovery.take(found)
-    assert recovery.is_whole, "the log begins with a pass that has no end"
+    if not recovery.is_whole:
+        raise StateError("the log begins with a pass that has no end")
     return recovery.settler
 
 
 class Worker:
-    """One process: the partitions that it owns, the positions of its agents, and the work under way."""
+    """One process: the partitions that it owns, the positions of its agents, and the work under way.
+
+    `stored` is the last message of each changelog of its own, as far as it has read and written them.
+    """
 
     def __init__(self, setup: Setup, broker: Broker) -> None:
         self.setup = setup
@@ -222,6 +227,7 @@ class Worker:
         self.settler: Settler | None = None
         self.passes = LedgerPasses(_NEVER, rows=1)
         self.positions: dict[Task, int] = {}
+        self.stored: dict[tuple[str, int], int] = {}
         self.running: dict[Task, Iterator[Write]] = {}
         self.unsent: dict[Task, list[Pending]] = {}
         self.generation = 0
@@ -249,18 +255,27 @@ class Worker:
             self._drop(partition)
         for partition in sorted(partitions - self.partitions.keys()):
             self.partitions[partition] = PartitionState(self.setup, partition, self.broker)
+            self._has_read("documents-changelog", partition)
+            self._has_read("buckets-changelog", partition)
             for agent in self.setup.agents:
                 self.positions[agent, partition] = self.broker.committed[agent, partition]
         if settles and self.settler is None:
             self.settler = recovered_settler(self.setup, self.broker)
+            self._has_read("ledger-changelog", 0)
             self.passes = LedgerPasses(self.setup.least_ledger, rows=1)
             self.positions["settle", 0] = self.broker.committed["settle", 0]
         elif not settles and self.settler is not None:
             self.settler = None
+            self.stored.pop(("ledger-changelog", 0), None)
             self._forget_task(("settle", 0))
+
+    def _has_read(self, topic: str, partition: int) -> None:
+        self.stored[topic, partition] = self.broker.end(topic, partition) - 1
 
     def _drop(self, partition: int) -> None:
         del self.partitions[partition]
+        self.stored.pop(("documents-changelog", partition), None)
+        self.stored.pop(("buckets-changelog", partition), None)
         for agent in (*self.setup.agents, "tick", "tell"):
             self._forget_task((agent, partition))
 
@@ -328,7 +343,9 @@ class Worker:
         if pending is None:
             return False
         topic, partition, key, value = pending
-        self.broker.append(topic, partition, value, key)
+        offset = self.broker.append(topic, partition, value, key)
+        if (topic, partition) in self.stored:
+            self.stored[topic, partition] = max(offset, self.stored[topic, partition])
         return True
 
     def next_write(self, task: Task) -> Pending | None:
