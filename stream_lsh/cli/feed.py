@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from stream_lsh.cli.inputs import TABLES, TEXT, Input, find_inputs
+from stream_lsh.cli.lines import ByteLimit
 from stream_lsh.cli.options import EITHER_FORMATS, add_columns, allow_records, of_documents
 from stream_lsh.cli.outputs import exit_code
 from stream_lsh.cli.parsing import Parser, whole
@@ -72,7 +73,8 @@ def run(arguments: Sequence[str]) -> int:
     feeder = Feeder(config.kafka, pipeline)
     started = time.monotonic()
     reading = _values if pipeline.kind in OF_VALUES else _documents if pipeline.known is None else _records
-    options.max_document_bytes = max(_LONGEST, 2 * feeder.most_bytes)
+    longest = max(_LONGEST, 2 * feeder.most_bytes)
+    options.max_document_bytes = ByteLimit(longest, f"`max_document_bytes` of the pipeline {pipeline.name}")
     refused = Counter[str]()
     progress = Progress(sum(one.size for one in inputs), shown=not options.quiet, what=what)
     complete = False

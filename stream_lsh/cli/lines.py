@@ -12,17 +12,43 @@ _LONGEST_CHARACTER = 4
 """Bytes, in any encoding."""
 
 
+class ByteLimit(int):
+    """A greatest number of bytes that knows what raises it, for messages.
+
+    Example:
+        >>> limit = ByteLimit(10, "--max-record-bytes")
+        >>> limit, limit.raised_by, raised_by(10)
+        (10, '--max-record-bytes', '--max-document-bytes')
+    """
+
+    raised_by: str
+
+    def __new__(cls, size: int, raised_by: str) -> "ByteLimit":
+        """The limit.
+
+        Args:
+            size: in bytes.
+            raised_by: the option or setting that raises it.
+        """
+        limit = super().__new__(cls, size)
+        limit.raised_by = raised_by
+        return limit
+
+
+def raised_by(max_bytes: int) -> str:
+    """What raises a limit: the option for documents unless the limit names something else."""
+    return max_bytes.raised_by if isinstance(max_bytes, ByteLimit) else "--max-document-bytes"
+
+
 class Splitter:
     """Cuts a stream of bytes into lines; of a line that is too long only the length is kept.
 
     Args:
         max_bytes: of a line.
-        option: the one that raises this, for messages.
     """
 
-    def __init__(self, max_bytes: int, option: str = "--max-document-bytes") -> None:
+    def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
-        self._option = option
         self._begun: list[bytes] = []
         self._size = 0
 
@@ -38,16 +64,18 @@ class Splitter:
             return [], []
         errors: list[tuple[int, InputError]] = []
         if self._size > self._max_bytes:
-            errors = [(0, too_large(self._size, self._max_bytes, self._option))]
+            errors = [(0, too_large(self._size, self._max_bytes))]
         ended = b"".join(self._begun)
         rest = lines.pop()
         self._begun, self._size = [rest], len(rest)
         return [ended, *lines], errors
 
 
-def too_large(size: int, max_bytes: int, option: str = "--max-document-bytes") -> UnusableDocument:
+def too_large(size: int, max_bytes: int) -> UnusableDocument:
     """The error for a document over the limit."""
-    return UnusableDocument("size", f"got {size} bytes, expected at most {max_bytes}: raise {option} to take it")
+    return UnusableDocument(
+        "size", f"got {size} bytes, expected at most {max_bytes}: raise {raised_by(max_bytes)} to take it"
+    )
 
 
 def text_lines(path: str, position: list[int], encoding: str, max_bytes: int) -> Iterator[str]:
@@ -146,7 +174,6 @@ def table_rows(
     *,
     encoding: str = "utf-8",
     max_bytes: int = 0,
-    option: str = "--max-document-bytes",
     skip_space: bool = False,
 ) -> Iterator[tuple[list[str] | InputError, int]]:
     """The rows of a table with the number of the line on which each ends; for one that cannot be read, why.
@@ -158,7 +185,6 @@ def table_rows(
         encoding: as for `text_lines`.
         max_bytes: of the columns that are used, which is not checked here; a row may have twice as many characters, and
             4 million in any case.
-        option: the one that raises this, for messages.
         skip_space: blanks behind a delimiter do not count.
     """
     most = max(_ROW_CHARACTERS, 2 * max_bytes)
@@ -174,7 +200,7 @@ def table_rows(
         except csv.Error as error:
             yield MalformedMessage("csv", f"got a row that cannot be read ({error})"), lines.number
         except _RowTooLarge:
-            yield _row_too_large(lines.skip(), most, option), lines.number
+            yield _row_too_large(lines.skip(), most, raised_by(max_bytes)), lines.number
         else:
             if lines.unclosed:
                 yield MalformedMessage("csv", "got a quote that nothing closes before the file ends"), lines.number
@@ -182,10 +208,10 @@ def table_rows(
                 yield row, lines.number
 
 
-def _row_too_large(size: int, most: int, option: str) -> UnusableDocument:
+def _row_too_large(size: int, most: int, what: str) -> UnusableDocument:
     return UnusableDocument(
         "size",
-        f"got a row of {size} characters, expected at most {most}: close its quote, or raise {option} to take it",
+        f"got a row of {size} characters, expected at most {most}: close its quote, or raise {what} to take it",
     )
 
 

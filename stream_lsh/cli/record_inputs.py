@@ -30,7 +30,6 @@ from stream_lsh.wire.record import LONGEST_SOURCE
 
 FORMATS = ("jsonl", "csv", "tsv", "parquet")
 _ROWS = 256
-_LIMIT = "--max-record-bytes"
 _ENDINGS = (".gz", ".zst", ".csv", ".tsv", ".tab", ".parquet", ".pq", ".jsonl", ".ndjson", ".json")
 
 
@@ -147,7 +146,7 @@ def read_records(
 
 def _line_parts(path: str, make: RecordMaker, max_bytes: int, encoding: str) -> Iterator[RecordPart]:
     number, position = 0, 0
-    splitter = Splitter(max_bytes, _LIMIT)
+    splitter = Splitter(max_bytes)
 
     def part(lines: Iterable[bytes], errors: Iterable[tuple[int, InputError]]) -> RecordPart:
         nonlocal number
@@ -157,7 +156,7 @@ def _line_parts(path: str, make: RecordMaker, max_bytes: int, encoding: str) -> 
             if at in wrong:
                 _put_aside(found, number, wrong[at])
             elif len(line) > max_bytes:
-                _put_aside(found, number, too_large(len(line), max_bytes, _LIMIT))
+                _put_aside(found, number, too_large(len(line), max_bytes))
             elif line.strip():
                 text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
                 _take(found, number, make, lambda text=text: fields_of(text, encoding))
@@ -170,9 +169,7 @@ def _line_parts(path: str, make: RecordMaker, max_bytes: int, encoding: str) -> 
 
 def _table_parts(one: Input, make: RecordMaker, max_bytes: int, encoding: str) -> Iterator[RecordPart]:
     position = [0]
-    rows = table_rows(
-        one.path, one.format, position, encoding=encoding, max_bytes=max_bytes, option=_LIMIT, skip_space=True
-    )
+    rows = table_rows(one.path, one.format, position, encoding=encoding, max_bytes=max_bytes, skip_space=True)
     header = _header(one.path, header_of(one.path, rows), encoding)
     make.require(one.path, header)
     part = RecordPart(one.path)
@@ -210,7 +207,7 @@ def _row_fields(
         raise MalformedMessage("encoding", _not_decoded(encoding))
     size = sum(map(len, row))
     if 4 * size > max_bytes and (size := sum(len(value.encode()) for value in row)) > max_bytes:
-        raise too_large(size, max_bytes, _LIMIT)
+        raise too_large(size, max_bytes)
     return {name: value for name, value in zip(header, row, strict=True) if name}
 
 

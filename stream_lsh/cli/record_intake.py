@@ -10,6 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from stream_lsh.cli.batches import SHOWN, list_rejects, put_aside, summary
 from stream_lsh.cli.inputs import Input
+from stream_lsh.cli.lines import ByteLimit
 from stream_lsh.cli.options import add_time_unit
 from stream_lsh.cli.outputs import Output, exit_code
 from stream_lsh.cli.parsing import Parser, whole
@@ -110,7 +111,10 @@ class Intake:
 
     def __iter__(self) -> Iterator[list[Record]]:
         parts = read_records(
-            self._inputs, self._names, max_bytes=self._options.max_record_bytes, encoding=self._options.encoding
+            self._inputs,
+            self._names,
+            max_bytes=ByteLimit(self._options.max_record_bytes, "--max-record-bytes"),
+            encoding=self._options.encoding,
         )
         quiet = self._options.quiet
         for part in parts:

@@ -13,7 +13,7 @@ from msgspec.json import encode
 
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.model import PipelineConfig
-from stream_lsh.errors import UnusableDocument
+from stream_lsh.errors import ConfigError, UnusableDocument
 from stream_lsh.model import Document
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile, folded
@@ -22,6 +22,9 @@ from stream_lsh.wire.message import as_iso
 from stream_lsh.wire.record import NESTED
 from stream_lsh.wire.source import FieldNames
 from stream_lsh.wire.valued import Form
+from stream_lsh.worker.engine.limits import TopicLimits
+from stream_lsh.worker.engine.topics import find_topics
+from stream_lsh.worker.reading import admin_of
 from stream_lsh.worker.security import client_security, unreachable
 
 _LINGER_MS = 5
@@ -122,6 +125,7 @@ class Feeder:
         self.rejected: list[tuple[str, UnusableDocument]] = []
         self._kafka, self._pipeline = kafka, pipeline
         self._producer: Any = None
+        self._limits = TopicLimits(self.most_bytes)
         self._deliveries: list[tuple[bytes, int, Any]] = []
         self._started = 0.0
 
@@ -131,6 +135,7 @@ class Feeder:
         return self._pipeline.max_message_bytes + 65_536
 
     async def __aenter__(self) -> Self:
+        self._limits.set(await self._topic_limit())
         self._producer = AIOKafkaProducer(
             bootstrap_servers=list(self._kafka.brokers),
             linger_ms=_LINGER_MS,
@@ -145,6 +150,16 @@ class Feeder:
             raise unreachable(self._kafka, error) from error
         self._started = time.monotonic()
         return self
+
+    async def _topic_limit(self) -> dict[str, int]:
+        """The limit of the source; nothing where the broker does not tell it, or does not allow to ask."""
+        topic = self._pipeline.source
+        try:
+            async with admin_of(self._kafka) as admin:
+                found, _ = await find_topics(admin, {topic})
+        except (KafkaError, ConfigError):
+            return {}
+        return {topic: found[topic].limit} if topic in found and found[topic].limit else {}
 
     async def send(self, documents: Sequence[Document], rate: int | None = None) -> None:
         """Send documents, not faster than `rate` a second; one that is too large for a message is left out."""
@@ -161,12 +176,11 @@ class Feeder:
         for key, value in messages:
             if rate is not None:
                 await asyncio.sleep(max(0.0, self._started + self.sent / rate - time.monotonic()))
-            size = len(key) + len(value or b"")
-            try:
-                self._deliveries.append((key, size, await self._producer.send(topic, value, key=key)))
-            except MessageSizeTooLargeError:
-                self._reject(key, size, f"expected at most {self.most_bytes}")
+            if excess := self._limits.excess(topic, key, value, None):
+                self._reject(key, excess)
                 continue
+            try:
+                self._deliveries.append((key, len(value or b""), await self._producer.send(topic, value, key=key)))
             except KafkaError as error:
                 raise unreachable(self._kafka, error) from error
             self.sent += 1
@@ -181,12 +195,17 @@ class Feeder:
                 await delivery
             except MessageSizeTooLargeError:
                 self.sent -= 1
-                self._reject(key, size, f"more than `max.message.bytes` of {self._pipeline.source}")
+                self._reject(key, f"got {size} bytes, more than the topic takes")
             except KafkaError as error:
                 raise unreachable(self._kafka, error) from error
 
-    def _reject(self, key: bytes, size: int, expected: str) -> None:
-        error = UnusableDocument("size", f"got {size} bytes with its key as a message, {expected}")
+    def _reject(self, key: bytes, excess: str) -> None:
+        topic = self._pipeline.source
+        own = self._limits.of(topic) == self.most_bytes
+        limit = (
+            f"`max_document_bytes` of the pipeline {self._pipeline.name}" if own else f"`max.message.bytes` of {topic}"
+        )
+        error = UnusableDocument("size", f"{excess}: shorten it, or raise {limit}")
         self.rejected.append((key.decode("utf-8", "replace"), error))
 
     async def __aexit__(

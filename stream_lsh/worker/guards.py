@@ -16,6 +16,7 @@ from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.config.topics import INTERNAL_TOPICS
 from stream_lsh.errors import ConfigError, DoubtError, StateError, StreamLSHError
 from stream_lsh.wire.manifest import LOST, Manifest, decode_manifest, disagreements, encode_manifest
+from stream_lsh.worker.engine.limits import TopicLimits
 from stream_lsh.worker.engine.topic_ids import topic_ids
 from stream_lsh.worker.engine.topics import FoundTopic, find_topics, raise_all
 from stream_lsh.worker.reading import bounds, partitions_of, records
@@ -63,7 +64,8 @@ async def after_topics(admin: Any, config: Config, partitions: Mapping[str, int]
         ours = manifest_of(pipeline, partitions[pipeline.name], ids)
         theirs = await stored_manifest(config.kafka, pipeline, found)
         if theirs is None:
-            await _write(config.kafka, pipeline, ours)
+            topic = pipeline.internal_topic("manifest")
+            await _write(config.kafka, pipeline, ours, found[topic].limit if topic in found else 0)
             theirs = await stored_manifest(config.kafka, pipeline, found)
         if theirs is None:
             raise DoubtError(f"{pipeline.internal_topic('manifest')}: does not show what was written: start again")
@@ -193,11 +195,23 @@ def foreign_results(pipeline: PipelineConfig, wrote: Mapping[str, Iterable[str]]
     ]
 
 
-async def _write(kafka: KafkaConfig, pipeline: PipelineConfig, manifest: Manifest) -> None:
-    producer = AIOKafkaProducer(bootstrap_servers=list(kafka.brokers), acks="all", **client_security(kafka))
+async def _write(kafka: KafkaConfig, pipeline: PipelineConfig, manifest: Manifest, limit: int) -> None:
+    """Write the first record of the topic of a pipeline, of which one of `limit` bytes fits; 0 if that is not known."""
+    topic, value, most = pipeline.internal_topic("manifest"), encode_manifest(manifest), pipeline.max_message_bytes
+    limits = TopicLimits(most)
+    if limit:
+        limits.set({topic: limit})
+    if excess := limits.excess(topic, None, value, None):
+        raise ConfigError(
+            f"{topic}: {excess}, for what the state of {pipeline.name} is built under: shorten its profile, or raise "
+            "`max_document_bytes` and `max.message.bytes` of the topic"
+        )
+    producer = AIOKafkaProducer(
+        bootstrap_servers=list(kafka.brokers), acks="all", max_request_size=most, **client_security(kafka)
+    )
     try:
         await producer.start()
-        await producer.send_and_wait(pipeline.internal_topic("manifest"), encode_manifest(manifest), partition=0)
+        await producer.send_and_wait(topic, value, partition=0)
     finally:
         await producer.stop()
 

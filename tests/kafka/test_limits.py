@@ -8,9 +8,13 @@ from typing import Any
 from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 
 from stream_lsh.config.reading import parse
+from stream_lsh.model import Document
+from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.embedded import embedded
+from stream_lsh.worker.feeding import Feeder
 from stream_lsh.worker.live import live_worker
-from tests.kafka.harness import read
+from tests.kafka.harness import make_topics, read
+from tests.kafka.test_worker import configured
 
 RECORDS = """
 [worker]
@@ -59,3 +63,22 @@ def test_a_worker_goes_on_behind_the_largest_keys_and_records() -> None:
     assert headers[0]["key_bytes"] == b"700000"
     assert all(b"`description`" in one["error"] for one in headers[1:])
     assert {message.key for message in matches} == {b'["3","4"]', b'["3","5"]', b'["4","5"]'}
+
+
+def test_what_the_source_does_not_take_is_put_aside_with_its_limit(broker: Broker, name: str) -> None:
+    config = configured(broker, name, 1)
+    pipeline = config.pipelines[0]
+
+    async def run() -> tuple[int, list[str], int]:
+        await make_topics(broker.address, pipeline.source, partitions=1, max_message_bytes="2000")
+        async with Feeder(config.kafka, pipeline) as feeder:
+            documents = [Document("a", "words", 1), Document("b", "w" * 2_000, 1), Document("c", "w" * 600_000, 1)]
+            await feeder.send([*documents, Document("d", "words", 1)])
+            refused = [f"{id}: {error}" for id, error in feeder.rejected]  # before anything came back
+        return feeder.sent, refused, len(await read(broker.address, pipeline.source))
+
+    sent, refused, stored = asyncio.run(run())
+    assert (sent, stored) == (2, 2)
+    end = f"expected at most 2000: shorten it, or raise `max.message.bytes` of {pipeline.source}"
+    assert [one.partition(":")[0] for one in refused] == ["b", "c"]
+    assert all(one.endswith(end) for one in refused)

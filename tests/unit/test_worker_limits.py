@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
+from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.reading import parse
-from stream_lsh.errors import InvariantError, UnusableDocument
+from stream_lsh.errors import ConfigError, InvariantError, UnusableDocument
+from stream_lsh.wire.manifest import Manifest
 from stream_lsh.wire.origin import Origin
+from stream_lsh.worker import guards
 from stream_lsh.worker.engine.app import EngineApp
 from stream_lsh.worker.engine.limits import TopicLimits
 from stream_lsh.worker.engine.topics import FoundTopic, TopicSpec, topic_problems
@@ -38,6 +41,18 @@ def test_the_least_limit_of_producer_and_topic_counts() -> None:
     ):
         with pytest.raises(InvariantError, match=r"small: got a record of \d+ bytes, expected at most 300"):
             limits.check("small", key, value, headers)
+
+
+@pytest.mark.parametrize("limit", [0, 300])
+def test_a_manifest_that_is_too_large_is_told_before_anything_is_written(limit: int) -> None:
+    (pipeline,) = parse(TEXTS, "news.toml", {}).pipelines
+    large = {"columns": "x" * (pipeline.max_message_bytes if not limit else limit)}
+    manifest = Manifest("news", "docs", {}, 1, {}, 0.8, large)
+    expected = (
+        rf"manifest: got a record of \d+ bytes, expected at most {limit or pipeline.max_message_bytes}, .*profile"
+    )
+    with pytest.raises(ConfigError, match=expected):
+        asyncio.run(guards._write(KafkaConfig(brokers=("nowhere:1",)), pipeline, manifest, limit))
 
 
 def test_a_record_that_is_too_large_never_reaches_the_producer(monkeypatch: pytest.MonkeyPatch) -> None:

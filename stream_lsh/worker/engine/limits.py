@@ -26,6 +26,8 @@ class TopicLimits:
         >>> limits.of("matches"), limits.of("members")
         (200, 1000)
         >>> limits.check("matches", b"key", b"value", None)
+        >>> limits.excess("matches", b"key", bytes(1_000), None)
+        'got a record of 1089 bytes, expected at most 200'
     """
 
     def __init__(self, request_bytes: int) -> None:
@@ -40,19 +42,24 @@ class TopicLimits:
         """The bytes of the largest batch of one record."""
         return min(self._request_bytes, self._topics.get(topic, self._request_bytes))
 
-    def check(self, topic: str, key: bytes | None, value: bytes | None, headers: Mapping[str, bytes] | None) -> None:
-        """Compare a record with the limit of its topic.
+    def excess(self, topic: str, key: bytes | None, value: bytes | None, headers: Mapping[str, bytes] | None) -> str:
+        """What is wrong with the size of a record; "" where the topic takes it.
 
         Cost:
             1 us.
+        """
+        size = DefaultRecordBatchBuilder.estimate_size_in_bytes(key, value, list((headers or {}).items()))
+        limit = self.of(topic)
+        return f"got a record of {size} bytes, expected at most {limit}" if size > limit else ""
+
+    def check(self, topic: str, key: bytes | None, value: bytes | None, headers: Mapping[str, bytes] | None) -> None:
+        """Compare a record with the limit of its topic.
 
         Raises:
             InvariantError: it is larger -> nothing was sent.  Everything that is written is bounded where it is made.
         """
-        size = DefaultRecordBatchBuilder.estimate_size_in_bytes(key, value, list((headers or {}).items()))
-        limit = self.of(topic)
-        if size > limit:
+        if excess := self.excess(topic, key, value, headers):
             raise InvariantError(
-                f"{topic}: got a record of {size} bytes, expected at most {limit}: this is a bug, please report it; "
-                "until it is fixed, raise `max_document_bytes` and `max.message.bytes` of the topic"
+                f"{topic}: {excess}: this is a bug, please report it; until it is fixed, raise `max_document_bytes` "
+                "and `max.message.bytes` of the topic"
             )
