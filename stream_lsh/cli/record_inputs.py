@@ -30,6 +30,10 @@ from stream_lsh.wire.record import LONGEST_SOURCE
 
 FORMATS = ("jsonl", "csv", "tsv", "parquet")
 _ROWS = 256
+_BUFFER_BYTES, _BATCH_BYTES, _COLUMN_BYTES = 1 << 16, 64 << 20, 512 << 20
+"""Of Parquet: what is read of a file at once, values that are in memory at once, and a column of a row group."""
+_LEAST_ROWS = 4
+"""Of a batch; one row at a time takes 80 us a row."""
 _ENDINGS = (".gz", ".zst", ".csv", ".tsv", ".tab", ".parquet", ".pq", ".jsonl", ".ndjson", ".json")
 
 
@@ -122,7 +126,7 @@ def read_records(
     Args:
         inputs: what to read.
         names: what the id, the source and the time are called.
-        max_bytes: of a line or row; Parquet is not held to it.
+        max_bytes: of a line or row; of Parquet a column of a row group may have 512 MB.
         encoding: of text.
 
     Raises:
@@ -225,10 +229,10 @@ def _parquet_parts(one: Input, make: RecordMaker) -> Iterator[RecordPart]:
         ) from None
     number = 0
     try:
-        with parquet.ParquetFile(one.path) as file:
+        with parquet.ParquetFile(one.path, buffer_size=_BUFFER_BYTES, pre_buffer=False) as file:
             total = max(1, file.metadata.num_rows)
             make.require(one.path, file.schema_arrow.names)
-            for batch in file.iter_batches(batch_size=_ROWS):
+            for batch in _batches(one.path, file):
                 part = RecordPart(one.path)
                 for row in batch.to_pylist():
                     number += 1
@@ -238,6 +242,29 @@ def _parquet_parts(one: Input, make: RecordMaker) -> Iterator[RecordPart]:
     except arrow.ArrowException as error:
         reason = str(error).partition("\n")[0]
         raise MalformedMessage("parquet", f"{one.path}: cannot be read as Parquet: {reason}") from None
+
+
+def _batches(path: str, file: Any) -> Iterator[Any]:
+    """The rows of a Parquet file, so many at a time that they fit the memory.
+
+    A buffer has pages read one by one; otherwise each column of a row group is read whole.  How large a cell is nobody
+    tells: it may be all of its column, and in a column with a dictionary one value may be in every row.
+
+    Raises:
+        MalformedMessage: a row group has a column that is too large.
+    """
+    for number in range(file.metadata.num_row_groups):
+        group = file.metadata.row_group(number)
+        columns = [group.column(at) for at in range(group.num_columns)]
+        size, name = max(((one.total_uncompressed_size, one.path_in_schema) for one in columns), default=(0, ""))
+        if size > _COLUMN_BYTES:
+            raise MalformedMessage(
+                "parquet",
+                f"{path}: row group {number} has {group.total_byte_size} bytes, {size} of them in the column {name!r}, "
+                f"expected at most {_COLUMN_BYTES} in a column: write the file with fewer rows in a row group",
+            )
+        rows = min(_ROWS, max(_LEAST_ROWS, _BATCH_BYTES // max(1, size)))
+        yield from file.iter_batches(batch_size=rows, row_groups=[number])
 
 
 def _take(part: RecordPart, line: int, make: RecordMaker, read: Any) -> None:

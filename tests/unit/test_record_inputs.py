@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
+from random import Random
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import zstandard
@@ -189,13 +190,25 @@ def test_files_that_are_not_there_and_folders_are_told_at_once(tmp_path: Path) -
 
 
 class _File:
-    """What `pyarrow.parquet.ParquetFile` has, with three rows."""
+    """What `pyarrow.parquet.ParquetFile` has, with three rows in two row groups."""
 
-    def __init__(self, path: str) -> None:
+    sizes = (100, 8 << 20)
+    """Of the largest column in each row group."""
+    rows_at_once: ClassVar[list[int]] = []
+
+    def __init__(self, path: str, *, buffer_size: int, pre_buffer: bool) -> None:
+        assert buffer_size
+        assert not pre_buffer
         if Path(path).read_bytes() != b"PAR1":
             raise _Error("Parquet magic bytes not found in footer.\nMore")
-        self.metadata = Namespace(num_rows=3)
+        self.metadata = Namespace(num_rows=3, num_row_groups=2, row_group=self._row_group)
         self.schema_arrow = Namespace(names=["id", "born", "paid", "raw", "more"])
+
+    def _row_group(self, number: int) -> Namespace:
+        columns = [
+            Namespace(path_in_schema=name, total_uncompressed_size=self.sizes[number]) for name in ("born", "id")
+        ]
+        return Namespace(num_columns=2, column=columns.__getitem__, total_byte_size=2 * self.sizes[number])
 
     def __enter__(self) -> "_File":
         return self
@@ -203,11 +216,11 @@ class _File:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def iter_batches(self, batch_size: int) -> Iterator[Any]:
-        assert batch_size > 0
+    def iter_batches(self, batch_size: int, row_groups: list[int]) -> Iterator[Any]:
+        self.rows_at_once.append(batch_size)
         first = {"id": 1.0, "born": date(1980, 1, 2), "paid": Decimal("1.50"), "raw": b"ab", "more": {"city": ["Bonn"]}}
-        yield Namespace(to_pylist=lambda: [first, {"id": None}])
-        yield Namespace(to_pylist=lambda: [{"id": "x", "born": datetime(2020, 1, 2, tzinfo=UTC)}])
+        last = {"id": "x", "born": datetime(2020, 1, 2, tzinfo=UTC)}
+        yield Namespace(to_pylist=lambda: [[first, {"id": None}], [last]][row_groups[0]])
 
 
 class _Error(Exception):
@@ -225,10 +238,36 @@ def test_parquet_is_read_with_pyarrow(tmp_path: Path, monkeypatch: pytest.Monkey
         Record("x", {"born": "2020-01-02T00:00:00+00:00"}),
     ]
     assert told == ["x.parquet:2 id"]
+    assert _File.rows_at_once == [256, 8], "64 MB of the largest column"
     with pytest.raises(ConfigError, match="got no column 'nr' for the id"):
         read(tmp_path / "x.parquet", id_column="nr")
     with pytest.raises(MalformedMessage, match=r"cannot be read as Parquet: Parquet magic bytes not found in footer.$"):
         read(written(tmp_path / "y.pq", b"?"))
+    monkeypatch.setattr(_File, "sizes", (100, (512 << 20) + 1))
+    too_large = "row group 1 has 1073741826 bytes, 536870913 of them in the column 'id', expected at most 536870912"
+    with pytest.raises(MalformedMessage, match=too_large):
+        read(tmp_path / "x.parquet")
+
+
+def test_a_large_row_group_of_parquet_is_not_read_at_once(tmp_path: Path) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    random, rows, path = Random(1), 40_000, tmp_path / "x.parquet"
+    columns = {"id": [str(row) for row in range(rows)], "text": [random.randbytes(250).hex() for _ in range(rows)]}
+    parquet.write_table(arrow.table(columns), path, row_group_size=rows)
+    parquet.write_table(arrow.table({"id": ["1"] * 400, "text": ["w" * 900_000] * 400}), tmp_path / "y.parquet")
+    before, peaks = arrow.default_memory_pool(), []
+    for name in ("x.parquet", "y.parquet"):
+        pool = arrow.proxy_memory_pool(before)
+        arrow.set_memory_pool(pool)
+        try:
+            inputs = find_record_inputs([str(tmp_path / name)], None)
+            parts = read_records(inputs, RecordNames.of(PROFILE), max_bytes=1000)
+            assert sum(len(part.records) for part in parts) in (rows, 400)
+        finally:
+            arrow.set_memory_pool(before)
+        peaks.append(pool.max_memory() >> 20)
+    assert peaks[0] < 8, "of 20 MB of random text"
+    assert peaks[1] < 200, "of 360 MB of one text that is stored once"
 
 
 def test_without_pyarrow_it_is_said_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
