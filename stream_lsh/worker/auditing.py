@@ -8,7 +8,7 @@ that the source does not hold any more; what is under way while a stream runs; w
 import json
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -148,16 +148,7 @@ async def audit(config: Config, pipeline: PipelineConfig) -> list[Finding]:
 async def messages_under_way(
     config: Config, pipeline: PipelineConfig, found: Mapping[str, FoundTopic], offsets: Mapping[TP, int]
 ) -> int:
-    """Messages that were not acknowledged and can still change a result; the word about event time alone cannot."""
-    scheme = fingerprint(stored_settings(pipeline))
-    says: dict[str, Any] = {
-        pipeline.internal_topic("bands"): lambda value: decode_bands(value, scheme).postings,
-        pipeline.internal_topic("candidates"): lambda value: decode_candidates(value, scheme).candidates,
-        pipeline.internal_topic("verifications"): lambda value: decode_verifications(value, scheme).verifications,
-        pipeline.internal_topic("edges"): lambda value: (
-            (frame := decode_edges(value, scheme)).retirements or frame.edges
-        ),
-    }
+    """Messages that were not acknowledged and can still change a result."""
     tps = [tp for name in read_topics(pipeline) if name in found for tp in partitions_of(name, found[name].partitions)]
     begins, ends = await bounds(config.kafka, tps)
     behind = {tp: max(begins[tp], offsets.get(tp, 0)) for tp in tps}
@@ -166,9 +157,30 @@ async def messages_under_way(
         return lag
     waiting = 0
     async for chunk in records(config.kafka, behind, ends):
-        decode = says.get(chunk[0].topic)
-        waiting += len(chunk) if decode is None else sum(bool(decode(record.value)) for record in chunk)
+        waiting += count_effective(pipeline, chunk[0].topic, [record.value for record in chunk])
     return waiting
+
+
+def count_effective(pipeline: PipelineConfig, topic: str, values: Sequence[bytes | None]) -> int:
+    """How many messages of a topic can change a result: event time, horizons and reports of lag alone cannot.
+
+    Raises:
+        StateError: a message between the steps cannot be read.
+    """
+    scheme = fingerprint(stored_settings(pipeline))
+    content: dict[str, Callable[[bytes | None], Iterable[object]]] = {
+        pipeline.internal_topic("bands"): lambda value: [decode_bands(value, scheme).postings],
+        pipeline.internal_topic("candidates"): lambda value: [decode_candidates(value, scheme).candidates],
+        pipeline.internal_topic("verifications"): lambda value: [decode_verifications(value, scheme).verifications],
+        pipeline.internal_topic("edges"): lambda value: (
+            (frame := decode_edges(value, scheme)).retirements,
+            frame.edges,
+            frame.pages,
+            frame.decisions,
+        ),
+    }
+    decode = content.get(topic)
+    return len(values) if decode is None else sum(any(decode(value)) for value in values)
 
 
 async def read_published(

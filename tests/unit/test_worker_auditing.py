@@ -1,13 +1,53 @@
 """What an audit judges and what it does not, without a broker."""
 
+import numpy as np
 import pytest
 
 from stream_lsh.config.model import PipelineConfig
-from stream_lsh.model import Document, make_ref
-from stream_lsh.worker.auditing import Doubts, Published, Source, compare
+from stream_lsh.ledger.decisions import Decision
+from stream_lsh.ledger.edges import Edge, End, edges_of
+from stream_lsh.ledger.page_counts import AsOf, PageCounts
+from stream_lsh.model import Document, Retirement, make_ref
+from stream_lsh.pipeline.batches import BandsFrame, CandidatesFrame, EdgesFrame, Mark, VerificationsFrame, Watermarks
+from stream_lsh.retention import Horizon
+from stream_lsh.wire.fingerprint import fingerprint
+from stream_lsh.wire.frames import Frame, encode
+from stream_lsh.worker.auditing import Doubts, Published, Source, compare, count_effective
+from stream_lsh.worker.state import stored_settings
 
 TEXT = "one two three four five six seven eight nine ten"
 ENDLESS = PipelineConfig(sources=("s",), retention_ms=None, threshold=0.5)
+
+
+EDGE = Edge(End("a", 1, 5, 1), End("b", 2, 5, 2), 0.9, 9, 10)
+PAGES = PageCounts(0, AsOf(3, 1), ["a.org"], np.array([1], np.uint32))
+NO_PAGES = PageCounts(0, AsOf(3, 1), [], np.array([], np.uint32), begins=True, ends=True)
+MARKS = Watermarks(0, (Mark(0, 1_000, False, 0, 1, 1),))
+
+
+@pytest.mark.parametrize(
+    ("topic", "frame", "count"),
+    [
+        ("edges", EdgesFrame(edges=edges_of([EDGE])), 1),
+        ("edges", EdgesFrame(retirements=(Retirement("a", 1, 5, 0, deleted=False, keep_until_ms=5),)), 1),
+        ("edges", EdgesFrame(decisions=(Decision("a", "b", "same", 7),)), 1),
+        ("edges", EdgesFrame(pages=PAGES), 1),
+        ("edges", EdgesFrame(pages=NO_PAGES), 1),
+        ("edges", EdgesFrame(pages=PAGES, watermarks=MARKS), 1),
+        ("edges", EdgesFrame(watermarks=MARKS), 0),
+        ("bands", BandsFrame(lag=7), 0),
+        ("bands", BandsFrame(horizon=Horizon(5)), 0),
+        ("candidates", CandidatesFrame(watermarks=MARKS), 0),
+        ("verifications", VerificationsFrame(watermarks=MARKS), 0),
+    ],
+)
+def test_a_message_is_under_way_if_it_can_change_a_result(topic: str, frame: Frame, count: int) -> None:
+    value = encode(frame, fingerprint(stored_settings(ENDLESS)))
+    assert count_effective(ENDLESS, ENDLESS.internal_topic(topic), [value]) == count
+
+
+def test_what_users_write_is_under_way_whatever_it_is() -> None:
+    assert count_effective(ENDLESS, "s", [b"?", None]) == 2
 
 
 def source_of(*documents: Document, span_ms: int | None = None) -> Source:
