@@ -49,6 +49,9 @@ class Contents(Protocol):
             horizon: of the table, which has passed them.
         """
 
+    def acknowledge(self, offset: int, ids: Sequence[str]) -> None:
+        """The table drops the markers of these ids: no message of the source below this offset is read again."""
+
 
 class MemoryContents:
     """Contents in memory.
@@ -104,6 +107,9 @@ class MemoryContents:
             self._texts[row] = ""
         for row in rows.tolist() if self._abouts else ():
             self._abouts[row] = NO_ABOUT
+
+    def acknowledge(self, offset: int, ids: Sequence[str]) -> None:
+        """Markers have no contents."""
 
 
 def gather(chunks: Sequence[np.ndarray], out: np.ndarray, rows: I64) -> np.ndarray:

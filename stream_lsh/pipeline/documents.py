@@ -3,11 +3,9 @@
 Texts and signatures are elsewhere, see `contents`: in memory, or on disk.
 
 Only the newest version of an id is here, so a ref that is not found is stale.  Beside live versions the table keeps
-*markers*, which hold no text: tombstones, and versions that have expired while an older one of their id has not; both
-until no replay can bring back a version that they replaced.
+*markers*, which hold no text: tombstones, and versions that have expired while an older one of their id has not.  They
+are dropped once a record states that their messages are acknowledged and not read again (docs/adr/0029).
 """
-
-import heapq
 
 import numpy as np
 
@@ -15,9 +13,11 @@ from stream_lsh.abouts import Abouts, in_full, told
 from stream_lsh.arrays import I64, U64, Bools
 from stream_lsh.model import NO_ABOUT, About, make_ref, ref_offset, ref_partition
 from stream_lsh.pipeline.contents import CHUNK, CHUNK_BITS, Contents, MemoryContents, gather
+from stream_lsh.pipeline.oldest_refs import OldestRefs
 from stream_lsh.pipeline.pages import SitePages
 from stream_lsh.pipeline.record_counts import RecordCounts
 from stream_lsh.pipeline.records import DocumentsRecord
+from stream_lsh.pipeline.replayable import Replayable
 from stream_lsh.pipeline.shards import ShardedDict, by_ref_shard, ref_shard, text_shard
 from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.pipeline.versions import FREE, LIVE, MARKER, META, Retired, Version, Versions, refs_in_order
@@ -39,6 +39,7 @@ class DocumentTable:
 
     Attributes:
         horizon: what has been dropped.
+        acknowledged: the offset of the source below which no message is read again, as the records state it.
         pages, counts: as above.
 
     Cost:
@@ -64,9 +65,10 @@ class DocumentTable:
         self._free: list[int] = []
         self._row_by_id = ShardedDict(text_shard)
         self._row_by_ref = ShardedDict(ref_shard)
-        self._retired: dict[int, Retired] = {}
-        self._heap: list[int] | None = None  # live refs and some that were; only where `floor` is asked for
+        self._oldest = OldestRefs()
+        self._replayable = Replayable()
         self.horizon = Horizon()
+        self.acknowledged = 0
 
     def __len__(self) -> int:
         """Live versions."""
@@ -121,7 +123,7 @@ class DocumentTable:
 
     def retired_by(self, row: int) -> Retired | None:
         """What the version of a row retired, None if it was the first of its id."""
-        return self._retired.get(row)
+        return self._replayable.retired.get(row)
 
     def newest_ms(self, offset: int) -> int:
         """The greatest event time of the live versions below an offset of the source."""
@@ -151,7 +153,7 @@ class DocumentTable:
         are watched, some 30 us where values are counted.
         """
         table, count = cls(slots, contents, pages, counts), len(versions.ids)
-        table._ids, table._retired = versions.ids, versions.retired
+        table._ids = versions.ids
         for start in range(0, count, CHUNK):
             stored = versions.meta[start : start + CHUNK]
             meta = np.zeros(CHUNK, META)
@@ -172,20 +174,28 @@ class DocumentTable:
                 pages.restore(rows, table.abouts(rows))
             if counts is not None:
                 counts.restore(rows, table.texts(rows))
+        rows = np.union1d(np.flatnonzero(versions.meta["state"] == MARKER), np.array([*versions.retired], np.int64))
+        at = zip(versions.meta["ref"][rows].tolist(), rows.tolist(), strict=True)
+        table._replayable = Replayable(versions.retired, at)
+        table._acknowledge(versions.acknowledged)
         table.expire(versions.horizon)
         return table
 
     def apply(self, record: DocumentsRecord) -> Bools:
         """Store versions, each in place of the lower refs of its id; a higher ref that is there stays.
 
-        All refs of a table lie on one source partition, and an id stands in a record once.
+        All refs of a table lie on one source partition, and an id stands in a record once.  A record that states less
+        than one before it is of an earlier owner, and may have what was deleted since: see `acknowledged`.
 
         Returns:
             bool[n], which of them were stored.
         """
         rows = np.empty(len(record), np.int64)
-        live = record.live.tolist()
+        live, is_late = record.live.tolist(), record.acknowledged < self.acknowledged
         for position, (id, ref) in enumerate(zip(record.ids, record.refs.tolist(), strict=True)):
+            if is_late and ref_offset(ref) < self.acknowledged:
+                rows[position] = -1
+                continue
             row = self._row_by_id.get(id)
             if row is None:
                 row = self._new_row(id)
@@ -195,19 +205,21 @@ class DocumentTable:
                     rows[position] = -1
                     continue
                 self._row_by_ref.pop(known)
-                self._retired.pop(row, None)
-            if live[position]:
+                self._replayable.retired.pop(row, None)
+            if not live[position]:
+                self._replayable.add(ref, row)
+            else:
                 self._row_by_ref[ref] = row
-                if self._heap is not None:
-                    heapq.heappush(self._heap, ref)
+                self._oldest.add(ref)
             rows[position] = row
         self._write(record, rows)
         self._contents.put(rows, record)
         for watching in self._watching:
             watching.put(rows, record)
-        self._keep_retired(record, rows)
-        if self._heap is not None and len(self._heap) > 2 * len(self) + CHUNK:
-            self._heap = None
+        self._replayable.add_retired(record, rows)
+        self._oldest.tidy(len(self))
+        if record.acknowledged > self.acknowledged:
+            self._acknowledge(record.acknowledged)
         return rows >= 0
 
     def _new_row(self, id: str) -> int:
@@ -237,24 +249,28 @@ class DocumentTable:
             time_ms, ref = self._least[chunk]
             self._least[chunk] = min(time_ms, int(record.times[at].min())), min(ref, int(record.refs[at].min()))
 
-    def _keep_retired(self, record: DocumentsRecord, rows: I64) -> None:
-        of = record.retired_rows
-        if not of.size:
-            return
-        for position in sorted(set(of.tolist())):
-            if rows[position] >= 0:
-                first, last = np.searchsorted(of, (position, position + 1))
-                self._retired[int(rows[position])] = Retired(
-                    record.retired_refs[first:last].copy(), record.retired_buckets[first:last].copy()
-                )
-
     # -- forgetting
 
-    def acknowledge(self, offset: int) -> None:
-        """Forget what versions below this offset of the source retired: only a replay of these asks for it."""
-        rows = np.fromiter(self._retired, np.int64, len(self._retired))
-        for row in rows[(self._refs(rows) & _OFFSET_MASK) < offset].tolist() if rows.size else ():
-            del self._retired[row]
+    def _acknowledge(self, offset: int) -> None:
+        """Drop the markers below this offset of the source, and what versions below it retired."""
+        self.acknowledged, ids = offset, list[str]()
+        for ref, row in self._replayable.take_below(offset):
+            meta, at = self._meta[row >> CHUNK_BITS], row & (CHUNK - 1)
+            if int(meta["ref"][at]) != ref or meta["state"][at] == FREE:
+                continue
+            self._replayable.retired.pop(row, None)
+            if meta["state"][at] == MARKER:
+                ids.append(self._free_row(row))
+                meta["state"][at] = FREE
+        self._contents.acknowledge(offset, ids)
+
+    def _free_row(self, row: int) -> str:
+        """The row is used again for another id; returns the one that it had."""
+        id, self._ids[row] = self._ids[row], ""
+        self._row_by_id.pop(id)
+        self._replayable.retired.pop(row, None)
+        self._free.append(row)
+        return id
 
     def expire(self, horizon: Horizon) -> int:
         """Drop what the horizon has passed; returns how many versions are not live any more.
@@ -279,20 +295,17 @@ class DocumentTable:
 
     def _expire_chunk(self, chunk: int, ids: list[str]) -> I64:
         """The rows of a chunk that are not live any more; `ids` gets those that are not known any more."""
-        meta, start = self._meta[chunk], chunk << CHUNK_BITS
-        time_ms = self.horizon.time_ms
+        meta, start, time_ms = self._meta[chunk], chunk << CHUNK_BITS, self.horizon.time_ms
         used, live = meta["state"] != FREE, meta["state"] == LIVE
         gone = used & ((meta["keep"] < time_ms) | (meta["ref"] < self._floor_ref(self._least[chunk][1])))
+        gone |= live & (meta["time"] < time_ms) & ((meta["ref"] & _OFFSET_MASK) < self.acknowledged)
         fading = live & ~gone & (meta["time"] < time_ms)
         at = np.flatnonzero((gone & live) | fading)
         for ref in meta["ref"][at].tolist():
             self._row_by_ref.pop(ref)
-        for row in (np.flatnonzero(gone) + start).tolist():
-            ids.append(self._ids[row])
-            self._row_by_id.pop(self._ids[row])
-            self._ids[row] = ""
-            self._retired.pop(row, None)
-            self._free.append(row)
+        ids += map(self._free_row, (np.flatnonzero(gone) + start).tolist())
+        for row in np.flatnonzero(fading).tolist():
+            self._replayable.add(int(meta["ref"][row]), start + row)
         meta["state"][gone] = FREE
         meta["state"][fading] = MARKER
         used &= ~gone
@@ -314,18 +327,7 @@ class DocumentTable:
         Cost: O(log n) for each version beyond the limit; one pass over all of them the first time.
         """
         excess = len(self) - limit
-        if excess <= 0:
-            return 0
-        if self._heap is None:
-            self._heap = sorted(self._row_by_ref)  # an ascending list is a heap
-        oldest: list[int] = []
-        while len(oldest) <= excess:
-            ref = heapq.heappop(self._heap)
-            if ref in self._row_by_ref and oldest[-1:] != [ref]:
-                oldest.append(ref)
-        for ref in oldest:
-            heapq.heappush(self._heap, ref)
-        return ref_offset(oldest[excess])
+        return 0 if excess <= 0 else ref_offset(self._oldest.after(excess, self._row_by_ref))
 
     # -- copies
 
@@ -348,22 +350,21 @@ class DocumentTable:
         rows = np.fromiter(self._row_by_id.values(), np.int64, self.entries)
         at = np.empty(len(self._ids), np.int64)
         at[rows] = np.arange(rows.size)
-        retired = {int(at[row]): retired for row, retired in self._retired.items()}
-        return Versions(list(self._row_by_id), self._meta_of(rows), retired, self.horizon, self._row_by_id.sizes)
+        retired = {int(at[row]): retired for row, retired in self._replayable.retired.items()}
+        meta, shards = self._meta_of(rows), self._row_by_id.sizes
+        return Versions(list(self._row_by_id), meta, retired, self.horizon, self.acknowledged, shards)
 
-    def snapshot(self, bands: int, acknowledged: int = 0) -> DocumentsRecord:
+    def snapshot(self, bands: int) -> DocumentsRecord:
         """Everything as one record, ascending by ref; equal tables have equal snapshots.  Arguments as for `copy`."""
-        return self.copy(*self.in_order(), bands, acknowledged)
+        return self.copy(*self.in_order(), bands)
 
-    def copy(self, refs: U64, rows: I64, bands: int, acknowledged: int = 0) -> DocumentsRecord:
+    def copy(self, refs: U64, rows: I64, bands: int) -> DocumentsRecord:
         """Versions and markers as a record that can stand for those that they came in.
 
         Args:
             refs: uint64[n], as `in_order` gave them, now or earlier.
             rows: int64[n], the row of each; one that holds another ref by now is left out.
             bands: width of the retired buckets, for a table that has none.
-            acknowledged: what versions below this offset of the source retired is left out: that is needed only where
-                they are replayed.
         """
         meta = self._meta_of(rows)
         same = (meta["ref"] == refs) & (meta["state"] != FREE)
@@ -376,8 +377,7 @@ class DocumentTable:
             at, found = np.flatnonzero(live).tolist(), in_full(self.abouts(rows[live]), int(live.sum()))
             for position, text, about in zip(at, self.texts(rows[live]), found, strict=True):
                 texts[position], abouts[position] = text, about
-        replayed = np.flatnonzero((meta["ref"] & _OFFSET_MASK) >= acknowledged).tolist()
-        retired = [(i, r) for i in replayed if (r := self._retired.get(int(rows[i]))) is not None]
+        retired = [(i, r) for i, row in enumerate(rows.tolist()) if (r := self.retired_by(row)) is not None]
         return DocumentsRecord(
             ids=self.ids(rows),
             refs=meta["ref"],
@@ -392,6 +392,7 @@ class DocumentTable:
             retired_buckets=np.concatenate([r.buckets for _, r in retired] or [np.empty((0, bands), np.uint64)]),
             horizon=self.horizon,
             abouts=told(abouts),
+            acknowledged=self.acknowledged,
         )
 
     def _meta_of(self, rows: I64) -> np.ndarray:

@@ -185,7 +185,15 @@ class LocalPipeline:
         horizon = self.settler.ledger.horizon
         arrivals = Arrivals(0, offsets, documents)
         span_ms = self.limits.segment_span_ms
-        signed = sign(arrivals, self.documents, self.scheme, horizon, segment_span_ms=span_ms, presigned=presigned)
+        signed = sign(
+            arrivals,
+            self.documents,
+            self.scheme,
+            horizon,
+            segment_span_ms=span_ms,
+            presigned=presigned,
+            acknowledged=offsets.start,
+        )
         self.counts.documents += len(documents)
         self.counts.signed += signed.counts
         candidates = None

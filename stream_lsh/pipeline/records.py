@@ -31,6 +31,7 @@ class DocumentsRecord:
         retired_buckets: uint64[m, bands + 1], the buckets it stood in; all 0 for one without shingles.
         horizon: what sign knew to be forgotten.
         abouts: what stories tell of each.
+        acknowledged: versions below this offset of the source will not be read again.
     """
 
     ids: Sequence[str]
@@ -46,6 +47,7 @@ class DocumentsRecord:
     retired_buckets: U64
     horizon: Horizon
     abouts: Abouts = ()
+    acknowledged: int = 0
 
     def __len__(self) -> int:
         return self.refs.size

@@ -6,13 +6,15 @@ what its table does, a *pass* copies the table to the log's end, in *slices* bet
 is written meanwhile: no batch waits for it, and a log that nobody writes to does not move (docs/adr/0015).
 
     due      the log holds more than `TIMES` what is live, and some
-    begun    everything before this offset of the log is in the table
+    begun    everything before the first slice is in the table
     slices   sent by whoever writes the log, between two batches: a copy never comes behind a newer version
     over     all slices have been delivered: the log may be trimmed to where the pass began
 
 A crash or a rebalance ends a pass; the next owner begins another one when it is due.
 
-`documents`: a copy is a record like any other, and none replaces a higher ref, so copies may come twice or late.
+`documents`: a copy is a record like any other, and none replaces a higher ref, so copies may come twice or late.  The
+log begins with the first slice, which states what is acknowledged: a reader needs that to recognise a late record of an
+earlier owner where the marker that it contradicts has been dropped (docs/adr/0029).
 
 `buckets`: the order of postings along a bucket matters (docs/adr/0003), and copies of what is old lie behind what came
 meanwhile.  So its passes have marks: a record with which a pass begins, slices that name the offset of that record, and
@@ -60,11 +62,10 @@ class DocumentsPasses:
     def __init__(self, least: int = LEAST_VERSIONS, slice_versions: int = _SLICE_VERSIONS) -> None:
         self.least, self._slice_versions = least, slice_versions
         self._order: tuple[U64, I64] | None = None
-        self._began = self._next = self._owed = self._under_way = 0
+        self._began: int | None = None
+        self._next = self._owed = self._under_way = 0
 
-    def slices(
-        self, table: DocumentTable, log: LogHead, written: int, acknowledged: int, bands: int
-    ) -> Iterator[DocumentsRecord]:
+    def slices(self, table: DocumentTable, log: LogHead, written: int, bands: int) -> Iterator[DocumentsRecord]:
         """What is to be appended now, between two batches of sign; each is sent before the next one is taken.
 
         The caller tells in how many records a slice is `sent`, and of each that it was `delivered`.
@@ -73,35 +74,43 @@ class DocumentsPasses:
             table: of the partition; all of it has been delivered.
             log: up to the last of them; where a pass begins, it begins a run.
             written: entries of the batch that was written last.
-            acknowledged: what versions below this offset of the source retired is not copied.
             bands: width of the retired buckets.
         """
         if self._order is None:
             if log.entries <= self.least + TIMES * table.entries:
                 return
-            self._order, self._began, self._next, self._owed = table.in_order(), log.end, 0, 0
+            self._order, self._began, self._next, self._owed = table.in_order(), None, 0, 0
             log.begin_run()
         refs, rows = self._order
         self._owed += PACE * written
-        while self._owed > 0 and self._next < refs.size:
+        while self._owed > 0 and (self._next < refs.size or self._next == 0):
             at = slice(self._next, self._next + self._slice_versions)
             self._next = at.stop
-            copied = table.copy(refs[at], rows[at], bands, acknowledged)
+            copied = table.copy(refs[at], rows[at], bands)
             self._owed -= len(copied)
-            if len(copied):
+            if len(copied) or at.start == 0:  # the log will begin with the first one, even where nothing is live
                 yield copied
+
+    def acknowledged(self, table: DocumentTable, committed: int) -> int:
+        """What the next record of sign states as acknowledged, where this offset of the source is committed.
+
+        It stays while a pass is under way: the log will begin with the first slice of it, and a marker that the pass
+        has not copied must not be dropped under a later statement.
+        """
+        return table.acknowledged if self._order is not None else max(table.acknowledged, committed)
 
     def sent(self, records: int) -> None:
         """So many records are on their way into the log."""
         self._under_way += records
 
-    def delivered(self) -> None:
-        """One of them is in the log."""
+    def delivered(self, offset: int) -> None:
+        """One of them is in the log, at this offset."""
         self._under_way -= 1
+        self._began = offset if self._began is None else self._began
 
     def take_over(self) -> int | None:
-        """Where the pass began that is over now; None if there is none.  It is told once."""
-        if self._order is None or self._next < self._order[0].size or self._under_way:
+        """The offset of the first slice of a pass that is over now, once; None if there is none."""
+        if self._order is None or self._began is None or self._next < self._order[0].size or self._under_way:
             return None
         self._order = None
         return self._began

@@ -199,9 +199,13 @@ def sign(
     *,
     segment_span_ms: int | None = None,
     presigned: Signatures | None = None,
+    acknowledged: int = 0,
 ) -> Signed:
     """`prepare` a batch and store it at once; `documents` is changed."""
-    prepared = prepare(arrivals, documents, scheme, horizon, segment_span_ms=segment_span_ms, presigned=presigned)
+    span, stated = segment_span_ms, acknowledged
+    prepared = prepare(
+        arrivals, documents, scheme, horizon, segment_span_ms=span, presigned=presigned, acknowledged=stated
+    )
     return prepared.store(documents)
 
 
@@ -213,6 +217,7 @@ def prepare(
     *,
     segment_span_ms: int | None = None,
     presigned: Signatures | None = None,
+    acknowledged: int = 0,
 ) -> "Prepared":
     """Compute everything that a batch stores and sends.
 
@@ -223,6 +228,7 @@ def prepare(
         horizon: what is forgotten; a version that it has passed retires its predecessor and is not posted.
         segment_span_ms: the stretch of event time within which a byte-equal text is no new version; None: any.
         presigned: signatures of all `arrivals`, one each, if they were made elsewhere; that of a delete is not read.
+        acknowledged: no message of the partition below this offset is read again; at least what the table states.
 
     Guarantees:
         changes nothing: after an exception the batch, or a part of it, may be prepared again.
@@ -232,7 +238,8 @@ def prepare(
         plan.take(make_ref(arrivals.partition, offset), document)
     signatures = scheme.sign(plan.texts) if presigned is None else _picked(presigned, plan.positions)
     buckets = _Buckets(plan, documents, scheme, signatures)
-    return Prepared(plan, buckets, _record(plan, signatures, buckets, scheme, horizon), horizon)
+    record = _record(plan, signatures, buckets, scheme, horizon, acknowledged=max(acknowledged, documents.acknowledged))
+    return Prepared(plan, buckets, record, horizon)
 
 
 def _picked(presigned: Signatures, positions: Sequence[int]) -> Signatures:
@@ -296,16 +303,15 @@ class Prepared:
 
         An exception may leave the table with versions that no changelog has: drop it, and recover it.
         """
-        plan, buckets, record = self.plan, self.buckets, self.record
-        if record is not None:
-            documents.apply(record)
-        return Signed(
-            record, _postings(plan, buckets), _retirements(plan, buckets, documents, self.horizon), plan.counts
-        )
+        plan, buckets = self.plan, self.buckets
+        if self.record is not None:
+            documents.apply(self.record)
+        retirements = _retirements(plan, buckets, documents, self.horizon)
+        return Signed(self.record, _postings(plan, buckets), retirements, plan.counts)
 
 
 def _record(
-    plan: _Plan, signatures: Signatures, buckets: _Buckets, scheme: Scheme, horizon: Horizon
+    plan: _Plan, signatures: Signatures, buckets: _Buckets, scheme: Scheme, horizon: Horizon, *, acknowledged: int
 ) -> DocumentsRecord | None:
     """The versions that are new; None if there are none."""
     stored = {id: new for id, new in plan.newest.items() if not new.replayed}
@@ -336,6 +342,7 @@ def _record(
         retired_buckets=np.concatenate([part.buckets for part in retired]),
         horizon=horizon,
         abouts=told([new.document.about if new.live else NO_ABOUT for new in versions]),
+        acknowledged=acknowledged,
     )
 
 
@@ -368,10 +375,7 @@ def _postings(plan: _Plan, buckets: _Buckets) -> Postings | None:
 
 
 def _retirements(plan: _Plan, buckets: _Buckets, documents: DocumentTable, horizon: Horizon) -> tuple[Retirement, ...]:
-    """One for every id of which a version is retired, in the order of arrival.
-
-    Where a document is made again after a delete, the tombstone has retired all that there was.
-    """
+    """One for every id of which a version is retired, in the order of arrival; a tombstone retired all before it."""
     ids = [id for id in plan.newest if id in buckets.retired or id in plan.again]
     ids += sorted(plan.again - plan.newest.keys())
     if not ids:

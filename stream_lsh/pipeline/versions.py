@@ -37,6 +37,7 @@ class Versions(NamedTuple):
         meta: META[n], no row free.
         retired: by position.
         horizon: what has been dropped.
+        acknowledged: the offset of the source below which no message is read again.
         shards: where the ids lie shard by shard, how many each has.
     """
 
@@ -44,6 +45,7 @@ class Versions(NamedTuple):
     meta: np.ndarray
     retired: dict[int, Retired]
     horizon: Horizon
+    acknowledged: int = 0
     shards: tuple[int, ...] | None = None
 
 

@@ -238,6 +238,7 @@ def cut_documents(record: DocumentsRecord, limit: int = FRAME_BYTES) -> list[Doc
                 retired_buckets=record.retired_buckets[of_start:of_stop],
                 horizon=record.horizon,
                 abouts=record.abouts[start:stop],
+                acknowledged=record.acknowledged,
             )
         )
     return out

@@ -9,7 +9,7 @@
     VERIFICATIONS   VERIFICATIONS  WATERMARKS  ABOUTS
     EDGES           RETIREMENTS  EDGES  WATERMARKS  ABOUTS  PAGE_COUNTS, and SIZES of the edges where the measure tells
                     them
-    DOCUMENTS       DOCUMENTS!  HORIZON!  ABOUTS
+    DOCUMENTS       DOCUMENTS!  HORIZON!  ABOUTS  ACKNOWLEDGED
 
 With WATERMARKS go MARK_NUMBERS.
 """
@@ -51,6 +51,7 @@ from stream_lsh.wire.sections import (
     get_retirements,
     get_verifications,
     put_abouts,
+    put_acknowledged,
     put_candidates,
     put_documents,
     put_edges,
@@ -63,6 +64,7 @@ from stream_lsh.wire.sections import (
     put_retirements,
     put_verifications,
     take_abouts,
+    take_acknowledged,
     take_watermarks,
 )
 
@@ -111,6 +113,7 @@ def encode(frame: Frame, fingerprint: int) -> bytes:
             put_documents(writer, frame)
             put_horizon(writer, frame.horizon)
             put_abouts(writer, frame.abouts)
+            put_acknowledged(writer, frame.acknowledged)
             return writer.message(Message.DOCUMENTS, fingerprint)
         case _:  # pragma: no cover - mypy proves it
             assert_never(frame)
@@ -205,9 +208,9 @@ def decode_documents(data: bytes | None, fingerprint: int, inflate_limit: int = 
     reader = found.pop(Section.DOCUMENTS)
     record = get_documents(reader, horizon, inflate_limit)
     reader.finish()
-    said = take_abouts(found, len(record))
+    abouts, acknowledged = take_abouts(found, len(record)), take_acknowledged(found)
     expect_no_more(found)
-    return replace(record, abouts=said) if said else record
+    return replace(record, abouts=abouts, acknowledged=acknowledged) if abouts or acknowledged else record
 
 
 def _abouts_of(frame: EdgesFrame) -> Abouts:

@@ -99,6 +99,7 @@ class Section(IntEnum):
     EVIDENCE = 29
     DECISIONS = 30
     LAG = 31
+    ACKNOWLEDGED = 32
 
 
 _HEADER = Struct("<4sBBHQII")

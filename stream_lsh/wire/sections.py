@@ -19,6 +19,7 @@
     HORIZON         i64 time, u32 n, u32 0 | floors i64[n]
     PASS            i64 began, u8 ended, 7 zeros
     LAG             u64 bytes
+    ACKNOWLEDGED    u64 offset; it is there only where it is not 0
     DOCUMENTS       u32 n, u32 m, u32 slots, u32 width | refs u64[n] | times i64[n] | keep_until i64[n] |
                     digests u64[n] | live u8[n] | signatures u32[n*slots] | retired_rows u32[m], ascending |
                     retired_refs u64[m] | retired_buckets u64[m*width] | ids strings[n] | texts texts[n]
@@ -65,7 +66,7 @@ _ORIGIN = Struct("<iI")
 _MARK = Struct("<qqiB3x")
 _HORIZON = Struct("<qII")
 _PASS = Struct("<q?7x")
-_LAG = Struct("<Q")
+_LAG = _ACKNOWLEDGED = Struct("<Q")
 _PAGE_COUNTS = Struct("<Iiqq??6x")
 
 
@@ -326,6 +327,19 @@ def get_lag(reader: Reader) -> int:
     """The section LAG."""
     (lag,) = reader.fields(_LAG)
     return int(lag)
+
+
+def put_acknowledged(writer: Writer, offset: int) -> None:
+    """The section ACKNOWLEDGED, where there is anything to state."""
+    if offset:
+        writer.begin(Section.ACKNOWLEDGED)
+        writer.raw(_ACKNOWLEDGED.pack(offset))
+        writer.end()
+
+
+def take_acknowledged(found: dict[int, Reader]) -> int:
+    """The section ACKNOWLEDGED; 0 where there is none."""
+    return int((take(found, Section.ACKNOWLEDGED, lambda reader: reader.fields(_ACKNOWLEDGED)) or (0,))[0])
 
 
 def put_pass(writer: Writer, copied: Pass) -> None:

@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from itertools import chain
 from typing import Any, TypeVar
 
+from faust.types import TP
+
 from stream_lsh.config.message_sizes import most_retired
 from stream_lsh.errors import StateError, UnusableDocument
 from stream_lsh.model import Document, make_ref
@@ -104,12 +106,12 @@ class PipelineAgents:
         """Sign some arrivals of a batch, and deliver what follows; returns those that could be signed."""
         documents.in_hand = True
         try:
-            prepared = self._prepared(arrivals, documents)
+            prepared = self._prepared(batch.tp, arrivals, documents)
         except Exception as error:
             if not is_rejected(error, self._state):
                 raise
             arrivals = await self._signable(arrivals, batch.records, deliveries)
-            prepared = self._prepared(arrivals, documents)
+            prepared = self._prepared(batch.tp, arrivals, documents)
         signed = prepared.store(documents.table)  # an exception from here on leaves the table ahead of its changelog
         if signed.record is not None:
             await asyncio.gather(*await self._logs.documents(batch.partition, signed.record))
@@ -117,7 +119,7 @@ class PipelineAgents:
         self._state.counts.signed += signed.counts
         await asyncio.gather(*await self._announce(signed))
         if signed.record is not None:
-            deliveries += await self._logs.copied_documents(batch.tp, documents, signed.record)
+            deliveries += await self._logs.copied_documents(batch.partition, documents, signed.record)
             if documents.shadow is not None:
                 documents.shadow.take(signed.record, documents.table)
         return arrivals
@@ -257,9 +259,10 @@ class PipelineAgents:
         except StateError as error:
             raise located(error, f"{record.topic}, partition {record.partition}", record.offset) from error
 
-    def _prepared(self, arrivals: Arrivals, documents: Documents) -> Prepared:
+    def _prepared(self, tp: TP, arrivals: Arrivals, documents: Documents) -> Prepared:
         table, span_ms = documents.table, self._state.limits.segment_span_ms
-        return prepare(arrivals, table, self._state.scheme, table.horizon, segment_span_ms=span_ms)
+        stated = documents.passes.acknowledged(table, self._app.committed_offset(tp) or 0)
+        return prepare(arrivals, table, self._state.scheme, table.horizon, segment_span_ms=span_ms, acknowledged=stated)
 
     async def _signable(self, arrivals: Arrivals, records: Iterable[Any], deliveries: Deliveries) -> Arrivals:
         """The arrivals without the documents that cannot be signed even alone, which go to the dead letters."""

@@ -141,22 +141,14 @@ class Upkeep:
         return {tp: offset for tp, offset in needed.items() if offset}
 
     async def follow(self) -> None:
-        """Forget what is acknowledged, and of what is followed what the changelogs have no more; save what is due."""
+        """Forget of what is followed what the changelogs have no more; save what is due."""
         while True:
             await asyncio.sleep(self.trim_seconds)
             for state in self._pipelines.values():
-                if self.at_work:
-                    self._acknowledge(state)
                 if self.at_work and (followed := state.followed()):
                     await self._forget_trimmed(followed)
                     state.end_waiting(self._app.consumer.highwater)
                     await state.save_followed()
-
-    def _acknowledge(self, state: PipelineState) -> None:
-        """Forget what only a replay of messages that are acknowledged would ask for."""
-        for partition, documents in state.documents.held().items():
-            committed = self._app.committed_offset(TP(state.config.documents_topic, partition))
-            documents.table.acknowledge(committed or 0)
 
     async def _forget_trimmed(self, followed: Mapping[TP, Changelogged[Any]]) -> None:
         try:

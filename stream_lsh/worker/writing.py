@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
-from faust.types import TP
 
 from stream_lsh.pipeline.batches import BandsFrame
 from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord
@@ -45,27 +44,26 @@ class Changelogs:
         taken, state = self._state.taken_documents, self._state.documents[partition]
         return [await self._document(partition, part, taken(state, part)) for part in cut_documents(record)]
 
-    async def copied_documents(self, tp: TP, documents: Documents, record: DocumentsRecord) -> Deliveries:
-        """The slices that are due behind a record which sign has written of a batch of `tp`, and that is delivered."""
-        partition, passes, states = tp.partition, documents.passes, self._state.documents
+    async def copied_documents(self, partition: int, documents: Documents, record: DocumentsRecord) -> Deliveries:
+        """The slices that are due behind a record which sign has written, and that is delivered."""
+        passes, states = documents.passes, self._state.documents
         deliveries = Deliveries()
         if states.held().get(partition) is not documents:
             return deliveries  # the partition was taken away meanwhile, and the pass ends with the state
-        acknowledged, bands = self._app.committed_offset(tp) or 0, record.retired_buckets.shape[1]
         log, written = states.head(partition), extent_of_documents(record).entries
-        for copied in passes.slices(documents.table, log, written, acknowledged, bands):
+        for copied in passes.slices(documents.table, log, written, record.retired_buckets.shape[1]):
             parts = cut_documents(copied)
             passes.sent(len(parts))
             for part in parts:
                 # What is on disk has these versions already.
                 taken = self._state.taken_documents(documents, part, np.zeros(len(part), np.bool_))
                 deliveries.append(await self._document(partition, part, taken))
-                _when_stored(deliveries[-1], lambda _: self._document_copied(partition, documents))
+                _when_stored(deliveries[-1], lambda offset: self._document_copied(partition, documents, offset))
         self._trim_documents(partition, documents)
         return deliveries
 
-    def _document_copied(self, partition: int, documents: Documents) -> None:
-        documents.passes.delivered()
+    def _document_copied(self, partition: int, documents: Documents, offset: int) -> None:
+        documents.passes.delivered(offset)
         self._trim_documents(partition, documents)
 
     def _trim_documents(self, partition: int, documents: Documents) -> None:

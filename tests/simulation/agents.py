@@ -70,7 +70,14 @@ def sign_agent(worker: "Worker", partition: int, position: int) -> Iterator[Writ
         taken = {offset: broker.at("source", partition, offset).value for offset in range(position, stop)}
     documents, state = list(taken.values()), worker.partitions[partition]
     arrivals = Arrivals(partition, list(taken), documents)
-    signed = sign(arrivals, state.documents, setup.scheme, state.documents.horizon, segment_span_ms=1)
+    signed = sign(
+        arrivals,
+        state.documents,
+        setup.scheme,
+        state.documents.horizon,
+        segment_span_ms=1,
+        acknowledged=state.documents_passes.acknowledged(state.documents, state.confirmed),
+    )
     if signed.record is not None:
         for record in cut_documents(signed.record, setup.limit):
             yield "documents-changelog", partition, None, record
@@ -95,14 +102,14 @@ def _copied_documents(worker: "Worker", partition: int, record: DocumentsRecord)
     setup, broker, state = worker.setup, worker.broker, worker.partitions[partition]
     passes, log = state.documents_passes, state.log_head(broker, "documents-changelog")
     written = extent_of_documents(record).entries
-    acknowledged = broker.committed["sign", partition]
-    for copied in passes.slices(state.documents, log, written, acknowledged, setup.scheme.width):
+    for copied in passes.slices(state.documents, log, written, setup.scheme.width):
         if "a log is trimmed when every slice is in it" in worker.rules_out:
-            state.trim_documents(broker, passes._began)
+            state.trim_documents(broker, broker.end("documents-changelog", partition))
         for part in cut_documents(copied, setup.limit):
             passes.sent(1)
+            offset = broker.end("documents-changelog", partition)
             yield "documents-changelog", partition, None, part
-            passes.delivered()
+            passes.delivered(offset)
     began = passes.take_over()
     if began is not None:
         state.trim_documents(broker, began)

@@ -110,7 +110,7 @@ def _documents(view: "View", log: _Log) -> Iterator[str]:
 
     def rows(table: DocumentTable) -> list[tuple[Any, ...]]:
         table.expire(view.settler.ledger.horizon)
-        return rows_of(table, view.run.broker.committed["sign", log.partition])
+        return rows_of(table)
 
     setup = view.setup
     recovered = rows(of(log.present(), setup.new_documents()))

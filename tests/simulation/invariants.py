@@ -283,8 +283,7 @@ def recovery_equals_the_live_state(view: View) -> Iterator[str]:
             worker.trim(partition)
             again = PartitionState(setup, partition, broker)
             again.documents.expire(state.documents.horizon)
-            acknowledged = broker.committed["sign", partition]
-            recovered, live = rows_of(again.documents, acknowledged), rows_of(state.documents, acknowledged)
+            recovered, live = rows_of(again.documents), rows_of(state.documents)
             if recovered != live:
                 yield f"documents {partition}: {recovered} recovered, {live} live"
             table = recovered_buckets(setup, broker, partition).table

@@ -22,8 +22,9 @@ from stream_lsh.ledger.page_counts import AsOf, PageCounts, PageTable
 from stream_lsh.ledger.pairs import UNTOLD, Pairs
 from stream_lsh.model import NO_ABOUT, Document, Retirement
 from stream_lsh.pipeline.batches import BandsFrame, Candidates, Mark, Watermarks
+from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.ledger_log import LedgerRecovery
-from stream_lsh.pipeline.records import LedgerRecord, LedgerSlice
+from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord, LedgerSlice
 from stream_lsh.pipeline.rewriting import BucketsRecovery
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.pipeline.sign import _Plan
@@ -119,10 +120,18 @@ def _take_without_tombstones(plan: _Plan, ref: int, document: Document) -> None:
     version = documents.version(document.id)
     if version is not None and not version.live and document.id not in plan.newest:
         documents._meta[version.row >> 14]["state"][version.row & ((1 << 14) - 1)] = 0
-        documents._retired.pop(version.row, None)
+        documents._replayable.retired.pop(version.row, None)
         documents._row_by_id.pop(document.id)
         documents._free.append(version.row)
     _take(plan, ref, document)
+
+
+_apply = DocumentTable.apply
+
+
+def _apply_whoever_wrote_it(table: DocumentTable, record: DocumentsRecord) -> Any:
+    """A record of an earlier owner is taken for one of the present one."""
+    return _apply(table, replace(record, acknowledged=max(record.acknowledged, table.acknowledged)))
 
 
 def _everything_is_near(pairs: Any, retention_ms: int | None) -> Any:
@@ -259,6 +268,9 @@ RULES: dict[str, list[Patch]] = {
     "the check of distance in time": [("stream_lsh.pipeline.compare.Pairs.near", _everything_is_near)],
     "a delete withdraws at once": [(_LEDGER + "_retire", _delete_later)],
     "tombstones are kept": [("stream_lsh.pipeline.sign._Plan.take", _take_without_tombstones)],
+    "a late record of an earlier owner stores nothing that is acknowledged": [
+        ("stream_lsh.pipeline.documents.DocumentTable.apply", _apply_whoever_wrote_it)
+    ],
     "a frame is one message": [],
     "a flight has no key twice": [("stream_lsh.pipeline.settle._keys", lambda *_: set())],
     "only settle decides what is forgotten": [],

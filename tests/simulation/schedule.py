@@ -228,6 +228,8 @@ class Run:
         self.late: list[
             Pending
         ] = []  # of pages, decisions and the intake, from before a pause: leaves when all is told
+        self.repeated: list[Pending] = []  # records of documents that a client sent twice; the second time is late
+        self._clients = random.Random(f"{seed} clients")
         self.starved: tuple[Task | None, int] = (None, 0)
         self.produced = 0
         self.generations = 0
@@ -259,6 +261,7 @@ class Run:
         while self.buffered:
             self._zombie_step()
         self._drain()
+        self._repeat(1.0)
         self._tell_all()
         for topic, partition, key, value in self.late:
             self.broker.append(topic, partition, value, key)
@@ -416,6 +419,7 @@ class Run:
         self.zombies.clear()
         self.buffered.clear()
         self.late.clear()
+        self.repeated.clear()
         committed = self.broker.committed
         for agent, partition in committed:
             # What comes between the steps is trimmed, by and by, to where it was read; what users write is not.
@@ -428,6 +432,7 @@ class Run:
     def _assign(self) -> None:
         """A rebalance; a worker that leaves partitions behind may have committed first."""
         rng = self.rng
+        self._repeat(0.2)
         self.generations += 1
         generation = self.generations << 16 | self._groups.getrandbits(16)
         if rng.random() < 0.5:
@@ -462,6 +467,17 @@ class Run:
             self.zombies.append(zombie)
         else:
             self.buffered += [write for task in sorted(zombie.running) if (write := zombie.next_write(task))]
+        self.repeated += [write for write in self.buffered if write[0] == "documents-changelog"]
+
+    def _repeat(self, share: float) -> None:
+        """Some of what clients repeat gets into the changelogs of documents."""
+        left, self.repeated = self.repeated, []
+        for write in left:
+            topic, partition, key, value = write
+            if self._clients.random() < share:
+                self.broker.append(topic, partition, value, key)
+            else:
+                self.repeated.append(write)
 
     def _zombie_step(self) -> None:
         """A zombie goes on, without a fence; behind it only what its client had buffered leaves, and nothing public."""

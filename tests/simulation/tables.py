@@ -26,15 +26,16 @@ def as_recovered(settler: Settler) -> LedgerRecord:
     return replace(record, watermarks=tuple(rows), changes=replace(record.changes, site_origins=origins))
 
 
-def rows_of(table: DocumentTable, acknowledged: int) -> list[tuple[Any, ...]]:
-    """Everything that a table of documents holds, but what versions retired that sign has acknowledged."""
-    record = table.snapshot(bands=7, acknowledged=acknowledged)
+def rows_of(table: DocumentTable) -> list[tuple[Any, ...]]:
+    """Everything that a table of documents holds."""
+    record = table.snapshot(bands=7)
     columns = (record.refs, record.times, record.keep_until, record.digests, record.live, record.retired_refs)
     assert isinstance(record.refs, np.ndarray)
     return [
         tuple(record.ids),
         tuple(record.texts),
         tuple(record.abouts),
+        (record.acknowledged,),
         *(tuple(column.tolist()) for column in columns),
     ]
 

@@ -49,6 +49,7 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
     "the check of distance in time": (15, 22, 38, 44),
     "a delete withdraws at once": (7, 9, 22, 23),
     "tombstones are kept": (49, 63, 93),
+    "a late record of an earlier owner stores nothing that is acknowledged": (274,),
     "a frame is one message": (70, 198, 218, 338),
     "a flight has no key twice": (12, 14, 16, 17),
     "only settle decides what is forgotten": (85, 89, 96, 118),

@@ -142,7 +142,7 @@ class PartitionState:
         self.setup = setup
         self.forwarded = Forwarded()
         self.generations = CopyGenerations()
-        self.began = broker.committed["sign", partition]
+        self.began = self.confirmed = broker.committed["sign", partition]
         self.comparer = setup.scheme.comparer()
         self.index_relay = Relay(partition, 1)
         self.gather_relay = Relay(partition, setup.partitions)
@@ -288,7 +288,7 @@ class Worker:
         for task, position in self.positions.items():
             self.broker.committed[task] = max(self.broker.committed[task], position)
         for partition, state in self.partitions.items():
-            state.documents.acknowledge(self.broker.committed["sign", partition])
+            state.confirmed = self.broker.committed["sign", partition]
 
     def trim(self, partition: int) -> None:
         """Delete the head of the changelogs of a partition that recovery does not need."""

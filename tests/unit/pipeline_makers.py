@@ -39,7 +39,9 @@ class Row(NamedTuple):
         return [0xFFFFFFFF] * slots if self.text is None else [(self.ref * 31 + i) & 0xFFFFFFFF for i in range(slots)]
 
 
-def record_of(rows: Sequence[Row], slots: int, horizon: Horizon | None = None) -> DocumentsRecord:
+def record_of(
+    rows: Sequence[Row], slots: int, horizon: Horizon | None = None, acknowledged: int = 0
+) -> DocumentsRecord:
     """A changelog record."""
     retired = [(position, ref) for position, row in enumerate(rows) for ref in row.retired]
     return DocumentsRecord(
@@ -55,6 +57,7 @@ def record_of(rows: Sequence[Row], slots: int, horizon: Horizon | None = None) -
         retired_refs=np.array([ref for _, ref in retired], np.uint64),
         retired_buckets=np.array([[ref, ref + 2, 1] for _, ref in retired], np.uint64).reshape(-1, WIDTH),
         horizon=horizon or Horizon(),
+        acknowledged=acknowledged,
     )
 
 

@@ -250,7 +250,7 @@ def test_what_floor_remembers_does_not_grow_with_updates() -> None:
         rows = [Row(str(n), round_ * 100 + n, 0, 0, "x") for n in range(100)]
         table.apply(record_of(rows, SLOTS))
         assert table.floor(30) == round_ * 100 + 70
-        assert table._heap is None or len(table._heap) <= 200 + 16_384 + 100
+        assert table._oldest._heap is None or len(table._oldest._heap) <= 200 + 16_384 + 100
 
 
 def test_a_record_is_not_changed_and_not_shared() -> None:

@@ -36,13 +36,13 @@ class Log:
         self.begins: list[int] = []
         self.copied = 0
 
-    def write(self, rows: list[Row], horizon: Horizon | None = None) -> None:
+    def write(self, rows: list[Row], horizon: Horizon | None = None, committed: int = 0) -> None:
         """A batch of sign: its record is delivered before anything else."""
-        record = record_of(rows, SLOTS, horizon)
+        record = record_of(rows, SLOTS, horizon, self.passes.acknowledged(self.table, committed))
         self.table.apply(record)
         self._append(record)
         written = extent_of_documents(record).entries
-        for copied in self.passes.slices(self.table, self.head, written, 0, WIDTH):
+        for copied in self.passes.slices(self.table, self.head, written, WIDTH):
             self.passes.sent(1)
             self.under_way.append(len(self.records))
             self.copied += len(copied)
@@ -52,9 +52,12 @@ class Log:
     def confirm(self) -> None:
         """One slice is confirmed."""
         if self.under_way:
-            self.under_way.popleft()
-            self.passes.delivered()
+            self.passes.delivered(self.under_way.popleft())
             self._look()
+
+    def write_late(self, record: DocumentsRecord) -> None:
+        """A record of an earlier owner gets into the log, and the present one does not notice."""
+        self.records.append(record)
 
     def _append(self, record: DocumentsRecord) -> None:
         self.head.note(len(self.records), extent_of_documents(record))
@@ -144,28 +147,62 @@ def test_a_pass_goes_on_in_proportion_to_what_is_written() -> None:
     assert log.head.entries <= (TIMES + 1) * 60 + LEAST
 
 
-def test_a_copy_leaves_out_what_was_retired_by_versions_that_are_acknowledged() -> None:
+def test_a_table_drops_what_only_a_replay_would_ask_for_once_a_record_states_that_there_is_none() -> None:
     table = DocumentTable(SLOTS)
-    table.apply(
-        record_of([Row("a", make_ref(0, 5), 1, 1, "x", (2,)), Row("b", make_ref(0, 6), 1, 1, "y", (3,))], SLOTS)
-    )
-    refs, rows = table.in_order()
-    assert table.copy(refs, rows, WIDTH).retired_refs.tolist() == [2, 3]
-    assert table.copy(refs, rows, WIDTH, acknowledged=6).retired_refs.tolist() == [3]
-    assert table.copy(refs, rows, WIDTH, acknowledged=7).retired_refs.tolist() == []
+    rows = [Row("a", make_ref(1, 5), 1, 1, None, (2,)), Row("b", make_ref(1, 6), 1, 1, "y", (3,))]
+    table.apply(record_of(rows, SLOTS))
+    for acknowledged, ids, retired in ((5, "ab", [2, 3]), (6, "b", [3]), (7, "b", [])):
+        table.apply(record_of([], SLOTS, acknowledged=acknowledged))
+        snapshot = table.snapshot(WIDTH)
+        assert ("".join(snapshot.ids), snapshot.retired_refs.tolist()) == (ids, retired)
+        assert snapshot.acknowledged == table.acknowledged == acknowledged
+    assert table.entries == 1
+    table.apply(record_of([Row("c", make_ref(1, 9), 1, 1, "z")], SLOTS, acknowledged=7))
+    assert (table.version("a"), table.entries) == (None, 2), "the row of the marker is used again"
 
 
-def test_a_table_forgets_what_was_retired_by_versions_that_are_acknowledged() -> None:
+def test_a_late_record_of_an_earlier_owner_does_not_bring_back_what_a_marker_replaced() -> None:
     table = DocumentTable(SLOTS)
-    table.acknowledge(7)
-    table.apply(
-        record_of([Row("a", make_ref(1, 5), 1, 1, None, (2,)), Row("b", make_ref(1, 6), 1, 1, "y", (3,))], SLOTS)
-    )
-    known = {id: version.row for id in "ab" if (version := table.version(id)) is not None}
-    for acknowledged, kept in ((0, "ab"), (5, "ab"), (6, "b"), (7, "")):
-        table.acknowledge(acknowledged)
-        assert "".join(id for id, row in known.items() if table.retired_by(row) is not None) == kept
-    assert known.keys() == {"a", "b"}, "a tombstone stays"
+    table.apply(record_of([Row("a", make_ref(0, 5), 1, 1, None)], SLOTS))
+    table.apply(record_of([Row("b", make_ref(0, 8), 1, 1, "y")], SLOTS, acknowledged=6))
+    late = record_of([Row("a", make_ref(0, 3), 1, 1, "x"), Row("c", make_ref(0, 7), 1, 1, "z")], SLOTS, acknowledged=2)
+    assert table.apply(late).tolist() == [False, True], "what is not acknowledged is no late news"
+    assert (table.version("a"), table.acknowledged) == (None, 6)
+    again = record_of([Row("a", make_ref(0, 3), 1, 1, "x")], SLOTS, acknowledged=6)
+    assert table.apply(again).tolist() == [True], "the present owner reads the source again from an earlier offset"
+
+
+@pytest.mark.parametrize("case", range(40))
+def test_late_records_of_an_earlier_owner_change_no_recovery(case: int) -> None:
+    rng = random.Random(case)
+    log, committed, late = Log(rng.choice((1, 3, 50))), 0, deque[DocumentsRecord]()
+    ids = [f"d{number}" for number in range(rng.choice((2, 5, 20)))]
+    for offset in range(300):
+        id = rng.choice(ids)
+        known, text = log.table.version(id), rng.choice(("text", None))
+        retired = (known.ref,) if known is not None and known.live else ()
+        if known is not None or text is not None:
+            log.write([Row(id, make_ref(0, offset), offset, offset, text, retired)], committed=committed)
+        for _ in range(rng.choice((0, 1, 9))):
+            log.confirm()
+        if rng.random() < 0.3:
+            committed = rng.randint(committed, offset + 1)
+        if rng.random() < 0.2:  # another worker takes over, and what this one has sent is not in the log yet
+            late.append(log.table.snapshot(WIDTH))
+        if late and rng.random() < 0.2:
+            log.write_late(late.popleft())
+        assert plain(log.recovered().snapshot(WIDTH)) == plain(log.table.snapshot(WIDTH))
+    assert len(log.begins) > 1
+
+
+def test_what_is_acknowledged_stays_while_a_pass_is_under_way() -> None:
+    log = Log(slice_versions=1)
+    for offset in range(20):
+        log.write([Row(f"d{offset % 3}", make_ref(0, offset), offset, offset, "x")], committed=offset)
+        if log.under_way:
+            stated = {record.acknowledged for record in log.records[log.under_way[0] :]}
+            assert len(stated) == 1
+    assert log.copied
 
 
 def test_a_version_that_was_replaced_since_a_pass_began_is_not_copied() -> None:

@@ -9,8 +9,9 @@ from faust.types import TP
 
 from stream_lsh.worker.engine import OrderedAcker
 from stream_lsh.worker.engine.coalescing import CoalescingConsumer
+from stream_lsh.worker.engine.commits import ConfirmingConsumer
 
-INNER = TP("inner", 0)
+INNER, OTHER = TP("inner", 0), TP("inner", 1)
 
 
 class Message(SimpleNamespace):
@@ -54,3 +55,47 @@ def test_events_whose_generation_ended_while_their_outputs_were_under_way_are_pa
         return acked, passed
 
     assert asyncio.run(run()) == ([2], [1])
+
+
+class _Client:
+    """What the engine's consumer does with offsets."""
+
+    def __init__(self) -> None:
+        self._committed_offset: dict[TP, int | None] = {}
+        self._assigned, self._answers = {INNER, OTHER}, [True, False, True]
+
+    def assignment(self) -> set[TP]:
+        return self._assigned
+
+    async def perform_seek(self) -> None:
+        self._committed_offset.update({INNER: 5, OTHER: None})
+
+    async def _commit(self, offsets: dict[TP, int]) -> bool:
+        return self._answers.pop(0)
+
+    async def on_partitions_revoked(self, revoked: set[TP]) -> None:
+        self._assigned = self._assigned - revoked
+
+
+_Consumer = type("_Consumer", (ConfirmingConsumer, _Client), {})
+
+
+def test_an_offset_is_committed_once_the_coordinator_has_confirmed_it() -> None:
+    async def run() -> list[list[int | None]]:
+        consumer: Any = _Consumer()
+        seen = list[list[int | None]]()
+
+        def look() -> None:
+            seen.append([consumer.confirmed_offset(tp) for tp in (INNER, OTHER)])
+
+        await consumer.perform_seek()
+        look()
+        for offset in (7, 9):  # the second one is refused
+            await consumer._commit({INNER: offset, OTHER: offset})
+            look()
+        await consumer.on_partitions_revoked({OTHER})
+        await consumer._commit({INNER: 11, OTHER: 11})
+        look()
+        return seen
+
+    assert asyncio.run(run()) == [[5, None], [7, 7], [7, 7], [11, None]]

@@ -2,7 +2,7 @@
 
 import asyncio
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 from faust.types import TP
 
@@ -13,7 +13,6 @@ from stream_lsh.pipeline.sign import Arrivals, sign
 from stream_lsh.wire.frames import decode_bands, decode_edges
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.topology import PAGES_TICKS, _tick
-from stream_lsh.worker.upkeep import Upkeep
 
 TEXT = '[[pipeline]]\nname = "p"\nsource = "s"\nstories = true\nmirror_share = 0.1\n'
 CONFIG = parse(TEXT, "test.toml", {}).pipelines[0]
@@ -69,24 +68,6 @@ def test_what_has_changed_of_pages_is_said_at_every_tenth_tick() -> None:
         assert len(worker.sent) - len(pages) == 2, "event time is said to both partitions at every tick"
         worker.page(0, "a")
     assert said == {1: [1], 10: [10], 20: [20], 30: [30]}
-
-
-def test_what_only_a_replay_would_ask_for_is_forgotten_once_it_is_acknowledged() -> None:
-    worker = Ticking(0, 1)
-    table, committed = worker.state.documents[0].table, dict[int, int | None]()
-    for offset in (0, 1):
-        document = Document("id", f"version {offset}", 5)
-        sign(Arrivals(0, [offset], [document]), table, worker.state.scheme, table.horizon)
-    worker.app.committed_offset = lambda source: committed.get(source.partition)
-    version = table.version("id")
-    assert version is not None
-    for said in (None, 1):
-        committed[0] = said
-        Upkeep(cast(Any, worker.app), {})._acknowledge(worker.state)
-        assert table.retired_by(version.row) is not None
-    committed[0] = 2
-    Upkeep(cast(Any, worker.app), {})._acknowledge(worker.state)
-    assert table.retired_by(version.row) is None
 
 
 def test_all_partitions_of_a_worker_are_in_one_message() -> None:

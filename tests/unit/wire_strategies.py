@@ -153,6 +153,7 @@ def documents(draw: st.DrawFn) -> DocumentsRecord:
         retired_buckets=draw(column("u8", (rows.size, width))),
         horizon=draw(horizons),
         abouts=draw(abouts(n)),
+        acknowledged=draw(st.integers(0, 2**48)),
     )
 
 

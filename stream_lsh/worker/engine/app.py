@@ -230,7 +230,7 @@ class EngineApp(faust.App):
 
     def committed_offset(self, tp: TP) -> int | None:
         """The offset from which this partition is read after a crash; None before the first commit."""
-        offset: int | None = cast(Any, self.consumer)._committed_offset.get(tp)
+        offset: int | None = cast(Any, self.consumer).confirmed_offset(tp)
         return offset
 
     async def produce(

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from faust.transport.drivers import aiokafka as driver
 
+from stream_lsh.worker.engine.commits import ConfirmingConsumer
 from stream_lsh.worker.engine.gate import SourceGate
 from stream_lsh.worker.engine.group import GroupWatch
 from stream_lsh.worker.engine.handover import PromptService
@@ -31,7 +32,7 @@ class WatchedThread(driver.AIOKafkaConsumerThread):
         return consumer
 
 
-class EngineConsumer(PromptService, HoldingConsumer):
+class EngineConsumer(PromptService, ConfirmingConsumer, HoldingConsumer):
     """The consumer of an `EngineApp`."""
 
     RebalanceListener: ClassVar[type[driver.ConsumerRebalanceListener]] = ClosedSourcesListener

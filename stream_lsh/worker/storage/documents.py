@@ -4,6 +4,7 @@
     !identity              whose it is, as JSON
     !offset                i64: the last record of the changelog that is in here
     !horizon               JSON: what has been dropped
+    !acknowledged          i64: the offset of the source below which no message is read again; absent: 0
     !versions              there from an orderly end until the next start: `versions.arrays` has what follows under v
     h + offset u64         a run of the changelog's records, by its first offset: newest time and entries i64, refs u64
     s + ref u64            the signature of a live version: u32 each
@@ -46,6 +47,7 @@ from stream_lsh.worker.storage.partition import PartitionStore
 from stream_lsh.worker.storage.versions import read_versions, write_versions
 
 _IDENTITY, _OFFSET, _HORIZON, _VERSIONS = b"!identity", b"!offset", b"!horizon", b"!versions"
+_ACKNOWLEDGED = b"!acknowledged"
 _FILE = "versions.arrays"
 _ABOUT = Struct("<II")
 _NOTHING = _ABOUT.pack(0, 0)
@@ -86,6 +88,7 @@ class DocumentStore(PartitionStore):
             db.put(_IDENTITY, self._identity.as_json().encode(), self._unlogged)
         time_ms, floors = json.loads(db.get(_HORIZON) or "[null, []]")
         self.horizon = Horizon() if time_ms is None else Horizon(time_ms, tuple(floors))
+        self.acknowledged = int.from_bytes(db.get(_ACKNOWLEDGED) or b"")
         self.offset = None if offset is None else int.from_bytes(offset)
         self.head = LogHead() if self.offset is None else LogHead.restored(self._runs(), self.offset)
         self._start = self.head.start
@@ -123,7 +126,7 @@ class DocumentStore(PartitionStore):
             # Gone before anything else is written, so a crash leaves the state of the file or no word of it.
             self._open_db.delete(_VERSIONS, self._unlogged)
             try:
-                return read_versions(self._place / _FILE, self.horizon)
+                return read_versions(self._place / _FILE, self.horizon, self.acknowledged)
             except (StateError, OSError) as error:
                 _log.warning("%s; the versions are read one by one", error)
         return self._scanned()
@@ -139,7 +142,7 @@ class DocumentStore(PartitionStore):
         meta = np.frombuffer(bytearray().join(metas), META)
         # A version that expired before an older one of its id keeps its row, and has lost its contents.
         meta["state"][(meta["state"] == LIVE) & (meta["time"] < self.horizon.time_ms)] = MARKER
-        return Versions(ids, meta, retired, self.horizon)
+        return Versions(ids, meta, retired, self.horizon, self.acknowledged)
 
     def _retired(self, value: bytes) -> Retired:
         table = np.frombuffer(value, "<u8").reshape(-1, 1 + self._width)
@@ -255,6 +258,7 @@ class DocumentStore(PartitionStore):
             batch.delete_range(b"h", b"h" + (head.start or 0).to_bytes(8))
             self._start = head.start
         batch.put(_OFFSET, offset.to_bytes(8))
+        batch.put(_ACKNOWLEDGED, self.acknowledged.to_bytes(8))
         self._commit(batch)
         self.offset = offset
 
@@ -296,6 +300,17 @@ class DocumentStore(PartitionStore):
             batch.delete(b"v" + id.encode("utf-8", "surrogatepass"))
         self.horizon = horizon
         batch.put(_HORIZON, json.dumps([horizon.time_ms, horizon.floors]).encode())
+        self._commit(batch)
+
+    def acknowledge(self, offset: int, ids: Sequence[str]) -> None:
+        """Markers are dropped, those of these ids; raises as `expire`."""
+        self.acknowledged = offset
+        if not ids:
+            return  # the record that states the offset writes it, once it is stored
+        batch = WriteBatch(raw_mode=True)
+        for id in ids:
+            batch.delete(b"v" + id.encode("utf-8", "surrogatepass"))
+        batch.put(_ACKNOWLEDGED, offset.to_bytes(8))
         self._commit(batch)
 
     def _forget(self, batch: WriteBatch, ref: int) -> None:

@@ -52,8 +52,8 @@ def write_versions(path: Path, versions: Versions, width: int) -> None:
     write_arrays(path, arrays)
 
 
-def read_versions(path: Path, horizon: Horizon) -> Versions:
-    """What was written, under this horizon.
+def read_versions(path: Path, horizon: Horizon, acknowledged: int = 0) -> Versions:
+    """What was written, under this horizon, with messages of the source acknowledged up to this offset.
 
     Cost: some 0.2 us a version.
 
@@ -73,7 +73,7 @@ def read_versions(path: Path, horizon: Horizon) -> Versions:
         at: Retired(arrays["retired_refs"][start:end].copy(), arrays["retired_buckets"][start:end].copy())
         for at, (start, end) in zip(arrays["retiring"].tolist(), between, strict=True)
     }
-    return Versions(ids, meta, retired, horizon, tuple(arrays["shards"].tolist()))
+    return Versions(ids, meta, retired, horizon, acknowledged, tuple(arrays["shards"].tolist()))
 
 
 def _not_in(ids: list[str]) -> str:
