@@ -1,9 +1,11 @@
 """Frames and records as the bytes that travel; documents and public changes stay the values that they are."""
 
+from functools import lru_cache
 from typing import Any
 
 from stream_lsh.pipeline.batches import BandsFrame
-from stream_lsh.pipeline.records import LedgerRecord, LedgerSlice
+from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord, LedgerSlice
+from stream_lsh.pipeline.trimming import Extent, extent_of_buckets, extent_of_documents
 from stream_lsh.wire.frames import (
     decode_bands,
     decode_buckets,
@@ -37,6 +39,14 @@ def messages(topic: str, value: Any, limit: int) -> list[Any]:
     return [encode(value, FINGERPRINT)] if topic in _DECODERS else [value]
 
 
+@lru_cache(maxsize=1 << 13)
 def decoded(topic: str, data: Any) -> Any:
-    """The value of a message."""
+    """The value of a message; it is read many times, and its columns cannot be written to."""
     return _DECODERS[topic](data, FINGERPRINT)
+
+
+@lru_cache(maxsize=1 << 13)
+def extent(topic: str, data: bytes) -> Extent:
+    """What a record of a changelog names."""
+    record: DocumentsRecord | BandsFrame = decoded(topic, data)
+    return extent_of_documents(record) if isinstance(record, DocumentsRecord) else extent_of_buckets(record)

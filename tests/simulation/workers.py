@@ -9,23 +9,22 @@ import numpy as np
 from stream_lsh.errors import StateError
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.guards.choice import NO_GUARDS
-from stream_lsh.pipeline.batches import BandsFrame, Watermarks
+from stream_lsh.pipeline.batches import Watermarks
 from stream_lsh.pipeline.compare import Criteria
 from stream_lsh.pipeline.contents import MemoryContents
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
 from stream_lsh.pipeline.ledger_log import LedgerPasses, LedgerRecovery
 from stream_lsh.pipeline.pages import SitePages
-from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.rewriting import BucketsPasses, BucketsRecovery, DocumentsPasses
 from stream_lsh.pipeline.settle import Settler
-from stream_lsh.pipeline.trimming import LogHead, extent_of_buckets, extent_of_documents
+from stream_lsh.pipeline.trimming import LogHead
 from stream_lsh.pipeline.watermarks import Relay, WatermarkGenerator
 from stream_lsh.wire.ledger_record import LedgerAssembler
 from stream_lsh.wire.origin import CopyGenerations
 from tests.simulation.agents import AGENTS, Write, mark_of, tell_agent, tick_agent
 from tests.simulation.broker import Broker
-from tests.simulation.codec import FINGERPRINT, decoded, messages
+from tests.simulation.codec import FINGERPRINT, decoded, extent, messages
 from tests.simulation.entities import Records, entities
 from tests.simulation.scheme import NamedShingles
 
@@ -159,9 +158,7 @@ class PartitionState:
         """What a changelog holds."""
         head = LogHead(together=1)
         for message in broker.read(topic, self.partition):
-            record: DocumentsRecord | BandsFrame = decoded(topic, message.value)
-            named = extent_of_documents(record) if isinstance(record, DocumentsRecord) else extent_of_buckets(record)
-            head.note(message.offset, named)
+            head.note(message.offset, extent(topic, message.value))
         return head
 
     def trim_documents(self, broker: Broker, began: int) -> None:
