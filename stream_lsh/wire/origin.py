@@ -84,6 +84,11 @@ class CopyGenerations:
     def __init__(self) -> None:
         self._newest: dict[tuple[str, int], tuple[int, int]] = {}
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no copy is known."""
+        return not self._newest
+
     def begin(self, generation: int) -> None:
         """The consumer group is in this generation: copies of a later one are those of a group that was forgotten."""
         self._newest = {place: newest for place, newest in self._newest.items() if newest[0] <= generation}

@@ -13,15 +13,46 @@ be the newest once more.  A zombie's late copies are another matter, see `CopyGe
 """
 
 import time
+from collections.abc import Callable
 from typing import Any
 
+from aiokafka.structs import TopicPartition as TP  # type: ignore[import-untyped]
+
+from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.wire.ids import key_of
-from stream_lsh.wire.origin import Origin, origin_header
+from stream_lsh.wire.origin import Origin, origin_header, origin_of
 from stream_lsh.worker.engine import ContiguityGuard, EngineApp, OrderedAcker
 from stream_lsh.worker.letters import dead_letter
+from stream_lsh.worker.reading import bounds, records
 from stream_lsh.worker.state import PipelineState
 
 _WINDOW = 8  # events of 200 messages: what is under way is what a crash copies twice
+
+REMEMBERED = 1_000
+"""Copies of each partition that are kept behind the committed offset, so that a new owner knows their generations."""
+
+
+async def learn_generations(kafka: KafkaConfig, state: PipelineState, committed: Callable[[TP], int | None]) -> None:
+    """Have partitions that were assigned anew know which copies are late, from those before the committed offset.
+
+    Cost:
+        reads `REMEMBERED` copies of each of them.
+
+    Raises:
+        DoubtError: a broker does not go on.
+    """
+    topic, new = state.config.documents_topic, {}
+    for partition, documents in state.documents.held().items():
+        offset = committed(TP(topic, partition))
+        if offset and documents.generations.is_empty:
+            new[TP(topic, partition)] = offset, documents.generations
+    ends = {tp: offset for tp, (offset, _) in new.items()}
+    firsts, _ = await bounds(kafka, ends)
+    begins = {tp: max(firsts[tp], end - REMEMBERED) for tp, end in ends.items()}
+    async for chunk in records(kafka, begins, ends):
+        _, generations = new[TP(chunk[0].topic, chunk[0].partition)]
+        for record in chunk:
+            generations.is_late(origin_of(record.headers))
 
 
 class Intake:

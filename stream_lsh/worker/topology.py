@@ -22,7 +22,7 @@ from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
 from stream_lsh.worker.consumer import WorkerTransport
 from stream_lsh.worker.deciding import Deciding
 from stream_lsh.worker.engine import DEFAULTS, EngineApp, RecordList, TopicSpec, own_topic, public_topic
-from stream_lsh.worker.intake import Intake
+from stream_lsh.worker.intake import Intake, learn_generations
 from stream_lsh.worker.reading import admin_of
 from stream_lsh.worker.security import engine_credentials
 from stream_lsh.worker.state import Documents, PipelineState
@@ -153,6 +153,9 @@ class WorkerApp(EngineApp):
     async def before_sources(self) -> None:
         """Check that no topic has lost its end; then all partitions say how far event time has come."""
         await self.upkeep.expect_ends()
+        for state in self.pipelines.values():
+            if state.config.rekey:
+                await learn_generations(self.config.kafka, state, self.committed_offset)
         for tick in self.ticks:
             await tick()
 

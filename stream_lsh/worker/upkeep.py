@@ -23,6 +23,7 @@ from stream_lsh.worker import guards
 from stream_lsh.worker.changelogged import Changelogged
 from stream_lsh.worker.ends import expect_ends, expect_records, seen_offsets
 from stream_lsh.worker.engine import Backpressure, EngineApp, Trimmer, admin_client
+from stream_lsh.worker.intake import REMEMBERED
 from stream_lsh.worker.settle_lag import REPORT_SECONDS
 from stream_lsh.worker.state import PipelineState
 
@@ -130,6 +131,8 @@ class Upkeep:
         needed = {tp: self._app.committed_offset(tp) for tp in assigned if tp.topic in own}
         for state in self._pipelines.values():
             config = state.config
+            for tp in [tp for tp in needed if config.rekey and tp.topic == config.documents_topic]:
+                needed[tp] = max(0, (needed[tp] or 0) - REMEMBERED)
             for partition, documents in state.documents.held().items():
                 tp = TP(config.changelog_topic("documents"), partition)
                 needed[tp] = state.documents.needed(partition, documents.table.horizon)

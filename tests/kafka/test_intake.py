@@ -19,6 +19,7 @@ from stream_lsh.errors import ConfigError, DoubtError
 from stream_lsh.model import Document
 from stream_lsh.wire.message import as_iso
 from stream_lsh.wire.origin import Origin, origin_header, origin_of
+from stream_lsh.worker import upkeep
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.engine.gate import SourceGate
 from tests.kafka.harness import committed, make_topics, read, running, until
@@ -355,9 +356,33 @@ def test_what_a_zombie_copied_late_is_passed_over(broker: Broker, name: str) -> 
     assert asyncio.run(run()) == ({pair(0), pair(1)}, 1)
 
 
+def test_what_a_zombie_copied_late_is_passed_over_by_a_new_owner_too(broker: Broker, name: str) -> None:
+    """The copy arrives while no worker runs; all that tells that it is late lies before the committed offset."""
+    config = rekeyed(broker, name)
+    pipeline, topic = config.pipelines[0], f"{name}-one"
+
+    async def run() -> tuple[Any, int]:
+        await make_sources(broker, name)
+        async with running(await started(config)):
+            offsets = await put(broker, topic, [Message(b"0-1", document("an older version")), *twins(0)])
+            await eventually(lambda: matched(config), {pair(0)})
+        async with producing(broker) as producer:
+            headers = list(origin_header(Origin(topic, 0, offsets[0], NOW_MS, 0)).items())
+            value = document("an older version")
+            await producer.send_and_wait(pipeline.documents_topic, value, key=b"0-1", headers=headers)
+        app = await started(config)
+        async with running(app):
+            await put(broker, topic, twins(1))
+            found = await eventually(lambda: matched(config), {pair(0), pair(1)})
+            return found, app.pipelines[pipeline.name].counts.late_copies
+
+    assert asyncio.run(run()) == ({pair(0), pair(1)}, 1)
+
+
 def test_all_sources_wait_while_too_much_is_under_way_and_what_was_read_of_the_copies_is_deleted(
-    broker: Broker, name: str
+    broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(upkeep, "REMEMBERED", 0)
     config = rekeyed(broker, name)
     copies, messages = config.pipelines[0].documents_topic, [one for number in range(20) for one in twins(number)]
 

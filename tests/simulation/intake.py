@@ -17,7 +17,7 @@ from tests.simulation.broker import Broker
 if TYPE_CHECKING:
     from tests.simulation.agents import Write
     from tests.simulation.invariants import View
-    from tests.simulation.workers import PartitionState, Setup, Worker
+    from tests.simulation.workers import Setup, Worker
 
 REKEY_FROM = 4_000_000
 """Seeds from here on have an intake."""
@@ -64,21 +64,24 @@ def copies_taken(worker: "Worker", partition: int, start: int, stop: int) -> dic
         if state.generations.is_late(copy.origin) and RULE not in worker.rules_out:
             continue
         taken[offset] = copy.document
-        if _was_forgotten(broker, state, copy, offset):
+        if RULE not in worker.rules_out and _is_behind_a_newer_one(broker, partition, copy, offset):
             broker.late_copies.add((partition, offset))
     return taken
 
 
-def _was_forgotten(broker: Broker, state: "PartitionState", copy: Copy, offset: int) -> bool:
-    """Whether a copy is late, and nothing that this owner of the partition has read tells so."""
-    newer = [
-        one.offset
-        for one in broker.read("intake", state.partition)
-        if one.offset < offset
-        and _place(one.value) == _place(copy)
-        and one.value[0].generation > copy.origin.generation
-    ]
-    return bool(newer) and max(newer) < state.began
+def learned_generations(broker: Broker, partition: int, committed: int) -> CopyGenerations:
+    """What a new owner knows of the copies before the committed offset."""
+    generations = CopyGenerations()
+    for offset in range(broker.start("intake", partition), min(committed, broker.end("intake", partition))):
+        generations.is_late(broker.at("intake", partition, offset).value.origin)
+    return generations
+
+
+def _is_behind_a_newer_one(broker: Broker, partition: int, copy: Copy, offset: int) -> bool:
+    return any(
+        one.offset < offset and _place(one.value) == _place(copy) and one.value[0].generation > copy.origin.generation
+        for one in broker.read("intake", partition)
+    )
 
 
 def _place(copy: Copy) -> tuple[str, int]:
@@ -103,6 +106,8 @@ def the_newest_is_the_last_of_its_source(view: "View") -> Iterator[str]:
     broker, setup = view.run.broker, view.setup
     if not setup.rekey:
         return
+    if broker.late_copies and not view.run.regime.forget:
+        yield f"late copies were taken: {sorted(broker.late_copies)}"
     copies = [m.value for partition in broker.partitions("intake") for m in broker.read("intake", partition)]
     missing = {
         (partition, message.offset)

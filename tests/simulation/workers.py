@@ -26,6 +26,7 @@ from tests.simulation.agents import AGENTS, Write, mark_of, tell_agent, tick_age
 from tests.simulation.broker import Broker
 from tests.simulation.codec import FINGERPRINT, decoded, extent, messages
 from tests.simulation.entities import Records, entities
+from tests.simulation.intake import learned_generations
 from tests.simulation.scheme import NamedShingles
 
 Task = tuple[str, int]
@@ -141,7 +142,9 @@ class PartitionState:
         self.setup = setup
         self.forwarded = Forwarded()
         self.generations = CopyGenerations()
-        self.began = self.confirmed = broker.committed["sign", partition]
+        self.confirmed = broker.committed["sign", partition]
+        if setup.rekey:
+            self.generations = learned_generations(broker, partition, self.confirmed)
         self.comparer = setup.scheme.comparer()
         self.index_relay = Relay(partition, 1)
         self.gather_relay = Relay(partition, setup.partitions)
