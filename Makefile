@@ -45,8 +45,8 @@ soak: $(VENV)/.ready  ## twenty thousand schedules of the simulated log; two lon
 	$(BIN)/python -m tests.simulation --seeds 3000 --jobs $(JOBS) --rekey
 	$(BIN)/python -m tests.chaos --profile all --seed 1 --runs 2 --data $(DATA)
 	$(BIN)/python -m tests.fuzz --messages 1000000 --jobs $(JOBS)
-	$(BIN)/python -m tests.fuzz --messages 1000000 --broker embedded
-	$(BIN)/python -m tests.fuzz --messages 1000000 --broker real
+	$(BIN)/python -m tests.fuzz --messages 1000000 --broker embedded --jobs $(JOBS)
+	$(BIN)/python -m tests.fuzz --messages 1000000 --broker real --jobs $(JOBS)
 
 clean:  ## remove what the targets made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

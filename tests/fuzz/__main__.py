@@ -1,14 +1,16 @@
 """Many messages: `python -m tests.fuzz --messages 1000000 [--broker memory|embedded|real] [--kinds text ...]`.
 
-The messages are shared out among the kinds; of kinds with decisions a fifth as many of these come on top.  Ends with 1
-at the first exception that is no `InputError`, at a worker that ends, and at a message that is not accounted for.
+The messages are shared out among the kinds; of kinds with decisions a fifth as many of these come on top.  On a broker
+one worker has a pipeline of each kind.  Ends with 1 at the first exception that is no `InputError`, at a worker that
+ends, and at a message that is not accounted for.
 """
 
 import argparse
 import asyncio
 import sys
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 from stream_lsh.config.model import PipelineConfig
@@ -18,7 +20,10 @@ from tests.fuzz.messages import Message, messages
 from tests.fuzz.workers import broker_of, outlive, started
 
 _AT_ONCE = 5_000
-"""Messages of one run: a worker is started for so many, and the ledger of a kind does not grow without end."""
+"""Messages of a kind in one run: a worker is started for so many, and no ledger grows without end."""
+
+Found = Mapping[str, Counter[str]]
+"""What became of messages, by pipeline."""
 
 
 def decisions_of(pipeline: PipelineConfig, seed: int, count: int) -> list[Message]:
@@ -26,19 +31,22 @@ def decisions_of(pipeline: PipelineConfig, seed: int, count: int) -> list[Messag
     return [*messages(pipeline, seed, count // 5, decisions=True)] if pipeline.known is not None else []
 
 
-def run_in_memory(kind: str, seed: int, count: int) -> str:
+def run_in_memory(kind: str, seed: int, count: int) -> Found:
     """One run; what became of its messages."""
     config = config_of(kind)
     pipeline = config.pipelines[0]
-    return str(dict(process(config, messages(pipeline, seed, count), decisions_of(pipeline, seed, count))))
+    return {kind: process(config, messages(pipeline, seed, count), decisions_of(pipeline, seed, count))}
 
 
-def run_on_broker(kind: str, seed: int, count: int, broker: str, address: str) -> str:
-    """One run of a worker; what became of its messages."""
-    with started(kind, broker, address) as (config, on_embedded):
-        pipeline = config.pipelines[0]
-        some = [*messages(pipeline, seed, count)]
-        return str(dict(asyncio.run(outlive(config, on_embedded, some, decisions_of(pipeline, seed, count)))))
+def run_on_broker(kinds: Sequence[str], seed: int, count: int, broker: str, address: str) -> Found:
+    """One run of a worker with a pipeline of each kind; what became of their messages."""
+    with started(kinds, broker, address) as (config, on_embedded):
+        sent: dict[str, list[Message]] = {}
+        for kind, pipeline in zip(kinds, config.pipelines, strict=True):
+            source = config_of(kind).pipelines[0]  # equal messages in memory and on brokers
+            sent[pipeline.source] = [*messages(source, seed, count)]
+            sent[pipeline.decisions_topic] = decisions_of(source, seed, count)
+        return asyncio.run(outlive(config, on_embedded, {topic: some for topic, some in sent.items() if some}))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,22 +56,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--broker", choices=("memory", "embedded", "real"), default="memory")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=[*KINDS])
-    parser.add_argument("--jobs", type=int, default=1, help="processes, in memory")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     chosen = parser.parse_args(arguments)
     each = -(-chosen.messages // len(chosen.kinds))
-    starts = range(0, each, _AT_ONCE)
-    runs = [(kind, chosen.seed + at // _AT_ONCE, min(_AT_ONCE, each - at)) for at in starts for kind in chosen.kinds]
+    rounds = [(chosen.seed + at // _AT_ONCE, min(_AT_ONCE, each - at)) for at in range(0, each, _AT_ONCE)]
     began = time.monotonic()
-    if chosen.broker == "memory":
-        with ProcessPoolExecutor(chosen.jobs) as pool:
-            futures = [pool.submit(run_in_memory, *run) for run in runs]
-            for run, future in zip(runs, futures, strict=True):
-                print(*run, future.result(), flush=True)
-    else:
-        with broker_of(chosen.broker) as address:
-            for run in runs:
-                print(*run, run_on_broker(*run, chosen.broker, address), flush=True)
-    total = sum(count for _, _, count in runs)
+    with broker_of(chosen.broker) as address, ProcessPoolExecutor(chosen.jobs) as pool:
+        if chosen.broker == "memory":
+            futures = [(one, pool.submit(run_in_memory, kind, *one)) for one in rounds for kind in chosen.kinds]
+        else:
+            on = chosen.broker, address
+            futures = [(one, pool.submit(run_on_broker, chosen.kinds, *one, *on)) for one in rounds]
+        for (seed, count), future in futures:
+            for name, found in future.result().items():
+                print(name, seed, count, dict(found), flush=True)
+    total = sum(count for _, count in rounds) * len(chosen.kinds)
     seconds = time.monotonic() - began
     print(f"{total} messages of {len(chosen.kinds)} kinds, {chosen.broker}, {seconds:.0f} s: no exception")
     return 0

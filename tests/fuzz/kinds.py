@@ -23,7 +23,10 @@ KINDS = {
 """Settings of a pipeline, by the name it has here."""
 
 
-def config_of(kind: str, topic: str = "source") -> Config:
-    """A configuration with one pipeline of a kind."""
-    text = f'[worker]\nweb = ""\n[[pipeline]]\nname = "{kind}"\nsource = "{topic}"\npartitions = 1\n{KINDS[kind]}\n'
-    return parse(text, "fuzz.toml", {})
+def config_of(*kinds: str, suffix: str = "") -> Config:
+    """A configuration with a pipeline of each kind; `suffix` keeps the topics of one worker apart from another's."""
+    texts = [f'[worker]\nweb = ""\napp_id = "fuzz{suffix}"\n']
+    for kind in kinds:
+        name = f"{kind}{suffix}"
+        texts.append(f'[[pipeline]]\nname = "{name}"\nsource = "{name}-source"\npartitions = 1\n{KINDS[kind]}\n')
+    return parse("".join(texts), "fuzz.toml", {})

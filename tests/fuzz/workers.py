@@ -5,15 +5,16 @@ import dataclasses
 import tempfile
 import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition  # type: ignore[import-untyped]
 from faust.types import TP
 
 from stream_lsh.config import Config
+from stream_lsh.config.model import PipelineConfig
 from stream_lsh.errors import InputError
 from stream_lsh.wire.decision import parse_decision
 from stream_lsh.worker.brokers import EmbeddedBroker, choose_broker
@@ -25,7 +26,16 @@ from tests.kafka.harness import make_topics, running
 
 _MOST_BYTES = 1_000_000
 """A broker takes no larger message, whoever sends it."""
-_SECONDS = 600.0
+_BATCH_BYTES = 1 << 18
+"""Of the messages that are sent at once: the embedded broker returns one batch a fetch."""
+_SECONDS = 120.0
+"""How long a worker may acknowledge nothing."""
+_LONGEST = str(2**63 - 1)
+_ANY_TIME = {
+    "message_timestamp_after_max_ms": _LONGEST,
+    "message_timestamp_before_max_ms": _LONGEST,
+    "segment_ms": _LONGEST,  # otherwise each time that is far from the others begins a file
+}
 
 
 class WorkerEnded(Exception):
@@ -33,29 +43,23 @@ class WorkerEnded(Exception):
 
 
 @contextmanager
-def started(kind: str, broker: str, address: str) -> Any:
-    """A pipeline of a kind with topics of its own, and whether its broker is the embedded one."""
+def started(kinds: Sequence[str], broker: str, address: str) -> Any:
+    """Pipelines of kinds with topics of their own, and whether their broker is the embedded one."""
     if broker == "embedded":
-        with embedded(config_of(kind)) as here:
+        with embedded(config_of(*kinds)) as here:
             yield here.config, True
         return
-    config = config_of(kind, f"fuzz-{kind}-{uuid.uuid4().hex[:8]}")
-    kafka = dataclasses.replace(config.kafka, brokers=(address,))
-    worker = dataclasses.replace(config.worker, data_dir=Path(tempfile.mkdtemp(prefix="stream-lsh-fuzz-")))
-    pipeline = config.pipelines[0]
-    pipeline = dataclasses.replace(pipeline, app_id=pipeline.source)
-    yield (
-        dataclasses.replace(
-            config, kafka=kafka, worker=dataclasses.replace(worker, app_id=pipeline.source), pipelines=(pipeline,)
-        ),
-        False,
-    )
+    config = config_of(*kinds, suffix=f"-{uuid.uuid4().hex[:8]}")
+    with tempfile.TemporaryDirectory(prefix="stream-lsh-fuzz-") as folder:
+        kafka = dataclasses.replace(config.kafka, brokers=(address,))
+        worker = dataclasses.replace(config.worker, data_dir=Path(folder))
+        yield dataclasses.replace(config, kafka=kafka, worker=worker), False
 
 
 @contextmanager
 def broker_of(kind: str) -> Any:
-    """The address of a broker that is started here, "" for the embedded one, which each pipeline has for itself."""
-    if kind == "embedded":
+    """The address of a broker that is started here; "" where there is none, or each worker has one for itself."""
+    if kind in ("memory", "embedded"):
         yield ""
         return
     with choose_broker(Path(tempfile.mkdtemp(prefix="stream-lsh-fuzz-broker-"))) as broker:
@@ -63,70 +67,107 @@ def broker_of(kind: str) -> Any:
         yield broker.address
 
 
-async def outlive(
-    config: Config, on_embedded: bool, messages: Sequence[Message], decisions: Sequence[Message]
-) -> Counter[str]:
-    """What became of messages.
+async def outlive(config: Config, on_embedded: bool, sent: Mapping[str, Sequence[Message]]) -> dict[str, Counter[str]]:
+    """What became of messages, by the pipeline that read them.
+
+    Args:
+        config: of the worker.
+        on_embedded: whether its broker is the embedded one.
+        sent: by their topic: sources and topics of decisions.
 
     Raises:
         WorkerEnded: the worker did not outlive them.
+        TimeoutError: it acknowledges nothing any more, and has not read everything.
         AssertionError: some are neither documents nor dead letters.
     """
-    pipeline = config.pipelines[0]
-    topics = {pipeline.source: messages, **({pipeline.decisions_topic: decisions} if decisions else {})}
-    app = build_app(config, {pipeline.name: 1}, embedded=on_embedded)
+    app = build_app(config, {pipeline.name: 1 for pipeline in config.pipelines}, embedded=on_embedded)
+    address = config.kafka.brokers[0]
     if not on_embedded:
-        any_time = {"message_timestamp_after_max_ms": str(2**63 - 1), "message_timestamp_before_max_ms": str(2**63 - 1)}
-        await make_topics(config.kafka.brokers[0], pipeline.source, partitions=1, **any_time)
-    async with running(app, 90.0):
-        producer = AIOKafkaProducer(bootstrap_servers=list(config.kafka.brokers), linger_ms=5, max_request_size=2 << 20)
+        await make_topics(address, *(one.source for one in config.pipelines), partitions=1, **_ANY_TIME)
+    async with running(app, 300.0):
+        producer = AIOKafkaProducer(
+            bootstrap_servers=address, max_batch_size=_BATCH_BYTES, max_request_size=2 << 20, request_timeout_ms=120_000
+        )
         await producer.start()
         try:
-            sent = {topic: await _sent(producer, topic, some) for topic, some in topics.items()}
+            await asyncio.gather(*(send(producer, topic, some) for topic, some in sent.items()))
         finally:
             await producer.stop()
-        await _read(app, sent)
-        counts = app.pipelines[pipeline.name].counts
-        wrong = sum(map(_is_wrong, decisions))
-        dead: dict[str, int] = counts.dead_letters
-        found = Counter(dead)
-        found.update(documents=counts.documents, late=counts.late_copies, sent=sum(sent.values()))
-        assert counts.documents + counts.late_copies + sum(dead.values()) == sent[pipeline.source] + wrong, found
-        assert "bug" not in dead, found
-        return found
+        await asyncio.gather(*(_read(app, pipeline, sent) for pipeline in config.pipelines))
+        stored = await _stored(address, [pipeline.dead_letters_topic for pipeline in config.pipelines])
+        return {one.name: _accounted(app, one, sent, stored[one.dead_letters_topic]) for one in config.pipelines}
+
+
+def _accounted(app: Any, pipeline: PipelineConfig, sent: Mapping[str, Sequence[Message]], stored: int) -> Counter[str]:
+    """What became of the messages of a pipeline, which has stored so many dead letters."""
+    counts, count = app.pipelines[pipeline.name].counts, len(sent[pipeline.source])
+    wrong = sum(map(_is_wrong, sent.get(pipeline.decisions_topic, ())))
+    dead: dict[str, int] = counts.dead_letters
+    found = Counter(dead)
+    found.update(documents=counts.documents, late=counts.late_copies, sent=count, letters=stored)
+    assert counts.documents + counts.late_copies + sum(dead.values()) == count + wrong, found
+    assert sum(dead.values()) == stored, found
+    assert "bug" not in dead, found
+    return found
 
 
 def _is_wrong(message: Message) -> bool:
     """Whether a decision is a dead letter."""
     try:
-        parse_decision(message.key, message.value, 0)
+        parse_decision(message.key, _kept(message), 0)
     except InputError:
         return True
     return False
 
 
-async def _sent(producer: Any, topic: str, messages: Sequence[Message]) -> int:
-    deliveries = []
-    for key, value, timestamp_ms in messages:
-        fits = len(key or b"") + len(value or b"") <= _MOST_BYTES
-        kept = value if fits and (key is not None or value is not None) else b""  # the client sends no null twice
-        deliveries.append(await producer.send(topic, kept, key, 0, max(0, timestamp_ms)))
+def _kept(message: Message) -> bytes | None:
+    """The value that is sent: none that is larger than what a broker takes."""
+    return message.value if len(message.key or b"") + len(message.value or b"") <= _MOST_BYTES else b""
+
+
+async def send(producer: Any, topic: str, messages: Sequence[Message]) -> None:
+    """Send all, with the times that they have; but for one of -1 where it is the first of a batch."""
+    batch, deliveries = producer.create_batch(), []
+    for message in messages:
+        fields = {"timestamp": message.timestamp_ms, "key": message.key, "value": _kept(message)}
+        if batch.append(**fields) is None:
+            deliveries.append(await producer.send_batch(batch, topic, partition=0))
+            batch = producer.create_batch()
+            batch.append(**fields)
+    if batch.record_count():
+        deliveries.append(await producer.send_batch(batch, topic, partition=0))
     await asyncio.gather(*deliveries)
-    return len(messages)
 
 
-async def _read(app: Any, sent: dict[str, int]) -> None:
-    """Wait until a worker has acknowledged everything, twice through its steps."""
-    pipeline = next(iter(app.config.pipelines))
-    client, positions = app.consumer, {TP(topic, 0): count for topic, count in sent.items()}
-    async with asyncio.timeout(_SECONDS):
-        while True:
-            if app.ended_by is not None or app.crash_reason is not None:
-                raise WorkerEnded from (app.ended_by or app.crash_reason)
-            source_read = all((app.committed_offset(tp) or 0) >= count for tp, count in positions.items())
-            steps = [TP(topic, 0) for topic in pipeline.step_topics]
-            if source_read:
-                ends = await client.highwaters(*steps)
-                if all((app.committed_offset(tp) or 0) >= (ends.get(tp) or 0) for tp in steps):
-                    return
-            await asyncio.sleep(0.2)
+async def _read(app: Any, pipeline: PipelineConfig, sent: Mapping[str, Sequence[Message]]) -> None:
+    """Wait until everything sent is acknowledged, and what comes of it is, twice through the steps."""
+    for topic in (pipeline.source, pipeline.decisions_topic):
+        await _acknowledged(app, TP(topic, 0), len(sent.get(topic, ())))
+    for topic in pipeline.step_topics * 2:
+        ends = await app.consumer.highwaters(TP(topic, 0))
+        await _acknowledged(app, TP(topic, 0), ends.get(TP(topic, 0)) or 0)
+
+
+async def _acknowledged(app: Any, tp: TP, end: int) -> None:
+    """Wait until a worker has acknowledged all of a partition before an offset."""
+    loop = asyncio.get_running_loop()
+    before, moved = 0, loop.time()
+    while (offset := app.committed_offset(tp) or 0) < end:
+        if app.ended_by is not None or app.crash_reason is not None:
+            raise WorkerEnded from (app.ended_by or app.crash_reason)
+        if offset != before:
+            before, moved = offset, loop.time()
+        elif loop.time() > moved + _SECONDS:
+            raise TimeoutError(f"{tp.topic}: got acknowledged {offset}, expected {end}")
+        await asyncio.sleep(0.1)
+
+
+async def _stored(address: str, topics: Sequence[str]) -> dict[str, int]:
+    """How many messages topics of one partition have."""
+    consumer = AIOKafkaConsumer(bootstrap_servers=address)
+    await consumer.start()
+    try:
+        ends = await consumer.end_offsets([TopicPartition(topic, 0) for topic in topics])
+        return {tp.topic: end for tp, end in ends.items()}
+    finally:
+        await consumer.stop()
