@@ -123,18 +123,26 @@ _NUMBERS = (
     "5e-324",
 )
 _DIGITS = (40, 308, 309, 310, 400, 1_000, 4_299, 4_300, 4_301, 5_000)
+_TENS = ("9" * 10, "1234567890", "0" * 10)
 _DEPTHS = (3, 60, 900, 1_100, 100_000)
 
 
 def number(rng: random.Random) -> str:
     """A number, as long as it may be, or none."""
-    digits = "".join(rng.choice(("9" * 10, "1234567890", "0" * 10)) for _ in range(rng.choice(_DIGITS) // 10 + 1))
+
+    def digits() -> str:
+        return "".join(rng.choices(_TENS, k=rng.choice(_DIGITS) // 10 + 1))
+
+    def small() -> str:
+        tail = digits()
+        return f"1{tail}e-{len(tail)}"
+
     forms: tuple[Callable[[], str], ...] = (
         lambda: rng.choice(_NUMBERS),
         lambda: rng.choice(_NUMBERS),
-        lambda: rng.choice(("", "-")) + "1" + digits[: rng.choice(_DIGITS)],
-        lambda: f"0.{digits}",
-        lambda: f"1{digits}e-{len(digits)}",
+        lambda: rng.choice(("", "-")) + "1" + digits()[: rng.choice(_DIGITS)],
+        lambda: f"0.{digits()}",
+        small,
         lambda: str(rng.randint(-(2**70), 2**70)),
         lambda: repr(rng.uniform(-1e20, 1e20)),
     )

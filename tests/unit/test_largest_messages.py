@@ -10,6 +10,7 @@ import random
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -161,12 +162,18 @@ Value = Callable[[int, int], dict[str, Any]]
 """From a number of bytes and a variant, which is nearly the same as any other, to what a message says."""
 
 
-def words(size: int, variant: int) -> str:
-    """So many bytes that hardly compress, in words."""
+@cache
+def common_words(size: int) -> str:
+    """What all variants begin with."""
     chance = random.Random(1)
     letters = "".join(chr(code) for code in range(33, 127) if chr(code) not in '"\\<>&')
     text = " ".join("".join(chance.choices(letters, k=12)) for _ in range(size // 13 + 1))
-    return text[: max(size - 20, 1)] + f" variant {variant}"
+    return text[: max(size - 20, 1)]
+
+
+def words(size: int, variant: int) -> str:
+    """So many bytes that hardly compress, in words."""
+    return common_words(size) + f" variant {variant}"
 
 
 def of_text(size: int, variant: int) -> dict[str, Any]:
@@ -214,19 +221,22 @@ def of_bits(size: int, variant: int) -> dict[str, Any]:
 
 def of_record(profile: Profile) -> Value:
     """Rare characters of four bytes in every field, as many as are compared; the rest in one of them."""
+    text = next(field.name for field in profile.fields if field.type == "text")
 
-    def record(size: int, variant: int) -> dict[str, Any]:
+    @cache
+    def common(size: int) -> dict[str, Any]:
         chance, room = random.Random(1), min(size, MAX_RECORD_BYTES)
         rare = [chr(0x20000 + code) for code in range(30_000)]
         fields: dict[str, Any] = {}
         for field in profile.fields:
             longest = min(4_096 if field.type == "text" else 512, room // (5 * len(profile.fields)))
             fields[field.name] = "".join(chance.choices(rare, k=longest))
-        said = {"source": "\U00020000" * 80 + f"{variant:020}"}
-        text = next(field.name for field in profile.fields if field.type == "text")
         held = len(json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode())
         fields[text] += " " + "x" * max(min(room - held, size - held - 1_000) - 1, 0)
-        return fields | said
+        return fields
+
+    def record(size: int, variant: int) -> dict[str, Any]:
+        return common(size) | {"source": "\U00020000" * 80 + f"{variant:020}"}
 
     return record
 
