@@ -7,6 +7,7 @@ from argparse import ArgumentTypeError, Namespace
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from types import ModuleType
@@ -262,7 +263,7 @@ print(pyarrow.default_memory_pool().max_memory())
 
 
 def test_a_large_row_group_of_parquet_is_not_read_at_once(tmp_path: Path) -> None:
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     random, rows, path = Random(1), 40_000, tmp_path / "x.parquet"
     columns = {"id": [str(row) for row in range(rows)], "text": [random.randbytes(250).hex() for _ in range(rows)]}
     parquet.write_table(arrow.table(columns), path, row_group_size=rows)
