@@ -39,10 +39,12 @@ fix: $(VENV)/.ready  ## format and repair what the linter can repair
 bench: $(VENV)/.bench  ## measure against the peers; prints tables, see benchmarks/README.md
 	$(BIN)/python -m benchmarks --data $(DATA)
 
-soak: $(VENV)/.ready  ## twenty thousand schedules of the simulated log; two long runs of each profile with faults on three brokers; a million odd messages, three ways
+soak: $(VENV)/.ready  ## some twenty thousand schedules of the simulated log; two long runs of each profile with faults on three brokers; a million odd messages, three ways
 	$(BIN)/python -m tests.simulation --seeds 12000 --jobs $(JOBS)
 	$(BIN)/python -m tests.simulation --seeds 6000 --jobs $(JOBS) --records
 	$(BIN)/python -m tests.simulation --seeds 3000 --jobs $(JOBS) --rekey
+	$(BIN)/python -m tests.simulation --seeds 1000 --jobs $(JOBS) --groups
+	$(BIN)/python -m tests.simulation --seeds 1500 --jobs $(JOBS) --losses
 	$(BIN)/python -m tests.chaos --profile all --seed 1 --runs 2 --data $(DATA)
 	$(BIN)/python -m tests.fuzz --messages 1000000 --jobs $(JOBS)
 	$(BIN)/python -m tests.fuzz --messages 1000000 --broker embedded --jobs $(JOBS)
