@@ -137,8 +137,8 @@ def seen_of_records() -> Seen:
                 for topic, messages in results.messages(settled, NOW_MS, next(versions)):
                     for key, value, headers in messages:
                         found.take(CHANNEL_OF.get(topic, topic), key, value, [*headers, ("app_id", b"sales")])
-    told = EntityTelling(tuple((id, "") for id in LONG_IDS), json.dumps({"name": "x" * 200_000, "town": "York"}))
-    large = ClusterChange("a", "merged", 200, (), "b", LONG_IDS, None, NOW_MS, NOW_MS, None, told)
+    telling = EntityTelling(tuple((id, "") for id in LONG_IDS), json.dumps({"name": "x" * 200_000, "town": "York"}))
+    large = ClusterChange("a", "merged", 200, (), "b", LONG_IDS, None, NOW_MS, NOW_MS, None, telling)
     for key, value, headers in entity_messages([large], 1):
         found.take("entities", key, value, [*headers, ("app_id", b"sales")])
     return found

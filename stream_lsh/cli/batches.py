@@ -66,7 +66,7 @@ def put_aside(
 
 
 def summary(reasons: Counter[str], hint: str = "") -> list[str]:
-    """The line that counts what was put aside, with a hint behind it; none if nothing was."""
+    """The line that counts the rejected documents, followed by a hint; no line without rejects."""
     if not reasons:
         return []
     shown = ", ".join(f"{reason} {count:,}" for reason, count in sorted(reasons.items()))

@@ -52,7 +52,7 @@ class Work:
 
     @property
     def refused(self) -> int:
-        """Texts that were put aside."""
+        """Rejected texts."""
         return self._reasons.total()
 
     def summary(self) -> list[str]:

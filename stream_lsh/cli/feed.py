@@ -45,7 +45,7 @@ names it (default items, vector).
 Files for a pipeline of records are read as `link` reads them: of several files each is a source, and ids are SOURCE/ID.
 """
 _LONGEST = 16 << 20
-"""Bytes of a line, a row or a file that are read at all; what is too large for a message is put aside later."""
+"""The most bytes that are read of a line, a row or a file; what is too large for a message is rejected later."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -165,7 +165,7 @@ def _parser() -> Parser:
 async def _feed(
     feeder: "Feeder", parts: Iterator[_Messages], progress: Progress, reasons: Counter[str], options: Namespace
 ) -> None:
-    """Send everything; `reasons` counts what is put aside."""
+    """Send everything; `reasons` counts the rejects."""
     from stream_lsh.cli.batches import put_aside  # noqa: PLC0415 - loads numpy
 
     def name_rejected() -> None:

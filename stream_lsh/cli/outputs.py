@@ -18,11 +18,11 @@ def tell(lines: Iterable[str]) -> None:
 
 
 def exit_code(read: int, refused: int, *, strict: bool) -> int:
-    """The exit code of a run: 1 if everything was put aside, or anything with --strict.
+    """The exit code of a run: 1 if everything was rejected, or anything with --strict.
 
     Args:
         read: how many could be used.
-        refused: how many were put aside.
+        refused: the number of rejects.
         strict: whether one of these is too many.
     """
     return 1 if refused and (strict or not read) else 0

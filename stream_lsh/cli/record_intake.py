@@ -137,7 +137,7 @@ class Intake:
 
     @property
     def failed(self) -> bool:
-        """Whether all records were put aside, or one where none may be."""
+        """Whether all records were rejected, or one with `--strict`."""
         return exit_code(self.records, self.reasons.total(), strict=self._options.strict) != 0
 
     def summary(self) -> list[str]:

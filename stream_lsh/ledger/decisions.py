@@ -36,7 +36,7 @@ class Decisions:
         self.apart: dict[str, set[str]] = {}
         self.newest_ref = -1
 
-    def put(self, said: Decision) -> bool:
+    def put(self, decision: Decision) -> bool:
         """Take a word in; returns whether it is newer than what is known.
 
         Example:
@@ -46,14 +46,14 @@ class Decisions:
             >>> decisions.verdict("a", "b"), decisions.apart
             (False, {'a': {'b'}, 'b': {'a'}})
         """
-        key = said.left, said.right
+        key = decision.left, decision.right
         known = self.of.get(key)
-        if known is not None and said.ref <= known.ref:
+        if known is not None and decision.ref <= known.ref:
             return False
-        self.of[key] = said
-        self.newest_ref = max(self.newest_ref, said.ref)
+        self.of[key] = decision
+        self.newest_ref = max(self.newest_ref, decision.ref)
         for one, other in (key, key[::-1]):
-            if said.verdict == DIFFERENT:
+            if decision.verdict == DIFFERENT:
                 self.apart.setdefault(one, set()).add(other)
             elif other in self.apart.get(one, ()):
                 self.apart[one].discard(other)

@@ -184,7 +184,7 @@ class Changelogged(Generic[_State]):
     def recover(self, partition: int, value: bytes | None, offset: int) -> None:
         """Take a record of the changelog in; a failure is kept and raised at the next use.
 
-        A record of a partition that was taken away meanwhile is nobody's.  A failure of a partition that is followed
+        A record of a partition that was revoked meanwhile is ignored.  A failure of a partition that is followed
         concerns its owner: this worker stops following it until the next rebalance, and reads it from the beginning if
         it is assigned then.
         """
@@ -208,12 +208,12 @@ class Changelogged(Generic[_State]):
     def _failed(self, partition: int, failure: Exception) -> None:
         """A record cannot be taken in: the end of this worker, or of its following another one's partition."""
         if partition in self._followed and not isinstance(failure, DoubtError):
-            said = f"{self.name}, partition {partition}: not followed until the next rebalance"
-            _log.error("%s", said, exc_info=failure)
+            problem = f"{self.name}, partition {partition}: not followed until the next rebalance"
+            _log.error("%s", problem, exc_info=failure)
             try:
                 copy = self._copy(self._states[partition])
                 if copy is not None:  # it may have a part of the record
-                    copy.discard(StateError(said))
+                    copy.discard(StateError(problem))
                 self.drop(partition)
             except Exception as error:
                 failure = error

@@ -217,5 +217,5 @@ async def _dead_letters(
         begins, ends = await bounds(kafka, partitions_of(topic, found[topic].partitions))
         count = sum(ends[tp] - begins[tp] for tp in ends)
     command = f"tail dead-letters --config {shlex.quote(file)} --pipeline {pipeline.name} --from-beginning"
-    told = f"{count:,}" + (f": `stream-lsh {command}` shows them" if count else "")
-    return Finding(NOTE if count else OK, f"dead letters of {pipeline.name}", told)
+    counted = f"{count:,}" + (f": `stream-lsh {command}` shows them" if count else "")
+    return Finding(NOTE if count else OK, f"dead letters of {pipeline.name}", counted)

@@ -61,8 +61,8 @@ def valued_message(document: Document, form: Form, names: FieldNames) -> tuple[b
     if document.text is None:
         return key, None
     time = as_iso(document.time_ms)
-    said = {names.id: document.id, getattr(names, form.field): form.value(document.text), names.time: time}
-    return key, _encoded(said)
+    fields = {names.id: document.id, getattr(names, form.field): form.value(document.text), names.time: time}
+    return key, _encoded(fields)
 
 
 def record_message(record: Record, profile: Profile, names: FieldNames) -> tuple[bytes, bytes | None]:

@@ -68,20 +68,20 @@ def _scattered(stream: Sequence[Document], pipeline: PipelineConfig, seed: int) 
             topic = rng.choice(list(_SOURCES))
             homes[one.id] = topic, rng.randrange(_SOURCES[topic])
         topic, partition = homes[one.id]
-        said = {"deleted": True} if one.text is None else {"text": one.text, "time": one.time_ms}
-        sent.append(Sent(topic, None, json.dumps({"id": one.id, **said}).encode(), partition))
+        content = {"deleted": True} if one.text is None else {"text": one.text, "time": one.time_ms}
+        sent.append(Sent(topic, None, json.dumps({"id": one.id, **content}).encode(), partition))
     return sent
 
 
 def _with_stories(documents: Sequence[Document], seed: int, seconds: float) -> list[Document]:
     """With titles and outlets; some updates change nothing else."""
-    rng, told = random.Random(seed), list[Document]()
+    rng, stories = random.Random(seed), list[Document]()
     for one in _edited(documents, seed, seconds):
         about = About(f"title {rng.randrange(9)}", rng.choice(("herald", "wire", "post", "")))
-        told.append(one if one.text is None else one._replace(about=about))
+        stories.append(one if one.text is None else one._replace(about=about))
         if one.text is not None and rng.random() < 0.05:
-            told.append(told[-1]._replace(about=About("another title", about.source)))
-    return told
+            stories.append(stories[-1]._replace(about=About("another title", about.source)))
+    return stories
 
 
 def _through_time(documents: Sequence[Document], seed: int, seconds: float) -> list[Document]:

@@ -22,9 +22,9 @@ class StoryChecker(Checker):
         wrong = list[str]()
         for key, value in (await self._compacted(self._pipeline.clusters_topic)).items():
             true = _story(of.get(key.decode(), []))
-            told = {name: value.get(name) for name in true}
-            if told != true:
-                wrong.append(f"{key.decode()} tells {told}, true is {true}")
+            published = {name: value.get(name) for name in true}
+            if published != true:
+                wrong.append(f"{key.decode()} tells {published}, true is {true}")
         self._say("clusters tell another story", wrong)
 
 

@@ -1,1 +1,1 @@
-"""Messages that nobody would send, through parsers, steps and workers: nothing but an `InputError` may come of one."""
+"""Hostile messages, through parsers, steps and workers: nothing but an `InputError` may come of one."""

@@ -25,7 +25,7 @@ from tests.fuzz.messages import Message
 from tests.kafka.harness import make_topics, running
 
 _MOST_BYTES = 1_000_000
-"""A broker takes no larger message, whoever sends it."""
+"""A broker rejects larger messages."""
 _BATCH_BYTES = 1 << 18
 """Of the messages that are sent at once: the embedded broker returns one batch a fetch."""
 _SECONDS = 120.0

@@ -58,9 +58,9 @@ def test_a_port_that_is_taken_is_refused_and_nothing_is_started(
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         code = main(["start", str(port - controller), str(tmp_path / "broker")])
-    said = capsys.readouterr()
-    assert (code, said.out) == (2, "")
-    assert said.err.startswith(
+    printed = capsys.readouterr()
+    assert (code, printed.out) == (2, "")
+    assert printed.err.startswith(
         f"got the port {port} of 127.0.0.1, which something else listens on, expected a free one"
     )
     assert not (tmp_path / "broker").exists()

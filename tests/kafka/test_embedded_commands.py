@@ -39,10 +39,10 @@ def broker(config: Path) -> Iterator[Embedded]:
             "feed", "--config", config, "-", stdin=lines_of([*documents, {"id": "c", "text": OTHER}, {"id": "d"}])
         )
         assert fed.returncode == 0
-        told = fed.stderr.decode().splitlines()
-        assert told[0].startswith("-:5: put aside (text): ")
-        assert told[1].startswith("huge: put aside (size): got a record of 10001")
-        assert told[2].startswith("3 documents to docs, 2 put aside, ")
+        printed = fed.stderr.decode().splitlines()
+        assert printed[0].startswith("-:5: put aside (text): ")
+        assert printed[1].startswith("huge: put aside (size): got a record of 10001")
+        assert printed[2].startswith("3 documents to docs, 2 put aside, ")
         asyncio.run(worked(broker))
         yield broker
 
@@ -103,9 +103,9 @@ def ends(broker: Embedded) -> int:
 def test_a_line_that_is_too_long_to_be_read_names_what_can_be_done(broker: Embedded, config: Path) -> None:
     line = lines_of([{"id": "long", "text": "w" * (17 << 20)}])
     done = ran("feed", "--config", config, "-", stdin=line)
-    told = done.stderr.decode().splitlines()[0]
-    assert told.endswith(": raise `max_document_bytes` of the pipeline news to take it")
-    assert told.startswith(f"-:1: put aside (size): got {len(line) - 1} bytes, expected at most 16777216")
+    printed = done.stderr.decode().splitlines()[0]
+    assert printed.endswith(": raise `max_document_bytes` of the pipeline news to take it")
+    assert printed.startswith(f"-:1: put aside (size): got {len(line) - 1} bytes, expected at most 16777216")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -88,10 +88,10 @@ def test_a_wrong_file_ends_every_command_with_2(folder: Path, command: str, file
     extra = {"tail": ["matches"], "feed": [str(folder / "news.jsonl")]}.get(command, [])
     (folder / "news.jsonl").write_text("")
     done = ran(command, *extra, "--config", config)
-    told = (done.stderr + done.stdout).decode()
-    assert words.format(folder) in told
+    printed = (done.stderr + done.stdout).decode()
+    assert words.format(folder) in printed
     assert done.returncode == 2
-    assert "_ssl.c" not in told
+    assert "_ssl.c" not in printed
 
 
 @pytest.mark.parametrize("files", [{"cert_file": "both.pem"}, {"cert_file": "good.crt", "key_file": "good.key"}])
@@ -110,13 +110,13 @@ def test_files_that_belong_together_are_taken(folder: Path, files: dict[str, str
     ],
 )
 def test_the_advice_fits_the_protocol_and_names_a_reason(security: SecurityConfig | None, hint: str) -> None:
-    told = str(
+    message = str(
         unreachable(
             KafkaConfig(brokers=("here:1",), security=security), ConnectionError('Unable connect to "here:1": ')
         )
     )
-    assert hint in told
-    assert 'from here:1 (Unable connect to "here:1"): is' in told
+    assert hint in message
+    assert 'from here:1 (Unable connect to "here:1"): is' in message
 
 
 def test_tls_to_a_listener_without_it_is_told(tmp_path: Path) -> None:

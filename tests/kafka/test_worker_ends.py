@@ -115,12 +115,12 @@ def test_state_of_other_settings_is_refused(
         await run_before(broker, config)
         return await ended(other, tmp_path)
 
-    code, told = asyncio.run(run())
-    assert code == 2, told
-    assert "Traceback" not in told
-    assert told.count("its state was built under other settings (") == 1
-    assert f"stream-lsh: ConfigError: {name}-p: its state was built under other settings (" in told
-    assert said in told
+    code, printed = asyncio.run(run())
+    assert code == 2, printed
+    assert "Traceback" not in printed
+    assert printed.count("its state was built under other settings (") == 1
+    assert f"stream-lsh: ConfigError: {name}-p: its state was built under other settings (" in printed
+    assert said in printed
     assert asyncio.run(matched(config)) == {pair(0)}
 
 
@@ -134,11 +134,11 @@ def test_a_topic_that_the_operator_must_mend_ends_the_worker_with_its_own_code(
         await make_topics(broker.address, topic, partitions=3)
         return await ended(config, tmp_path)
 
-    code, said = asyncio.run(run())
-    assert code == 2, said
-    assert "Traceback" not in said
-    assert said.splitlines()[-1] == f"stream-lsh: ConfigError: {topic}: has 3 partitions, not 1"
-    assert said.count("has 3 partitions, not 1") == 1
+    code, printed = asyncio.run(run())
+    assert code == 2, printed
+    assert "Traceback" not in printed
+    assert printed.splitlines()[-1] == f"stream-lsh: ConfigError: {topic}: has 3 partitions, not 1"
+    assert printed.count("has 3 partitions, not 1") == 1
 
 
 @pytest.mark.parametrize(
@@ -171,6 +171,6 @@ def test_a_mistake_of_the_operator_is_one_message_without_a_traceback(
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - our own
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
-    (told,) = (line for line in done.stderr.splitlines() if line.startswith("stream-lsh: "))
-    assert told.startswith("stream-lsh: ConfigError: ")
-    assert words in done.stderr[done.stderr.index(told) :]
+    (printed,) = (line for line in done.stderr.splitlines() if line.startswith("stream-lsh: "))
+    assert printed.startswith("stream-lsh: ConfigError: ")
+    assert words in done.stderr[done.stderr.index(printed) :]

@@ -25,7 +25,7 @@ class Broker:
     `settled` is what settle made of each offset of `edges`: once, or as often as it said another thing;
     `said` is where the decisions are, in the order in which they were acknowledged; `late_copies` is where sign took a
     late copy of the intake because it was made by a group that was forgotten;
-    `marks`, what sign has ever said of event time, in order; `advances`, the horizon whenever it moved, in which
+    `marks`, all marks that sign has sent, in order; `advances`, the horizon whenever it moved, in which
     generation, and what `marks` there were.
     """
 

@@ -53,7 +53,7 @@ class Watch:
 
 
 def followers_and_copies_equal_a_recovery(view: "View") -> Iterator[str]:
-    """Whoever followed a changelog, or had a copy of it, from a random moment on has what a recovery gives."""
+    """A follower of a changelog, and a copy of it, from a random moment on equal what a recovery gives."""
     checks = {"documents-changelog": _documents, "buckets-changelog": _buckets, "ledger-changelog": _ledger}
     for moment in view.run.watch.moments:
         for (topic, partition), span in moment.items():

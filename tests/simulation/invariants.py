@@ -317,20 +317,20 @@ def nothing_expires_by_another_source(view: View) -> Iterator[str]:
     keep_ms = view.setup.keep_ms or 0
     for time_ms, generation, marks in view.run.broker.advances:
         for source in range(view.setup.partitions if time_ms > BEGINNING_MS else 0):
-            said = [mark for mark in marks if mark.source == source]
-            reached = any(mark.time_ms - keep_ms >= time_ms for mark in said)
-            if not reached and not any(mark.idle and mark.generation == generation for mark in said):
-                yield f"what is older than {time_ms} was forgotten, and of source {source} was said {said[-3:]}"
+            reported = [mark for mark in marks if mark.source == source]
+            reached = any(mark.time_ms - keep_ms >= time_ms for mark in reported)
+            if not reached and not any(mark.idle and mark.generation == generation for mark in reported):
+                yield f"what is older than {time_ms} was forgotten, and of source {source} was reported {reported[-3:]}"
 
 
 def nothing_expires_where_nothing_comes(view: View) -> Iterator[str]:
     """At the end event time advances only if some source reports that it has come further; floors are offsets."""
-    for before, said, horizon, moved in view.run.ticks:
+    for before, reported, horizon, moved in view.run.ticks:
         reached = {mark.source: mark.time_ms for mark in before}
         if moved.time_ms != horizon.time_ms and all(
-            mark.time_ms <= reached.get(mark.source, BEGINNING_MS) for mark in said
+            mark.time_ms <= reached.get(mark.source, BEGINNING_MS) for mark in reported
         ):
-            yield f"event time advanced from {horizon} to {moved} though no source has come further: {said}"
+            yield f"event time advanced from {horizon} to {moved} though no source has come further: {reported}"
 
 
 def slow_sources_expire(view: View) -> Iterator[str]:

@@ -236,8 +236,8 @@ def _advanced_by_any(settler: Settler, before: tuple[Mark, ...], marks: tuple[Ma
 _take_all = Relay.take_all
 
 
-def _take_the_last(relay: Relay, said: Iterable[Watermarks | None]) -> list[Watermarks]:
-    return _take_all(relay, said)[-1:]
+def _take_the_last(relay: Relay, watermarks: Iterable[Watermarks | None]) -> list[Watermarks]:
+    return _take_all(relay, watermarks)[-1:]
 
 
 _RECOVERY, _LOG = "stream_lsh.pipeline.rewriting.BucketsRecovery.", "stream_lsh.pipeline.trimming.LogHead."

@@ -87,7 +87,7 @@ def test_a_source_that_was_idle_once_does_not_let_live_documents_expire_when_a_h
 def test_a_source_that_was_idle_before_a_downtime_holds_event_time_back_until_its_new_owner_has_spoken(
     seed: int,
 ) -> None:
-    """Both sources go on while nobody reads; one worker is ready, reads its backlog and ticks before the other."""
+    """Both sources go on while no worker reads; one worker is ready, reads its backlog and ticks before the other."""
     rng, broker, setup = random.Random(seed), Broker(), replace(SETUP, lateness_ms=50)
 
     def drain(*workers: Worker) -> None:

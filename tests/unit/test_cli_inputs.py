@@ -38,10 +38,10 @@ def test_a_compressed_text_and_any_file_that_is_called_text_are_documents(folder
 def test_a_file_of_an_unknown_ending_is_rejected_with_advice(tmp_path: Path, command: str, name: str) -> None:
     (tmp_path / name).write_bytes(gzip.compress(LINES) if name.endswith(".gz") else LINES)
     run = ran(command, name, cwd=tmp_path)
-    told = run.stderr.decode()
+    printed = run.stderr.decode()
     assert (run.returncode, run.stdout) == (2, b"")
-    assert told.startswith(f"stream-lsh: {name}: does not say by its ending what it is, expected .jsonl, ")
-    assert told.endswith("say it with --format: jsonl, csv, tsv, text\n")
+    assert printed.startswith(f"stream-lsh: {name}: does not say by its ending what it is, expected .jsonl, ")
+    assert printed.endswith("say it with --format: jsonl, csv, tsv, text\n")
     assert ran("dedup", "--format", "jsonl", name, cwd=tmp_path).returncode == 0
 
 

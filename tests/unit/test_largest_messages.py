@@ -52,7 +52,7 @@ from stream_lsh.worker.topology import build_app
 
 NOW_MS = 1_700_000_000_000
 PARTITIONS = 3_000
-"""Of a source, each of which has a mark in what is said of event time."""
+"""Partitions of a source, each of which has a mark in a watermark message."""
 
 
 class Acker:
@@ -362,7 +362,7 @@ def test_messages_that_cannot_be_used_fit_among_the_dead_letters(name: str) -> N
 
 
 def frames() -> Iterator[tuple[str, Any]]:
-    """What is said of event time where the source has many partitions."""
+    """A watermark message of a source with many partitions."""
     marks = tuple(Mark(number, 1 << 52, True, 1 << 47, 1 << 30, 1 << 60) for number in range(PARTITIONS))
     watermarks, horizon = Watermarks(0, marks), Horizon(1 << 52, tuple(range(PARTITIONS)))
     yield "bands", BandsFrame(watermarks=watermarks, horizon=horizon)

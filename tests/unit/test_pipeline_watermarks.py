@@ -211,15 +211,15 @@ def test_the_marks_of_a_source_that_moves_to_another_sender_are_in_one_row() -> 
 
 
 def test_a_source_is_idle_only_if_its_event_time_has_not_moved_since_the_last_mark() -> None:
-    generator, said = WatermarkGenerator(), list[tuple[int, bool]]()
+    generator, marks = WatermarkGenerator(), list[tuple[int, bool]]()
     for newest_ms, generation, at_end in (
         *((5, 1, True), (5, 1, True), (5, 1, True), (9, 1, True), (9, 1, True), (9, 1, True)),
         *((9, 1, False), (9, 1, True), (9, 1, True), (9, 2, True), (9, 2, True)),
     ):
         mark = generator.mark(3, newest_ms, 7, generation, at_end=at_end)
-        assert mark == Mark(3, mark.time_ms, mark.idle, 7, generation, len(said) + 1)
-        said.append((mark.time_ms, mark.idle))
-    assert said == [
+        assert mark == Mark(3, mark.time_ms, mark.idle, 7, generation, len(marks) + 1)
+        marks.append((mark.time_ms, mark.idle))
+    assert marks == [
         *((5, False), (5, True), (5, True), (5, False), (9, False), (9, True)),
         *((9, False), (9, False), (9, True), (9, False), (9, True)),
     ]

@@ -192,7 +192,7 @@ def test_a_merge_of_more_clusters_than_fit_lists_the_first_and_leaves_the_member
 def test_the_largest_story_fits() -> None:
     ids, source = longest_ids(100), "\x01" * 100
     outlets = tuple(Outlet(source[:-2] + f"{number:02}", -(1 << 53), 1 << 31) for number in range(100))
-    told = Telling("\x01" * 200, outlets, 1 << 31, First(ids[0], source, -(1 << 53)))
+    telling = Telling("\x01" * 200, outlets, 1 << 31, First(ids[0], source, -(1 << 53)))
     change = ClusterChange(
         ids[0] + "~9223372036854775807" * 5,
         "merged",
@@ -204,7 +204,7 @@ def test_the_largest_story_fits() -> None:
         -(1 << 53),
         1 << 53,
         None,
-        told,
+        telling,
     )
     message = cluster_message(change, (1 << 63) - 1)
     value = json.loads(message[1] or b"")
@@ -216,8 +216,8 @@ def test_the_largest_story_fits() -> None:
 def test_an_entity_lists_what_fits_of_members_and_of_the_golden_record() -> None:
     ids = longest_ids(100)
     golden = {f"field{number}": "\x01" * 5_000 for number in range(20)} | {"small": "x"}
-    told = EntityTelling(tuple((id, "s" * 100) for id in ids), json.dumps(golden))
-    change = ClusterChange(ids[0], "merged", 1 << 31, (), ids[1], ids, ids[2], 1, 2, None, told)
+    telling = EntityTelling(tuple((id, "s" * 100) for id in ids), json.dumps(golden))
+    change = ClusterChange(ids[0], "merged", 1 << 31, (), ids[1], ids, ids[2], 1, 2, None, telling)
     ((key, value, headers),) = entity_messages([change], 7)
     found = json.loads(value or b"")
     assert size_of((key, value, headers)) <= PUBLIC_BYTES

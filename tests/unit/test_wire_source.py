@@ -342,8 +342,8 @@ def test_a_page_is_read_and_says_what_the_message_does_not() -> None:
     assert read_page() == Document(
         "a", "Two ships burn.", EIGHT_MS, About("Fire in the port", "wire.example", len("Two ships burn."))
     )
-    told = read_page(title="Ships on fire", source="Herald", time="1970-01-02")
-    assert (told.time_ms, told.about[:2]) == (86_400_000, ("Ships on fire", "Herald"))
+    document = read_page(title="Ships on fire", source="Herald", time="1970-01-02")
+    assert (document.time_ms, document.about[:2]) == (86_400_000, ("Ships on fire", "Herald"))
     assert read_page(url="http://post.example/").about.source == "post.example"
     assert read_page("page").text == "Home Two ships burn."
 

@@ -72,7 +72,7 @@ def test_what_has_changed_of_pages_is_said_at_every_tenth_tick() -> None:
 
 def test_all_partitions_of_a_worker_are_in_one_message() -> None:
     """Idle is a source that was at its end at two marks of one generation."""
-    worker, said = Ticking(0, 1), list[list[tuple[int, int, bool]]]()
+    worker, reported = Ticking(0, 1), list[list[tuple[int, int, bool]]]()
     worker.app.consumer.at_end = lambda source, position: True
     for generation in (1, 1, 1, 2, 2):
         worker.app.generation = generation
@@ -82,9 +82,9 @@ def test_all_partitions_of_a_worker_are_in_one_message() -> None:
         frames = [decode_bands(value, worker.state.fingerprint) for value in values]
         assert frames[0].watermarks == frames[1].watermarks
         assert frames[0].watermarks is not None
-        said.append([(mark.source, mark.generation, mark.idle) for mark in frames[0].watermarks.marks])
+        reported.append([(mark.source, mark.generation, mark.idle) for mark in frames[0].watermarks.marks])
     idle = (1, False), (1, True), (1, True), (2, False), (2, True)
-    assert said == [[(0, *of), (1, *of)] for of in idle]
+    assert reported == [[(0, *of), (1, *of)] for of in idle]
 
 
 def test_a_statement_waits_for_no_tick() -> None:
