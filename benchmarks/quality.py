@@ -29,7 +29,7 @@ from stream_lsh import Guards, NearDuplicates, __version__
 from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import make_ref
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.shingled import TextScheme
 from tests.offline import offline
 from tests.oracles import jaccard, word_windows
 

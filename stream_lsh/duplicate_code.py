@@ -12,7 +12,7 @@ from typing import NamedTuple
 from stream_lsh.errors import ConfigError
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import BATCH, Limits, LocalPipeline
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.shingled import TextScheme
 from stream_lsh.text.code import CodeShingler
 from stream_lsh.text.functions import Function, functions_of
 

@@ -14,7 +14,7 @@ from stream_lsh.arrays import I64, U64
 from stream_lsh.errors import ConfigError
 from stream_lsh.measure.uncommon import Sharing, sharing
 from stream_lsh.model import Document
-from stream_lsh.pipeline.scheme import ShingledTexts
+from stream_lsh.pipeline.shingled import ShingledTexts
 from stream_lsh.text.copied import Copied
 from stream_lsh.wire.given import given
 

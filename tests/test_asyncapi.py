@@ -25,7 +25,7 @@ from stream_lsh.measure.containment import Containment
 from stream_lsh.model import NO_ABOUT, About, Document
 from stream_lsh.pipeline.local import Limits, LocalPipeline
 from stream_lsh.pipeline.record_scheme import RecordScheme
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.shingled import TextScheme
 from stream_lsh.pipeline.vector_measures import VectorMeasure
 from stream_lsh.pipeline.vector_scheme import VectorScheme
 from stream_lsh.records.model import Record

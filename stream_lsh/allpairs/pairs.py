@@ -16,7 +16,7 @@ from stream_lsh.arrays import I64, U64
 from stream_lsh.errors import ConfigError
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.model import Document, Match
-from stream_lsh.pipeline.scheme import ShingledTexts
+from stream_lsh.pipeline.shingled import ShingledTexts
 
 MEMORY = 1 << 30
 """Bytes for the engine, unless it is given another bound."""

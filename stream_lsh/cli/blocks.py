@@ -22,7 +22,7 @@ from stream_lsh.cli.inputs import TEXT, Input, files_of
 from stream_lsh.cli.lines import Splitter, cells, check_columns, check_distinct, header_of, table_rows, too_large
 from stream_lsh.errors import InputError, MalformedMessage
 from stream_lsh.text.page import page_source
-from stream_lsh.wire.source import FieldNames
+from stream_lsh.wire.field_names import FieldNames
 
 _ROWS = 256
 

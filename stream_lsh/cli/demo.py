@@ -5,8 +5,9 @@ import time
 from argparse import Namespace
 from collections.abc import Sequence
 
+from stream_lsh.cli.column_names import AS_NAMED
 from stream_lsh.cli.inputs import find_inputs
-from stream_lsh.cli.options import AS_NAMED, TIME_UNITS
+from stream_lsh.cli.options import TIME_UNITS
 from stream_lsh.cli.parsing import Parser, share, whole
 from stream_lsh.cli.reading import read
 from stream_lsh.cli.show import show

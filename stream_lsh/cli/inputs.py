@@ -12,6 +12,8 @@ TEXT = "text"
 TABLES = ("jsonl", "csv", "tsv")
 """Formats of files with a document, a record, a set or a vector in each line or row."""
 FORMATS = (*TABLES, TEXT, "folder")
+ARRAY = "npy"
+"""The format of numpy's files."""
 """What commands for documents read."""
 _ENDINGS = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),

@@ -4,8 +4,9 @@ import math
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
 
+from stream_lsh.cli.inputs import ARRAY
 from stream_lsh.cli.parsing import Parser, share, whole
-from stream_lsh.cli.value_options import ARRAY, add_files, add_value_input, add_value_output, run_with
+from stream_lsh.cli.value_options import add_files, add_value_input, add_value_output, run_with
 
 _FORMATS = ("jsonl", "csv", "tsv", ARRAY)
 _MEASURES = ("cosine", "euclidean", "hamming")

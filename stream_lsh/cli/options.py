@@ -3,6 +3,7 @@
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 
+from stream_lsh.cli.column_names import AS_NAMED, COLUMNS
 from stream_lsh.cli.inputs import FORMATS
 from stream_lsh.cli.outputs import STDOUT
 from stream_lsh.cli.parsing import Parser, ratio, share, span_ms, whole
@@ -17,16 +18,6 @@ METHODS = ("lsh", "exact")
 """Those of `pipeline.methods`, likewise."""
 TIME_UNITS = ("auto", "s", "ms", "us", "ns")
 """Those of `wire.message`, likewise."""
-_COLUMNS = {
-    "id": "id",
-    "text": "text",
-    "time": "time",
-    "title": "title, for stories",
-    "source": "outlet, for stories",
-    "url": "URL, for stories",
-}
-AS_NAMED = {f"{name}_column": name for name in _COLUMNS}
-"""The columns as they are called if nothing else is said."""
 _OPTIONS = {"retention_ms": "retention"}
 """Fields of a preset that are called otherwise here."""
 
@@ -142,7 +133,7 @@ def add_guards(parser: Parser) -> None:
 
 def add_columns(add: Callable[..., object]) -> None:
     """What fields and columns are called, and the unit of times; `add` adds an option."""
-    for name, what in _COLUMNS.items():
+    for name, what in COLUMNS.items():
         add(f"--{name}-column", default=name, metavar="NAME", help=f"field or column of the {what} (default {name})")
     add_time_unit(add)
 

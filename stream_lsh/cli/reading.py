@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from stream_lsh.cli.blocks import Block, blocks
+from stream_lsh.cli.column_names import AS_NAMED
 from stream_lsh.cli.inputs import Input
-from stream_lsh.cli.options import AS_NAMED
 from stream_lsh.cli.parts import Part, Refused
 from stream_lsh.errors import InputError, MalformedMessage, UnusableDocument
-from stream_lsh.wire.source import FieldNames, parse_lines
+from stream_lsh.wire.field_names import FieldNames
+from stream_lsh.wire.source import parse_lines
 
 _SHOWN = 20
 """Fields that a message names."""

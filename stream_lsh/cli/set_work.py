@@ -7,8 +7,8 @@ from stream_lsh.cli.inputs import Input
 from stream_lsh.cli.outputs import Outputs
 from stream_lsh.cli.parts import Part, Refused
 from stream_lsh.cli.set_inputs import read_sets
-from stream_lsh.cli.value_options import as_options
 from stream_lsh.cli.value_work import ValueWork
+from stream_lsh.config.notes import as_options
 from stream_lsh.ledger.changes import MatchChange
 from stream_lsh.model import Document
 from stream_lsh.similar_sets import SimilarSets

@@ -15,7 +15,7 @@ from stream_lsh.errors import ConfigError
 
 if TYPE_CHECKING:
     from stream_lsh.cli.tuned import Corpus, Tuned
-    from stream_lsh.pipeline.scheme import TextScheme
+    from stream_lsh.pipeline.shingled import TextScheme
 
 SEED = 1
 """Of the hash functions, and of the choice of pairs that are compared."""
@@ -47,7 +47,7 @@ def run(arguments: Sequence[str]) -> int:
             picture = open_things.enter_context(Output(options.picture))
         from stream_lsh.cli.tuned import as_json, as_text  # noqa: PLC0415 - loads numpy
         from stream_lsh.cli.work import measure_for  # noqa: PLC0415
-        from stream_lsh.pipeline.scheme import TextScheme  # noqa: PLC0415
+        from stream_lsh.pipeline.shingled import TextScheme  # noqa: PLC0415
 
         scheme = TextScheme(
             options.threshold,

@@ -13,7 +13,7 @@ from stream_lsh.lsh.sample import sampled_candidates
 from stream_lsh.lsh.solver import SLACK, Banding, alternatives, bands_needed
 from stream_lsh.lsh.spread import Agreements
 from stream_lsh.measure.containment import Containment
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.shingled import TextScheme
 
 _NEAR = 3
 """Rows of the table above the choice and below it."""

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from stream_lsh.cli.blocks import blocks
+from stream_lsh.cli.column_names import AS_NAMED
 from stream_lsh.cli.inputs import TEXT, Input
-from stream_lsh.cli.options import AS_NAMED
 from stream_lsh.cli.parts import Part
 from stream_lsh.cli.reading import MAX_AHEAD_MS, refused_of
 from stream_lsh.errors import ConfigError
-from stream_lsh.wire.source import FieldNames
+from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.valued import Form, parse_valued_lines
 
 

@@ -2,22 +2,19 @@
 
 import time
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from importlib import import_module
 
 from stream_lsh.cli.collecting import few_collections
 from stream_lsh.cli.inflate import STDIN
-from stream_lsh.cli.inputs import Input, find_inputs
+from stream_lsh.cli.inputs import ARRAY, Input, find_inputs
 from stream_lsh.cli.options import add_time_unit
 from stream_lsh.cli.outputs import STDOUT, Outputs, exit_code, tell
 from stream_lsh.cli.parsing import Parser, whole
 from stream_lsh.cli.record_intake import check_outputs
 from stream_lsh.cli.signals import hold, release
 from stream_lsh.errors import ConfigError
-
-ARRAY = "npy"
-"""The format of numpy's files."""
 
 
 def add_files(parser: Parser, what: str) -> None:
@@ -115,13 +112,3 @@ def find_value_inputs(paths: Sequence[str], options: Namespace) -> list[Input]:
     if problems:
         raise ConfigError(problems)
     return found
-
-
-@contextmanager
-def as_options(names: Mapping[str, str]) -> Iterator[None]:
-    """Have a ConfigError speak of options: `names` by the settings that the library speaks of."""
-    try:
-        yield
-    except ConfigError as error:
-        told = (problem.partition(": ") for problem in error.problems)
-        raise ConfigError([f"{names.get(key, key)}{colon}{rest}" for key, colon, rest in told]) from None

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stream_lsh.cli.inputs import Input
+from stream_lsh.cli.inputs import ARRAY, Input
 from stream_lsh.cli.lines import cells, check_columns, header_of, table_rows
 from stream_lsh.cli.parts import Part, Refused
 from stream_lsh.cli.value_inputs import read_lines
-from stream_lsh.cli.value_options import ARRAY, as_options
+from stream_lsh.config.notes import as_options
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage
 from stream_lsh.model import Document
 from stream_lsh.pipeline.vector_measures import HAMMING, VectorMeasure

@@ -8,9 +8,9 @@ import numpy as np
 from stream_lsh.cli.inputs import Input
 from stream_lsh.cli.outputs import Outputs
 from stream_lsh.cli.parts import Part
-from stream_lsh.cli.value_options import as_options
 from stream_lsh.cli.value_work import ValueWork
 from stream_lsh.cli.vector_inputs import FirstForm, read_vectors
+from stream_lsh.config.notes import as_options
 from stream_lsh.errors import InvariantError
 from stream_lsh.ledger.changes import MatchChange
 from stream_lsh.model import Document

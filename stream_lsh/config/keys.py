@@ -7,7 +7,7 @@ from typing import Any
 
 from stream_lsh.config.kinds import FIELD_NAME, FLAG, LEAST_SHARE, Kind, whole
 from stream_lsh.ledger.guards.choice import Guards
-from stream_lsh.wire.source import FieldNames
+from stream_lsh.wire.field_names import FieldNames
 
 _META = "key"
 

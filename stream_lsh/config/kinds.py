@@ -15,7 +15,6 @@ from typing import Any
 from stream_lsh.config.units import size_bytes, span_ms, span_text
 from stream_lsh.errors import ConfigError
 from stream_lsh.measure.containment import MOST_SIZE_RATIO
-from stream_lsh.presets import PRESETS
 from stream_lsh.text.catalog import SPECS, shingler
 from stream_lsh.text.normalise import FORMS
 from stream_lsh.text.spelling import nearest
@@ -301,7 +300,6 @@ def _forms(value: object) -> tuple[str, ...]:
 
 
 LEAST_SHARE = Kind("a number from 0 to below 1", partial(_share, zero=True), _number)
-PRESET = choice(("none", *PRESETS))
 SHARE = Kind("a number above 0 and below 1", _share, _number)
 SIZE_RATIO = Kind(f"a number from 1 to {MOST_SIZE_RATIO:g}", _size_ratio, _number)
 LENGTH = Kind("a number from 0 on", _length, _number)

@@ -24,16 +24,18 @@ from stream_lsh.measure.containment import SIZE_RATIO, Containment
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits
 from stream_lsh.pipeline.methods import EXACT, LSH, METHODS, most_candidates, text_scheme
-from stream_lsh.pipeline.scheme import Scheme, banding_for
+from stream_lsh.pipeline.scheme import Scheme
 from stream_lsh.pipeline.schemes import PairwiseScheme, ShingleScheme
+from stream_lsh.pipeline.shingled import banding_for
 from stream_lsh.pipeline.vector_measures import MOST_DIMENSIONS, VECTOR_MEASURES
-from stream_lsh.presets import DAY_MS
+from stream_lsh.presets import DAY_MS, PRESETS
 from stream_lsh.records.reading import Reader
+from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.golden import limits_of_records
 from stream_lsh.wire.message import AUTO, FIRST_SURE_MS, MAX_AHEAD_MS, MAX_DOCUMENT_BYTES, TIME_UNITS
 from stream_lsh.wire.record import parse_record
 from stream_lsh.wire.results import Results, TextResults
-from stream_lsh.wire.source import FieldNames, parse_document
+from stream_lsh.wire.source import parse_document
 from stream_lsh.wire.valued import Form, parse_valued
 
 KINDS = ("text", "record", "set", "vector")
@@ -52,7 +54,10 @@ class PipelineConfig(TopicNames):
     name: str = field(default="documents", metadata=key(kinds.TOPIC, "the pipeline, and the prefix of its topics"))
     preset: str = field(
         default="none",
-        metadata=key(kinds.PRESET, "defaults that go together, for articles or for pages; what is set beside it holds"),
+        metadata=key(
+            choice(("none", *PRESETS)),
+            "defaults that go together, for articles or for pages; what is set beside it holds",
+        ),
     )
     kind: str = field(
         default="text",

@@ -1,6 +1,7 @@
 """What is wrong with a configuration, gathered and told in the order of the file."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from stream_lsh.config.places import Path, line_of
 from stream_lsh.errors import ConfigError
@@ -61,3 +62,13 @@ class Notes:
 def _shown(part: str) -> str:
     plain = part.replace("_", "").replace("-", "")
     return part if plain.isalnum() and plain.isascii() else ascii(part)
+
+
+@contextmanager
+def as_options(names: Mapping[str, str]) -> Iterator[None]:
+    """Name the options of a command in each ConfigError: `names` maps settings of the library to options."""
+    try:
+        yield
+    except ConfigError as error:
+        problems = (problem.partition(": ") for problem in error.problems)
+        raise ConfigError([f"{names.get(key, key)}{colon}{rest}" for key, colon, rest in problems]) from None

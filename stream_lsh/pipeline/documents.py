@@ -13,9 +13,9 @@ from stream_lsh.abouts import Abouts, in_full, told
 from stream_lsh.arrays import I64, U64, Bools
 from stream_lsh.model import NO_ABOUT, About, make_ref, ref_offset, ref_partition
 from stream_lsh.pipeline.contents import CHUNK, CHUNK_BITS, Contents, MemoryContents, gather
+from stream_lsh.pipeline.observer import LiveObserver
 from stream_lsh.pipeline.oldest_refs import OldestRefs
 from stream_lsh.pipeline.pages import SitePages
-from stream_lsh.pipeline.record_counts import RecordCounts
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.replayable import Replayable
 from stream_lsh.pipeline.shards import ShardedDict, by_ref_shard, ref_shard, text_shard
@@ -52,7 +52,7 @@ class DocumentTable:
         slots: int,
         contents: Contents | None = None,
         pages: SitePages | None = None,
-        counts: RecordCounts | None = None,
+        counts: LiveObserver | None = None,
     ) -> None:
         self._slots = slots
         self.pages = pages
@@ -145,7 +145,7 @@ class DocumentTable:
         contents: Contents,
         versions: Versions,
         pages: SitePages | None = None,
-        counts: RecordCounts | None = None,
+        counts: LiveObserver | None = None,
     ) -> "DocumentTable":
         """The table of these versions, whose contents are there.
 

@@ -14,8 +14,8 @@ from stream_lsh.measure.firsts import first_members
 from stream_lsh.measure.jaccard import sorted_unique
 from stream_lsh.pipeline.compare import Criteria, Meeting, common_buckets
 from stream_lsh.pipeline.prefixes import Prefixes
-from stream_lsh.pipeline.scheme import ShingledTexts
 from stream_lsh.pipeline.shingle_sets import ShingleSets
+from stream_lsh.pipeline.shingled import ShingledTexts
 from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.text.digest import bag_digest
 from stream_lsh.text.groups import groups

@@ -23,6 +23,7 @@ from stream_lsh.lsh.families.grid_triples import GridTriples
 from stream_lsh.measure.catalog import JACCARD
 from stream_lsh.measure.jaccard import jaccard, sorted_unique
 from stream_lsh.pipeline.compare import Criteria, Meeting, common_buckets
+from stream_lsh.pipeline.scheme import SchemeDefaults
 from stream_lsh.pipeline.shingle_sets import ShingleSets
 from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.text.digest import bag_digest
@@ -37,7 +38,7 @@ _VERSION = 1
 _WORD = 32
 
 
-class GridScheme:
+class GridScheme(SchemeDefaults):
     """The scheme of a pipeline of fingerprints, compared by the Jaccard similarity of their squares.
 
     Args:
@@ -173,10 +174,3 @@ class GridScheme:
         together = GridTriples(self.squares, self.size).probability_for(shared)
         met = common_buckets(self.buckets(signatures))
         return Meeting(both, self.functions, met, self.functions, 1 - (1 - together) ** self.functions)
-
-    def block(self, bucket: int) -> str:
-        """Functions have no names."""
-        return ""
-
-    def counts(self) -> None:
-        """Nothing."""

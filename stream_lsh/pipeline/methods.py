@@ -6,9 +6,9 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.lsh.solver import Banding
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.pipeline.exact_scheme import ExactScheme
-from stream_lsh.pipeline.scheme import TextScheme
 from stream_lsh.pipeline.schemes import ShingleScheme
 from stream_lsh.pipeline.set_scheme import ExactSetScheme, SetScheme
+from stream_lsh.pipeline.shingled import TextScheme
 from stream_lsh.text.spelling import nearest
 
 LSH, EXACT = "lsh", "exact"

@@ -10,6 +10,7 @@ from stream_lsh.abouts import at_rows, in_full
 from stream_lsh.arrays import I64, U32, Bools
 from stream_lsh.errors import InvariantError
 from stream_lsh.pipeline.compare import Compared, Criteria, Pairs, affordable
+from stream_lsh.pipeline.record_counts import RecordCounts
 from stream_lsh.records.block.blocker import block_of
 from stream_lsh.records.evidence import evidence_text
 from stream_lsh.records.model import SEVERAL, Values, values_of
@@ -59,7 +60,7 @@ class RecordPairs:
         Pairs below the threshold that nobody asked again about need no evidence, and have none.
         """
         counts = pairs.documents.counts
-        if counts is None:
+        if not isinstance(counts, RecordCounts):
             raise InvariantError("got a table of documents that counts no records, expected one of a record pipeline")
         wanted = near & self._of_other_sources(pairs) if self._link_only else near
         # A pair that was decided to be one stays whatever its similarity: its evidence is told all the same.

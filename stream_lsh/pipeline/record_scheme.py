@@ -16,6 +16,7 @@ from stream_lsh.arrays import U64
 from stream_lsh.pipeline.compare import Criteria
 from stream_lsh.pipeline.record_counts import RecordCounts
 from stream_lsh.pipeline.record_pairs import RecordPairs
+from stream_lsh.pipeline.scheme import SchemeDefaults
 from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.records.block.blocker import block_of, blocker_of
 from stream_lsh.records.model import values_of
@@ -28,7 +29,7 @@ _VERSION = 1
 _SEED = 0x5245C0
 
 
-class RecordScheme:
+class RecordScheme(SchemeDefaults):
     """The scheme of a pipeline of records.
 
     Args:

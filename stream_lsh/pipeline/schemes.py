@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 from stream_lsh.pipeline.exact_scheme import ExactScheme
 from stream_lsh.pipeline.grid_scheme import GridScheme
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.shingled import TextScheme
 from stream_lsh.pipeline.vector_scheme import VectorScheme
 
 ShingleScheme: TypeAlias = TextScheme | ExactScheme

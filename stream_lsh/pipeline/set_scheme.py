@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from stream_lsh.lsh.solver import Banding
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.pipeline.exact_scheme import ExactScheme
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.shingled import TextScheme
 from stream_lsh.text.items import ItemShingler
 
 _OF_TEXTS = frozenset({"normalise", "normaliser_version", "unicode"})

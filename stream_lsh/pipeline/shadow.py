@@ -17,7 +17,6 @@ References: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 
 König, b-bit minwise hashing, 2010, for what a few bits of a slot are worth.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,13 +25,12 @@ from stream_lsh.arrays import F64, I64, U8, U32, U64, Bools
 from stream_lsh.hashing import fmix64, odd_constants
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.lsh.recall import Recall, clopper_pearson, effective_size
-from stream_lsh.lsh.scurve import candidate_probability
 from stream_lsh.pipeline.batches import CANDIDATE, Candidates
 from stream_lsh.pipeline.compare import Comparer, Criteria
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded, gather
 from stream_lsh.pipeline.records import DocumentsRecord
-from stream_lsh.pipeline.scheme import Scheme, TextScheme
+from stream_lsh.pipeline.scheme import Scheme
 from stream_lsh.pipeline.verify import verify
 
 RING = 16_384
@@ -138,7 +136,6 @@ class Shadow:
         most: int = RING,
     ) -> None:
         self._scheme, self._criteria, self._comparer, self._counts = scheme, criteria, comparer, counts
-        self._promise = _promise_of(scheme)
         self._factor, self._start = odd_constants(2, seed)
         self._below = np.uint64(int(share * 2.0**64))
         self._size = min(most, max(1, _RING_BYTES // scheme.slots))
@@ -238,13 +235,5 @@ class Shadow:
         buckets = self._scheme.buckets(documents.signatures(documents.rows(refs)))
         mine = buckets[0][buckets[0] != 0]
         found = (buckets[1:, :, None] == mine).any(axis=(1, 2))
-        promised = self._promise(edges.shared[at] / np.maximum(edges.union[at], 1))
+        promised = self._scheme.promised(edges.shared[at] / np.maximum(edges.union[at], 1))
         self._counts.add(edges.similarity[at], found, promised)
-
-
-def _promise_of(scheme: Scheme) -> Callable[[F64], F64]:
-    """The probability that a pair of this Jaccard similarity shares a bucket; 0 where a kind does not know."""
-    if not isinstance(scheme, TextScheme):
-        return np.zeros_like
-    bands, rows = scheme.banding.bands, scheme.banding.rows
-    return lambda similarity: candidate_probability(similarity, bands, rows)

@@ -18,6 +18,7 @@ from stream_lsh.lsh.banding import Bands, digest_buckets
 from stream_lsh.lsh.solver import Banding, choose_banding
 from stream_lsh.measure.filters import least_matching_slots
 from stream_lsh.pipeline.compare import Criteria, Meeting, common_buckets
+from stream_lsh.pipeline.scheme import SchemeDefaults
 from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.pipeline.vector_measures import VectorMeasure
 from stream_lsh.pipeline.vector_pairs import VectorPairs
@@ -29,7 +30,7 @@ _VERSION = 1
 _BINS = 1_000
 
 
-class VectorScheme:
+class VectorScheme(SchemeDefaults):
     """The scheme of a pipeline of vectors.
 
     Args:
@@ -107,13 +108,6 @@ class VectorScheme:
         probability = self.banding.probability_at(self.measure.family().probability(distance))
         met = common_buckets(self.buckets(signatures))
         return Meeting(int((one == other).sum()), self.slots, met, self.banding.bands, probability)
-
-    def block(self, bucket: int) -> str:
-        """Bands have no names."""
-        return ""
-
-    def counts(self) -> None:
-        """Nothing."""
 
 
 def _banding(measure: VectorMeasure, probability: float, recall: float, slots: int) -> Banding:

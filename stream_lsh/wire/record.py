@@ -39,6 +39,7 @@ from stream_lsh.model import About, Document
 from stream_lsh.records.model import Record, Values, as_text
 from stream_lsh.records.reading import Reader
 from stream_lsh.wire.cut import FRAME_BYTES
+from stream_lsh.wire.field_names import DEFAULT_NAMES, FieldNames
 from stream_lsh.wire.given import given
 from stream_lsh.wire.ids import key_id_of
 from stream_lsh.wire.message import (
@@ -53,7 +54,6 @@ from stream_lsh.wire.message import (
     time_of_message,
     typed,
 )
-from stream_lsh.wire.source import DEFAULT_NAMES, FieldNames
 
 NESTED = "fields"
 """What may hold the columns, so that none of them is taken for the time of the record."""

@@ -31,10 +31,11 @@ from typing import Any, Protocol, cast
 
 import msgspec
 
-from stream_lsh.errors import ConfigError, InputError, MalformedMessage
+from stream_lsh.errors import InputError, MalformedMessage
 from stream_lsh.model import NO_ABOUT, About, Document
 from stream_lsh.text.page import Mode, has_tags, read_page
 from stream_lsh.wire.about import about_of
+from stream_lsh.wire.field_names import DEFAULT_NAMES, FieldNames
 from stream_lsh.wire.ids import checked_id, key_id_of
 from stream_lsh.wire.message import (
     AUTO,
@@ -54,31 +55,6 @@ from stream_lsh.wire.message import (
 RAW = "raw"
 
 
-@dataclass(frozen=True, slots=True)
-class FieldNames:
-    """What the source calls the fields of a document; each of the first four must be another one.
-
-    What stories read besides may be one of them: the URL is the id of many a page.  `items` and `vector` are what is
-    compared of a set and of a vector, in place of the text.
-    """
-
-    id: str = "id"
-    text: str = "text"
-    time: str = "time"
-    deleted: str = "deleted"
-    title: str = "title"
-    source: str = "source"
-    url: str = "url"
-    items: str = "items"
-    vector: str = "vector"
-
-    def __post_init__(self) -> None:
-        names = [self.id, self.text, self.time, self.deleted]
-        if len(set(names)) < len(names):
-            raise ConfigError(f"got the field names {names}, expected four that differ")
-
-
-DEFAULT_NAMES = FieldNames()
 _TOLD = ("title", "source", "url")
 _FIELDS = ("id", "text", "time", "deleted", *_TOLD)
 

@@ -17,6 +17,7 @@ import msgspec
 
 from stream_lsh.errors import InputError
 from stream_lsh.model import Document
+from stream_lsh.wire.field_names import DEFAULT_NAMES, FieldNames
 from stream_lsh.wire.ids import key_id_of
 from stream_lsh.wire.message import (
     AUTO,
@@ -30,7 +31,6 @@ from stream_lsh.wire.message import (
     time_of_message,
     typed,
 )
-from stream_lsh.wire.source import DEFAULT_NAMES, FieldNames
 
 _decode = msgspec.json.Decoder().decode
 

@@ -17,10 +17,10 @@ from stream_lsh.errors import ConfigError, UnusableDocument
 from stream_lsh.model import Document
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile, folded
+from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.ids import key_of
 from stream_lsh.wire.message import as_iso
 from stream_lsh.wire.record import NESTED
-from stream_lsh.wire.source import FieldNames
 from stream_lsh.wire.valued import Form
 from stream_lsh.worker.engine.limits import TopicLimits
 from stream_lsh.worker.engine.topics import find_topics

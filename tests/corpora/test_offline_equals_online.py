@@ -11,7 +11,7 @@ import pytest
 from benchmarks.corpora import write_json_lines
 from stream_lsh import Document
 from stream_lsh.pipeline.local import LocalPipeline
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.shingled import TextScheme
 from tests.corpora.documents import TABLES, TEXTS, sample
 from tests.offline import offline
 from tests.oracles import char_windows, word_windows

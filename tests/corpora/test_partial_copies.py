@@ -12,7 +12,7 @@ from stream_lsh import Document
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.containment import Containment
 from stream_lsh.pipeline.local import LocalPipeline
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.shingled import TextScheme
 from tests.corpora.documents import sample
 from tests.oracles import containment, word_windows
 from tests.streamed import UNCAPPED

@@ -20,7 +20,7 @@ from stream_lsh.arrays import U32
 from stream_lsh.lsh.sample import sampled_agreements, sampled_candidates
 from stream_lsh.lsh.solver import banding_of
 from stream_lsh.pipeline.local import LocalPipeline
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.shingled import TextScheme
 from tests.streamed import UNCAPPED
 
 pytestmark = pytest.mark.corpus

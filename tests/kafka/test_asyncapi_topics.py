@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.shingled import TextScheme
 from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.worker.brokers import Broker
 from tests.asyncapi import Seen, described

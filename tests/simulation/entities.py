@@ -125,7 +125,7 @@ class DriftingPairs:
 
     def compare(self, pairs: Pairs, near: Bools, criteria: Criteria, *, bounded: bool = False) -> Compared:
         """The score of each pair, and itself as the evidence."""
-        assert pairs.documents.counts is not None
+        assert isinstance(pairs.documents.counts, RecordCounts)
         seen = pairs.documents.counts.scorer.seen(0, "")
         assert seen is not None
         less = self._drift * (seen[1] % (MOST_COUNTED + 1))
@@ -159,7 +159,7 @@ def miscounted(table: DocumentTable) -> str:
 
 def differs(table: DocumentTable, values: Sequence[str]) -> str:
     """How the frequencies of a table differ from these values; "" if they do not."""
-    assert table.counts is not None
+    assert isinstance(table.counts, RecordCounts)
     true = sorted(value for value in values if value)
     seen = {value: table.counts.scorer.seen(0, value) for value in {*true, ""}}
     expected = {value: (true.count(value), len(true)) for value in seen}

@@ -10,7 +10,7 @@ from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.firsts import first_members
 from stream_lsh.pipeline.compare import Criteria
 from stream_lsh.pipeline.prefixes import Prefixes
-from stream_lsh.pipeline.record_counts import RecordCounts
+from stream_lsh.pipeline.scheme import SchemeDefaults
 from stream_lsh.pipeline.shingle_sets import ShingleSets
 from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.sketch.scheme import EMPTY_SLOT
@@ -18,7 +18,7 @@ from stream_lsh.sketch.scheme import EMPTY_SLOT
 MOST_SHINGLES = 6
 
 
-class NamedShingles:
+class NamedShingles(SchemeDefaults):
     """Texts such as `3 1 5`: at most six small numbers; an empty text has none.
 
     The signature is the shingles themselves, so the recall is 1 and a test that fails, fails for the protocol.
@@ -64,14 +64,6 @@ class NamedShingles:
     def criteria(self, threshold: float, retention_ms: int | None) -> Criteria:
         """The signatures are no estimate: every candidate is compared."""
         return Criteria(threshold, retention_ms=retention_ms, measure=self.measure)
-
-    def block(self, bucket: int) -> str:
-        """No names."""
-        return ""
-
-    def counts(self) -> RecordCounts | None:
-        """Nothing."""
-        return None
 
 
 class ExactShingles(NamedShingles):

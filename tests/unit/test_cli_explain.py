@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from stream_lsh.pipeline.explain import compare
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.shingled import TextScheme
 from stream_lsh.wire.message import as_iso
 from tests.oracles import jaccard, word_windows
 from tests.unit.cli_runs import DOCUMENTS, EDITED, LINES, LOW, OTHER, SIMILARITY, STORY, lines_of

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import zstandard
 
+from stream_lsh.cli.column_names import AS_NAMED
 from stream_lsh.cli.inflate import file_chunks
 from stream_lsh.cli.inputs import find_inputs
 from stream_lsh.cli.lines import table_rows
-from stream_lsh.cli.options import AS_NAMED
 from stream_lsh.cli.reading import read
 from stream_lsh.cli.record_inputs import find_record_inputs, read_records
 from stream_lsh.cli.record_shapes import RecordNames

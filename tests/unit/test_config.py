@@ -17,7 +17,7 @@ from stream_lsh.config.keys import keys_of
 from stream_lsh.errors import ConfigError
 from stream_lsh.ledger.guards.choice import Guards
 from stream_lsh.text.catalog import SPECS
-from stream_lsh.wire.source import FieldNames
+from stream_lsh.wire.field_names import FieldNames
 
 TOPIC = "1 to 249 of the characters A-Z a-z 0-9 . _ -"
 SPAN = "a span such as 3d, 12h, 90m, 30s or 500ms"

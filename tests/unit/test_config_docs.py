@@ -15,7 +15,7 @@ from stream_lsh.config.keys import Key, keys_of
 from stream_lsh.config.units import SIZE_UNITS, SPAN_UNITS
 from stream_lsh.errors import ConfigError
 from stream_lsh.ledger.guards.choice import Guards
-from stream_lsh.wire.source import FieldNames
+from stream_lsh.wire.field_names import FieldNames
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
 TABLES = (KafkaConfig, SecurityConfig, WorkerConfig, PipelineConfig, FieldNames, GridConfig, Guards, TopicsConfig)

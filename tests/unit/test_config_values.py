@@ -33,7 +33,7 @@ from stream_lsh.errors import ConfigError, InvariantError
 from stream_lsh.ledger.guards.choice import Guards
 from stream_lsh.pipeline.local import Limits
 from stream_lsh.text.normalise import FORMS
-from stream_lsh.wire.source import FieldNames
+from stream_lsh.wire.field_names import FieldNames
 
 SMALLEST = "[pipeline]\nsource = 's'\n"
 

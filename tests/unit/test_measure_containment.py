@@ -13,7 +13,7 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.measure.catalog import JACCARD, MEASURES, measure_of, similarity_of
 from stream_lsh.measure.containment import Containment
 from stream_lsh.measure.jaccard import sorted_unique
-from stream_lsh.pipeline.scheme import TextScheme, banding_for
+from stream_lsh.pipeline.shingled import TextScheme, banding_for
 from tests import oracles
 
 SETS = st.sets(st.integers(0, 40), max_size=30)

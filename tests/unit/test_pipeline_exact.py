@@ -22,7 +22,7 @@ from stream_lsh.pipeline.exact_scheme import ExactScheme
 from stream_lsh.pipeline.local import LocalPipeline
 from stream_lsh.pipeline.methods import METHODS, most_candidates, text_scheme, unfit
 from stream_lsh.pipeline.prefixes import Prefixes
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.shingled import TextScheme
 from stream_lsh.pipeline.signatures import Signatures
 from tests import oracles
 from tests.offline import components

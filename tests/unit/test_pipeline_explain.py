@@ -12,7 +12,7 @@ from stream_lsh.measure.containment import Containment
 from stream_lsh.model import Document
 from stream_lsh.pipeline.explain import Evidence, Explanation, Reason, Settings, compare, explain
 from stream_lsh.pipeline.local import Limits
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.shingled import TextScheme
 from tests.oracles import jaccard, word_windows
 
 ONE = "one two three four five six seven eight nine ten eleven twelve"

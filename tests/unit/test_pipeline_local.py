@@ -6,7 +6,7 @@ import pytest
 
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits, LocalPipeline
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.shingled import TextScheme
 from tests import oracles
 from tests.offline import components
 from tests.simulation.scheme import NamedShingles

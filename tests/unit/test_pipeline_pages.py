@@ -10,7 +10,7 @@ from stream_lsh.ledger.page_counts import AsOf
 from stream_lsh.model import About, Document
 from stream_lsh.pipeline.documents import DocumentTable
 from stream_lsh.pipeline.pages import SitePages
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.shingled import TextScheme
 from stream_lsh.pipeline.sign import Arrivals, sign
 from stream_lsh.retention import Horizon
 

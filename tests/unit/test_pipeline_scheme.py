@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_array_equal
 
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.shingled import TextScheme
 from stream_lsh.pipeline.signatures import Signatures
 from tests.texts import AWKWARD, batches
 

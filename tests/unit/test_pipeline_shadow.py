@@ -12,8 +12,8 @@ from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.containment import Containment
 from stream_lsh.model import Document
 from stream_lsh.pipeline.documents import DocumentTable
-from stream_lsh.pipeline.scheme import TextScheme
 from stream_lsh.pipeline.shadow import BINS, MOST_PAIRS, RING, Shadow, ShadowCounts
+from stream_lsh.pipeline.shingled import TextScheme
 from stream_lsh.retention import Horizon
 from tests import oracles
 from tests.unit.pipeline_makers import signed

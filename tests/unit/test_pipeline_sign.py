@@ -9,7 +9,7 @@ from stream_lsh.arrays import I64, U64
 from stream_lsh.model import NO_ABOUT, About, Document, make_ref
 from stream_lsh.pipeline.contents import MemoryContents
 from stream_lsh.pipeline.documents import DocumentTable
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.shingled import TextScheme
 from stream_lsh.pipeline.sign import Arrivals, SignCounts, Signed, sign
 from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.retention import BEGINNING_MS, Horizon

@@ -17,8 +17,8 @@ from stream_lsh.model import Document, make_ref
 from stream_lsh.pipeline.batches import CANDIDATE, RECHECK
 from stream_lsh.pipeline.compare import Criteria
 from stream_lsh.pipeline.documents import DocumentTable
-from stream_lsh.pipeline.scheme import TextScheme
 from stream_lsh.pipeline.shingle_sets import ShingleSets
+from stream_lsh.pipeline.shingled import TextScheme
 from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.pipeline.verify import verify
 from tests import oracles

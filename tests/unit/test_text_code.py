@@ -188,7 +188,7 @@ def test_a_missing_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
 def test_the_library_is_part_of_what_signatures_depend_on() -> None:
     import pygments  # type: ignore[import-untyped]  # noqa: PLC0415
 
-    from stream_lsh.pipeline.scheme import TextScheme  # noqa: PLC0415
+    from stream_lsh.pipeline.shingled import TextScheme  # noqa: PLC0415
 
     assert TextScheme(0.8, "code:python:5").settings["shingler_library"] == f"Pygments {pygments.__version__}"
     assert "shingler_library" not in TextScheme(0.8, "word:3").settings

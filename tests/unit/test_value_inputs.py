@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from stream_lsh.cli.column_names import AS_NAMED
 from stream_lsh.cli.inputs import find_inputs
-from stream_lsh.cli.options import AS_NAMED
 from stream_lsh.cli.parts import Part
 from stream_lsh.cli.value_inputs import of_values, read_values
 from stream_lsh.errors import ConfigError

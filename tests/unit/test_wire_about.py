@@ -9,8 +9,9 @@ from hypothesis import given
 from stream_lsh.errors import ConfigError, MalformedMessage
 from stream_lsh.model import NO_ABOUT, About, Document
 from stream_lsh.wire.about import about_of
+from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.given import given as handed_over
-from stream_lsh.wire.source import FieldNames, parse_document, parse_lines
+from stream_lsh.wire.source import parse_document, parse_lines
 from tests.unit.wire_strategies import STRINGS
 
 

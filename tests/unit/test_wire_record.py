@@ -17,9 +17,9 @@ from stream_lsh.records.compare.levels import level_of
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Field, Profile
 from stream_lsh.records.reading import LONGEST_RECORD, Reader
+from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.ids import MAX_ID_BYTES
 from stream_lsh.wire.record import LONGEST_SOURCE, MAX_RECORD_BYTES, ParsedRecord, parse_record, record_document
-from stream_lsh.wire.source import FieldNames
 from tests.unit.wire_strategies import STRINGS
 
 NOW = 1_714_564_800_000  # 2024-05-01T12:00:00Z

@@ -9,8 +9,9 @@ from hypothesis import given
 
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage, UnusableDocument
 from stream_lsh.model import NO_ABOUT, About, Document
+from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.ids import MAX_ID_BYTES
-from stream_lsh.wire.source import RAW, FieldNames, parse_document, parse_lines
+from stream_lsh.wire.source import RAW, parse_document, parse_lines
 from tests.unit.wire_strategies import STRINGS
 
 NOW = 1_714_564_800_000  # 2024-05-01T12:00:00Z

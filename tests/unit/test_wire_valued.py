@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from stream_lsh.errors import InputError
 from stream_lsh.model import Document
+from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.items import ItemsForm
-from stream_lsh.wire.source import FieldNames
 from stream_lsh.wire.valued import Form, parse_valued, parse_valued_lines
 from stream_lsh.wire.vectors import VectorForm
 from stream_lsh.worker.feeding import valued_message

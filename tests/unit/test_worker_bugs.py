@@ -15,7 +15,7 @@ from stream_lsh.errors import ConfigError, InvariantError
 from stream_lsh.model import Document
 from stream_lsh.pipeline import sign as sign_module
 from stream_lsh.pipeline.documents import DocumentTable
-from stream_lsh.pipeline.scheme import TextScheme
+from stream_lsh.pipeline.shingled import TextScheme
 from stream_lsh.wire import decision, source
 from stream_lsh.wire.frames import decode_edges
 from stream_lsh.wire.origin import Origin, origin_header

@@ -10,8 +10,9 @@ from stream_lsh.model import About, Document
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Field, Profile
 from stream_lsh.records.reading import Reader
+from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.record import parse_record
-from stream_lsh.wire.source import FieldNames, parse_document
+from stream_lsh.wire.source import parse_document
 from stream_lsh.worker.feeding import message, record_message
 
 

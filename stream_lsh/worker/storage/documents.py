@@ -36,8 +36,8 @@ from stream_lsh.arrays import I64, U32, U64, Bools
 from stream_lsh.errors import DamagedBytes, InvariantError, StateError
 from stream_lsh.model import NO_ABOUT, About
 from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.observer import LiveObserver
 from stream_lsh.pipeline.pages import SitePages
-from stream_lsh.pipeline.record_counts import RecordCounts
 from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.trimming import Extent, LogHead
 from stream_lsh.pipeline.versions import LIVE, MARKER, META, Retired, Versions
@@ -103,7 +103,7 @@ class DocumentStore(PartitionStore):
             self._db.close()
             self._db = None
 
-    def table(self, pages: SitePages | None = None, counts: RecordCounts | None = None) -> DocumentTable:
+    def table(self, pages: SitePages | None = None, counts: LiveObserver | None = None) -> DocumentTable:
         """The table whose contents are here; `pages` counts those of each site, `counts` the values of records."""
         try:
             versions = self.versions()
