@@ -4,8 +4,7 @@
 
 Edges come in frames of 150, as verify sends them.  Two streams: `of 4`, pairs of clusters of four that form one after
 the other; `of 200`, newcomers to 150 clusters in turn, until each has 200 members.  `core` is settling alone,
-`messages` with all public messages encoded, `record` with the record of the changelog encoded too.  The ledger is held
-against the slow one of the tests, which says the same; both settle the same frames in turn.  Memory is that of a
+`messages` with all public messages encoded, `record` with the record of the changelog encoded too.  Memory is that of a
 process which does nothing else.
 """
 
@@ -34,11 +33,10 @@ from stream_lsh.pipeline.records import LedgerRecord
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.wire.ledger_record import LedgerAssembler, encode_ledger
 from stream_lsh.wire.public import cluster_messages, match_messages, member_messages
-from tests.slow_ledger.ledger import Ledger as SlowLedger
 
 FRAME = 150
 MEMBERS = 1_000_000
-SLOW_MEMBERS = 20_000
+FEW_MEMBERS = 20_000
 LARGE = 100_000
 ROUNDS = 5
 THRESHOLD = 0.5
@@ -47,8 +45,6 @@ COLLECT_AFTER = 100_000
 """Objects between two searches for reference cycles, as in a worker: by default one takes .3 s at a million members."""
 
 Row = dict[str, str | int | float]
-AnyLedger = Ledger | SlowLedger
-KINDS: dict[str, type[AnyLedger]] = {"ledger": Ledger, "slow ledger": SlowLedger}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -56,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="where to write the results as JSON")
     parser.add_argument("--quick", action="store_true", help="a tenth of everything: to see that it runs")
-    parser.add_argument("--memory-of", choices=("ledger", "slow ledger", "nothing"), help=argparse.SUPPRESS)
+    parser.add_argument("--memory-of", choices=("ledger", "nothing"), help=argparse.SUPPRESS)
     parser.add_argument("--members", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
     gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
@@ -65,15 +61,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     scale = 10 if options.quick else 1
     tables: dict[str, list[Row]] = {
-        "edges": [*_rates("of 4", SLOW_MEMBERS // scale), *_rates("of 200", SLOW_MEMBERS // scale)],
+        "edges": [*_rates("of 4", FEW_MEMBERS // scale), *_rates("of 200", FEW_MEMBERS // scale)],
         "edges, alone": [_rate("of 4", MEMBERS // scale), _rate("of 200", MEMBERS // scale)],
-        "memory": [_memory("ledger", MEMBERS // scale), _memory("slow ledger", SLOW_MEMBERS // scale)],
+        "memory": [_memory(MEMBERS // scale)],
         "at once": _at_once(10_000 // scale),
         "one cluster": [_newcomers(LARGE // scale)],
-        "snapshot": [
-            _snapshot("ledger", MEMBERS // scale),
-            *(_snapshot(name, 10 * SLOW_MEMBERS // scale) for name in KINDS),
-        ],
+        "snapshot": [_snapshot(members // scale) for members in (MEMBERS, 10 * FEW_MEMBERS)],
         "copied in slices": [_copied(MEMBERS // scale)],
     }
     for title, rows in tables.items():
@@ -118,17 +111,10 @@ def _messages(settled: Settled, offset: int) -> int:
     return len(matches) + len(member_messages(settled.members)) + len(cluster_messages(settled.clusters, offset))
 
 
-def _settle(ledger: AnyLedger, offset: int, edges: Edges) -> Settled:
-    """One frame, in the form in which the ledger takes it."""
-    if isinstance(ledger, Ledger):
-        return ledger.settle(offset, edges=edges)
-    return ledger.settle(offset, edges=edges.rows())
-
-
 class _Lane:
     """A ledger, and what its frames take."""
 
-    def __init__(self, name: str, ledger: AnyLedger) -> None:
+    def __init__(self, name: str, ledger: Ledger) -> None:
         self.name, self.ledger = name, ledger
         self.edges, self.worst = 0, 0.0
         self._core = self._messages = self._record = 0.0
@@ -136,7 +122,7 @@ class _Lane:
     def settle(self, offset: int, edges: Edges) -> None:
         """One frame."""
         start = time.perf_counter()
-        settled = _settle(self.ledger, offset, edges)
+        settled = self.ledger.settle(offset, edges=edges)
         core = time.perf_counter()
         _messages(settled, offset)
         messages = time.perf_counter()
@@ -163,12 +149,11 @@ class _Lane:
 
 
 def _rates(stream: str, members: int) -> list[Row]:
-    """Both ledgers, frame by frame in turn; and a ledger that lets documents expire after three days."""
+    """Frame by frame in turn: a ledger, and one that lets documents expire after three days."""
     retention_ms = 3 * DAY_MS
     lanes = [
         _Lane("ledger", Ledger(THRESHOLD)),
         _Lane("ledger, retention of 3 days", Ledger(THRESHOLD, retention_ms)),
-        _Lane("slow ledger", SlowLedger(THRESHOLD)),
     ]
     for offset, edges in enumerate(_frames(stream, members)):
         for lane in lanes:
@@ -186,15 +171,14 @@ def _rate(stream: str, members: int) -> Row:
 # -- memory
 
 
-def _memory(name: str, members: int) -> Row:
+def _memory(members: int) -> Row:
     """Bytes a member, in processes of their own: what the ledger leaves resident over a process without one."""
     command = [sys.executable, "-m", "benchmarks.ledger", "--members", str(members), "--memory-of"]
     held, empty = (
         int(subprocess.run([*command, what], check=True, capture_output=True, text=True).stdout)  # noqa: S603
-        for what in (name, "nothing")
+        for what in ("ledger", "nothing")
     )
     return {
-        "ledger": name,
         "members": members,
         "MB": round((held - empty) / 1e6, 1),
         "bytes a member": round((held - empty) / members),
@@ -203,10 +187,10 @@ def _memory(name: str, members: int) -> Row:
 
 def _resident(name: str, members: int) -> int:
     """Resident bytes once all frames are settled by a ledger, or only made."""
-    ledger = KINDS.get(name, Ledger)(THRESHOLD)
+    ledger = Ledger(THRESHOLD)
     for offset, edges in enumerate(_frames("of 4", members)):
         if name != "nothing":
-            _settle(ledger, offset, edges)
+            ledger.settle(offset, edges=edges)
     gc.collect()
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     found = re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)
@@ -217,8 +201,8 @@ def _resident(name: str, members: int) -> int:
 
 
 def _at_once(size: int) -> list[Row]:
-    """Merges, splits and removals: the median of some rounds, for both ledgers."""
-    cases: dict[str, tuple[Callable[[], Iterator[Edge]], Callable[[AnyLedger], Settled]]] = {
+    """Merges, splits and removals: the median of some rounds."""
+    cases: dict[str, tuple[Callable[[], Iterator[Edge]], Callable[[Ledger], Settled]]] = {
         f"merge of {size:,} and {size:,}": (lambda: _two_paths(size), lambda ledger: _merge(ledger, size)),
         f"split of a path of {2 * size:,}": (lambda: _path(2 * size), lambda ledger: _split(ledger, size)),
         f"hub of a star of {2 * size:,} goes": (lambda: _star(2 * size), _hub),
@@ -226,18 +210,15 @@ def _at_once(size: int) -> list[Row]:
     }
     rows: list[Row] = []
     for what, (edges, act) in cases.items():
-        row: Row = {"what": what}
-        for name, kind in (("ledger, ms", Ledger), ("slow ledger, ms", SlowLedger)):
-            took = []
-            for _ in range(ROUNDS):
-                ledger: AnyLedger = kind(THRESHOLD)
-                ledger.settle(0, edges=edges())
-                gc.collect()
-                start = time.perf_counter()
-                act(ledger)
-                took.append(time.perf_counter() - start)
-            row[name] = round(statistics.median(took) * 1e3, 1)
-        rows.append(row)
+        took = []
+        for _ in range(ROUNDS):
+            ledger = Ledger(THRESHOLD)
+            ledger.settle(0, edges=edges())
+            gc.collect()
+            start = time.perf_counter()
+            act(ledger)
+            took.append(time.perf_counter() - start)
+        rows.append({"what": what, "ms": round(statistics.median(took) * 1e3, 1)})
     return rows
 
 
@@ -256,24 +237,24 @@ def _two_paths(size: int) -> Iterator[Edge]:
     yield from _path(size, cluster=1_000)
 
 
-def _merge(ledger: AnyLedger, size: int) -> Settled:
+def _merge(ledger: Ledger, size: int) -> Settled:
     half = size // 2
     return ledger.settle(1, edges=[Edge(_end(0, half, half), _end(1_000, half, half), 0.9, 9, 10)])
 
 
-def _split(ledger: AnyLedger, size: int) -> Settled:
+def _split(ledger: Ledger, size: int) -> Settled:
     return ledger.settle(1, edges=[Edge(_end(0, size - 1, size - 1), _end(0, size, size), 0.1, 1, 10)])
 
 
-def _hub(ledger: AnyLedger) -> Settled:
+def _hub(ledger: Ledger) -> Settled:
     return _delete(ledger, _end(0, 0, 0))
 
 
-def _leaf(ledger: AnyLedger, size: int) -> Settled:
+def _leaf(ledger: Ledger, size: int) -> Settled:
     return _delete(ledger, _end(0, size, size))
 
 
-def _delete(ledger: AnyLedger, end: End) -> Settled:
+def _delete(ledger: Ledger, end: End) -> Settled:
     return ledger.settle(1, retirements=[Retirement(end.id, end.ref + 10_000_000, end.time_ms, 0, True, end.time_ms)])
 
 
@@ -301,10 +282,10 @@ def _newcomers(size: int) -> Row:
 # -- snapshots
 
 
-def _snapshot(name: str, members: int) -> Row:
-    ledger = KINDS[name](THRESHOLD)
+def _snapshot(members: int) -> Row:
+    ledger = Ledger(THRESHOLD)
     for offset, edges in enumerate(_frames("of 4", members)):
-        _settle(ledger, offset, edges)
+        ledger.settle(offset, edges=edges)
     gc.collect()
     start = time.perf_counter()
     record = LedgerRecord(1, ledger.snapshot(), ())
@@ -320,10 +301,9 @@ def _snapshot(name: str, members: int) -> Row:
         if read is not None:
             found.append(read)
     decoded = time.perf_counter()
-    KINDS[name](THRESHOLD).apply(found[0].changes)
+    Ledger(THRESHOLD).apply(found[0].changes)
     applied = time.perf_counter()
     return {
-        "ledger": name,
         "members": members,
         "MB": round(sum(map(len, parts)) / 1e6, 1),
         "snapshot, s": round(taken - start, 3),

@@ -19,9 +19,9 @@ from stream_lsh.ledger.guards.links import Links
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import About, Retirement
 from stream_lsh.retention import Horizon
+from tests.ledger_histories import History
 from tests.ledger_inside import check_graph
 from tests.ledger_oracle import Bench, Topics
-from tests.unit.test_ledger_equal import History
 from tests.unit.test_ledger_guards import slow_constrained
 from tests.unit.test_ledger_random import IDS, frames
 from tests.unit.test_ledger_rules import deleted, edge, end, groups, updated

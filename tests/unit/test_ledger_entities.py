@@ -11,8 +11,8 @@ from stream_lsh.ledger.guards.choice import Guards
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import NO_ABOUT, About, Retirement
 from stream_lsh.retention import Horizon
+from tests.ledger_histories import History
 from tests.ledger_inside import members_of
-from tests.unit.test_ledger_equal import History
 
 Member = tuple[str, str, int, str]
 

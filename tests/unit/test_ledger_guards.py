@@ -21,8 +21,8 @@ from stream_lsh.ledger.guards.size import capped
 from stream_lsh.ledger.guards.strong import strong_parts
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.retention import Horizon
+from tests.ledger_histories import History
 from tests.ledger_oracle import Topics
-from tests.unit.test_ledger_equal import History
 
 Partition = set[frozenset[int]]
 

@@ -15,9 +15,9 @@ from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.stories import Outlets
 from stream_lsh.model import NO_ABOUT, About, First, Outlet, Retirement
 from stream_lsh.retention import Horizon
+from tests.ledger_histories import History
 from tests.ledger_inside import check_graph, members_of
 from tests.ledger_oracle import Topics
-from tests.unit.test_ledger_equal import History
 
 SOURCES = ("", "", "wire", "post", "herald", "globe")
 

@@ -1,0 +1,166 @@
+"""Which ids clusters get and keep, which events and reasons a frame publishes: the rules, by the sets of members alone.
+
+A frame that only adds links, one that only takes one away and one that only expires documents decide all of this by
+what was there before and what is there afterwards; of other frames less is known.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from stream_lsh.ledger.changes import ClusterChange, Settled
+from stream_lsh.ledger.edges import Edge
+from stream_lsh.ledger.ledger import Ledger
+from stream_lsh.model import Retirement
+from stream_lsh.retention import Horizon
+
+
+class Clusters(NamedTuple):
+    """A ledger's clusters at one moment: their members, the offsets at which they were made, versions, taken ids."""
+
+    members: dict[str, frozenset[str]]
+    created: dict[str, int]
+    refs: dict[str, int]
+    taken: frozenset[str]
+
+    def oldest(self, ids: Iterable[str]) -> str:
+        """The cluster that was made first."""
+        return min(ids, key=lambda id: (self.created[id], id))
+
+
+def clusters_of(ledger: Ledger) -> Clusters:
+    """The clusters as they are now."""
+    live, nodes = ledger.ids.live, ledger.graph.nodes
+    return Clusters(
+        {id: frozenset(ledger.members(id)) for id in live},
+        {id: cluster.created for id, cluster in live.items()},
+        {id: nodes.refs[slot] for id, slot in nodes.slots.items()},
+        frozenset(live) | frozenset(ledger.ids.closed),
+    )
+
+
+class Checked(NamedTuple):
+    """How many frames of each form were checked."""
+
+    grown: int = 0
+    cut: int = 0
+    expired: int = 0
+
+    def plus(self, other: "Checked") -> "Checked":
+        """Both counts."""
+        return Checked(*(one + two for one, two in zip(self, other, strict=True)))
+
+
+class FrameChecks:
+    """One frame: the clusters before and after it, and what it published."""
+
+    def __init__(self, offset: int, before: Clusters, after: Clusters, settled: Settled) -> None:
+        self.offset, self.before, self.after, self.settled = offset, before, after, settled
+        self.changes = {change.id: change for change in settled.clusters}
+
+    def check(
+        self, retirements: Sequence[Retirement], edges: Sequence[Edge], horizon: Horizon | None, threshold: float
+    ) -> Checked:
+        """Every rule that holds for such a frame; returns the form that the frame has."""
+        self.check_any(retirements, horizon)
+        refs = {(end.id, end.ref) for edge in edges for end in edge[:2]} | {*self.after.refs.items()}
+        updated = len(dict(refs)) < len(refs) or any(self.before.refs.get(id, ref) != ref for id, ref in refs)
+        below = sum(edge.similarity < threshold for edge in edges)
+        if updated:
+            return Checked()
+        if horizon is None and not retirements and not below:
+            self.check_growth()
+            return Checked(grown=1)
+        deletes = len(retirements) == 1 and retirements[0].deleted and not edges
+        if horizon is None and (deletes or (len(edges) == below == 1 and not retirements)):
+            self.check_cut("deleted" if deletes else "updated")
+            return Checked(cut=1)
+        if not retirements and not edges and not self.settled.matches:
+            self.check_expiry()
+            return Checked(expired=1)
+        return Checked()
+
+    def check_any(self, retirements: Sequence[Retirement], horizon: Horizon | None) -> None:
+        """A cluster keeps the offset at which it was made; reasons are those of something that the frame says."""
+        for id, created in self.after.created.items():
+            assert created == self.before.created.get(id, self.offset) or created == self.offset
+        reasons = self.reasons() - {None}
+        assert horizon is not None or "expired" not in reasons
+        assert any(retired.deleted for retired in retirements) or "deleted" not in reasons
+        assert "expired" not in {change.reason for change in self.settled.matches}, "they stay as they were"
+
+    def reasons(self) -> set[str | None]:
+        """Those of all withdrawals; None for what was not withdrawn."""
+        return {one.reason for one in self.settled.matches} | {one.reason for one in self.settled.members}
+
+    def check_growth(self) -> None:
+        """Links came: of clusters that merge the oldest stays, and the others name it."""
+        expected = dict[str, ClusterChange]()
+        for id, members in self.after.members.items():
+            parts = [old for old, inside in self.before.members.items() if inside & members]
+            if not parts:
+                self.check_new_id(id, members)
+                event: str | None = "created"
+            else:
+                assert id == self.before.oldest(parts)
+                assert self.after.created[id] == self.before.created[id]
+                fresh = members.difference(*(self.before.members[part] for part in parts))
+                event = "merged" if len(parts) > 1 else "joined" if fresh else None
+                if event == "joined" and len(fresh) > 1 and self.changes[id].event == "changed":
+                    event = "changed"  # it merged with a cluster that the same frame had made
+            self.check_event(id, event, merged_from=tuple(sorted({*parts} - {id})))
+            for gone in {*parts} - {id}:
+                expected[gone] = ClusterChange(gone, merged_into=id)
+        assert {id: change for id, change in self.changes.items() if change.event is None} == expected
+
+    def check_cut(self, reason: str) -> None:
+        """A document or a link went: the largest part keeps the id, of equals the one with the least id in it."""
+        assert self.reasons() <= {None, reason}
+        for old, inside in self.before.members.items():
+            parts = {id: members for id, members in self.after.members.items() if members & inside}
+            assert all(members <= inside for members in parts.values())
+            if not parts:
+                assert self.changes[old] == ClusterChange(old)
+                continue
+            largest = max(map(len, parts.values()))
+            keeper = min(min(members) for members in parts.values() if len(members) == largest)
+            assert keeper in parts[old]
+            lost = parts[old] != inside
+            self.check_event(old, ("split" if len(parts) > 1 else "left") if lost else None)
+            for id in parts.keys() - {old}:
+                self.check_new_id(id, parts[id])
+                self.check_event(id, "split", split_from=old)
+
+    def check_expiry(self) -> None:
+        """Documents expired, and no pair was in doubt: those that are left stay together, under their id."""
+        assert {change.reason for change in self.settled.members} <= {None, "expired"}
+        for old, inside in self.before.members.items():
+            if old not in self.after.members:
+                assert not any(inside & members for members in self.after.members.values())
+                assert self.changes[old] == ClusterChange(old)
+                continue
+            assert self.after.members[old] <= inside
+            self.check_event(old, "left" if self.after.members[old] != inside else None)
+
+    def check_new_id(self, id: str, members: frozenset[str]) -> None:
+        """A new cluster is named after a member, with the offset where that id is taken."""
+        suffix, name = f"~{self.offset}", id
+        assert self.after.created[id] == self.offset
+        while name not in members:
+            assert name.endswith(suffix), f"{id} is named after no member"
+            name = name.removesuffix(suffix)
+            assert name in self.before.taken | self.after.taken
+        if len(members) == 2 or self.settled.matches == []:
+            ages = {node.id: (node.time_ms, node.id) for node in self.settled.changes.nodes if node.id in members}
+            assert len(ages) < len(members) or name == min(members, key=ages.__getitem__)
+
+    def check_event(
+        self, id: str, event: str | None, *, merged_from: tuple[str, ...] = (), split_from: str | None = None
+    ) -> None:
+        """What a cluster's change says happened to it; no change where nothing did."""
+        change = self.changes.get(id)
+        assert (change is None) == (event is None)
+        assert change is None or (change.event, change.merged_from, change.split_from) == (
+            event,
+            merged_from,
+            split_from,
+        )
