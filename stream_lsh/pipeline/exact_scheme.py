@@ -100,7 +100,3 @@ class ExactScheme(ShingledTexts):
     def criteria(self, threshold: float, retention_ms: int | None) -> Criteria:
         """What makes a pair a match: there are no estimates."""
         return Criteria(threshold, retention_ms=retention_ms, measure=self.measure)
-
-    def least_matching(self, threshold: float) -> int:
-        """None: slots say nothing alone."""
-        return 0

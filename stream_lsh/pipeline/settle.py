@@ -156,10 +156,6 @@ class Settler:
         if self.ledger.mirrors is not None:
             self.ledger.mirrors.begin(generation)
 
-    def horizon_again(self) -> Horizon | None:
-        """The horizon as it stands, for steps that may have missed it; None before there is one."""
-        return None if self.ledger.horizon == Horizon() else self.ledger.horizon
-
     def slices(self, rows: int) -> Iterator[LedgerRecord]:
         """Everything, so many rows at a time; between two slices messages may be settled (`ledger.copying`)."""
         said = self._watermarks.rows()

@@ -91,11 +91,6 @@ class GoldenRecords:
         return found
 
 
-def golden_record(profile: Profile, members: Iterable[Member]) -> dict[str, Any]:
-    """The golden record of some members; who needs many makes `GoldenRecords` once."""
-    return GoldenRecords(profile).of(members)
-
-
 _Having = Sequence[tuple[Member, Any]]
 """Members with their values of a field, the newest ones first."""
 _Rule = Callable[[_Having, Callable[[Any], str]], Any]

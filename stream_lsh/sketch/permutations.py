@@ -16,7 +16,6 @@ import numpy as np
 
 from stream_lsh.arrays import I64, Bools
 from stream_lsh.errors import ConfigError
-from stream_lsh.hashing import fmix64, odd_constants
 
 Element = TypeVar("Element")
 
@@ -73,18 +72,6 @@ def minhashes_by_permutation(matrix: Bools, permutations: I64) -> I64:
         filled = ordered.any(axis=0)
         found[number, filled] = permutation[ordered.argmax(axis=0)[filled]]
     return found
-
-
-def random_permutations(rows: int, count: int, seed: int = 1) -> I64:
-    """`count` permutations of the rows, each in the order of scrambled row numbers: int64[count, rows].
-
-    Example:
-        >>> random_permutations(5, 2).tolist()
-        [[4, 0, 2, 3, 1], [1, 3, 4, 2, 0]]
-    """
-    factors, terms = odd_constants(count, 7919 * seed + 11), odd_constants(count, 104_729 * seed + 5)
-    values = np.arange(rows, dtype=np.uint64) * factors[:, None]
-    return fmix64(values + terms[:, None]).argsort(axis=1)
 
 
 def universal_hashes(rows: int, factors: Sequence[int], terms: Sequence[int], prime: int) -> I64:

@@ -138,11 +138,11 @@ def test_rechecks_name_the_newest_refs_of_both_ends() -> None:
 def test_the_horizon_lies_retention_and_lateness_behind_the_least_watermark() -> None:
     settler = Settler(0.5, 2, retention_ms=100, lateness_ms=10)
     assert settled(settler, EdgesFrame(watermarks=said(0, 1_000, 900))).horizon is None
-    assert settler.horizon_again() is None
+    assert settler.ledger.horizon == Horizon()
     assert settled(settler, EdgesFrame(watermarks=said(1, 1_000, 950))).horizon == Horizon(900 - 110)
     assert settled(settler, EdgesFrame(watermarks=said(1, 1_000, 990))).horizon is None, "the other input is behind"
     assert settled(settler, EdgesFrame(watermarks=said(0, 1_000, 980))).horizon == Horizon(980 - 110)
-    assert settler.horizon_again() == Horizon(870)
+    assert settler.ledger.horizon == Horizon(870)
 
 
 def test_the_horizon_does_not_fall_when_a_source_that_was_idle_comes_back() -> None:

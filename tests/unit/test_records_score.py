@@ -15,7 +15,7 @@ from stream_lsh.records.profile import Comparison, Field, Profile
 from stream_lsh.records.reading import columns_of
 from stream_lsh.records.score import MOST_BITS, Scorer
 from stream_lsh.records.train.expectation import learn
-from stream_lsh.records.train.learning import random_pairs, train, train_from_labels
+from stream_lsh.records.train.learning import random_pairs, train
 from stream_lsh.records.train.patterns import patterns_of
 
 PROFILE = Profile(
@@ -150,14 +150,6 @@ def test_training_needs_no_labels_and_finds_the_prior(seed: int) -> None:
     assert (found & ~true).sum() <= 0.02 * true.sum()
     again = train(profile, columns_of(records), blocker.keys(records), blocker)
     assert again == learned
-
-
-def test_training_from_labels_counts_levels() -> None:
-    left, right = np.array([0, 1, 3]), np.array([2, 6, 4])
-    found = train_from_labels(PROFILE, columns_of(RECORDS), left, right, prior=0.05)
-    # Of surnames: near, equal (one of several), equal; half a pair of each level beforehand.
-    assert found.comparisons[0].m == pytest.approx((2.5 / 4.5, 1.5 / 4.5, 0.5 / 4.5))
-    assert found.prior == 0.05
 
 
 def test_training_on_nothing_to_compare_says_so() -> None:

@@ -1,7 +1,7 @@
 """Golden records: worked examples for each rule, and what holds of any members in any order."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from stream_lsh.config.profiles import bundled
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import KEEPS, Field, Profile
 from stream_lsh.records.reading import Reader
-from stream_lsh.records.survivorship import GoldenRecords, Member, golden_record
+from stream_lsh.records.survivorship import GoldenRecords, Member
 
 
 def profile(keep: str, type: str = "name") -> Profile:
@@ -20,6 +20,10 @@ def profile(keep: str, type: str = "name") -> Profile:
     return Profile(
         name="p", fields=(field,), comparisons=(), source_priority=("crm", "Web Shop"), missing=("not given",)
     )
+
+
+def golden_record(profile: Profile, members: Iterable[Member]) -> dict[str, Any]:
+    return GoldenRecords(profile).of(members)
 
 
 def members(*values: tuple[str, str, int, Any]) -> list[Member]:

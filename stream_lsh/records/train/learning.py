@@ -249,27 +249,6 @@ def _prior(profile: Profile, columns: Sequence[Column], left: I64, right: I64, c
     return prior
 
 
-def train_from_labels(
-    profile: Profile, columns: Sequence[Column], left: I64, right: I64, *, prior: float, seed: int = 1
-) -> Profile:
-    """The profile with m from pairs that are known to be matches, u from pairs at random.
-
-    Args:
-        profile: what is compared.
-        columns: the values of n records.
-        left: rows of the matches, int64[m].
-        right: likewise.
-        prior: the probability that two records taken at random are a match.
-        seed: chooses the random pairs.
-    """
-    scorer = Scorer(profile)
-    sizes = [len(one.levels) for one in scorer.comparators]
-    records = columns[0].codes.size if columns else 0
-    random = patterns_of(scorer.levels(columns, *random_pairs(records, RANDOM_PAIRS, seed)))
-    matches = patterns_of(scorer.levels(columns, left, right))
-    return with_learned(profile, _counted(matches, random, sizes, prior))
-
-
 def _counted(matches: Patterns, random: Patterns, sizes: Sequence[int], prior: float) -> Learned:
     """What pairs say of which it is known what they are."""
     few = [np.full(size, 0.5) for size in sizes]
