@@ -1,12 +1,12 @@
-"""What `NearDuplicates`, `SimilarSets` and `NearestNeighbours` have in common: a pipeline in memory, for one process.
+"""The base class of the library: a pipeline in memory, for one process.
 
-Each of them says what its items are, and what it tells of pairs; here items are changed and asked about by their ids,
-and all of them are kept in one file.
+Subclasses define the item type and the result type; this class adds, removes and groups items by id, and keeps all of
+them in one file.
 """
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, ClassVar, Self
 
 from stream_lsh.errors import ConfigError, DamagedBytes, FingerprintMismatch, InvariantError
@@ -83,7 +83,8 @@ class InMemory:
     def _compact(self) -> None:
         """Drop what removed items leave behind for the sake of messages that come late: here none do."""
         state = self._pipeline.snapshot()
-        self._pipeline = self._new_pipeline()
+        counts, self._pipeline = self._pipeline.counts, self._new_pipeline()
+        self._pipeline.counts = counts
         self._pipeline.restore([state.documents], state.ledger, (state.next_offset, state.newest_ms))
         self._removed = 0
 
@@ -91,12 +92,19 @@ class InMemory:
 
     def clusters(self) -> list[Cluster]:
         """All groups that matches connect, as the guards want them; ascending by their ids."""
-        return [self._cluster(id) for id in sorted(self._ledger.ids.live)]
+        live = self._ledger.ids.live
+        return [self._cluster(id) for id in sorted(live) if len(live[id]) >= self._least_size]
 
     def cluster_of(self, id: str) -> Cluster | None:
         """The group that this id is in, None if it has no match."""
         cluster = self._ledger.cluster_of(id)
-        return None if cluster is None else self._cluster(cluster)
+        small = cluster is None or len(self._ledger.ids.live[cluster]) < self._least_size
+        return None if small or cluster is None else self._cluster(cluster)
+
+    @property
+    def _least_size(self) -> int:
+        """Members of a published cluster: pairs for review keep an item in a cluster of its own, which is not one."""
+        return 2 if self._limits.link_from else 1
 
     def _cluster(self, id: str) -> Cluster:
         return Cluster(id, tuple(reversed(self._ledger.members(id))))
@@ -125,13 +133,24 @@ class InMemory:
 
         Raises:
             OSError: it cannot be written.
+
+        Example:
+            >>> import tempfile
+            >>> from stream_lsh import NearDuplicates
+            >>> near = NearDuplicates()
+            >>> found = near.add_many([("a", "to be or not to be"), ("b", "to be or not to be")])
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     near.save(f"{folder}/near.slsh")
+            ...     again = NearDuplicates.load(f"{folder}/near.slsh")
+            >>> again.matches() == near.matches(), again.query("to be or not to be")[0].similarity
+            (True, 1.0)
         """
         state = self._pipeline.snapshot()
-        settings = self._scheme.settings
+        settings, limits = self._scheme.settings, asdict(replace(self._limits, teller=None))
         head = {
             "kind": self._KIND,
             "settings": self._settings,
-            "limits": {name: value for name, value in asdict(self._limits).items() if name != "stories"},
+            "limits": {name: value for name, value in limits.items() if name != "stories"},
             "scheme": settings,
             "next_offset": state.next_offset,
             "newest_ms": state.newest_ms,
@@ -169,13 +188,17 @@ class InMemory:
             if head["kind"] != cls._KIND or not isinstance(head["scheme"], dict):
                 raise ValueError(head["kind"])
             int(head["next_offset"]), int(head["newest_ms"])
-            settings = {**head["settings"]}
-            return cls(**settings | {"guards": Guards(**settings.get("guards", {}))})
+            return cls(**cls._arguments(head["settings"]))
         except (KeyError, TypeError, ValueError, ConfigError) as error:
             raise DamagedBytes(
                 f"{os.fspath(path)}: its head does not describe {cls._KIND} ({error}): another program wrote it, "
                 "or it was altered; restore it from a copy, or add the documents again"
             ) from None
+
+    @classmethod
+    def _arguments(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of the class, from the settings in a file."""
+        return {**settings, "guards": Guards(**settings.get("guards", {}))}
 
     def _read(self, archive: Archive, scheme: int, path: str | os.PathLike[str]) -> None:
         """The ledger comes first, in one record or in parts; then the documents."""

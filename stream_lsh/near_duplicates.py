@@ -4,7 +4,6 @@ The same core, so the same pairs and the same groups as on Kafka; one document a
 time is what the documents say.
 """
 
-import os
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
@@ -13,7 +12,7 @@ from stream_lsh.in_memory import InMemory, check_limits, match_of, similar_of
 from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.stories import story
 from stream_lsh.measure.catalog import JACCARD, measure_of
-from stream_lsh.model import About, Cluster, Document, Match, Similar, Story
+from stream_lsh.model import About, Document, Match, Similar, Story
 from stream_lsh.pipeline.local import Limits
 from stream_lsh.pipeline.methods import LSH, most_candidates, text_scheme, unfit
 from stream_lsh.wire.given import given, row_of
@@ -57,8 +56,8 @@ class NearDuplicates(InMemory):
         a b 0.75
         >>> near.query("A quick brown fox jumps over the lazy dog")[0]
         Similar(id='a', similarity=0.75, shared=6, union=8)
-        >>> near.clusters()
-        [Cluster(id='a', members=('b', 'a'))]
+        >>> near.clusters(), near.cluster_of("c")
+        ([Cluster(id='a', members=('b', 'a'))], None)
         >>> near.remove("a"), near.matches(), "a" in near, len(near)
         (True, [], False, 1)
 
@@ -167,15 +166,6 @@ class NearDuplicates(InMemory):
         ]
         return [*map(match_of, self._process_many(checked))]
 
-    def remove(self, id: str) -> bool:
-        """Remove a document, its matches and its membership; returns whether it was there.
-
-        Example:
-            >>> NearDuplicates().remove("a")
-            False
-        """
-        return super().remove(id)
-
     # -- asking
 
     def query(self, text: str, time_ms: int | None = None) -> list[Similar]:
@@ -199,17 +189,6 @@ class NearDuplicates(InMemory):
         """All matches among the documents that are here, ascending by their ids."""
         return [*map(match_of, self._ledger.snapshot().pairs)]
 
-    def cluster_of(self, id: str) -> Cluster | None:
-        """The group that a document is in, None if it has no match.
-
-        Example:
-            >>> near = NearDuplicates()
-            >>> found = near.add_many([("a", "to be or not to be"), ("b", "to be or not to be")])
-            >>> near.cluster_of("b"), near.cluster_of("c")
-            (Cluster(id='a', members=('b', 'a')), None)
-        """
-        return super().cluster_of(id)
-
     def stories(self) -> list[Story]:
         """What the clusters tell, ascending by their ids.
 
@@ -231,26 +210,3 @@ class NearDuplicates(InMemory):
 
     def _story(self, id: str) -> Story:
         return story(self._ledger.ids.live[id], self._ledger.graph.nodes)
-
-    # -- keeping
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything into one file, in one step: it is complete, or what was there before still is.
-
-        Cost:
-            some 20 us a document of 3 KB; a copy of the columns in memory.
-
-        Raises:
-            OSError: it cannot be written.
-
-        Example:
-            >>> import tempfile
-            >>> near = NearDuplicates()
-            >>> found = near.add_many([("a", "to be or not to be"), ("b", "to be or not to be")])
-            >>> with tempfile.TemporaryDirectory() as folder:
-            ...     near.save(f"{folder}/near.slsh")
-            ...     again = NearDuplicates.load(f"{folder}/near.slsh")
-            >>> again.matches() == near.matches(), again.query("to be or not to be")[0].similarity
-            (True, 1.0)
-        """
-        super().save(path)

@@ -6,19 +6,22 @@ time is what the records say.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 
 from stream_lsh.config.profiles import find_profile
 from stream_lsh.errors import ConfigError, MalformedMessage, UnusableDocument
-from stream_lsh.ledger.changes import MatchChange, PairState, Settled
+from stream_lsh.in_memory import InMemory
+from stream_lsh.ledger.changes import MatchChange, PairState
 from stream_lsh.ledger.decisions import DIFFERENT, SAME
 from stream_lsh.ledger.entities import Entities
 from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
-from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.pairs import MATCH, REVIEW
-from stream_lsh.model import About, Document
-from stream_lsh.pipeline.local import BATCH, Counts, Limits, LocalPipeline
+from stream_lsh.model import About, Cluster, Document
+from stream_lsh.pipeline.local import Counts, Limits
 from stream_lsh.records.evidence import Named
 from stream_lsh.records.model import Entity, Record, RecordMatch, SimilarRecord, as_text
 from stream_lsh.records.profile import Profile
@@ -27,7 +30,7 @@ from stream_lsh.wire.golden import golden_texts, limits_of_records
 from stream_lsh.wire.record import record_document
 
 
-class RecordLinker:
+class RecordLinker(InMemory):
     """Records in memory, and which of them are the same thing.
 
     Args:
@@ -59,6 +62,8 @@ class RecordLinker:
         (True, [])
     """
 
+    _KIND: ClassVar[str] = "records"
+
     def __init__(self, profile: Profile | str, *, max_candidates: int = 200, guards: Guards = NO_GUARDS) -> None:
         self.profile = find_profile(profile) if isinstance(profile, str) else profile
         problems = [f"guards.{name}: {problem}" for name, problem in guards.problems(self.profile.match)]
@@ -71,7 +76,8 @@ class RecordLinker:
         from stream_lsh.pipeline.record_scheme import RecordScheme  # noqa: PLC0415 - loads the extra `records`
 
         scheme = RecordScheme(self.profile)
-        self._pipeline = LocalPipeline(scheme, self.profile.review, limits)
+        settings = {"profile": asdict(self.profile), "max_candidates": max_candidates, "guards": guards.settings()}
+        super().__init__(scheme, self.profile.review, limits, settings)
         self._reader = Reader(self.profile)
         self._named = Named.of(self.profile, scheme.blocks)
 
@@ -92,6 +98,14 @@ class RecordLinker:
         found = find_profile(profile) if isinstance(profile, str) else profile
         return cls(learned_from(found, records), max_candidates=max_candidates, guards=guards)
 
+    @classmethod
+    def _arguments(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            profile = msgspec.convert(settings["profile"], Profile)
+        except msgspec.ValidationError as error:
+            raise ConfigError(f"profile: {error}") from None
+        return super()._arguments(settings) | {"profile": profile}
+
     # -- changing
 
     def add(self, record: Record) -> list[RecordMatch]:
@@ -101,7 +115,7 @@ class RecordLinker:
             MalformedMessage, UnusableDocument: an id, a time, a source or a value that cannot be used; nothing was
                 changed.
         """
-        self._pipeline.process([self._document(record)])
+        self._process([self._document(record)])
         found = map(self._match, self._placed(self._ledger.pairs_of(record.id), MATCH))
         return sorted(found, key=lambda match: (-match.score, match.left, match.right))
 
@@ -113,27 +127,13 @@ class RecordLinker:
         Guarantees:
             the same as adding them one by one, in their order, but for frequencies.
         """
-        documents = [self._document(record) for record in records]
-        found: dict[tuple[str, str], RecordMatch] = {}
-        for start in range(0, len(documents), BATCH):
-            for change in _matches(self._pipeline.process(documents[start : start + BATCH])):
-                found.pop((change.left, change.right), None)
-                if change.similarity is not None:
-                    found[change.left, change.right] = self._match(change)
-        return list(found.values())
+        return [*map(self._match, self._process_many([self._document(record) for record in records]))]
 
     def _document(self, record: Record) -> Document:
         if not isinstance(record, Record) or record.fields is None:
             words = f"got {type(record).__name__} {record!r:.60}, expected a Record, such as Record(row.pop('id'), row)"
             raise MalformedMessage("record", f"{words}; remove(id) removes one")
         return record_document(self._reader, record)
-
-    def remove(self, id: str) -> bool:
-        """Remove a record, its matches and its membership; returns whether it was there."""
-        if id not in self:
-            return False
-        self._pipeline.process([Document(id, None)])
-        return True
 
     def decide(self, one: str, other: str, same: bool | None) -> None:
         """Say that two records are the same thing, or are not, whatever their score; None takes that back.
@@ -174,30 +174,17 @@ class RecordLinker:
 
     def entities(self) -> list[Entity]:
         """All groups of two records or more that are one thing, ascending by their ids."""
-        live = self._ledger.ids.live
-        return [self._entity(id) for id in sorted(live) if len(live[id]) > 1]
+        return [*map(self._entity, self.clusters())]
 
     def entity_of(self, id: str) -> Entity | None:
         """The entity that a record is in, None if it is alone."""
-        cluster = self._ledger.cluster_of(id)
-        return None if cluster is None or len(self._ledger.ids.live[cluster]) < 2 else self._entity(cluster)
-
-    def __len__(self) -> int:
-        """Records."""
-        return len(self._pipeline.documents)
-
-    def __contains__(self, id: object) -> bool:
-        version = self._pipeline.documents.version(id) if isinstance(id, str) else None
-        return version is not None and version.live
+        cluster = self.cluster_of(id)
+        return None if cluster is None else self._entity(cluster)
 
     @property
     def counts(self) -> Counts:
         """What has passed since the linker was made, and what the caps left out of it."""
         return self._pipeline.counts
-
-    @property
-    def _ledger(self) -> Ledger:
-        return self._pipeline.settler.ledger
 
     def _placed(self, states: Iterable[PairState], place: int) -> Iterator[PairState]:
         """The pairs that are told as matches, or as reviews."""
@@ -207,9 +194,9 @@ class RecordLinker:
     def _match(self, pair: PairState | MatchChange) -> RecordMatch:
         return RecordMatch(pair.left, pair.right, pair.similarity or 0.0, *self._named.told(pair.evidence))
 
-    def _entity(self, id: str) -> Entity:
-        told = self._entities.telling(self._ledger.ids.live[id], self._ledger.graph.nodes)
-        return Entity(id, tuple(reversed(self._ledger.members(id))), json.loads(told.golden))
+    def _entity(self, cluster: Cluster) -> Entity:
+        told = self._entities.telling(self._ledger.ids.live[cluster.id], self._ledger.graph.nodes)
+        return Entity(cluster.id, cluster.members, json.loads(told.golden))
 
 
 def learned_from(profile: Profile, records: Sequence[Record], *, seed: int = 1) -> Profile:
@@ -226,7 +213,3 @@ def learned_from(profile: Profile, records: Sequence[Record], *, seed: int = 1) 
     numbers = {source: number for number, source in enumerate(dict.fromkeys(record.source for record in records))}
     sources = np.array([numbers[record.source] for record in records])
     return train(profile, columns_of(values), blocker.keys(values), blocker, sources, seed=seed)
-
-
-def _matches(settled: Iterable[Settled]) -> Iterator[MatchChange]:
-    return (change for frame in settled for change in frame.matches)

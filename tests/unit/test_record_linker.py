@@ -1,13 +1,23 @@
 """Records in memory: what is found, and that the order of arrival makes no difference to it."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stream_lsh import ConfigError, MalformedMessage, Record, RecordLinker, UnusableDocument
+from stream_lsh import (
+    ConfigError,
+    DamagedBytes,
+    Guards,
+    MalformedMessage,
+    NearDuplicates,
+    Record,
+    RecordLinker,
+    UnusableDocument,
+)
 from stream_lsh.records.profile import Comparison, Field, Profile
 
 NAME = Comparison(field="name", comparator="jaro-winkler", levels=(0.9,), m=(0.85, 0.1, 0.05), u=(0.01, 0.04, 0.95))
@@ -242,3 +252,91 @@ def test_a_rule_that_puts_everything_into_one_block_is_capped_and_named() -> Non
     uncapped = RecordLinker(profile, max_candidates=0)
     uncapped.add_many(record(str(number), f"x{number} lee", "", "Leeds") for number in range(60))
     assert (uncapped.counts.capped_by_block, uncapped.counts.candidates) == ({}, 60 * 59 // 2)
+
+
+@settings(max_examples=40, deadline=None)
+@given(steps, steps, st.lists(st.tuples(decisions, st.booleans()), max_size=3), st.booleans())
+def test_a_saved_linker_goes_on_with_the_same_answers(
+    tmp_path_factory: pytest.TempPathFactory,
+    before: list[Record | str],
+    after: list[Record | str],
+    verdicts: list[tuple[tuple[str, str, bool], bool]],
+    one_to_one: bool,
+) -> None:
+    path = tmp_path_factory.mktemp("save") / "people.slsh"
+    linker = RecordLinker(replace(PROFILE, one_to_one=one_to_one), guards=Guards(max_size=4))
+    for step in before:
+        linker.add(step) if isinstance(step, Record) else linker.remove(step)
+    for (one, other, same), early in verdicts:
+        if early:
+            linker.decide(one, other, same)
+    linker.save(path)
+    again = RecordLinker.load(path)
+    assert again.profile == linker.profile
+    for step in after:
+        if isinstance(step, Record):
+            assert again.add(step) == linker.add(step)
+        else:
+            assert again.remove(step) == linker.remove(step)
+        assert told(again) == told(linker)
+        assert (again.entities(), len(again)) == (linker.entities(), len(linker))
+    for (one, other, same), early in verdicts:
+        for each in (linker, again):
+            each.decide(one, other, None if early else same)
+        assert told(again) == told(linker)
+    assert again.search(ANN.fields) == linker.search(ANN.fields)
+
+
+def test_frequencies_learned_weights_and_the_way_a_pair_is_weighed_are_saved(tmp_path: Path) -> None:
+    weighed = replace(PROFILE, smoothing=5.0, comparisons=(replace(NAME, term_frequency=True), BORN, TOWN))
+    linker = RecordLinker(weighed)
+    linker.add_many([record(str(number), "Ann Lee" if number % 3 else "Zoe Quist", "1980") for number in range(30)])
+    linker.save(tmp_path / "people")
+    again = RecordLinker.load(tmp_path / "people")
+    for name in ("Ann Lee", "Zoe Quist"):
+        asked = {"name": name, "born": "1980"}
+        assert again.search(asked) == linker.search(asked)
+    best = [linker.search({"name": name, "born": "1980"})[0].score for name in ("Ann Lee", "Zoe Quist")]
+    assert best[0] < best[1], "a rare name weighs more"
+    assert again.matches() == linker.matches()
+
+
+def test_neither_removed_nor_replaced_records_make_a_linker_grow() -> None:
+    linker = RecordLinker(PROFILE)
+    linker.add_many([ANN, ANNE, ANA])
+    linker.decide("1", "3", same=True)
+    before = told(linker)
+    for number in range(3000):
+        linker.add(record(f"goes{number}", "Bob Ray", str(1950 + number % 50)))
+        assert linker.remove(f"goes{number}")
+    assert told(linker) == before
+    assert len(linker) == 3
+    assert linker.counts.documents == 6003
+    assert len(linker._pipeline.documents._ids) < 1100
+    assert len(linker._ledger.newest) < 1100
+    for number in range(2000):
+        linker.add(record("2", "Ann Lee", "1980", f"Leeds {number}"))
+    assert len(linker._ledger.graph.nodes.ids) < 1100
+    linker.add(ANNE)
+    assert told(linker) == before
+
+
+def test_compaction_changes_no_answer() -> None:
+    linker = RecordLinker(PROFILE)
+    linker.add_many([ANN, ANNE, ANA, record("4", "Bob Ray", "1955"), record("5", "Bob Ray", "1955")])
+    linker.decide("1", "2", same=False)
+    linker.remove("5")
+    before = (*told(linker), linker.entities(), linker.search(ANN.fields), linker.counts)
+    linker._compact()
+    assert (*told(linker), linker.entities(), linker.search(ANN.fields), linker.counts) == before
+    linker.decide("1", "2", same=None)
+    assert [entity.members for entity in linker.entities()] == [("2", "1")]
+
+
+def test_a_file_of_something_else_is_no_linker(tmp_path: Path) -> None:
+    NearDuplicates().save(tmp_path / "near")
+    with pytest.raises(DamagedBytes, match="its head does not describe records"):
+        RecordLinker.load(tmp_path / "near")
+    RecordLinker(PROFILE).save(tmp_path / "people")
+    with pytest.raises(DamagedBytes, match="its head does not describe near-duplicates"):
+        NearDuplicates.load(tmp_path / "people")
