@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from stream_lsh.duplicate_code import LEAST_TOKENS, DuplicateCode, Fragment
+from stream_lsh.applications.duplicate_code import LEAST_TOKENS, DuplicateCode, Fragment
 from stream_lsh.text.functions import functions_of
 
 ALIKE = 0.7

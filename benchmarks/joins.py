@@ -24,10 +24,10 @@ from pathlib import Path
 
 from benchmarks.corpora import Corpus, Pair, llvm_pages, newsgroups, pair_of
 from stream_lsh.arrays import U64
+from stream_lsh.kinds.shingled.methods import text_scheme
+from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.measure.joins.join import METHODS, join
 from stream_lsh.pipeline.local import BATCH, Limits, LocalPipeline
-from stream_lsh.pipeline.methods import text_scheme
-from stream_lsh.pipeline.shingled import TextScheme
 
 THRESHOLDS = (0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 CHECKED = 0.9

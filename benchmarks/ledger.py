@@ -28,10 +28,10 @@ from stream_lsh.ledger.edges import Edge, Edges, End, edges_of
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import Retirement, make_ref
 from stream_lsh.pipeline.batches import EdgesFrame
-from stream_lsh.pipeline.ledger_log import LedgerPasses
-from stream_lsh.pipeline.records import LedgerRecord
+from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerPasses
+from stream_lsh.pipeline.changelog.records import LedgerRecord
 from stream_lsh.pipeline.settle import Settler
-from stream_lsh.wire.ledger_record import LedgerAssembler, encode_ledger
+from stream_lsh.wire.ledger_parts import LedgerAssembler, encode_ledger
 from stream_lsh.wire.public import cluster_messages, match_messages, member_messages
 
 FRAME = 150

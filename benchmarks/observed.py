@@ -22,7 +22,7 @@ from typing import Any
 from faust.tables.recovery import Recovery
 
 from stream_lsh.config import Config, load
-from stream_lsh.worker import process, upkeep
+from stream_lsh.worker import maintenance, process
 from stream_lsh.worker.engine import Backpressure
 from stream_lsh.worker.settle_lag import SettleLag
 from stream_lsh.worker.state import PipelineState
@@ -42,7 +42,7 @@ def main(argv: Sequence[str]) -> int:
         setattr(SettleLag, "receive", lambda lag, size: None)  # noqa: B010 - a method
     if options.limit_mb is not None:
         limits = {"high_bytes": options.limit_mb << 20, "low_bytes": options.limit_mb * 3 << 18}
-        setattr(upkeep, "Backpressure", partial(Backpressure, **limits))  # noqa: B010 - mypy knows no names that a module does not export
+        setattr(maintenance, "Backpressure", partial(Backpressure, **limits))  # noqa: B010 - mypy knows no names that a module does not export
 
     events = options.samples.with_suffix(".events")
     _tell(events, "loaded")

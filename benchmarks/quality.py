@@ -26,10 +26,10 @@ from benchmarks import datasketch_dedup
 from benchmarks.clustering import Labels, adjusted_rand_index, bcubed, components, exact_clusters, labels_of, pairwise
 from benchmarks.corpora import Corpus, Pair, corpora
 from stream_lsh import Guards, NearDuplicates, __version__
+from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import make_ref
-from stream_lsh.pipeline.shingled import TextScheme
 from tests.offline import offline
 from tests.oracles import jaccard, word_windows
 

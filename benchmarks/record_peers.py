@@ -36,7 +36,7 @@ from benchmarks.record_corpora import CORPORA, Corpus, Pair, febrl, pair_of
 from benchmarks.records import profile_of, streamed
 from benchmarks.splink_records import MODELS, scored
 from stream_lsh import __version__
-from stream_lsh.record_linker import RecordLinker
+from stream_lsh.kinds.record.in_memory import RecordLinker
 from stream_lsh.records.model import Record
 
 INDEXED = 5_000

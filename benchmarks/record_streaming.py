@@ -27,7 +27,7 @@ from benchmarks.clustering import components
 from benchmarks.record_corpora import CORPORA, Corpus, Pair, febrl, pair_of
 from benchmarks.records import learned, measured, measured_within, profile_of
 from stream_lsh import __version__
-from stream_lsh.config.profiles import profile_text
+from stream_lsh.kinds.record.profiles import profile_text
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile
 from stream_lsh.worker.brokers import choose_broker

@@ -34,9 +34,9 @@ from benchmarks.clustering import components
 from benchmarks.one_to_one import best_pairs
 from benchmarks.record_corpora import CORPORA, Corpus, Pair, febrl, pair_of
 from stream_lsh import __version__
-from stream_lsh.config.profiles import bundled, load_profile
-from stream_lsh.ledger.guards.links import Links
-from stream_lsh.ledger.guards.strong import strong_parts
+from stream_lsh.kinds.record.profiles import bundled, load_profile
+from stream_lsh.ledger.clusters.guards.links import Links
+from stream_lsh.ledger.clusters.guards.strong import strong_parts
 from stream_lsh.records.block.blocker import Blocker, blocker_of
 from stream_lsh.records.infer import infer
 from stream_lsh.records.model import Record, Values

@@ -44,9 +44,9 @@ from stream_lsh.config import Config
 from stream_lsh.config.model import PipelineConfig
 from stream_lsh.model import make_ref
 from stream_lsh.pipeline.batches import BandsFrame, Postings
-from stream_lsh.pipeline.trimming import extent_of_buckets
+from stream_lsh.pipeline.changelog.head import extent_of_buckets
 from stream_lsh.wire.frames import decode_buckets, encode_buckets
-from stream_lsh.worker.reading import bounds, partitions_of, records
+from stream_lsh.worker.clients.topic_reader import bounds, partitions_of, records
 from stream_lsh.worker.state import PipelineState
 
 LITTLE = 1_000

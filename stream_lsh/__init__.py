@@ -22,7 +22,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from stream_lsh.duplicate_code import CodeMatch, DuplicateCode, Fragment
+    from stream_lsh.applications.duplicate_code import CodeMatch, DuplicateCode, Fragment
+    from stream_lsh.applications.partial_copies import PartialCopies, PartialCopy
     from stream_lsh.errors import (
         ConfigError,
         DamagedBytes,
@@ -36,14 +37,13 @@ if TYPE_CHECKING:
         StreamLSHError,
         UnusableDocument,
     )
-    from stream_lsh.ledger.guards.choice import Guards
+    from stream_lsh.kinds.record.in_memory import RecordLinker
+    from stream_lsh.kinds.set.in_memory import SimilarSets
+    from stream_lsh.kinds.text.in_memory import NearDuplicates
+    from stream_lsh.kinds.vector.in_memory import NearestNeighbours
+    from stream_lsh.ledger.clusters.guards.choice import Guards
     from stream_lsh.model import About, Cluster, Document, Match, Neighbour, NeighbourPair, Similar, Story
-    from stream_lsh.near_duplicates import NearDuplicates
-    from stream_lsh.nearest_neighbours import NearestNeighbours
-    from stream_lsh.partial_copies import PartialCopies, PartialCopy
-    from stream_lsh.record_linker import RecordLinker
     from stream_lsh.records.model import Entity, Record, RecordMatch, SimilarRecord
-    from stream_lsh.similar_sets import SimilarSets
 
 __all__ = [
     "About",

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from stream_lsh.ledger.changes import PairState
-from stream_lsh.ledger.clusters import NOWHERE
+from stream_lsh.ledger.clusters.ids import NOWHERE
 from stream_lsh.ledger.ledger import Ledger
 
 

@@ -13,9 +13,9 @@ from operator import methodcaller
 from typing import NamedTuple
 
 from stream_lsh.ledger.changes import ClusterChange, LedgerChanges, MatchChange, MemberChange, PairState, Settled
+from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edge, End, edges_of
-from stream_lsh.ledger.guards.choice import Guards
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import Retirement
 from stream_lsh.retention import Horizon

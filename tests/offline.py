@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import combinations, groupby
 from typing import NamedTuple
 
-from stream_lsh.pipeline.shingled import TextScheme
+from stream_lsh.kinds.shingled.scheme import TextScheme
 
 Pair = tuple[str, str]
 

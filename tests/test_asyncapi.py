@@ -18,33 +18,33 @@ import pytest
 from stream_lsh import __version__
 from stream_lsh.config import parse
 from stream_lsh.errors import InputError
+from stream_lsh.kinds.record.decisions import parse_decision
+from stream_lsh.kinds.record.golden import limits_of_records
+from stream_lsh.kinds.record.messages import parse_record, record_document
+from stream_lsh.kinds.record.results import RecordResults, entity_messages
+from stream_lsh.kinds.record.scheme import RecordScheme
+from stream_lsh.kinds.set.messages import ItemsForm
+from stream_lsh.kinds.shingled.scheme import TextScheme
+from stream_lsh.kinds.single_field import Form, parse_valued
+from stream_lsh.kinds.text.messages import parse_document
+from stream_lsh.kinds.vector.messages import VectorForm
+from stream_lsh.kinds.vector.metric import VectorMeasure
+from stream_lsh.kinds.vector.results import VectorResults
+from stream_lsh.kinds.vector.scheme import VectorScheme
 from stream_lsh.ledger.changes import ClusterChange, EntityTelling
 from stream_lsh.ledger.decisions import DIFFERENT, SAME
 from stream_lsh.measure.catalog import JACCARD
 from stream_lsh.measure.containment import Containment
 from stream_lsh.model import NO_ABOUT, About, Document
 from stream_lsh.pipeline.local import Limits, LocalPipeline
-from stream_lsh.pipeline.record_scheme import RecordScheme
-from stream_lsh.pipeline.shingled import TextScheme
-from stream_lsh.pipeline.vector_measures import VectorMeasure
-from stream_lsh.pipeline.vector_scheme import VectorScheme
 from stream_lsh.records.model import Record
 from stream_lsh.records.reading import Reader
-from stream_lsh.wire.decision import parse_decision
-from stream_lsh.wire.golden import limits_of_records
 from stream_lsh.wire.ids import MAX_ID_BYTES
-from stream_lsh.wire.items import ItemsForm
 from stream_lsh.wire.public import cluster_messages, match_messages, member_messages
-from stream_lsh.wire.public_records import RecordResults, entity_messages
-from stream_lsh.wire.public_vectors import VectorResults
-from stream_lsh.wire.record import parse_record, record_document
-from stream_lsh.wire.source import parse_document
-from stream_lsh.wire.valued import Form, parse_valued
-from stream_lsh.wire.vectors import VectorForm
 from stream_lsh.worker.engine import TopicSpec
 from stream_lsh.worker.topology import topics
 from tests.asyncapi import CHANNELS, DOCUMENT, Seen, described, key_of, problems
-from tests.unit.test_record_linker import PROFILE
+from tests.unit.kinds.test_record_linker import PROFILE
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ("matches", "members", "clusters")

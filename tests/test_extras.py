@@ -138,7 +138,7 @@ print(json.dumps({{name: error for name, error in loaded.items() if error != "no
         tmp_path,
     )
     assert len(modules) > 150
-    assert "stream_lsh.pipeline.record_scheme" in failures
+    assert "stream_lsh.kinds.record.scheme" in failures
     assert set(failures.values()) == {'comparing records needs jellyfish: pip install "stream_lsh[records]"'}
 
 

@@ -14,9 +14,9 @@ from stream_lsh.allpairs.engine import Engine
 from stream_lsh.allpairs.rounds import COUNTS, MEET, MEETINGS, PAIRS, POSTINGS, RAREST, SYMBOLS, TABLES, terms_of
 from stream_lsh.arrays import I64, U64
 from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.shingled.scheme import ShingledTexts
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.model import Document, Match
-from stream_lsh.pipeline.shingled import ShingledTexts
 
 MEMORY = 1 << 30
 """Bytes for the engine, unless it is given another bound."""

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from stream_lsh import __version__
-from stream_lsh.cli.outputs import STDOUT, Output
-from stream_lsh.cli.signals import Terminated, as_exceptions
+from stream_lsh.cli.output.atomic_files import STDOUT, Output
+from stream_lsh.cli.process.signals import Terminated, as_exceptions
 from stream_lsh.errors import ConfigError, InvariantError, StreamLSHError
-from stream_lsh.text.spelling import resembling
+from stream_lsh.spelling import resembling
 
 COMMANDS = {
     "demo": "find near-duplicates in a live stream, with a broker inside: a first look, needs nothing",

@@ -12,13 +12,13 @@
 Nothing here reads the process's environment: the caller hands it in.  Relative paths count from the working directory.
 """
 
+from stream_lsh.config.effective import SettingShown, settings_shown, settings_text
 from stream_lsh.config.kafka import KafkaConfig, SecurityConfig
-from stream_lsh.config.kinds import Secret
+from stream_lsh.config.load import load, parse
 from stream_lsh.config.model import Config, PipelineConfig
-from stream_lsh.config.reading import load, parse
-from stream_lsh.config.shown import SettingShown, settings_shown, settings_text
 from stream_lsh.config.topics import TopicsConfig
 from stream_lsh.config.worker import WorkerConfig
+from stream_lsh.settings.value_types import Secret
 
 __all__ = [
     "Config",

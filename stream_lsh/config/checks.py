@@ -4,19 +4,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from stream_lsh.config.environment import folded
 from stream_lsh.config.kafka import KafkaConfig, SecurityConfig
-from stream_lsh.config.kinds import LONGEST_TOPIC, Secret
 from stream_lsh.config.model import Config, PipelineConfig
-from stream_lsh.config.notes import Notes
-from stream_lsh.config.places import Path
 from stream_lsh.config.topics import INTERNAL_TOPICS
 from stream_lsh.config.value_checks import check_values
 from stream_lsh.config.values import GRID
-from stream_lsh.config.variables import folded
 from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.shingled.methods import EXACT, LSH, text_scheme, unfit
 from stream_lsh.measure.catalog import no_size_ratio
 from stream_lsh.measure.containment import SIZE_RATIO, Containment
-from stream_lsh.pipeline.methods import EXACT, LSH, text_scheme, unfit
+from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.toml_lines import Path
+from stream_lsh.settings.value_types import LONGEST_TOPIC, Secret
 from stream_lsh.text.page import require
 
 _SECURITY: Path = ("kafka", "security")

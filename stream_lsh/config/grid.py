@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from stream_lsh.config.keys import key
-from stream_lsh.config.kinds import whole
-from stream_lsh.pipeline.grid_scheme import FUNCTIONS, MOST_FUNCTIONS, MOST_SQUARES, SIZE
+from stream_lsh.kinds.set.grid_scheme import FUNCTIONS, MOST_FUNCTIONS, MOST_SQUARES, SIZE
+from stream_lsh.settings.schema import key
+from stream_lsh.settings.value_types import whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

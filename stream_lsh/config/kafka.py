@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stream_lsh.config import kinds
-from stream_lsh.config.keys import key, table
-from stream_lsh.config.kinds import Secret, choice, whole
+from stream_lsh.settings import value_types
+from stream_lsh.settings.schema import key, table
+from stream_lsh.settings.value_types import Secret, choice, whole
 
 PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL = PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -19,21 +19,22 @@ class SecurityConfig:
     mechanism: str = field(
         default="SCRAM-SHA-512", metadata=key(choice(MECHANISMS), "how the password is proved, with SASL")
     )
-    username: str = field(default="", metadata=key(kinds.ANY_TEXT, "the user, with SASL"))
+    username: str = field(default="", metadata=key(value_types.ANY_TEXT, "the user, with SASL"))
     password: Secret | None = field(
-        default=None, metadata=key(kinds.SECRET, "the user's password; better kept in a file or a variable")
+        default=None, metadata=key(value_types.SECRET, "the user's password; better kept in a file or a variable")
     )
     password_file: Path | None = field(
-        default=None, metadata=key(kinds.FILE, "the file with the password, instead of `password`")
+        default=None, metadata=key(value_types.FILE, "the file with the password, instead of `password`")
     )
     ca_file: Path | None = field(
-        default=None, metadata=key(kinds.FILE, "certificates to trust, with SSL; default: those of the system")
+        default=None, metadata=key(value_types.FILE, "certificates to trust, with SSL; default: those of the system")
     )
     cert_file: Path | None = field(
-        default=None, metadata=key(kinds.FILE, "the client's certificate, with SSL, where the brokers ask for one")
+        default=None,
+        metadata=key(value_types.FILE, "the client's certificate, with SSL, where the brokers ask for one"),
     )
     key_file: Path | None = field(
-        default=None, metadata=key(kinds.FILE, "the key of `cert_file`, if it is not in there")
+        default=None, metadata=key(value_types.FILE, "the key of `cert_file`, if it is not in there")
     )
 
     @property
@@ -52,7 +53,8 @@ class KafkaConfig:
     """The cluster; `security` is None for brokers that ask for nothing."""
 
     brokers: tuple[str, ...] = field(
-        default=("localhost:9092",), metadata=key(kinds.BROKERS, "the bootstrap servers: any brokers of the cluster")
+        default=("localhost:9092",),
+        metadata=key(value_types.BROKERS, "the bootstrap servers: any brokers of the cluster"),
     )
     replication: int = field(
         default=1, metadata=key(whole(1, 32_767), "copies of every topic that is created; 3 where nothing may be lost")

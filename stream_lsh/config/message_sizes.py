@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from stream_lsh.config.values import GRID
+from stream_lsh.kinds.record.messages import MAX_RECORD_BYTES
+from stream_lsh.kinds.shingled.methods import EXACT
 from stream_lsh.pipeline.local import BATCH
-from stream_lsh.pipeline.methods import EXACT
-from stream_lsh.wire.cut import FRAME_BYTES
-from stream_lsh.wire.record import MAX_RECORD_BYTES
+from stream_lsh.wire.split import FRAME_BYTES
 
 if TYPE_CHECKING:
     from stream_lsh.config.model import PipelineConfig

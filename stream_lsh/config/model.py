@@ -8,35 +8,35 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stream_lsh.config import kinds
 from stream_lsh.config.grid import GridConfig
 from stream_lsh.config.kafka import KafkaConfig
-from stream_lsh.config.keys import key, table
-from stream_lsh.config.kinds import choice, size, span, whole
 from stream_lsh.config.message_sizes import FRAME_ROOM, max_message_bytes
 from stream_lsh.config.topics import TopicNames, TopicsConfig
 from stream_lsh.config.values import FAMILIES, OF_VALUES, form_of, measure_of, results_of, scheme_of
 from stream_lsh.config.worker import DEFAULT_APP_ID, WorkerConfig
-from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
+from stream_lsh.kinds.record.golden import limits_of_records
+from stream_lsh.kinds.record.messages import parse_record
+from stream_lsh.kinds.results import Results, TextResults
+from stream_lsh.kinds.shingled.methods import EXACT, LSH, METHODS, most_candidates, text_scheme
+from stream_lsh.kinds.shingled.scheme import banding_for
+from stream_lsh.kinds.shingled.schemes import PairwiseScheme, ShingleScheme
+from stream_lsh.kinds.single_field import Form, parse_valued
+from stream_lsh.kinds.text.messages import parse_document
+from stream_lsh.kinds.text.presets import DAY_MS, PRESETS
+from stream_lsh.kinds.vector.metric import MOST_DIMENSIONS, VECTOR_MEASURES
+from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.lsh.solver import Banding
 from stream_lsh.measure.catalog import JACCARD, MEASURES, Measure
 from stream_lsh.measure.containment import SIZE_RATIO, Containment
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits
-from stream_lsh.pipeline.methods import EXACT, LSH, METHODS, most_candidates, text_scheme
 from stream_lsh.pipeline.scheme import Scheme
-from stream_lsh.pipeline.schemes import PairwiseScheme, ShingleScheme
-from stream_lsh.pipeline.shingled import banding_for
-from stream_lsh.pipeline.vector_measures import MOST_DIMENSIONS, VECTOR_MEASURES
-from stream_lsh.presets import DAY_MS, PRESETS
 from stream_lsh.records.reading import Reader
+from stream_lsh.settings import value_types
+from stream_lsh.settings.schema import key, table
+from stream_lsh.settings.value_types import choice, size, span, whole
 from stream_lsh.wire.field_names import FieldNames
-from stream_lsh.wire.golden import limits_of_records
 from stream_lsh.wire.message import AUTO, FIRST_SURE_MS, MAX_AHEAD_MS, MAX_DOCUMENT_BYTES, TIME_UNITS
-from stream_lsh.wire.record import parse_record
-from stream_lsh.wire.results import Results, TextResults
-from stream_lsh.wire.source import parse_document
-from stream_lsh.wire.valued import Form, parse_valued
 
 KINDS = ("text", "record", "set", "vector")
 
@@ -51,7 +51,9 @@ class PipelineConfig(TopicNames):
         known: reads records as the profile says, in a pipeline of them; no key.
     """
 
-    name: str = field(default="documents", metadata=key(kinds.TOPIC, "the pipeline, and the prefix of its topics"))
+    name: str = field(
+        default="documents", metadata=key(value_types.TOPIC, "the pipeline, and the prefix of its topics")
+    )
     preset: str = field(
         default="none",
         metadata=key(
@@ -66,12 +68,12 @@ class PipelineConfig(TopicNames):
     profile: str = field(
         default="",
         metadata=key(
-            kinds.ANY_TEXT,
+            value_types.ANY_TEXT,
             'with `kind = "record"`, what is known of the records: people, companies, products, bibliography, or the '
             "path of a profile",
         ),
     )
-    sources: tuple[str, ...] = field(metadata=key(kinds.TOPICS, "the topic with the documents", "source"))
+    sources: tuple[str, ...] = field(metadata=key(value_types.TOPICS, "the topic with the documents", "source"))
     partitions: int = field(
         default=4,
         metadata=key(
@@ -82,11 +84,11 @@ class PipelineConfig(TopicNames):
     shingles: str = field(
         default="word:3",
         metadata=key(
-            kinds.SHINGLES,
+            value_types.SHINGLES,
             "what is compared of a text; [which to choose](choosing-parameters.md#shingles)",
         ),
     )
-    threshold: float = field(default=0.8, metadata=key(kinds.SHARE, "the least similarity of a match"))
+    threshold: float = field(default=0.8, metadata=key(value_types.SHARE, "the least similarity of a match"))
     method: str = field(
         default=LSH,
         metadata=key(choice(METHODS), "how matches are found: nearly all of them, as `recall` says, or all of them"),
@@ -102,12 +104,13 @@ class PipelineConfig(TopicNames):
     size_ratio: float = field(
         default=SIZE_RATIO,
         metadata=key(
-            kinds.SIZE_RATIO, "only with `containment`: how many times as many shingles the longer text has at most"
+            value_types.SIZE_RATIO,
+            "only with `containment`: how many times as many shingles the longer text has at most",
         ),
     )
     bag: bool = field(
         default=False,
-        metadata=key(kinds.FLAG, "of sets: repeated items count, by the lesser and the greater number of each"),
+        metadata=key(value_types.FLAG, "of sets: repeated items count, by the lesser and the greater number of each"),
     )
     family: str = field(
         default=FAMILIES[0],
@@ -119,7 +122,7 @@ class PipelineConfig(TopicNames):
     distance: float = field(
         default=0.0,
         metadata=key(
-            kinds.LENGTH,
+            value_types.LENGTH,
             "of vectors, in place of `threshold`: the greatest distance of a match, in degrees (`cosine`), as a length "
             "(`euclidean`), or in positions (`hamming`); required",
         ),
@@ -127,14 +130,16 @@ class PipelineConfig(TopicNames):
     line_width: float = field(
         default=0.0,
         metadata=key(
-            kinds.LENGTH,
+            value_types.LENGTH,
             "only with `euclidean`: how wide the intervals are that vectors fall into on a line; 0: four times the "
             "distance",
         ),
     )
     recall: float = field(
         default=0.99,
-        metadata=key(kinds.SHARE, "the probability that a pair at the threshold is found; above it, it is greater"),
+        metadata=key(
+            value_types.SHARE, "the probability that a pair at the threshold is found; above it, it is greater"
+        ),
     )
     slots: int = field(
         default=128, metadata=key(whole(1, 65_536), "the length of a signature: 4 bytes each, in every document kept")
@@ -147,7 +152,8 @@ class PipelineConfig(TopicNames):
     )
     rows: int = field(default=0, metadata=key(whole(0, 65_536), "slots in each band; `stream-lsh tune` advises"))
     normalise: tuple[str, ...] = field(
-        default=("nfc",), metadata=key(kinds.NORMAL_FORMS, "the forms that a text is brought into first, in order")
+        default=("nfc",),
+        metadata=key(value_types.NORMAL_FORMS, "the forms that a text is brought into first, in order"),
     )
     seed: int = field(default=1, metadata=key(whole(0, (1 << 32) - 1), "chooses all hash functions"))
     html: str = field(
@@ -203,7 +209,7 @@ class PipelineConfig(TopicNames):
     shadow: float = field(
         default=0.0002,
         metadata=key(
-            kinds.LEAST_SHARE,
+            value_types.LEAST_SHARE,
             "the share of documents that are compared with all recent ones, to measure the recall; 0: none",
         ),
     )
@@ -218,19 +224,19 @@ class PipelineConfig(TopicNames):
     rekey: bool = field(
         default=False,
         metadata=key(
-            kinds.FLAG, "copy the sources to one topic keyed by id first: they are several, or not keyed by it"
+            value_types.FLAG, "copy the sources to one topic keyed by id first: they are several, or not keyed by it"
         ),
     )
     stories: bool = field(
         default=False,
         metadata=key(
-            kinds.FLAG, "clusters tell headline, outlets and who was first: `title`, `source`, `url` are read"
+            value_types.FLAG, "clusters tell headline, outlets and who was first: `title`, `source`, `url` are read"
         ),
     )
     mirror_share: float = field(
         default=0.0,
         metadata=key(
-            kinds.LEAST_SHARE,
+            value_types.LEAST_SHARE,
             "sites of which at least this share of pages is in another one are told; 0: none; needs `stories`",
         ),
     )
@@ -249,7 +255,7 @@ class PipelineConfig(TopicNames):
         """What makes signatures and buckets and compares; raises ConfigError where the settings do not fit."""
         if self.known is None:
             return self.pairwise_scheme()
-        from stream_lsh.pipeline.record_scheme import RecordScheme  # noqa: PLC0415 - loads the libraries of comparators
+        from stream_lsh.kinds.record.scheme import RecordScheme  # noqa: PLC0415 - loads the libraries of comparators
 
         return RecordScheme(self.known.profile)
 
@@ -284,7 +290,7 @@ class PipelineConfig(TopicNames):
             return results_of(self)
         if self.known is None:
             return TextResults(self.name, self.measure, self.mirror_share)
-        from stream_lsh.wire.public_records import RecordResults  # noqa: PLC0415 - as in `scheme`
+        from stream_lsh.kinds.record.results import RecordResults  # noqa: PLC0415 - as in `scheme`
 
         return RecordResults(self.name, self.known.profile)
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from stream_lsh.config.model import PipelineConfig
-from stream_lsh.config.notes import Notes
-from stream_lsh.config.places import Path
-from stream_lsh.config.profiles import BUNDLED, find_profile
 from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.record.profiles import BUNDLED, find_profile
 from stream_lsh.records.reading import Reader
+from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.toml_lines import Path
 
 _OF_TEXTS = (
     "preset", "shingles", "threshold", "method", "measure", "size_ratio", "recall", "slots", "bands", "rows",

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from stream_lsh.config import kinds
-from stream_lsh.config.keys import key
 from stream_lsh.errors import InvariantError
+from stream_lsh.settings import value_types
+from stream_lsh.settings.schema import key
 
 PUBLIC_TOPICS = ("matches", "members", "clusters", "entities", "reviews", "mirror_sites", "dead_letters")
 """What a pipeline writes for its users, out of `[pipeline.topics]`; each defaults to `<pipeline>-<name>`."""
@@ -19,7 +19,7 @@ INTERNAL_TOPICS = (*_STEPS, *(f"{name}-changelog" for name in TABLES), "manifest
 
 
 def _named(says: str) -> str:
-    name: str = field(default="", metadata=key(kinds.OPTIONAL_TOPIC, says))
+    name: str = field(default="", metadata=key(value_types.OPTIONAL_TOPIC, says))
     return name
 
 
@@ -37,7 +37,9 @@ class TopicsConfig:
     dead_letters: str = _named("messages that cannot be used; default `<pipeline>-dead-letters`")
     keep_forever: bool = field(
         default=False,
-        metadata=key(kinds.FLAG, "Kafka keeps the public topics for ever, not for `retention`, `lateness` and one day"),
+        metadata=key(
+            value_types.FLAG, "Kafka keeps the public topics for ever, not for `retention`, `lateness` and one day"
+        ),
     )
 
 

@@ -6,12 +6,12 @@ from operator import attrgetter
 
 from stream_lsh.config.grid import GridConfig
 from stream_lsh.config.model import PipelineConfig
-from stream_lsh.config.notes import Notes
-from stream_lsh.config.places import Path
 from stream_lsh.config.values import GRID, OF_VALUES, measure_of, scheme_of
 from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.vector.metric import VECTOR_MEASURES
 from stream_lsh.measure.catalog import MEASURES
-from stream_lsh.pipeline.vector_measures import VECTOR_MEASURES
+from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.toml_lines import Path
 
 _TEXT, _SET, _VECTOR = ("text",), ("set",), ("vector",)
 _KINDS_OF: Mapping[str, tuple[str, ...]] = {

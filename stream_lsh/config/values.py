@@ -3,16 +3,16 @@
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from stream_lsh.pipeline.grid_scheme import GridScheme
-from stream_lsh.pipeline.methods import set_scheme
-from stream_lsh.pipeline.schemes import PairwiseScheme
-from stream_lsh.pipeline.vector_measures import VectorMeasure
-from stream_lsh.pipeline.vector_scheme import VectorScheme
-from stream_lsh.wire.items import ItemsForm
-from stream_lsh.wire.public_vectors import VectorResults
-from stream_lsh.wire.results import Results, TextResults
-from stream_lsh.wire.valued import Form
-from stream_lsh.wire.vectors import VectorForm
+from stream_lsh.kinds.results import Results, TextResults
+from stream_lsh.kinds.set.grid_scheme import GridScheme
+from stream_lsh.kinds.set.messages import ItemsForm
+from stream_lsh.kinds.shingled.methods import set_scheme
+from stream_lsh.kinds.shingled.schemes import PairwiseScheme
+from stream_lsh.kinds.single_field import Form
+from stream_lsh.kinds.vector.messages import VectorForm
+from stream_lsh.kinds.vector.metric import VectorMeasure
+from stream_lsh.kinds.vector.results import VectorResults
+from stream_lsh.kinds.vector.scheme import VectorScheme
 
 if TYPE_CHECKING:
     from stream_lsh.config.model import PipelineConfig

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stream_lsh.config import kinds
-from stream_lsh.config.keys import key
-from stream_lsh.config.kinds import span, whole
+from stream_lsh.settings import value_types
+from stream_lsh.settings.schema import key
+from stream_lsh.settings.value_types import span, whole
 
 DEFAULT_APP_ID = "stream-lsh"
 
@@ -16,11 +16,11 @@ class WorkerConfig:
 
     app_id: str = field(
         default=DEFAULT_APP_ID,
-        metadata=key(kinds.TOPIC, "the application: its consumer group, and the prefix of its internal topics"),
+        metadata=key(value_types.TOPIC, "the application: its consumer group, and the prefix of its internal topics"),
     )
     data_dir: Path | None = field(
         default=Path("state"),
-        metadata=key(kinds.FOLDER, "where a copy of the state is kept on disk; without, all of it is in memory"),
+        metadata=key(value_types.FOLDER, "where a copy of the state is kept on disk; without, all of it is in memory"),
     )
     standbys: int = field(
         default=0,
@@ -31,7 +31,8 @@ class WorkerConfig:
         ),
     )
     web: str = field(
-        default="127.0.0.1:6066", metadata=key(kinds.WEB, "where metrics and health are served; there is no password")
+        default="127.0.0.1:6066",
+        metadata=key(value_types.WEB, "where metrics and health are served; there is no password"),
     )
     session_timeout_ms: int = field(
         default=6_000,

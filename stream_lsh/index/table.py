@@ -28,8 +28,8 @@ from stream_lsh.arrays import I64, U64
 from stream_lsh.errors import DamagedBytes
 from stream_lsh.index.batch import Batch, checked, in_chain_order, maybe_known
 from stream_lsh.index.capacity import MAX_CAPACITY, further_capacity
-from stream_lsh.index.copying import Copying
 from stream_lsh.index.hits import Hits, count_bands, joined, merge_equal_refs, no_hits, rank
+from stream_lsh.index.incremental_snapshot import Copying
 from stream_lsh.index.sealed import SLICE, Sealed
 from stream_lsh.index.sealing import Sealing, to_seal
 from stream_lsh.index.segment import FOREVER_MS, Places, Segment

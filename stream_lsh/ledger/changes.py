@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from stream_lsh.ledger.decisions import Decision
-from stream_lsh.ledger.sites import SiteMirrors
+from stream_lsh.ledger.sites.mirrors import SiteMirrors
 from stream_lsh.model import NO_ABOUT, About, First, Outlet
 from stream_lsh.retention import Horizon
 

@@ -1,10 +1,10 @@
 """What people say of two ids, put into the ledger."""
 
 from stream_lsh.errors import InvariantError
+from stream_lsh.ledger.clusters.guarded import Groups
+from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.ledger.decisions import Decision
-from stream_lsh.ledger.frame import DECIDED
-from stream_lsh.ledger.grouping import Groups
-from stream_lsh.ledger.guards.choice import Guards
+from stream_lsh.ledger.frame_notes import DECIDED
 
 
 class Deciding(Groups):

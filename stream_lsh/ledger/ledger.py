@@ -18,14 +18,14 @@ A pair is *in doubt* while a version that it was confirmed for is not the newest
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from stream_lsh.ledger.bulk_frame import LEAST_ROWS, PlainPairs, pair_tables, plain_pairs
 from stream_lsh.ledger.changes import NewestState, Settled
-from stream_lsh.ledger.clusters import NOWHERE
+from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
+from stream_lsh.ledger.clusters.ids import NOWHERE
+from stream_lsh.ledger.clusters.stories import Stories
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edge, Edges, End
-from stream_lsh.ledger.frame import DELETED, EXPIRED, UPDATED, Frame, Teller
-from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
-from stream_lsh.ledger.mirrors import Mirrors
-from stream_lsh.ledger.outcome import (
+from stream_lsh.ledger.frame_diff import (
     PairNews,
     changes_of,
     cluster_changes,
@@ -34,11 +34,11 @@ from stream_lsh.ledger.outcome import (
     node_news,
     pair_news,
 )
-from stream_lsh.ledger.page_counts import PageCounts
-from stream_lsh.ledger.pairs import MATCH, REVIEW, Counts
-from stream_lsh.ledger.plain import LEAST_ROWS, PlainPairs, pair_tables, plain_pairs
+from stream_lsh.ledger.frame_notes import DELETED, EXPIRED, UPDATED, Frame, Teller
+from stream_lsh.ledger.graph.pairs import MATCH, REVIEW, Counts
 from stream_lsh.ledger.rechecks import Rechecking
-from stream_lsh.ledger.stories import Stories
+from stream_lsh.ledger.sites.live import Mirrors
+from stream_lsh.ledger.sites.page_counts import PageCounts
 from stream_lsh.model import About, Retirement
 from stream_lsh.retention import Horizon
 

@@ -4,9 +4,9 @@ A document that is updated often meets other partners with each version, and wou
 time.  So the cap on candidates limits rechecks too: pairs beyond it are withdrawn instead of compared again.
 """
 
+from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.ledger.deciding import Deciding
-from stream_lsh.ledger.frame import UPDATED
-from stream_lsh.ledger.guards.choice import Guards
+from stream_lsh.ledger.frame_notes import UPDATED
 
 
 class Rechecking(Deciding):

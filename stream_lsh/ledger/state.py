@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from stream_lsh.errors import InvariantError
+from stream_lsh.ledger.bulk_rows import fill_nodes, fill_pairs, node_rows, pair_rows
 from stream_lsh.ledger.changes import LedgerChanges, NewestState, NodeState, PairState
-from stream_lsh.ledger.clusters import Cluster, ClusterIds
+from stream_lsh.ledger.clusters.ids import Cluster, ClusterIds
 from stream_lsh.ledger.decisions import Decision, Decisions
-from stream_lsh.ledger.graph import Graph
-from stream_lsh.ledger.mirrors import Mirrors
-from stream_lsh.ledger.whole import fill_nodes, fill_pairs, node_rows, pair_rows
+from stream_lsh.ledger.graph.graph import Graph
+from stream_lsh.ledger.sites.live import Mirrors
 from stream_lsh.retention import ExpiryQueue, Horizon
 
 

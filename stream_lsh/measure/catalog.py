@@ -8,7 +8,7 @@ from stream_lsh.arrays import F64, I64, U32, U64, Bools
 from stream_lsh.errors import ConfigError
 from stream_lsh.measure.containment import SIZE_RATIO, Containment
 from stream_lsh.measure.jaccard import Jaccard, shared_count
-from stream_lsh.text.spelling import nearest
+from stream_lsh.spelling import nearest
 
 MEASURES = (Jaccard.name, Containment.name)
 """All names."""

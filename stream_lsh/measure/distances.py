@@ -16,7 +16,7 @@ from stream_lsh.measure.jaccard_distance import JaccardDistance, JaccardOfBits
 from stream_lsh.measure.levenshtein import Levenshtein
 from stream_lsh.measure.max_union import MaxUnion
 from stream_lsh.measure.sum_union import SumUnion
-from stream_lsh.text.spelling import nearest
+from stream_lsh.spelling import nearest
 
 DISTANCES: Mapping[str, Callable[[], Distance]] = {
     # between sets, and between bags

@@ -25,7 +25,7 @@ from stream_lsh.abouts import Abouts
 from stream_lsh.arrays import I64, U8, U32, U64, Bools
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges
-from stream_lsh.ledger.page_counts import PageCounts
+from stream_lsh.ledger.sites.page_counts import PageCounts
 from stream_lsh.model import Retirement
 from stream_lsh.retention import Horizon
 

@@ -9,7 +9,7 @@ import numpy as np
 from stream_lsh.arrays import F64, I64, U32, U64, Bools
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.pipeline.batches import RECHECK, Verifications
-from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.documents.table import DocumentTable
 
 
 @dataclass(frozen=True, slots=True)

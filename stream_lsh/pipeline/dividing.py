@@ -7,7 +7,7 @@ other, so the caller delivers everything of one part before it prepares the next
 from collections import Counter
 
 from stream_lsh.model import make_ref
-from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.sign import Arrivals
 
 

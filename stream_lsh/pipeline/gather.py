@@ -4,7 +4,7 @@ import numpy as np
 
 from stream_lsh.arrays import Bools
 from stream_lsh.pipeline.batches import RECHECK, Candidates, Verifications
-from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.documents.table import DocumentTable
 
 _MOST_REMEMBERED = 1 << 14
 """Pairs: 2 MB in both generations, and longer than the index partitions are apart, but in buckets that are full."""

@@ -12,16 +12,16 @@ import numpy as np
 from stream_lsh.abouts import at_rows, told
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.changes import Settled
+from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges
-from stream_lsh.ledger.frame import Teller
-from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
+from stream_lsh.ledger.frame_notes import Teller
 from stream_lsh.model import NO_ABOUT, NO_REF, About, Document
 from stream_lsh.pipeline.batches import CANDIDATE, Candidates, EdgesFrame, Mark, Verifications, Watermarks
-from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.changelog.records import DocumentsRecord, LedgerRecord
+from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded, gather
 from stream_lsh.pipeline.index import index
-from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord
 from stream_lsh.pipeline.scheme import Scheme
 from stream_lsh.pipeline.settle import Settlement, Settler
 from stream_lsh.pipeline.sign import Arrivals, SignCounts, sign

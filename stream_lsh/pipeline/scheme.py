@@ -11,7 +11,7 @@ import numpy as np
 
 from stream_lsh.arrays import F64, U64
 from stream_lsh.pipeline.compare import Comparer, Criteria
-from stream_lsh.pipeline.observer import LiveObserver
+from stream_lsh.pipeline.documents.observer import LiveObserver
 from stream_lsh.pipeline.signatures import Signatures
 
 

@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from stream_lsh.ledger.changes import Settled
-from stream_lsh.ledger.copying import slices
-from stream_lsh.ledger.frame import Teller
-from stream_lsh.ledger.guards.choice import NO_GUARDS, Guards
+from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
+from stream_lsh.ledger.frame_notes import Teller
+from stream_lsh.ledger.graph.columns import columns_of
+from stream_lsh.ledger.incremental_snapshot import slices
 from stream_lsh.ledger.ledger import Ledger
-from stream_lsh.ledger.table import columns_of
 from stream_lsh.pipeline.batches import RECHECK, Candidates, EdgesFrame, Mark
-from stream_lsh.pipeline.records import LedgerRecord
+from stream_lsh.pipeline.changelog.records import LedgerRecord
 from stream_lsh.pipeline.watermarks import WatermarkTable, watermark_of
 from stream_lsh.retention import BEGINNING_MS, Horizon
 
@@ -157,7 +157,7 @@ class Settler:
             self.ledger.mirrors.begin(generation)
 
     def slices(self, rows: int) -> Iterator[LedgerRecord]:
-        """Everything, so many rows at a time; between two slices messages may be settled (`ledger.copying`)."""
+        """Everything, so many rows at a time; between two slices messages may be settled (`ledger.incremental_snapshot`)."""
         said = self._watermarks.rows()
         for changes in slices(self.ledger, rows):
             yield LedgerRecord(self.applied_offset, changes, said)

@@ -22,11 +22,11 @@ from stream_lsh.abouts import in_full, told
 from stream_lsh.errors import InvariantError
 from stream_lsh.model import NO_ABOUT, About, Document, Retirement, make_ref
 from stream_lsh.pipeline.batches import Postings
-from stream_lsh.pipeline.documents import DocumentTable
-from stream_lsh.pipeline.records import DocumentsRecord
+from stream_lsh.pipeline.changelog.records import DocumentsRecord
+from stream_lsh.pipeline.documents.table import DocumentTable
+from stream_lsh.pipeline.documents.versions import Retired, Version
 from stream_lsh.pipeline.scheme import Scheme
 from stream_lsh.pipeline.signatures import Signatures
-from stream_lsh.pipeline.versions import Retired, Version
 from stream_lsh.retention import Horizon
 from stream_lsh.sketch.scheme import EMPTY_SLOT
 

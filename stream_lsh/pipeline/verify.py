@@ -17,7 +17,7 @@ from stream_lsh.arrays import I64
 from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.pipeline.batches import Verifications
 from stream_lsh.pipeline.compare import Compared, Comparer, Criteria, Pairs
-from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.documents.table import DocumentTable
 
 STEP = 1_024
 """Pairs that are looked at in one step: more gain nothing, fewer pay for each numpy call."""

@@ -8,7 +8,7 @@ from stream_lsh.records.block.rules import Rule
 from stream_lsh.records.compare.catalog import COMPARATORS, comparator
 from stream_lsh.records.profile import KEEPS, Comparison, Profile
 from stream_lsh.records.standardise.characters import fold
-from stream_lsh.text.spelling import nearest
+from stream_lsh.spelling import nearest
 
 Place = tuple[str | int, ...]
 """Where a problem is: table, number, key."""

@@ -1,4 +1,4 @@
-"""What is known of a kind of records, as values; `config.profiles` reads and writes the file.
+"""What is known of a kind of records, as values; `kinds.record.profiles` reads and writes the file.
 
 What is made by hand has not been checked: `problems` says what does not fit.
 """

@@ -8,7 +8,7 @@ from stream_lsh.sketch.datasketch import DatasketchMinHash, LegacyDatasketchMinH
 from stream_lsh.sketch.fast_similarity import FastSimilarity
 from stream_lsh.sketch.permuted import PermutedMinHash
 from stream_lsh.sketch.scheme import SignatureScheme
-from stream_lsh.text.spelling import nearest
+from stream_lsh.spelling import nearest
 
 SCHEMES: Mapping[str, Callable[[int, int], SignatureScheme]] = {
     FastSimilarity.name: FastSimilarity,

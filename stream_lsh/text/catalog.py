@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from stream_lsh.errors import ConfigError
+from stream_lsh.spelling import nearest
 from stream_lsh.text import code, stem
 from stream_lsh.text.bag import BagShingler
 from stream_lsh.text.capital import CapitalShingler
@@ -16,7 +17,6 @@ from stream_lsh.text.mixed import MixedShingler
 from stream_lsh.text.narrow import EIGHT_BYTES, FOUR_BYTES, NarrowShingler
 from stream_lsh.text.shingles import FULL, Shingler
 from stream_lsh.text.space import SpaceShingler
-from stream_lsh.text.spelling import nearest
 from stream_lsh.text.stopword import StopwordShingler
 from stream_lsh.text.stopwords import STOP_WORDS
 from stream_lsh.text.word import WordShingler

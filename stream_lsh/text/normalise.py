@@ -12,7 +12,7 @@ import numpy as np
 
 from stream_lsh.arrays import Bools
 from stream_lsh.errors import ConfigError
-from stream_lsh.text.spelling import nearest
+from stream_lsh.spelling import nearest
 
 UNICODE_VERSION = unicodedata.unidata_version
 """The version of the Unicode tables, such as `15.0.0`."""

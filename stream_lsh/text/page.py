@@ -13,8 +13,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from stream_lsh.errors import ConfigError
+from stream_lsh.spelling import nearest
 from stream_lsh.text.page_source import decoded, encodable, parseable
-from stream_lsh.text.spelling import nearest
 
 if TYPE_CHECKING:
     from resiliparse.parse.html import DocumentNode, HTMLTree

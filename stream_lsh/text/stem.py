@@ -15,10 +15,10 @@ import numpy as np
 from mmh3 import hash64
 
 from stream_lsh.errors import ConfigError
+from stream_lsh.spelling import nearest
 from stream_lsh.text.groups import GROUP, groups
 from stream_lsh.text.runs import Runs
 from stream_lsh.text.shingles import FULL, Shingles, Units, join_shingles, offsets_of
-from stream_lsh.text.spelling import nearest
 from stream_lsh.text.tokens import token_places
 from stream_lsh.text.vocabulary import Vocabulary
 

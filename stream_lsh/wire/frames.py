@@ -27,8 +27,7 @@ from stream_lsh.pipeline.batches import (
     EdgesFrame,
     VerificationsFrame,
 )
-from stream_lsh.pipeline.records import DocumentsRecord
-from stream_lsh.wire.beside import put_decisions, take_decisions, take_evidence, take_sizes
+from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.wire.layout import (
     INFLATE_LIMIT,
     Message,
@@ -39,6 +38,7 @@ from stream_lsh.wire.layout import (
     open_message,
     take,
 )
+from stream_lsh.wire.optional_sections import put_decisions, take_decisions, take_evidence, take_sizes
 from stream_lsh.wire.sections import (
     get_candidates,
     get_documents,

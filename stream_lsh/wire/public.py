@@ -32,8 +32,8 @@ from typing import Any, Protocol
 import msgspec
 
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange, MirrorChange
-from stream_lsh.ledger.sites import SiteMirrors
-from stream_lsh.ledger.table import Table, columns_of
+from stream_lsh.ledger.graph.columns import Table, columns_of
+from stream_lsh.ledger.sites.mirrors import SiteMirrors
 
 Headers = list[tuple[str, bytes]]
 PublicMessage = tuple[bytes, bytes | None, Headers]

@@ -40,12 +40,11 @@ import numpy as np
 
 from stream_lsh.abouts import Abouts, told
 from stream_lsh.ledger.edges import Edges, Ends
-from stream_lsh.ledger.page_counts import AsOf, PageCounts
+from stream_lsh.ledger.sites.page_counts import AsOf, PageCounts
 from stream_lsh.model import About, Retirement
 from stream_lsh.pipeline.batches import Candidates, Mark, Pass, Postings, Verifications, Watermarks
-from stream_lsh.pipeline.records import DocumentsRecord
+from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.retention import Horizon
-from stream_lsh.wire.beside import put_evidence, put_sizes
 from stream_lsh.wire.layout import (
     F64,
     I64,
@@ -58,6 +57,7 @@ from stream_lsh.wire.layout import (
     damaged,
     take,
 )
+from stream_lsh.wire.optional_sections import put_evidence, put_sizes
 
 NOT_NUMBERED = Mark(0, 0, False, 0).said
 _COUNTS = Struct("<II")

@@ -24,20 +24,13 @@ from stream_lsh.pipeline.batches import (
     Verifications,
     VerificationsFrame,
 )
+from stream_lsh.pipeline.coalesce import furthest_horizon, joined_candidates, joined_postings, joined_verifications
 from stream_lsh.pipeline.dividing import divided
 from stream_lsh.pipeline.gather import gather
 from stream_lsh.pipeline.index import index
-from stream_lsh.pipeline.joining import furthest_horizon, joined_candidates, joined_postings, joined_verifications
 from stream_lsh.pipeline.settle import Settlement, Settler, flights
 from stream_lsh.pipeline.sign import Arrivals, Prepared, Signed, prepare
 from stream_lsh.pipeline.verify import verify_in_steps
-from stream_lsh.wire.cut import (
-    cut_candidates,
-    cut_edges,
-    cut_postings,
-    cut_retirements,
-    cut_verifications,
-)
 from stream_lsh.wire.frames import (
     Frame,
     decode_bands,
@@ -49,12 +42,19 @@ from stream_lsh.wire.frames import (
 from stream_lsh.wire.ids import key_id_of
 from stream_lsh.wire.origin import Origin, origin_of
 from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
-from stream_lsh.worker.changelogged import located
+from stream_lsh.wire.split import (
+    cut_candidates,
+    cut_edges,
+    cut_postings,
+    cut_retirements,
+    cut_verifications,
+)
+from stream_lsh.worker.changelog_writer import Changelogs, Deliveries
+from stream_lsh.worker.changelogged_state import located
+from stream_lsh.worker.dead_letters import dead_letter, is_rejected
 from stream_lsh.worker.engine import Batch, ContiguityGuard, EngineApp, OrderedAcker
-from stream_lsh.worker.letters import dead_letter, is_rejected
+from stream_lsh.worker.engine_tables import StateTable
 from stream_lsh.worker.state import Documents, PipelineState
-from stream_lsh.worker.tables import StateTable
-from stream_lsh.worker.writing import Changelogs, Deliveries
 
 _Frame = TypeVar("_Frame")
 

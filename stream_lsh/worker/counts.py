@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from stream_lsh.pipeline.shadow import ShadowCounts
+from stream_lsh.pipeline.recall_monitor import ShadowCounts
 from stream_lsh.pipeline.sign import SignCounts
 
 _WORDS = (

@@ -11,10 +11,10 @@ from faust.types import TP
 
 from stream_lsh.errors import StateError
 from stream_lsh.model import ref_offset, ref_partition
-from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.wire.manifest import LOST
-from stream_lsh.worker.changelogged import Changelogged
+from stream_lsh.worker.changelogged_state import Changelogged
 from stream_lsh.worker.engine.topics import raise_all
 from stream_lsh.worker.state import PipelineState
 

@@ -16,10 +16,10 @@ from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.config.topics import INTERNAL_TOPICS
 from stream_lsh.errors import ConfigError, DoubtError, StateError, StreamLSHError
 from stream_lsh.wire.manifest import LOST, Manifest, decode_manifest, disagreements, encode_manifest
+from stream_lsh.worker.clients.topic_reader import bounds, partitions_of, records
 from stream_lsh.worker.engine.limits import TopicLimits
 from stream_lsh.worker.engine.topic_ids import topic_ids
 from stream_lsh.worker.engine.topics import FoundTopic, find_topics, raise_all
-from stream_lsh.worker.reading import bounds, partitions_of, records
 from stream_lsh.worker.security import client_security
 from stream_lsh.worker.state import stored_settings
 

@@ -8,10 +8,10 @@ from faust.types import TP
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from stream_lsh.arrays import F64, I64
-from stream_lsh.pipeline.shadow import BINS
+from stream_lsh.pipeline.recall_monitor import BINS
 from stream_lsh.pipeline.sign import SignCounts
+from stream_lsh.worker.maintenance import Upkeep
 from stream_lsh.worker.state import PipelineState
-from stream_lsh.worker.upkeep import Upkeep
 
 _Values = list[tuple[tuple[str, ...], float]]
 """Of each pipeline, and whatever else a value is told apart by."""

@@ -14,22 +14,22 @@ from stream_lsh.arrays import Bools
 from stream_lsh.config.model import PipelineConfig
 from stream_lsh.errors import StateError
 from stream_lsh.index.table import BandTable
-from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.changelog.head import Extent, extent_of_buckets, extent_of_documents
+from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerPasses, LedgerRecovery, LogSizes
+from stream_lsh.pipeline.changelog.records import DocumentsRecord
+from stream_lsh.pipeline.changelog.rewrite import BucketsPasses, BucketsRecovery, DocumentsPasses
+from stream_lsh.pipeline.documents.site_pages import SitePages
+from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
-from stream_lsh.pipeline.ledger_log import LedgerPasses, LedgerRecovery, LogSizes
-from stream_lsh.pipeline.pages import SitePages
-from stream_lsh.pipeline.records import DocumentsRecord
-from stream_lsh.pipeline.rewriting import BucketsPasses, BucketsRecovery, DocumentsPasses
+from stream_lsh.pipeline.recall_monitor import Shadow
 from stream_lsh.pipeline.settle import Settler
-from stream_lsh.pipeline.shadow import Shadow
-from stream_lsh.pipeline.trimming import Extent, extent_of_buckets, extent_of_documents
 from stream_lsh.pipeline.watermarks import Relay, WatermarkGenerator
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from stream_lsh.wire.fingerprint import Setting, fingerprint
 from stream_lsh.wire.frames import decode_buckets, decode_documents
-from stream_lsh.wire.ledger_record import LedgerAssembler
+from stream_lsh.wire.ledger_parts import LedgerAssembler
 from stream_lsh.wire.origin import CopyGenerations
-from stream_lsh.worker.changelogged import Changelogged, Taken
+from stream_lsh.worker.changelogged_state import Changelogged, Taken
 from stream_lsh.worker.counts import Counts
 from stream_lsh.worker.settle_lag import SettleLag
 from stream_lsh.worker.storage.buckets import BucketStore, Captured, use

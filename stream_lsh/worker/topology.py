@@ -11,24 +11,24 @@ from faust.types import TP
 from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.config.topics import TABLES
 from stream_lsh.errors import StreamLSHError
-from stream_lsh.ledger.page_counts import AsOf
+from stream_lsh.ledger.sites.page_counts import AsOf
 from stream_lsh.pipeline.batches import BandsFrame, EdgesFrame, Mark, Watermarks
-from stream_lsh.wire.cut import cut_pages
 from stream_lsh.wire.frames import encode
 from stream_lsh.wire.public import PUBLIC_BYTES
+from stream_lsh.wire.split import cut_pages
 from stream_lsh.worker import guards
 from stream_lsh.worker.agents import PipelineAgents
 from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
-from stream_lsh.worker.consumer import WorkerTransport
-from stream_lsh.worker.deciding import Deciding
+from stream_lsh.worker.clients.topic_reader import admin_of
+from stream_lsh.worker.decisions_agent import Deciding
 from stream_lsh.worker.engine import DEFAULTS, EngineApp, RecordList, TopicSpec, own_topic, public_topic
-from stream_lsh.worker.intake import Intake, learn_generations
-from stream_lsh.worker.reading import admin_of
+from stream_lsh.worker.engine.read_committed import WorkerTransport
+from stream_lsh.worker.engine_tables import StateTable, state_table
+from stream_lsh.worker.maintenance import Upkeep
+from stream_lsh.worker.rekey_agent import Intake, learn_generations
 from stream_lsh.worker.security import engine_credentials
 from stream_lsh.worker.state import Documents, PipelineState
 from stream_lsh.worker.storage.folder import DataFolder, Storage
-from stream_lsh.worker.tables import StateTable, state_table
-from stream_lsh.worker.upkeep import Upkeep
 from stream_lsh.worker.web import WorkerWeb
 
 TICK_SECONDS = 1.0

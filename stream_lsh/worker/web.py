@@ -15,9 +15,9 @@ from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 from faust.types import TP
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
+from stream_lsh.worker.maintenance import Upkeep
 from stream_lsh.worker.metrics import WorkerCollector
 from stream_lsh.worker.state import PipelineState
-from stream_lsh.worker.upkeep import Upkeep
 
 _ANSWER_SECONDS = 5.0
 

@@ -8,12 +8,12 @@ from typing import Any, TextIO
 from stream_lsh.config import Config
 from stream_lsh.config.model import PipelineConfig
 from stream_lsh.model import make_ref
-from stream_lsh.pipeline.records import LedgerSlice
+from stream_lsh.pipeline.changelog.records import LedgerSlice
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import decode_edges
-from stream_lsh.wire.ledger_record import LedgerAssembler
+from stream_lsh.wire.ledger_parts import LedgerAssembler
+from stream_lsh.worker.clients.topic_reader import admin_of, bounds, partitions_of, records
 from stream_lsh.worker.engine.topics import find_topics
-from stream_lsh.worker.reading import admin_of, bounds, partitions_of, records
 from stream_lsh.worker.state import stored_settings
 
 _MOST_PAIRS = 20

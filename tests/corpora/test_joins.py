@@ -7,9 +7,9 @@ from typing import NamedTuple
 import pytest
 
 from stream_lsh.arrays import U64
+from stream_lsh.kinds.shingled.exact_scheme import ExactScheme
 from stream_lsh.measure.jaccard import shared_counts
 from stream_lsh.measure.joins.join import METHODS, join
-from stream_lsh.pipeline.exact_scheme import ExactScheme
 from stream_lsh.pipeline.local import LocalPipeline
 from tests.corpora.documents import sample
 from tests.corpora.test_offline_equals_online import history, in_small_batches

@@ -10,13 +10,13 @@ import pytest
 
 from benchmarks.corpora import write_json_lines
 from stream_lsh import Document
+from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.pipeline.local import LocalPipeline
-from stream_lsh.pipeline.shingled import TextScheme
 from tests.corpora.documents import TABLES, TEXTS, sample
 from tests.offline import offline
 from tests.oracles import char_windows, word_windows
 from tests.streamed import UNCAPPED, Public, run
-from tests.unit.cli_runs import dedup
+from tests.unit.cli.runs import dedup
 
 pytestmark = pytest.mark.corpus
 

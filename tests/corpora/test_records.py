@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.record_corpora import CORPORA, Corpus
 from benchmarks.records import Stream, figures, learned, profile_of, proposed, streamed
-from stream_lsh.config.profiles import bundled
+from stream_lsh.kinds.record.profiles import bundled
 from stream_lsh.records.profile import Profile
 
 pytestmark = pytest.mark.corpus

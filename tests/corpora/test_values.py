@@ -16,7 +16,7 @@ from stream_lsh import Document, NearestNeighbours
 from tests.corpora.documents import sample
 from tests.corpora.test_partial_copies import most_misses
 from tests.oracles import jaccard, tokens
-from tests.unit.cli_runs import lines_of, stream_lsh
+from tests.unit.cli.runs import lines_of, stream_lsh
 
 pytestmark = pytest.mark.corpus
 

@@ -6,17 +6,16 @@ from collections.abc import Iterable
 from stream_lsh.arrays import Bools
 from stream_lsh.config import Config
 from stream_lsh.errors import InputError
+from stream_lsh.kinds.record.decisions import parse_decision
 from stream_lsh.ledger.changes import Settled
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.model import Document
 from stream_lsh.pipeline.batches import BandsFrame, Candidates, CandidatesFrame, EdgesFrame, VerificationsFrame
+from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.gather import gather
 from stream_lsh.pipeline.local import LocalPipeline
-from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.settle import Settlement
 from stream_lsh.pipeline.verify import verify
-from stream_lsh.wire.cut import cut_documents, cut_edges, cut_retirements, cut_verifications
-from stream_lsh.wire.decision import parse_decision
 from stream_lsh.wire.frames import (
     Frame,
     decode_candidates,
@@ -27,7 +26,8 @@ from stream_lsh.wire.frames import (
     encode_buckets,
 )
 from stream_lsh.wire.ids import key_of
-from stream_lsh.wire.ledger_record import LedgerAssembler, encode_ledger
+from stream_lsh.wire.ledger_parts import LedgerAssembler, encode_ledger
+from stream_lsh.wire.split import cut_documents, cut_edges, cut_retirements, cut_verifications
 from stream_lsh.worker.state import PipelineState
 from tests.fuzz.messages import NOW_MS, Message
 

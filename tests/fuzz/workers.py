@@ -16,7 +16,7 @@ from faust.types import TP
 from stream_lsh.config import Config
 from stream_lsh.config.model import PipelineConfig
 from stream_lsh.errors import InputError
-from stream_lsh.wire.decision import parse_decision
+from stream_lsh.kinds.record.decisions import parse_decision
 from stream_lsh.worker.brokers import EmbeddedBroker, choose_broker
 from stream_lsh.worker.embedded import embedded
 from stream_lsh.worker.topology import build_app

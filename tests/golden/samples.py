@@ -22,7 +22,7 @@ from stream_lsh.ledger.changes import (
 )
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges, Ends
-from stream_lsh.ledger.page_counts import AsOf, PageCounts
+from stream_lsh.ledger.sites.page_counts import AsOf, PageCounts
 from stream_lsh.model import NO_ABOUT, About, Retirement
 from stream_lsh.pipeline.batches import (
     BEGINS,
@@ -37,7 +37,7 @@ from stream_lsh.pipeline.batches import (
     VerificationsFrame,
     Watermarks,
 )
-from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord, LedgerSlice
+from stream_lsh.pipeline.changelog.records import DocumentsRecord, LedgerRecord, LedgerSlice
 from stream_lsh.retention import Horizon
 from stream_lsh.wire.frames import (
     decode_bands,
@@ -49,7 +49,7 @@ from stream_lsh.wire.frames import (
     encode,
     encode_buckets,
 )
-from stream_lsh.wire.ledger_record import LedgerAssembler, encode_ledger
+from stream_lsh.wire.ledger_parts import LedgerAssembler, encode_ledger
 
 FINGERPRINT = 0x0123456789ABCDEF
 REF = 3 << 48

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stream_lsh.pipeline.shingled import TextScheme
+from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.worker.brokers import Broker
 from tests.asyncapi import Seen, described
@@ -17,7 +17,7 @@ from tests.kafka.messages import NOW_MS, Message, document, eventually, put, sta
 from tests.kafka.test_records import ANN, resolving
 from tests.kafka.test_worker import configured
 from tests.kafka.test_worker_input import LIMIT, REFUSED
-from tests.unit.test_record_linker import PROFILE
+from tests.unit.kinds.test_record_linker import PROFILE
 
 HOUR_MS = 3_600_000
 TEXT = " ".join(f"word{number}" for number in range(20))

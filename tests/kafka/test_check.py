@@ -13,9 +13,9 @@ from aiokafka.structs import TopicPartition  # type: ignore[import-untyped]
 
 from stream_lsh.cli.main import main
 from stream_lsh.config import Config
-from stream_lsh.worker.auditing import audit
 from stream_lsh.worker.brokers import Broker
-from stream_lsh.worker.checking import Finding, check
+from stream_lsh.worker.clients.audit import audit
+from stream_lsh.worker.clients.health import Finding, check
 from tests.kafka.harness import admin_at, committed, make_topics, quiet, read, running, until
 from tests.kafka.messages import FOX, NOW_MS, Message, document, eventually, matched, pair, put, started, twins
 from tests.kafka.test_guards import altered, ran, replaced, topics_of
@@ -23,7 +23,7 @@ from tests.kafka.test_records import ANN, groups, resolving
 from tests.kafka.test_records import send as send_records
 from tests.kafka.test_worker import articles, configured, expected, send, written
 from tests.kafka.test_worker_faults import edits, survivors
-from tests.unit.test_record_linker import PROFILE
+from tests.unit.kinds.test_record_linker import PROFILE
 
 
 def by_subject(findings: list[Finding]) -> dict[str, Finding]:
@@ -293,7 +293,7 @@ def test_messages_that_were_deleted_before_they_were_read_are_told(
         return [
             one.getMessage()
             for one in caplog.records
-            if one.name == "stream_lsh.worker.upkeep" and one.levelname == "ERROR"
+            if one.name == "stream_lsh.worker.maintenance" and one.levelname == "ERROR"
         ]
 
     found, pairs = asyncio.run(run())

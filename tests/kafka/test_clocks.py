@@ -10,7 +10,7 @@ from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 
 from stream_lsh.config import parse
 from stream_lsh.worker.embedded import embedded
-from stream_lsh.worker.live import live_worker
+from stream_lsh.worker.in_process import live_worker
 
 IN_2099 = 4_070_908_800_000
 HALF_AN_HOUR = 1_800_000

@@ -23,7 +23,7 @@ from tests.kafka.test_records import ANN, resolving
 from tests.kafka.test_records import send as send_records
 from tests.kafka.test_worker import configured
 from tests.test_docs import README, ROOT, blocks
-from tests.unit.test_record_linker import PROFILE
+from tests.unit.kinds.test_record_linker import PROFILE
 
 CONSUMING = (ROOT / "docs" / "consuming.md").read_text(encoding="utf-8")
 WORDS = [f"word{number}" for number in range(30)]

@@ -21,18 +21,18 @@ from stream_lsh.config import Config, PipelineConfig
 from stream_lsh.worker.brokers import EmbeddedBroker
 from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
 from stream_lsh.worker.topology import build_app
-from tests.unit.cli_runs import EDITED, OTHER, SIMILARITY, STORY, lines_of
+from tests.unit.cli.runs import EDITED, OTHER, SIMILARITY, STORY, lines_of
 
 COMMAND = (sys.executable, "-m", "stream_lsh")
 FEW = """
 import sys
-from stream_lsh.cli import show
+from stream_lsh.cli.runs import demo
 from stream_lsh.demo.prose import collect
 from stream_lsh.demo.schedule import schedule
-from stream_lsh.worker import upkeep
-show._PACED = 30
-upkeep.TRIM_SECONDS, upkeep.TRIM_STEP = 0.1, 1  # would complain at once of a broker that cannot delete
-sys.exit(show.show(schedule(collect(6), 1), 0.6, serve=False))
+from stream_lsh.worker import maintenance
+demo._PACED = 30
+maintenance.TRIM_SECONDS, maintenance.TRIM_STEP = 0.1, 1  # would complain at once of a broker that cannot delete
+sys.exit(demo.show(schedule(collect(6), 1), 0.6, serve=False))
 """
 
 FAILING = """
@@ -50,9 +50,9 @@ sys.exit(main(["demo"]))
 
 LYING = """
 import sys
-from stream_lsh.cli import show
+from stream_lsh.cli.runs import demo
 from stream_lsh.cli.main import main
-show.all_pairs = lambda texts, threshold: iter(())
+demo.all_pairs = lambda texts, threshold: iter(())
 sys.exit(main(["demo", "--from", sys.argv[1]]))
 """
 

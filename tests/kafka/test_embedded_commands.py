@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 
-from stream_lsh.config.reading import parse
+from stream_lsh.config.load import parse
+from stream_lsh.worker.clients.topic_reader import bounds, partitions_of
 from stream_lsh.worker.embedded import ADDRESS_VARIABLE, Embedded, embedded
-from stream_lsh.worker.live import live_worker
-from stream_lsh.worker.reading import bounds, partitions_of
-from tests.unit.cli_runs import EDITED, OTHER, STORY, lines_of, ran
+from stream_lsh.worker.in_process import live_worker
+from tests.unit.cli.runs import EDITED, OTHER, STORY, lines_of, ran
 
 SETTINGS = "[worker]\nweb = ''\n[[pipeline]]\nsource = 'docs'\nname = 'news'\nthreshold = 0.5\n"
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from stream_lsh.config import Config
 from stream_lsh.model import Document
-from stream_lsh.worker.auditing import audit
 from stream_lsh.worker.brokers import Broker
-from stream_lsh.worker.checking import WRONG
+from stream_lsh.worker.clients.audit import audit
+from stream_lsh.worker.clients.health import WRONG
 from stream_lsh.worker.topology import build_app, source_partitions
 from tests import oracles
 from tests.kafka.harness import running

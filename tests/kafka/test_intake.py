@@ -19,9 +19,9 @@ from stream_lsh.errors import ConfigError, DoubtError
 from stream_lsh.model import Document
 from stream_lsh.wire.message import as_iso
 from stream_lsh.wire.origin import Origin, origin_header, origin_of
-from stream_lsh.worker import upkeep
+from stream_lsh.worker import maintenance
 from stream_lsh.worker.brokers import Broker
-from stream_lsh.worker.engine.gate import SourceGate
+from stream_lsh.worker.engine.fetch_gate import SourceGate
 from tests.kafka.harness import committed, make_topics, read, running, until
 from tests.kafka.messages import (
     FOX,
@@ -382,7 +382,7 @@ def test_what_a_zombie_copied_late_is_passed_over_by_a_new_owner_too(broker: Bro
 def test_all_sources_wait_while_too_much_is_under_way_and_what_was_read_of_the_copies_is_deleted(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upkeep, "REMEMBERED", 0)
+    monkeypatch.setattr(maintenance, "REMEMBERED", 0)
     config = rekeyed(broker, name)
     copies, messages = config.pipelines[0].documents_topic, [one for number in range(20) for one in twins(number)]
 

@@ -10,7 +10,7 @@ import pytest
 from faust.types import TP
 
 from stream_lsh.worker.brokers import Broker
-from stream_lsh.worker.reading import bounds
+from stream_lsh.worker.clients.topic_reader import bounds
 from tests.kafka.test_worker import articles, configured, send, written
 from tests.kafka.test_worker_faults import edits, survivors
 from tests.kafka.truth import settled
@@ -18,10 +18,10 @@ from tests.kafka.truth import settled
 _WORKER = """
 import sys
 from stream_lsh.cli.main import main
-from stream_lsh.pipeline.ledger_log import LedgerPasses
-from stream_lsh.worker import upkeep
+from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerPasses
+from stream_lsh.worker import maintenance
 LedgerPasses.__init__.__defaults__ = (2_000, 20)
-upkeep.TRIM_SECONDS, upkeep.TRIM_STEP = 0.5, 1
+maintenance.TRIM_SECONDS, maintenance.TRIM_STEP = 0.5, 1
 sys.exit(main(["worker", "--config", sys.argv[1]]))
 """
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 
-from stream_lsh.config.reading import parse
+from stream_lsh.config.load import parse
 from stream_lsh.model import Document
 from stream_lsh.worker.brokers import Broker
+from stream_lsh.worker.clients.producer import Feeder
 from stream_lsh.worker.embedded import embedded
-from stream_lsh.worker.feeding import Feeder
-from stream_lsh.worker.live import live_worker
+from stream_lsh.worker.in_process import live_worker
 from tests.kafka.harness import make_topics, read
 from tests.kafka.test_worker import configured
 

@@ -14,16 +14,16 @@ from benchmarks.record_corpora import febrl
 from benchmarks.records import measured
 from stream_lsh import Record, RecordLinker
 from stream_lsh.config import Config, parse
-from stream_lsh.config.profiles import bundled, profile_text
 from stream_lsh.errors import ConfigError
-from stream_lsh.record_linker import learned_from
+from stream_lsh.kinds.record.in_memory import learned_from
+from stream_lsh.kinds.record.profiles import bundled, profile_text
 from stream_lsh.records.profile import Profile
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.topology import build_app, source_partitions
 from tests.kafka.harness import quiet, read, running
 from tests.kafka.messages import NOW_MS, document, eventually, letters, producing, started
 from tests.kafka.test_guards import refused
-from tests.unit.test_record_linker import PROFILE, record
+from tests.unit.kinds.test_record_linker import PROFILE, record
 
 ANN = {"name": "Ann Lee", "born": "1980"}
 

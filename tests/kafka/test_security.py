@@ -8,7 +8,7 @@ import pytest
 from stream_lsh.config.kafka import KafkaConfig, SecurityConfig
 from stream_lsh.worker.brokers import EmbeddedBroker
 from stream_lsh.worker.security import client_security, unreachable
-from tests.unit.cli_runs import ran
+from tests.unit.cli.runs import ran
 
 CERTIFICATE = """\
 -----BEGIN CERTIFICATE-----

@@ -12,7 +12,7 @@ from tests.kafka.harness import read
 from tests.kafka.test_web import Values, metrics, wait_ready
 from tests.kafka.test_worker import configured, send, written
 from tests.kafka.test_worker_faults import processes
-from tests.unit.test_pipeline_shadow import SCHEME, THRESHOLD, families, true_pairs
+from tests.unit.pipeline.test_recall_monitor import SCHEME, THRESHOLD, families, true_pairs
 
 PARTITIONS = 2
 

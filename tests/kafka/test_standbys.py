@@ -15,10 +15,10 @@ from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 from stream_lsh.config import Config
 from stream_lsh.errors import StateError
 from stream_lsh.model import Document
-from stream_lsh.pipeline.trimming import LogHead
-from stream_lsh.worker import changelogged
+from stream_lsh.pipeline.changelog.head import LogHead
+from stream_lsh.worker import changelogged_state
 from stream_lsh.worker.brokers import Broker
-from stream_lsh.worker.reading import bounds
+from stream_lsh.worker.clients.topic_reader import bounds
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import is_ready, running, until
@@ -192,7 +192,7 @@ async def sent_and_expired(config: Config, told: list[Document], apps: Sequence[
 def test_who_follows_a_log_that_is_trimmed_knows_where_it_begins_and_has_what_is_left(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changelogged, "LogHead", partial(LogHead, together=1))
+    monkeypatch.setattr(changelogged_state, "LogHead", partial(LogHead, together=1))
     config = configured(broker, name, 2, retention="2h", lateness="1h", threshold=0.8)
     config = following(config, data_dir=None)
     told = stories(0, 90)
@@ -210,7 +210,7 @@ def test_who_follows_a_log_that_is_trimmed_knows_where_it_begins_and_has_what_is
 def test_who_is_behind_where_a_log_begins_now_begins_there_and_says_so(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(changelogged, "LogHead", partial(LogHead, together=1))
+    monkeypatch.setattr(changelogged_state, "LogHead", partial(LogHead, together=1))
     config = configured(broker, name, 2, retention="2h", lateness="1h", threshold=0.8)
     config = following(config, data_dir=None)
     told = stories(0, 90)

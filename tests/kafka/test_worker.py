@@ -16,9 +16,9 @@ from stream_lsh.config import Config, parse
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import BATCH, LocalPipeline
 from stream_lsh.wire.message import as_iso
-from stream_lsh.worker.auditing import audit
 from stream_lsh.worker.brokers import Broker
-from stream_lsh.worker.checking import WRONG
+from stream_lsh.worker.clients.audit import audit
+from stream_lsh.worker.clients.health import WRONG
 from stream_lsh.worker.topology import build_app, source_partitions
 from tests.kafka.harness import quiet, read, running, until
 from tests.oracles import word_windows

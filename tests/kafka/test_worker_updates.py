@@ -7,7 +7,7 @@ from typing import Any
 from stream_lsh.config import Config
 from stream_lsh.model import Document
 from stream_lsh.worker.brokers import Broker
-from stream_lsh.worker.reading import bounds, partitions_of
+from stream_lsh.worker.clients.topic_reader import bounds, partitions_of
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import read, running, until
 from tests.kafka.test_worker import configured, expected, published, send

@@ -11,11 +11,11 @@ from faust.types import TP
 
 from stream_lsh.config import Config
 from stream_lsh.model import Document
+from stream_lsh.pipeline.changelog.head import LogHead
 from stream_lsh.pipeline.sign import SignCounts
-from stream_lsh.pipeline.trimming import LogHead
-from stream_lsh.worker import changelogged
+from stream_lsh.worker import changelogged_state
 from stream_lsh.worker.brokers import Broker
-from stream_lsh.worker.engine.gate import SourceGate
+from stream_lsh.worker.engine.fetch_gate import SourceGate
 from stream_lsh.worker.state import Traffic
 from stream_lsh.worker.storage import ledger as ledger_storage
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
@@ -85,7 +85,7 @@ async def trimmed_and_recovered(config: Config) -> tuple[dict[str, int], Any]:
 def test_topics_are_trimmed_behind_what_has_expired_and_a_recovery_from_the_rest_loses_nothing(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (changelogged, ledger_storage):
+    for module in (changelogged_state, ledger_storage):
         monkeypatch.setattr(module, "LogHead", partial(LogHead, together=1))
     config = configured(broker, name, PARTITIONS, retention="2h", lateness="1h", threshold=0.8)
     begins, pairs = asyncio.run(trimmed_and_recovered(config))

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from stream_lsh.config import Config
+from stream_lsh.kinds.shingled.comparer import MakesSets
 from stream_lsh.model import Document
-from stream_lsh.pipeline.shingle_sets import MakesSets
 from tests.kafka.test_worker import expected, published
 
 Pairs = dict[tuple[str, str], float]

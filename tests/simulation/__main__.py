@@ -73,7 +73,10 @@ def found_in(schedule: Run) -> list[str]:
 @contextmanager
 def slices_of_one_call() -> Iterator[None]:
     """What is copied of a band-bucket table goes in the smallest slices."""
-    with patch("stream_lsh.index.segment.BORDER", 1), patch("stream_lsh.index.copying._LEAST_DOCUMENTS", 1):
+    with (
+        patch("stream_lsh.index.segment.BORDER", 1),
+        patch("stream_lsh.index.incremental_snapshot._LEAST_DOCUMENTS", 1),
+    ):
         yield
 
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stream_lsh.errors import InputError
+from stream_lsh.kinds.record.decisions import parse_decision
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges, Ends
-from stream_lsh.ledger.page_counts import AsOf
+from stream_lsh.ledger.sites.page_counts import AsOf
 from stream_lsh.model import make_ref
 from stream_lsh.pipeline.batches import (
     RECHECK,
@@ -29,17 +30,18 @@ from stream_lsh.pipeline.batches import (
     VerificationsFrame,
     Watermarks,
 )
-from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.changelog.head import extent_of_documents
+from stream_lsh.pipeline.changelog.records import DocumentsRecord
+from stream_lsh.pipeline.coalesce import furthest_horizon, joined_candidates, joined_postings, joined_verifications
+from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.gather import gather
 from stream_lsh.pipeline.index import index
-from stream_lsh.pipeline.joining import furthest_horizon, joined_candidates, joined_postings, joined_verifications
-from stream_lsh.pipeline.records import DocumentsRecord
 from stream_lsh.pipeline.settle import Settlement, Settler, flights
 from stream_lsh.pipeline.sign import Arrivals, sign
-from stream_lsh.pipeline.trimming import extent_of_documents
 from stream_lsh.pipeline.verify import verify_in_steps
 from stream_lsh.retention import BEGINNING_MS, Horizon
-from stream_lsh.wire.cut import (
+from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
+from stream_lsh.wire.split import (
     cut_candidates,
     cut_documents,
     cut_edges,
@@ -48,8 +50,6 @@ from stream_lsh.wire.cut import (
     cut_retirements,
     cut_verifications,
 )
-from stream_lsh.wire.decision import parse_decision
-from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
 from tests.simulation.codec import messages
 from tests.simulation.intake import copies_taken, documents_of, intake_agent
 

@@ -4,8 +4,8 @@ from functools import lru_cache
 from typing import Any
 
 from stream_lsh.pipeline.batches import BandsFrame
-from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord, LedgerSlice
-from stream_lsh.pipeline.trimming import Extent, extent_of_buckets, extent_of_documents
+from stream_lsh.pipeline.changelog.head import Extent, extent_of_buckets, extent_of_documents
+from stream_lsh.pipeline.changelog.records import DocumentsRecord, LedgerRecord, LedgerSlice
 from stream_lsh.wire.frames import (
     decode_bands,
     decode_buckets,
@@ -16,7 +16,7 @@ from stream_lsh.wire.frames import (
     encode,
     encode_buckets,
 )
-from stream_lsh.wire.ledger_record import encode_ledger
+from stream_lsh.wire.ledger_parts import encode_ledger
 
 FINGERPRINT = 0x51D
 

@@ -14,12 +14,12 @@ from zlib import crc32
 import numpy as np
 
 from stream_lsh.arrays import Bools
-from stream_lsh.ledger.entities import Entities
-from stream_lsh.ledger.guards.choice import Guards
+from stream_lsh.kinds.record.frequencies import RecordCounts
+from stream_lsh.ledger.clusters.entities import Entities
+from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.model import About, Document
 from stream_lsh.pipeline.compare import Compared, Criteria, Pairs
-from stream_lsh.pipeline.documents import DocumentTable
-from stream_lsh.pipeline.record_counts import RecordCounts
+from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.records.model import as_text, values_of
 from stream_lsh.records.profile import Comparison, Field, Profile

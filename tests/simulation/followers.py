@@ -10,10 +10,10 @@ import random
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from stream_lsh.pipeline.documents import DocumentTable
-from stream_lsh.pipeline.ledger_log import LedgerRecovery
-from stream_lsh.pipeline.rewriting import BucketsRecovery
-from stream_lsh.wire.ledger_record import LedgerAssembler
+from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerRecovery
+from stream_lsh.pipeline.changelog.rewrite import BucketsRecovery
+from stream_lsh.pipeline.documents.table import DocumentTable
+from stream_lsh.wire.ledger_parts import LedgerAssembler
 from tests.simulation.broker import Broker, Message, Partition
 from tests.simulation.codec import FINGERPRINT, decoded
 from tests.simulation.tables import as_recovered, order_in_buckets, postings_of, rows_of

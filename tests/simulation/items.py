@@ -7,12 +7,12 @@ most, so two sets that share one have a Jaccard similarity of 1/6 or more, and a
 from collections.abc import Sequence
 
 from stream_lsh.arrays import U64
+from stream_lsh.kinds.set.content import items_text
+from stream_lsh.kinds.set.scheme import SetScheme
+from stream_lsh.kinds.shingled.comparer import ShingleSets
 from stream_lsh.measure.catalog import Measure
 from stream_lsh.pipeline.compare import Criteria
-from stream_lsh.pipeline.set_scheme import SetScheme
-from stream_lsh.pipeline.shingle_sets import ShingleSets
 from stream_lsh.pipeline.signatures import Signatures
-from stream_lsh.text.items import items_text
 from tests.simulation.scheme import NamedShingles
 
 SETS_FROM = 2_000_000

@@ -15,23 +15,23 @@ import numpy as np
 
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.decisions import Decision, Decisions
+from stream_lsh.ledger.frame_diff import changes_of
+from stream_lsh.ledger.graph.pairs import UNTOLD, Pairs
 from stream_lsh.ledger.ledger import Ledger
-from stream_lsh.ledger.mirrors import Mirrors
-from stream_lsh.ledger.outcome import changes_of
-from stream_lsh.ledger.page_counts import AsOf, PageCounts, PageTable
-from stream_lsh.ledger.pairs import UNTOLD, Pairs
+from stream_lsh.ledger.sites.live import Mirrors
+from stream_lsh.ledger.sites.page_counts import AsOf, PageCounts, PageTable
 from stream_lsh.model import NO_ABOUT, Document, Retirement
 from stream_lsh.pipeline.batches import BandsFrame, Candidates, Mark, Watermarks
-from stream_lsh.pipeline.documents import DocumentTable
-from stream_lsh.pipeline.ledger_log import LedgerRecovery
-from stream_lsh.pipeline.records import DocumentsRecord, LedgerRecord, LedgerSlice
-from stream_lsh.pipeline.rewriting import BucketsRecovery
+from stream_lsh.pipeline.changelog.head import LogHead
+from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerRecovery
+from stream_lsh.pipeline.changelog.records import DocumentsRecord, LedgerRecord, LedgerSlice
+from stream_lsh.pipeline.changelog.rewrite import BucketsRecovery
+from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.pipeline.sign import _Plan
-from stream_lsh.pipeline.trimming import LogHead
 from stream_lsh.pipeline.watermarks import Relay, WatermarkTable
 from stream_lsh.retention import Horizon
-from stream_lsh.wire.ledger_record import LedgerAssembler
+from stream_lsh.wire.ledger_parts import LedgerAssembler
 from tests.simulation.intake import RULE as INTAKE_RULE
 from tests.simulation.losses import ENDS_RULE, IDS_RULE, LEDGER_RULE
 
@@ -240,11 +240,14 @@ def _take_the_last(relay: Relay, watermarks: Iterable[Watermarks | None]) -> lis
     return _take_all(relay, watermarks)[-1:]
 
 
-_RECOVERY, _LOG = "stream_lsh.pipeline.rewriting.BucketsRecovery.", "stream_lsh.pipeline.trimming.LogHead."
+_RECOVERY, _LOG = (
+    "stream_lsh.pipeline.changelog.rewrite.BucketsRecovery.",
+    "stream_lsh.pipeline.changelog.head.LogHead.",
+)
 _DECISIONS = "stream_lsh.ledger.decisions.Decisions."
 _LEDGER = "stream_lsh.ledger.ledger.Ledger."
 _WATERMARKS = "stream_lsh.pipeline.watermarks.WatermarkTable."
-_PAGES = "stream_lsh.ledger.page_counts.PageTable."
+_PAGES = "stream_lsh.ledger.sites.page_counts.PageTable."
 
 RULES: dict[str, list[Patch]] = {
     "a replay sends bands and retirement again": [("stream_lsh.pipeline.sign._Plan._replayed", _nothing)],
@@ -269,7 +272,7 @@ RULES: dict[str, list[Patch]] = {
     "a delete withdraws at once": [(_LEDGER + "_retire", _delete_later)],
     "tombstones are kept": [("stream_lsh.pipeline.sign._Plan.take", _take_without_tombstones)],
     "a late record of an earlier owner stores nothing that is acknowledged": [
-        ("stream_lsh.pipeline.documents.DocumentTable.apply", _apply_whoever_wrote_it)
+        ("stream_lsh.pipeline.documents.table.DocumentTable.apply", _apply_whoever_wrote_it)
     ],
     "a frame is one message": [],
     "a flight has no key twice": [("stream_lsh.pipeline.settle._keys", lambda *_: set())],
@@ -293,16 +296,16 @@ RULES: dict[str, list[Patch]] = {
     "no log begins inside of a pass over buckets": [(_LOG + "_keep_whole", LogHead.rewritten)],
     "the ledger's log is trimmed when every slice is in it": [],
     "what is settled while the ledger is copied counts over the copy": [
-        ("stream_lsh.pipeline.ledger_log.LedgerRecovery._complete", _complete_without_the_rest)
+        ("stream_lsh.pipeline.changelog.ledger_rewrite.LedgerRecovery._complete", _complete_without_the_rest)
     ],
     "slices of the ledger count only where the log begins with their pass": [
-        ("stream_lsh.wire.ledger_record.LedgerAssembler.take", _take_of_any_pass)
+        ("stream_lsh.wire.ledger_parts.LedgerAssembler.take", _take_of_any_pass)
     ],
     "all pages are told again by a new owner": [],
     "what a statement of pages leaves out is no more": [(_PAGES + "take", _take_as_changes)],
     "what a predecessor says of pages late is passed over": [(_PAGES + "take", _take_from_anybody)],
     "no sites are told before all pages are known": [(_PAGES + "is_known", True)],
-    "pages in the ledger record": [("stream_lsh.ledger.mirrors.Mirrors.settle", _settle_without_pages)],
+    "pages in the ledger record": [("stream_lsh.ledger.sites.live.Mirrors.settle", _settle_without_pages)],
     "an older decision does not count over a newer one": [(_DECISIONS + "put", _put_as_it_comes)],
     "decisions are in one partition": [],
     "a decision that was taken back is remembered": [(_DECISIONS + "put", _put_and_forget)],
@@ -310,19 +313,19 @@ RULES: dict[str, list[Patch]] = {
     "a decision is passed on before it is acknowledged": [],
     "what is different is parted whoever connects it": [(_LEDGER + "_apart", lambda *_: [])],
     "the score of the same versions stays": [(_LEDGER + "_scored", lambda *_: False)],
-    "reviews connect nobody": [("stream_lsh.ledger.pairs.Pairs.linked", _linked_by_reviews)],
+    "reviews connect nobody": [("stream_lsh.ledger.graph.pairs.Pairs.linked", _linked_by_reviews)],
     "the guards hold after recovery": [],
     "a cluster tells anew when its members do": [
-        ("stream_lsh.ledger.entities._Told.put_in", _nothing),
-        ("stream_lsh.ledger.entities._Told.take_out", _nothing),
+        ("stream_lsh.ledger.clusters.entities._Told.put_in", _nothing),
+        ("stream_lsh.ledger.clusters.entities._Told.take_out", _nothing),
     ],
     "a pass over buckets does not count behind a copy on disk": [(_RECOVERY + "__init__", _new_whatever_it_has)],
     INTAKE_RULE: [],
     IDS_RULE: [],
     ENDS_RULE: [],
     LEDGER_RULE: [],
-    "what is counted is restored": [("stream_lsh.pipeline.record_counts.RecordCounts.restore", _nothing)],
-    "what has expired is counted no more": [("stream_lsh.pipeline.record_counts.RecordCounts.expire", _nothing)],
+    "what is counted is restored": [("stream_lsh.kinds.record.frequencies.RecordCounts.restore", _nothing)],
+    "what has expired is counted no more": [("stream_lsh.kinds.record.frequencies.RecordCounts.expire", _nothing)],
 }
 """Every rule with what replaces the functions that keep it; none where the agents ask for the rule by name."""
 

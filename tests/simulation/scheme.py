@@ -6,12 +6,12 @@ import numpy as np
 
 from stream_lsh.arrays import U64
 from stream_lsh.hashing import fmix64
+from stream_lsh.kinds.shingled.comparer import ShingleSets
+from stream_lsh.kinds.shingled.prefix_buckets import Prefixes
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.firsts import first_members
 from stream_lsh.pipeline.compare import Criteria
-from stream_lsh.pipeline.prefixes import Prefixes
 from stream_lsh.pipeline.scheme import SchemeDefaults
-from stream_lsh.pipeline.shingle_sets import ShingleSets
 from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.sketch.scheme import EMPTY_SLOT
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from stream_lsh.index.sealed import DEAD
 from stream_lsh.index.table import BandTable
-from stream_lsh.pipeline.documents import DocumentTable
-from stream_lsh.pipeline.records import LedgerRecord
+from stream_lsh.pipeline.changelog.records import LedgerRecord
+from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.settle import Settler
 
 

@@ -8,19 +8,19 @@ import numpy as np
 
 from stream_lsh.errors import StateError
 from stream_lsh.index.table import BandTable
-from stream_lsh.ledger.guards.choice import NO_GUARDS
+from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS
 from stream_lsh.pipeline.batches import Watermarks
+from stream_lsh.pipeline.changelog.head import LogHead
+from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerPasses, LedgerRecovery
+from stream_lsh.pipeline.changelog.rewrite import BucketsPasses, BucketsRecovery, DocumentsPasses
 from stream_lsh.pipeline.compare import Criteria
-from stream_lsh.pipeline.contents import MemoryContents
-from stream_lsh.pipeline.documents import DocumentTable
+from stream_lsh.pipeline.documents.content_store import MemoryContents
+from stream_lsh.pipeline.documents.site_pages import SitePages
+from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
-from stream_lsh.pipeline.ledger_log import LedgerPasses, LedgerRecovery
-from stream_lsh.pipeline.pages import SitePages
-from stream_lsh.pipeline.rewriting import BucketsPasses, BucketsRecovery, DocumentsPasses
 from stream_lsh.pipeline.settle import Settler
-from stream_lsh.pipeline.trimming import LogHead
 from stream_lsh.pipeline.watermarks import Relay, WatermarkGenerator
-from stream_lsh.wire.ledger_record import LedgerAssembler
+from stream_lsh.wire.ledger_parts import LedgerAssembler
 from stream_lsh.wire.origin import CopyGenerations
 from tests.simulation.agents import AGENTS, Write, mark_of, tell_agent, tick_agent
 from tests.simulation.broker import Broker

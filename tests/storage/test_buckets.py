@@ -13,7 +13,7 @@ from stream_lsh.errors import DoubtError
 from stream_lsh.index.sealed import Sealed
 from stream_lsh.index.table import BandTable
 from stream_lsh.model import make_ref
-from stream_lsh.pipeline.trimming import Extent, LogHead
+from stream_lsh.pipeline.changelog.head import Extent, LogHead
 from stream_lsh.retention import Horizon
 from stream_lsh.worker.storage.buckets import BucketStore, use
 from stream_lsh.worker.storage.folder import Identity

@@ -11,17 +11,17 @@ import pytest
 
 from stream_lsh.abouts import in_full
 from stream_lsh.errors import DamagedBytes, DoubtError
+from stream_lsh.kinds.record.frequencies import RecordCounts
 from stream_lsh.model import NO_ABOUT, About, make_ref
-from stream_lsh.pipeline.documents import DocumentTable
-from stream_lsh.pipeline.record_counts import RecordCounts
-from stream_lsh.pipeline.records import DocumentsRecord
-from stream_lsh.pipeline.trimming import LogHead, extent_of_documents
+from stream_lsh.pipeline.changelog.head import LogHead, extent_of_documents
+from stream_lsh.pipeline.changelog.records import DocumentsRecord
+from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.records.model import as_text
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from stream_lsh.worker.storage.documents import DocumentStore
 from stream_lsh.worker.storage.folder import Identity
 from tests.simulation.entities import PROFILE, miscounted
-from tests.unit.pipeline_makers import AWKWARD_IDS, WIDTH, Row, plain, record_of
+from tests.unit.pipeline.makers import AWKWARD_IDS, WIDTH, Row, plain, record_of
 
 SLOTS = 4
 IDS = [*AWKWARD_IDS, *(str(n % 9) for n in range(60))]

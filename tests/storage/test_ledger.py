@@ -9,8 +9,8 @@ import pytest
 from stream_lsh.errors import DoubtError
 from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.model import About, Retirement, make_ref
-from stream_lsh.pipeline.ledger_log import LogSizes
-from stream_lsh.pipeline.records import LedgerRecord
+from stream_lsh.pipeline.changelog.ledger_rewrite import LogSizes
+from stream_lsh.pipeline.changelog.records import LedgerRecord
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.retention import Horizon
 from stream_lsh.worker.storage.folder import Identity

@@ -11,12 +11,12 @@ import pytest
 from stream_lsh.config import parse
 from stream_lsh.model import Document
 from stream_lsh.pipeline.batches import BandsFrame, EdgesFrame, Postings
+from stream_lsh.pipeline.changelog.head import Extent, extent_of_buckets
 from stream_lsh.pipeline.sign import Arrivals, sign
-from stream_lsh.pipeline.trimming import Extent, extent_of_buckets
 from stream_lsh.retention import Horizon
 from stream_lsh.wire.frames import encode, encode_buckets
-from stream_lsh.wire.ledger_record import encode_ledger
-from stream_lsh.worker.changelogged import Changelogged, Taken
+from stream_lsh.wire.ledger_parts import encode_ledger
+from stream_lsh.worker.changelogged_state import Changelogged, Taken
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.storage.folder import DataFolder, Storage
 

@@ -18,10 +18,10 @@ from stream_lsh import (
     RecordLinker,
     SimilarSets,
 )
-from stream_lsh.ledger.sites import PagePair, Sites, inside
+from stream_lsh.kinds.set.grid_scheme import GridScheme
+from stream_lsh.ledger.sites.mirrors import PagePair, Sites, inside
 from stream_lsh.lsh.families.lengths import about_equal
 from stream_lsh.measure.distances import distance
-from stream_lsh.pipeline.grid_scheme import GridScheme
 from stream_lsh.text.page import read_page
 
 SENTENCES = (

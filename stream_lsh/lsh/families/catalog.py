@@ -11,7 +11,7 @@ from stream_lsh.lsh.families.hyperplanes import Hyperplanes
 from stream_lsh.lsh.families.lengths import Lengths
 from stream_lsh.lsh.families.lines import Lines
 from stream_lsh.lsh.families.minhash import MinHash
-from stream_lsh.text.spelling import nearest
+from stream_lsh.spelling import nearest
 
 FAMILIES: Mapping[str, type[Family]] = {
     one.name: one for one in (MinHash, BitSampling, Hyperplanes, Lines, GridTriples, Lengths)

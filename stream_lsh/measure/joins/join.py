@@ -11,7 +11,7 @@ from stream_lsh.measure.catalog import JACCARD
 from stream_lsh.measure.jaccard import shared_counts
 from stream_lsh.measure.joins import length, position, prefix, suffix
 from stream_lsh.measure.joins.strings import Strings, rarest_first
-from stream_lsh.text.spelling import nearest
+from stream_lsh.spelling import nearest
 
 Candidates = Callable[[Strings, Strings | None, float], Iterator[tuple[I64, I64]]]
 

@@ -15,7 +15,7 @@ from mmh3 import hash64
 from stream_lsh.errors import ConfigError
 from stream_lsh.records.block.transforms import EXPLODING, MOST_TOKENS, Transform, transform
 from stream_lsh.records.model import SEVERAL, Values
-from stream_lsh.text.spelling import nearest
+from stream_lsh.spelling import nearest
 
 MOST_KEYS = 12
 """Keys of one record by one rule; the first ones in order of their parts."""

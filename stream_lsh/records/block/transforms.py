@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.records.compare.phonetic import CODES, sound
-from stream_lsh.text.spelling import nearest
+from stream_lsh.spelling import nearest
 
 Transform = Callable[[str], tuple[str, ...]]
 """A value to its parts: none, one, or several of which any may agree."""

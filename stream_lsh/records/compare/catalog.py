@@ -18,7 +18,7 @@ from stream_lsh.records.compare.phonetic import Phonetic
 from stream_lsh.records.compare.tfidf import TfIdf
 from stream_lsh.records.compare.tokens import TokenSet, TokenSort
 from stream_lsh.records.frequencies import Frequencies
-from stream_lsh.text.spelling import nearest
+from stream_lsh.spelling import nearest
 
 _WITH_LEVELS: Mapping[str, Callable[[Sequence[float]], Comparator]] = {
     "jaro-winkler": JaroWinkler,

@@ -14,7 +14,7 @@ from stream_lsh.worker.brokers.base import Broker
 from stream_lsh.worker.brokers.choice import ADDRESS_VARIABLE, choose_broker
 from stream_lsh.worker.brokers.container import DockerBroker
 from stream_lsh.worker.brokers.embedded import EmbeddedBroker
-from stream_lsh.worker.brokers.given import GivenBroker
+from stream_lsh.worker.brokers.external import GivenBroker
 from stream_lsh.worker.brokers.maven import MavenBroker
 
 __all__ = [

@@ -7,7 +7,7 @@ from pathlib import Path
 from stream_lsh.errors import ConfigError
 from stream_lsh.worker.brokers.base import Broker
 from stream_lsh.worker.brokers.container import DockerBroker, docker_answers
-from stream_lsh.worker.brokers.given import GivenBroker
+from stream_lsh.worker.brokers.external import GivenBroker
 from stream_lsh.worker.brokers.maven import MavenBroker, missing_for_maven
 
 ADDRESS_VARIABLE = "STREAM_LSH_TEST_BROKERS"

@@ -35,12 +35,12 @@ from stream_lsh.worker.engine.acker import OrderedAcker
 from stream_lsh.worker.engine.admin import admin_client
 from stream_lsh.worker.engine.app import DEFAULTS, EngineApp
 from stream_lsh.worker.engine.backpressure import Backpressure
+from stream_lsh.worker.engine.batching import Batch
 from stream_lsh.worker.engine.coalescing import RecordList
 from stream_lsh.worker.engine.contiguity import ContiguityGuard
 from stream_lsh.worker.engine.crash import halt
 from stream_lsh.worker.engine.topics import TopicSpec, ensure_topics, own_topic, public_topic
 from stream_lsh.worker.engine.trimming import Trimmer
-from stream_lsh.worker.engine.waiting import Batch
 
 __all__ = [
     "DEFAULTS",

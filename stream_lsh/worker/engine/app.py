@@ -8,17 +8,17 @@ from faust.types import TP
 
 from stream_lsh.errors import ConfigError, DoubtError, StreamLSHError
 from stream_lsh.worker.engine.admin import admin_client
+from stream_lsh.worker.engine.assignor import SpreadingAssignor
+from stream_lsh.worker.engine.batching import Batch, rounds_of
 from stream_lsh.worker.engine.contiguity import ContiguityGuard
 from stream_lsh.worker.engine.crash import GRACE_SECONDS, STOP_SECONDS, CrashingSupervisor, end_process, halt
 from stream_lsh.worker.engine.fence import ZombieFence
 from stream_lsh.worker.engine.group import GroupWatch
 from stream_lsh.worker.engine.limits import TopicLimits
-from stream_lsh.worker.engine.resume_order import OrderedRecoveryTables
-from stream_lsh.worker.engine.spreading import SpreadingAssignor
+from stream_lsh.worker.engine.ordered_recovery import OrderedRecoveryTables
 from stream_lsh.worker.engine.topics import TopicSpec, ensure_topics
 from stream_lsh.worker.engine.transport import EngineTransport
 from stream_lsh.worker.engine.versions import require_tested_engine
-from stream_lsh.worker.engine.waiting import Batch, rounds_of
 from stream_lsh.worker.engine.watchdog import Watchdog
 
 FIXED: Mapping[str, Any] = {

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 from faust.transport.drivers import aiokafka as driver
 
 from stream_lsh.worker.engine.commits import ConfirmingConsumer
-from stream_lsh.worker.engine.gate import SourceGate
+from stream_lsh.worker.engine.fetch_gate import SourceGate
 from stream_lsh.worker.engine.group import GroupWatch
 from stream_lsh.worker.engine.handover import PromptService
-from stream_lsh.worker.engine.holding import HoldingConsumer
-from stream_lsh.worker.engine.resume_order import ClosedSourcesListener
+from stream_lsh.worker.engine.ordered_recovery import ClosedSourcesListener
+from stream_lsh.worker.engine.per_partition_buffer import HoldingConsumer
 
 
 class WatchedThread(driver.AIOKafkaConsumerThread):

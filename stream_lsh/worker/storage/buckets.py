@@ -2,7 +2,7 @@
 
     manifest         `archive` without records; its head says whose state it is, the offset of the changelog's last
                      record in it, the horizon, and the other files
-    <number>.seg     arrays (`wire.arrays`): of a sealed segment all that a probe reads, of an open one a snapshot, and
+    <number>.seg     arrays (`wire.mapped_arrays`): of a sealed segment all that a probe reads, of an open one a snapshot, and
                      beside them the marks of the table and the head of the changelog
 
 Segments that have not changed since they were written stay as they are; the others are copied at one moment, written
@@ -26,10 +26,10 @@ from stream_lsh.arrays import U64
 from stream_lsh.index.sealed import Sealed
 from stream_lsh.index.segment import Segment
 from stream_lsh.index.table import BandTable
-from stream_lsh.pipeline.trimming import Extent, LogHead
+from stream_lsh.pipeline.changelog.head import Extent, LogHead
 from stream_lsh.retention import Horizon
 from stream_lsh.wire.archive import read_archive, write_archive
-from stream_lsh.wire.arrays import map_arrays, write_arrays
+from stream_lsh.wire.mapped_arrays import map_arrays, write_arrays
 from stream_lsh.worker.storage.folder import Identity, writing
 from stream_lsh.worker.storage.partition import PartitionStore
 

@@ -35,12 +35,12 @@ from stream_lsh.abouts import Abouts, in_full
 from stream_lsh.arrays import I64, U32, U64, Bools
 from stream_lsh.errors import DamagedBytes, InvariantError, StateError
 from stream_lsh.model import NO_ABOUT, About
-from stream_lsh.pipeline.documents import DocumentTable
-from stream_lsh.pipeline.observer import LiveObserver
-from stream_lsh.pipeline.pages import SitePages
-from stream_lsh.pipeline.records import DocumentsRecord
-from stream_lsh.pipeline.trimming import Extent, LogHead
-from stream_lsh.pipeline.versions import LIVE, MARKER, META, Retired, Versions
+from stream_lsh.pipeline.changelog.head import Extent, LogHead
+from stream_lsh.pipeline.changelog.records import DocumentsRecord
+from stream_lsh.pipeline.documents.observer import LiveObserver
+from stream_lsh.pipeline.documents.site_pages import SitePages
+from stream_lsh.pipeline.documents.table import DocumentTable
+from stream_lsh.pipeline.documents.versions import LIVE, MARKER, META, Retired, Versions
 from stream_lsh.retention import Horizon
 from stream_lsh.worker.storage.folder import Identity, writing
 from stream_lsh.worker.storage.partition import PartitionStore

@@ -1,18 +1,18 @@
 """The ledger on disk: `snapshot`, an `archive` that holds it as its changelog would.
 
 It is written at an orderly end.  Its head says whose state it is, the offset of the changelog's last record in it, and
-what the changelog holds; the records are the parts of one snapshot (`wire.ledger_record`).  What it misses is read from
+what the changelog holds; the records are the parts of one snapshot (`wire.ledger_parts`).  What it misses is read from
 the changelog, as long as that has not been cut behind it.
 """
 
 from pathlib import Path
 
-from stream_lsh.pipeline.ledger_log import LogSizes
-from stream_lsh.pipeline.records import LedgerRecord
-from stream_lsh.pipeline.trimming import LogHead
+from stream_lsh.pipeline.changelog.head import LogHead
+from stream_lsh.pipeline.changelog.ledger_rewrite import LogSizes
+from stream_lsh.pipeline.changelog.records import LedgerRecord
 from stream_lsh.retention import Horizon
 from stream_lsh.wire.archive import read_archive, write_archive
-from stream_lsh.wire.ledger_record import LedgerAssembler, encode_ledger
+from stream_lsh.wire.ledger_parts import LedgerAssembler, encode_ledger
 from stream_lsh.worker.storage.folder import Identity, writing
 from stream_lsh.worker.storage.partition import PartitionStore
 

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 
 from stream_lsh.errors import DoubtError, StateError
-from stream_lsh.pipeline.trimming import LogHead
+from stream_lsh.pipeline.changelog.head import LogHead
 from stream_lsh.retention import Horizon
 from stream_lsh.worker.storage.folder import Identity, remove, writing
 

@@ -1,4 +1,4 @@
-"""The versions of a table in one file, for the start after an orderly end: `wire.arrays`.
+"""The versions of a table in one file, for the start after an orderly end: `wire.mapped_arrays`.
 
     refs, times, keeps, digests, states   a column of `META` each
     ids, separator                        the ids in UTF-8 one behind the other; the code point between any two of them
@@ -17,9 +17,9 @@ import numpy as np
 
 from stream_lsh.arrays import I64
 from stream_lsh.errors import DamagedBytes
-from stream_lsh.pipeline.versions import META, Retired, Versions
+from stream_lsh.pipeline.documents.versions import META, Retired, Versions
 from stream_lsh.retention import Horizon
-from stream_lsh.wire.arrays import map_arrays, write_arrays
+from stream_lsh.wire.mapped_arrays import map_arrays, write_arrays
 
 _COLUMNS = {"refs": "ref", "times": "time", "keeps": "keep", "digests": "digest", "states": "state"}
 

@@ -1,0 +1,133 @@
+"""`stream-lsh dedup`: near-duplicates in files, without a broker; the same core, so the same pairs and groups.
+
+    this process    batches of 200 ─▶ index, verify, settle ─▶ write
+    a reader        inflate, parse                                      with --jobs 2 and more
+    signers         sign                                                jobs - 1 of them
+
+The reader is forked before the libraries are loaded and reads meanwhile; the signers right after.  A batch that
+finds all signers busy is signed here, so nobody waits.  Batches are cut and settled in the order of the documents,
+whoever signed them: the answer does not depend on the number of jobs.
+"""
+
+import gc
+import os
+import time
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from importlib import import_module
+
+from stream_lsh.cli.input.reader_process import Elsewhere
+from stream_lsh.cli.options.common import add_guards, add_input, add_matching, add_work, parse
+from stream_lsh.cli.options.parser import Parser
+from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, exit_code
+from stream_lsh.cli.process.gc_pause import few_collections
+from stream_lsh.cli.process.signals import hold, release
+from stream_lsh.errors import ConfigError
+from stream_lsh.files.chunks import Part
+from stream_lsh.files.discover import Input, find_inputs, same_file
+from stream_lsh.files.inflate import STDIN
+
+_MOST_JOBS = 4
+"""More signers than three have nothing to do: everything else happens in one process."""
+_SMALL = 2 << 20
+"""Bytes of input below which starting processes does not pay."""
+
+_EPILOG = """\
+inputs:
+  JSON lines   {"id": ..., "text": ..., "time": ...}; time is optional: ISO 8601 or milliseconds since 1970
+  CSV, TSV     a header with the columns id, text and, if there is one, time
+  text, HTML   a file whose name ends in .txt, .md, .html or such is one document, its path the id
+  folder       every file below it is a document, its relative path the id
+  Each may be gzip or zstd; - is standard input (JSON lines, or what --format says).
+  An id that comes again replaces the document before it.
+
+outputs:
+  a match      {"pipeline","left","right","similarity","measure","shared","union",...}; similarity is exact
+  a cluster    {"cluster","members":[...]}, newest first; everything that is connected by matches
+
+examples:
+  stream-lsh dedup articles.jsonl.gz > matches.jsonl
+  stream-lsh dedup --threshold 0.6 --clusters groups.jsonl --matches pairs.jsonl news/*.csv
+  zcat dump.gz | stream-lsh dedup --text-column body - | head
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The command; returns its exit code."""
+    return run_with(parse(_parser(), arguments))
+
+
+def run_with(options: Namespace) -> int:
+    """Compare what the options name, and write what they ask for; returns the exit code."""
+    started = time.monotonic()
+    inputs = find_inputs(options.file, options.format)
+    check_outputs(options, inputs)
+    with ExitStack() as open_things:
+        open_things.enter_context(few_collections())
+        hold()
+        jobs = options.jobs or _useful_jobs(inputs)
+        parts: Iterable[Part] = _read(inputs, options)
+        if jobs > 1:
+            parts = Elsewhere(partial(_read, inputs, options))
+            open_things.callback(parts.close)
+        outputs = Outputs(options.matches, options.clusters, options.told, options.rejects)
+        open_things.callback(outputs.close)
+        make_work = import_module("stream_lsh.cli.runs.dedup").Work
+        gc.freeze()  # what the libraries consist of stays to the end, and need not be looked through even then
+        work = make_work(options, inputs, parts, outputs, jobs)
+        open_things.callback(work.close)
+        open_things.callback(hold)
+        release()
+        work.run()
+        work.write()
+    if not options.quiet:
+        work.report(time.monotonic() - started)
+    return exit_code(work.documents, work.refused, strict=options.strict)
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        "dedup",
+        "Find all pairs of near-duplicate documents, with their exact similarity, and the groups they form.",
+        _EPILOG,
+    )
+    add = parser.add_argument
+    add("file", nargs="+", metavar="FILE", help="file or folder; - for standard input")
+    add_matching(parser)
+    add_guards(parser)
+    add_input(parser, strict=True)
+    group = parser.add_argument_group("output")
+    add = group.add_argument
+    add("--matches", default=STDOUT, metavar="OUT", help="file for the matches (default: standard output)")
+    add("--clusters", metavar="OUT", help="file for the clusters")
+    add("--rejects", metavar="OUT", help="file for what was put aside: file, line, reason, message")
+    add_work(parser)
+    parser.set_defaults(told=None)
+    return parser
+
+
+def check_outputs(options: Namespace, inputs: Sequence[Input]) -> None:
+    """Raise ConfigError if two outputs are one file, or one is an input."""
+    named = (options.matches, options.clusters, options.told, options.rejects)
+    given = [path for path in named if path is not None]
+    problems = []
+    for path in given:
+        if given.count(path) > 1 and path != os.devnull:
+            problems.append(f"{path}: two outputs cannot be one file")
+        if path != STDOUT and any(same_file(one, path) for one in inputs):
+            problems.append(f"{path}: is an input, and would be replaced")
+    if problems:
+        raise ConfigError(sorted(set(problems)))
+
+
+def _useful_jobs(inputs: Sequence[Input]) -> int:
+    if not any(one.path == STDIN for one in inputs) and sum(one.size for one in inputs) < _SMALL:
+        return 1
+    return min(len(os.sched_getaffinity(0)), _MOST_JOBS)
+
+
+def _read(inputs: Sequence[Input], options: Namespace) -> Iterator[Part]:
+    """The documents; what is needed to read them is loaded where that is done."""
+    yield from import_module("stream_lsh.kinds.text.files").read(inputs, options)

@@ -1,0 +1,69 @@
+"""`stream-lsh demo`: prose of this machine as a live stream, through a broker and a worker in this process."""
+
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Sequence
+
+from stream_lsh.cli.options.common import TIME_UNITS
+from stream_lsh.cli.options.parser import Parser, share, whole
+from stream_lsh.cli.runs.demo import show
+from stream_lsh.demo.prose import collect
+from stream_lsh.demo.schedule import CORRECTED, PUBLISHED, WITHDRAWN, Event, schedule
+from stream_lsh.errors import ConfigError
+from stream_lsh.files.column_names import AS_NAMED
+from stream_lsh.files.discover import find_inputs
+from stream_lsh.kinds.text.files import read
+
+_EPILOG = """\
+examples:
+  stream-lsh demo
+  stream-lsh demo --from news/ --threshold 0.8
+  stream-lsh demo --serve
+"""
+_OF_EACH_KIND = 100
+_REFUSALS_SHOWN = 5
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The command; returns its exit code."""
+    options = _parser().parse(arguments)
+    events = _own(options.sources) if options.sources else schedule(collect(_OF_EACH_KIND), options.seed)
+    return show(events, options.threshold, serve=options.serve)
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        "demo",
+        "Find near-duplicates in a live stream: prose that every Python installation carries, published and\n"
+        "copied, corrected and withdrawn by made-up outlets. A Kafka broker in memory and a worker run in this\n"
+        "process. Takes half a minute, needs no network, leaves nothing behind.",
+        _EPILOG,
+    )
+    add = parser.add_argument
+    add("--from", dest="sources", nargs="+", metavar="PATH", help="your own documents: JSON lines, CSV, TSV, folders")
+    add("--serve", action="store_true", help="go on after the feed, for `feed` and `tail`, until Ctrl-C")
+    add("--seed", type=whole(0), default=1, metavar="N", help="who copies what, and how (default 1)")
+    add("--threshold", type=share, default=0.6, metavar="T", help="least similarity (default 0.6)")
+    return parser
+
+
+def _own(paths: Sequence[str]) -> list[Event]:
+    """The documents of the user's files, in their order."""
+    named = Namespace(**AS_NAMED, time_unit=TIME_UNITS[0], max_document_bytes=524_288, stories=False, html="off")
+    events, ids, refused = list[Event](), set[str](), 0
+    for documents, wrong, _ in read(
+        find_inputs(paths, None, option=""), named, fallback_time_ms=int(time.time() * 1000)
+    ):
+        for document in documents:
+            kind = WITHDRAWN if document.text is None else CORRECTED if document.id in ids else PUBLISHED
+            events.append(Event(kind, document.id, document.text))
+            ids.add(document.id)
+        for one in wrong[: max(0, _REFUSALS_SHOWN - refused)]:
+            sys.stderr.write(f"{one.place}: put aside ({one.reason}): {one.message}\n")
+        refused += len(wrong)
+    if refused > _REFUSALS_SHOWN:
+        sys.stderr.write(f"{refused:,} put aside in all\n")
+    if not events:
+        raise ConfigError(f"{', '.join(paths)}: there is no document in it")
+    return events

@@ -1,0 +1,184 @@
+"""`stream-lsh explain`: why two documents are in one cluster, or why not; in files as `dedup` groups them, or live.
+
+Live means: from the source and the results as they lie on Kafka now.  Nothing is written there.  With a profile, the
+files are of records, and what is explained is their score.
+"""
+
+import os
+from argparse import Namespace
+from collections.abc import Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from stream_lsh.cli.options.common import (
+    EITHER_FORMATS,
+    add_guards,
+    add_input,
+    add_matching,
+    allow_records,
+    of_documents,
+    parse,
+)
+from stream_lsh.cli.options.parser import Parser, whole
+from stream_lsh.cli.options.pipelines import one_of
+from stream_lsh.cli.output.atomic_files import STDOUT
+from stream_lsh.cli.output.terminal import Screen
+from stream_lsh.cli.process.signals import run_cancellable
+from stream_lsh.errors import ConfigError
+from stream_lsh.files.discover import find_inputs
+
+if TYPE_CHECKING:
+    from stream_lsh.config import Config, PipelineConfig
+    from stream_lsh.kinds.explain import Explanation
+    from stream_lsh.records.profile import Profile
+
+_EPILOG = """\
+examples:
+  stream-lsh explain agency.txt herald.txt news/
+  stream-lsh explain 17 23 articles.jsonl.gz --threshold 0.6 --json
+  stream-lsh explain agency herald --config news.toml
+  stream-lsh explain 17 23 customers.csv --profile people --picture why.svg
+
+With files, the options are those that `dedup` was run with; live, the configuration says it all.
+What only the first text has stands in [-...-], what only the second one has in {+...+}; on a terminal, in colours.
+Everything is held in memory, live all texts of the source too.
+With --profile the files are of records, read as `link` reads them: of several files each is a source, and ids are
+SOURCE/ID. Beside it only --picture, --json, --full, --format, --encoding, --max-record-bytes and the columns of id,
+source and time count. A profile that has learned nothing yet learns from the files first.
+Where an id begins with a dash, first come the options, then --.
+"""
+_OWN = frozenset({"one", "other", "file", "config", "pipeline", "json", "full", "stories", "picture"})
+_ONLY_OF_RECORDS = frozenset({"picture", "encoding", "max_record_bytes"})
+_OF_RECORDS = _OWN | _ONLY_OF_RECORDS | {"profile", "format", "id_column", "source_column", "time_column", "time_unit"}
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The command; returns its exit code."""
+    parser = _parser()
+    options = parse(parser, arguments)
+    _check(parser, options)
+    if options.profile is not None:
+        from stream_lsh.records.libraries import require  # noqa: PLC0415
+
+        require()
+        from stream_lsh.cli.runs.explain_records import run_records  # noqa: PLC0415
+
+        return run_records(options)
+    if options.config is None:
+        explanation = _in_files(options)
+    else:
+        from stream_lsh.config import load  # noqa: PLC0415
+
+        config = load(options.config, os.environ)
+        pipeline = one_of(config, options.pipeline)
+        if pipeline.known is not None:
+            return _live_records(options, config, pipeline, pipeline.known.profile)
+        if options.picture is not None:
+            raise ConfigError(f"--picture: is of records, and {pipeline.name} is of texts")
+        explanation = _live(options, config, pipeline)
+    from stream_lsh.cli.reports.explanation import as_json, as_text  # noqa: PLC0415
+
+    with closing(Screen()) as screen:
+        if options.json:
+            screen.line(as_json(explanation))
+        else:
+            for line in as_text(explanation, screen, full=options.full):
+                screen.line(line)
+    return 0
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        "explain",
+        "Say why two documents are in one cluster, or why not, and mark what they share; or why two records match.",
+        _EPILOG,
+    )
+    add = parser.add_argument
+    add("one", metavar="A", help="the id of a document or record")
+    add("other", metavar="B", help="the id of another one")
+    add("file", nargs="*", metavar="FILE", help="file or folder; - for standard input")
+    add("--config", metavar="FILE", help="instead of files: the configuration of a pipeline, a TOML file")
+    add("--pipeline", metavar="NAME", help="the pipeline, where the configuration has several")
+    add(
+        "--profile",
+        metavar="P",
+        help="the files are of records: people, companies, products, bibliography, or a TOML file",
+    )
+    add("--picture", metavar="OUT", help="of records: file for a picture of their score, an SVG")
+    add("--json", action="store_true", help="one JSON object, with both texts and the places of their passages")
+    add("--full", action="store_true", help="leave nothing out of long texts and paths")
+    add_matching(parser)
+    add_guards(parser)
+    add_input(parser, formats=EITHER_FORMATS)
+    allow_records(parser)
+    add(
+        "--max-record-bytes",
+        type=whole(1),
+        default=524_288,
+        metavar="N",
+        help="of records: larger ones are put aside (default 524288)",
+    )
+    return parser
+
+
+def _check(parser: Parser, options: Namespace) -> None:
+    problems = []
+    if options.one == options.other:
+        problems.append(f"got the id {options.one!r} twice, expected two of them")
+    if options.config is None and not options.file:
+        problems.append("got neither files nor --config, expected one of them")
+    if options.config is None and options.pipeline is not None:
+        problems.append("--pipeline: means one of a configuration, which --config names")
+    if options.config is not None:
+        if options.file:
+            problems.append(f"got --config and {' '.join(options.file)}, expected a configuration or files")
+        problems += [
+            f"{name}: is for files; with --config, the configuration says it" for name in _given(parser, options, _OWN)
+        ]
+    elif options.profile is not None:
+        problems += [
+            f"{name}: is for documents; records are compared as their profile says"
+            for name in _given(parser, options, _OF_RECORDS)
+        ]
+    else:
+        given = _given(parser, options, frozenset(vars(options)) - _ONLY_OF_RECORDS)
+        problems += [f"{name}: is of records; --profile says what they are compared by" for name in given]
+    if options.picture == STDOUT:
+        problems.append("--picture: got -, expected a file")
+    if problems:
+        raise ConfigError(problems)
+    if options.config is None and options.profile is None:
+        of_documents(options)
+
+
+def _given(parser: Parser, options: Namespace, own: frozenset[str]) -> list[str]:
+    """The options that were set, but for some."""
+    given = (name for name, value in vars(options).items() if name not in own and value != parser.get_default(name))
+    return [f"--{name.replace('_', '-')}" for name in given]
+
+
+def _in_files(options: Namespace) -> "Explanation":
+    inputs = find_inputs(options.file, options.format)
+    from stream_lsh.cli.runs.dedup import limits_of, scheme_of  # noqa: PLC0415
+    from stream_lsh.cli.runs.explain_evidence import evidence_in_files  # noqa: PLC0415
+    from stream_lsh.kinds.explain import Settings, explain  # noqa: PLC0415
+
+    scheme, limits = scheme_of(options), limits_of(options)
+    evidence = evidence_in_files(options, inputs, scheme, limits)
+    return explain(options.one, options.other, evidence, Settings(scheme, options.threshold, limits))
+
+
+def _live_records(options: Namespace, config: "Config", pipeline: "PipelineConfig", profile: "Profile") -> int:
+    from stream_lsh.cli.runs.explain_records import run_live  # noqa: PLC0415
+    from stream_lsh.worker.clients.live_evidence import live_records  # noqa: PLC0415
+
+    return run_live(options, profile, run_cancellable(live_records(config, pipeline)))
+
+
+def _live(options: Namespace, config: "Config", pipeline: "PipelineConfig") -> "Explanation":
+    from stream_lsh.kinds.explain import Settings, explain  # noqa: PLC0415
+    from stream_lsh.worker.clients.live_evidence import evidence_of  # noqa: PLC0415
+
+    evidence = run_cancellable(evidence_of(config, pipeline, (options.one, options.other)))
+    settings = Settings(pipeline.pairwise_scheme(), pipeline.least, pipeline.limits())
+    return explain(options.one, options.other, evidence, settings)

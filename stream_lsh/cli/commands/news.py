@@ -1,0 +1,36 @@
+"""`stream-lsh news`: the stories in articles: which documents report the same, under which headline, who was first.
+
+It is `dedup` with the preset `news`, and tells of the groups what a newsroom wants to know.
+"""
+
+from collections.abc import Sequence
+
+from stream_lsh.cli.commands.dedup import run_with
+from stream_lsh.cli.options.common import parse, telling
+from stream_lsh.cli.options.parser import Parser
+
+_EPILOG = """\
+inputs:
+  folder       every file below it is an article, as text or HTML; the folder within the folder is the outlet, and
+               where the page does not say when it was published, the file's last change is the time
+  JSON lines   {"id", "text", "time"?, "title"?, "source"?, "url"?}; the text may be HTML
+  CSV, TSV     a header with such columns
+  text, HTML   a file whose name ends in .txt, .md, .html or such is one article, its path the id
+  Each may be gzip or zstd; - is standard input.
+
+A story has the title of its fullest early version as its headline, and its outlets in the order in which they
+published; an outlet is the `source`, or the host of the `url`.
+
+examples:
+  stream-lsh news articles/
+  stream-lsh news articles.jsonl.gz --retention 1d --json > stories.jsonl
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The command; returns its exit code."""
+    return run_with(parse(_parser(), arguments, "news"))
+
+
+def _parser() -> Parser:
+    return telling(Parser("news", "Show the stories in articles, the largest first.", _EPILOG), "stories")

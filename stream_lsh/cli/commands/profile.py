@@ -1,0 +1,154 @@
+"""`stream-lsh profile`: profiles of records proposed from files, shown, and checked."""
+
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stream_lsh.cli.input.record_reader import Intake, add_record_input, check_outputs
+from stream_lsh.cli.options.parser import Parser
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, tell
+from stream_lsh.errors import ConfigError, InputError
+from stream_lsh.kinds.record.files import find_record_inputs
+from stream_lsh.records.libraries import require
+from stream_lsh.records.model import Record
+from stream_lsh.records.profile import Profile
+
+if TYPE_CHECKING:
+    from stream_lsh.records.infer import Inferred
+
+ACTIONS = ("infer", "show", "check")
+_EPILOG = """\
+  infer FILE...   propose a profile for the records in files: what each column is, how it is compared, what is blocked
+  show NAME       print a profile: people, companies, products, bibliography, or a file; what it has learned as a table
+  check FILE...   say everything that is wrong with profiles, each with its line; exit code 2 if something is
+
+examples:
+  stream-lsh profile show people > mine.toml
+  stream-lsh profile check mine.toml
+  stream-lsh profile infer customers.csv --output customers.toml
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The command; returns its exit code."""
+    options = _parser().parse(arguments)
+    require()
+    with ExitStack() as open_things:
+        if options.action == "infer":
+            return _infer(options, open_things)
+        out = open_things.enter_context(Output(options.output))
+        if options.action == "show":
+            if len(options.file) > 1:
+                raise ConfigError(f"got {len(options.file)} profiles, expected one to show")
+            _show(options, out)
+        else:
+            out.write(line.encode() for line in _check(options.file))
+        out.finish()
+    return 0
+
+
+def _parser() -> Parser:
+    parser = Parser("profile", "Profiles of records: how records of one kind are compared.", _EPILOG)
+    add = parser.add_argument
+    add("action", choices=ACTIONS, metavar="ACTION", help="infer, show or check")
+    add("file", nargs="+", metavar="FILE", help="files of records to infer from, or profiles")
+    add("--output", default=STDOUT, metavar="OUT", help="file for what is printed (default: standard output)")
+    add("--name", metavar="NAME", help="what an inferred profile is called (default: as the first file)")
+    add_record_input(parser)
+    return parser
+
+
+def _show(options: Namespace, out: Output) -> None:
+    """The file as it stands, for its comments are half of it; what was learned beside it."""
+    from stream_lsh.cli.reports.training import table  # noqa: PLC0415 - loads the comparators
+    from stream_lsh.kinds.record.profiles import BUNDLED, bundled_text, find_profile  # noqa: PLC0415
+
+    (name,) = options.file
+    profile = find_profile(name)
+    text = bundled_text(name) if name in BUNDLED else Path(name).read_text("utf-8-sig")
+    out.write([text.rstrip("\n").encode()])
+    if not options.quiet:
+        tell(table(profile))
+
+
+def _check(names: Sequence[str]) -> list[str]:
+    """A line for each profile that is right; raises ConfigError with all problems of all the others."""
+    from stream_lsh.kinds.record.profiles import find_profile  # noqa: PLC0415
+
+    problems, lines = list[str](), list[str]()
+    for name in names:
+        try:
+            profile = find_profile(name)
+        except ConfigError as error:
+            problems += error.problems
+        else:
+            lines.append(f"{name}: {_summary(profile)}")
+    if problems:
+        raise ConfigError(problems)
+    return lines
+
+
+def _summary(profile: Profile) -> str:
+    parts = (
+        (len(profile.fields), "fields"),
+        (len(profile.comparisons), "comparisons"),
+        (len(profile.rules), "rules"),
+        (len(profile.lsh), "blocks by LSH"),
+    )
+    state = "it has learned" if profile.learned else "it has not learned yet, `stream-lsh train` does that"
+    return f"{profile.name}: {', '.join(f'{count} {what}' for count, what in parts)}; {state}"
+
+
+def _infer(options: Namespace, open_things: ExitStack) -> int:
+    from stream_lsh.kinds.record.profiles import comment, profile_text  # noqa: PLC0415
+    from stream_lsh.records.infer import SAMPLE, inferred  # noqa: PLC0415 - loads the comparators
+
+    inputs = find_record_inputs(options.file, options.format)
+    check_outputs([options.output, options.rejects], options.file)
+    out = open_things.enter_context(Output(options.output))
+    rejects = open_things.enter_context(Output(options.rejects)) if options.rejects else None
+    intake = Intake(inputs, options, Profile(name="", fields=(), comparisons=()), rejects)
+    try:
+        sample = _sample(intake, SAMPLE)
+        intake.progress.say(f"looking at {len(sample):,} records ...")
+        found = inferred(sample, options.name or Path(options.file[0]).name.partition(".")[0] or "inferred")
+    except InputError as error:
+        raise InputError(error.reason, f"{', '.join(options.file)}: {error}") from None
+    finally:
+        intake.progress.clear()
+    profile = found.profile
+    if options.id_column:
+        profile = replace(profile, id_columns=(options.id_column,))
+    if options.source_column:
+        profile = replace(profile, source_columns=(options.source_column,))
+    lines = [comment(line) for line in _head(found, len(sample), options.file)]
+    out.write([*(line.encode() for line in lines), profile_text(profile, found.why).rstrip("\n").encode()])
+    out.finish()
+    if rejects is not None:
+        rejects.finish()
+    if not options.quiet:
+        tell([*intake.summary(), f"{intake.records:,} records, {len(profile.fields)} fields"])
+    return 1 if intake.failed else 0
+
+
+def _sample(batches: Iterable[list[Record]], most: int) -> list[Record]:
+    """Records by turns of their sources, so that a large source does not hide the columns of another one."""
+    by_source: dict[str, list[Record]] = {}
+    for batch in batches:
+        for record in batch:
+            own = by_source.setdefault(record.source, [])
+            if len(own) < most:
+                own.append(record)
+    turns = zip_longest(*by_source.values())
+    return [record for turn in turns for record in turn if record is not None][:most]
+
+
+def _head(found: "Inferred", records: int, files: Sequence[str]) -> Iterator[str]:
+    yield f"Proposed from {records:,} records of {', '.join(files)}."
+    yield "Read it through, take out what does not tell records apart, then learn from them: stream-lsh train"
+    for column, why in found.left_out.items():
+        yield f"left out: {column} ({why})"

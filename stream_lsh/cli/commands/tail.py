@@ -1,0 +1,113 @@
+"""`stream-lsh tail`: what a pipeline publishes, as it comes: one line a message; clusters on a terminal as a table."""
+
+import asyncio
+import os
+import time
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from stream_lsh.cli.options.parser import Parser
+from stream_lsh.cli.options.pipelines import one_of
+from stream_lsh.cli.output.atomic_files import STDOUT, Output
+from stream_lsh.cli.output.cluster_table import Board
+from stream_lsh.cli.output.terminal import Screen, plain
+from stream_lsh.cli.process.signals import run_cancellable
+from stream_lsh.errors import ConfigError
+
+if TYPE_CHECKING:
+    from stream_lsh.config import Config, PipelineConfig
+
+KINDS = ("matches", "members", "clusters", "entities", "reviews", "mirror-sites", "dead-letters")
+"""What can be followed: the public topics of a pipeline."""
+_ABSENT = {
+    "mirror_sites": "watches no sites, expected `mirror_share` above 0, as with preset mirrors",
+    "clusters": "is of records, which have entities in place of clusters: expected `tail entities`",
+    "entities": "is of texts, which have clusters in place of entities: expected `tail clusters`",
+    "reviews": "is of texts, expected a pipeline of records: only these have pairs to review",
+}
+CANDIDATES = "candidates"
+"""And what is on its way to the exact check: pairs of versions, by partition and offset."""
+
+_REDRAWN_EVERY_S = 0.25
+
+_EPILOG = """\
+examples:
+  stream-lsh tail matches --config news.toml
+  stream-lsh tail candidates --config news.toml
+  stream-lsh tail clusters --config news.toml --from-beginning --no-follow --json > clusters.jsonl
+  stream-lsh tail entities --config customers.toml
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The command; returns its exit code."""
+    parser = Parser("tail", "Show what a pipeline publishes, as it comes.", _EPILOG)
+    parser.add_argument("kind", choices=(*KINDS, CANDIDATES), help="what to show")
+    parser.add_argument("--config", required=True, metavar="FILE", help="the configuration, a TOML file")
+    parser.add_argument("--pipeline", metavar="NAME", help="the pipeline, where the configuration has several")
+    parser.add_argument("--from-beginning", action="store_true", help="begin with what is there already")
+    parser.add_argument("--no-follow", action="store_true", help="end with what is there now")
+    parser.add_argument("--json", action="store_true", help="JSON lines with key, value and headers")
+    parser.add_argument("--lines", action="store_true", help="clusters as lines, on a terminal too")
+    options = parser.parse(arguments)
+    from stream_lsh.config import load  # noqa: PLC0415
+
+    config = load(options.config, os.environ)
+    pipeline = one_of(config, options.pipeline)
+    screen = Screen()
+    as_table = options.kind == "clusters" and pipeline.known is None
+    as_lines = not as_table or options.lines or options.json or options.no_follow
+    run_cancellable(
+        _lines(config, pipeline, options)
+        if as_lines or not screen.watched
+        else _table(config, pipeline, options, screen)
+    )
+    return 0
+
+
+async def _lines(config: "Config", pipeline: "PipelineConfig", options: Namespace) -> None:
+    """Every message as a line."""
+    from stream_lsh.worker.clients.tail import candidate_lines, messages, readable  # noqa: PLC0415
+
+    inner, name = options.kind == CANDIDATES, options.kind.replace("-", "_")
+    topic = pipeline.internal_topic(CANDIDATES) if inner else pipeline.public_topics.get(name)
+    if topic is None:
+        raise ConfigError(f"{pipeline.name}: {_ABSENT[name]}")
+    with Output(STDOUT) as out:
+        async for message in messages(config.kafka, [topic], options.from_beginning, follow=not options.no_follow):
+            if inner:
+                out.write(candidate_lines(pipeline, message, as_json=options.json))
+            else:
+                line = readable(options.kind, message, as_json=options.json)
+                out.write([(line if options.json else plain(line)).encode("utf-8", "replace")])
+
+
+async def _table(config: "Config", pipeline: "PipelineConfig", options: Namespace, screen: Screen) -> None:
+    """Clusters as a table that follows what happens, until Ctrl-C."""
+    board = Board(pipeline.name)
+
+    async def show() -> None:
+        try:
+            while True:
+                screen.page(board.lines(screen.width, screen.height))
+                await asyncio.sleep(_REDRAWN_EVERY_S)
+        finally:
+            screen.close()
+
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(show())
+        await _follow(config, pipeline, board, from_beginning=options.from_beginning)
+
+
+async def _follow(config: "Config", pipeline: "PipelineConfig", board: Board, *, from_beginning: bool) -> None:
+    from stream_lsh.worker.clients.tail import messages  # noqa: PLC0415
+
+    topics = [pipeline.clusters_topic, pipeline.members_topic]
+    waited = time.monotonic()
+    async for message in messages(config.kafka, topics, from_beginning, follow=True):
+        take = board.cluster if message.topic == pipeline.clusters_topic else board.member
+        take(message.key.decode("utf-8", "surrogatepass"), message.value)
+        if time.monotonic() - waited > _REDRAWN_EVERY_S:  # where there are many, the screen has its turn all the same
+            waited = time.monotonic()
+            await asyncio.sleep(0)

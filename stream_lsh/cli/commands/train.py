@@ -1,0 +1,146 @@
+"""`stream-lsh train`: what each level of each comparison is worth, learned from records in files."""
+
+import time
+from argparse import Namespace
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, NamedTuple
+
+from stream_lsh.cli.options.parser import Parser
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, tell
+from stream_lsh.errors import ConfigError, InputError
+from stream_lsh.files.discover import Input
+from stream_lsh.records.libraries import require
+
+if TYPE_CHECKING:
+    from stream_lsh.cli.input.record_reader import Intake, Kept
+    from stream_lsh.records.model import Values
+    from stream_lsh.records.profile import Profile
+    from stream_lsh.records.train.learning import Training
+
+_EPILOG = """\
+inputs:
+  CSV, TSV     a header, then a record per row
+  JSON lines   an object per line; objects within it are fields side by side
+  Parquet      with the extra `parquet`
+  Each but Parquet may be gzip or zstd; - is standard input (JSON lines, or what --format says).
+  Of several files each is a source, unless a column of them says what the source is.
+
+No labels are needed: u comes from pairs at random, m from expectation-maximisation over the pairs that the blocking
+rules find.  With --labels m is counted among the pairs of that file.
+
+examples:
+  stream-lsh train customers.csv --profile people --output customers.toml
+  stream-lsh train ACM.csv DBLP2.csv --encoding latin-1 --profile bibliography --labels same.csv > mine.toml
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The command; returns its exit code."""
+    started = time.monotonic()
+    options = _parser().parse(arguments)
+    require()
+    from stream_lsh.cli.input.record_reader import check_outputs  # noqa: PLC0415
+    from stream_lsh.kinds.record.files import find_record_inputs  # noqa: PLC0415 - after what may be missing
+    from stream_lsh.kinds.record.profiles import find_profile  # noqa: PLC0415
+
+    if options.json and options.output == STDOUT:
+        raise ConfigError("got --json without --output: the profile needs a file, for the JSON goes to standard output")
+    profile = find_profile(options.profile)
+    inputs = find_record_inputs(options.file, options.format)
+    check_outputs([options.output, options.rejects], [*options.file, options.labels])
+    with ExitStack() as open_things:
+        out = open_things.enter_context(Output(options.output))
+        told = open_things.enter_context(Output(STDOUT))
+        rejects = open_things.enter_context(Output(options.rejects)) if options.rejects else None
+        found = _learn(profile, inputs, options, rejects)
+        _write(found, options, out, told)
+        for output in (out, told, rejects):
+            if output is not None:
+                output.finish()
+    if not options.quiet:
+        seconds = time.monotonic() - started
+        tell([*found.intake.summary(), f"{found.intake.records:,} records, {seconds:.1f} s"])
+    return 1 if found.intake.failed else 0
+
+
+def _parser() -> Parser:
+    from stream_lsh.cli.input.record_reader import add_record_input  # noqa: PLC0415
+
+    parser = Parser("train", "Learn from records what the fields of a profile say for or against a match.", _EPILOG)
+    add = parser.add_argument
+    add("file", nargs="+", metavar="FILE", help="file of records; - for standard input")
+    add("--profile", required=True, metavar="NAME", help="people, companies, products, bibliography, or a file")
+    add("--labels", metavar="CSV", help="pairs that are known to be matches: two columns of ids, or left and right")
+    add("--output", default=STDOUT, metavar="OUT", help="file for the profile (default: standard output)")
+    add("--json", action="store_true", help="what was learned as one object of JSON on standard output, not a table")
+    add_record_input(parser)
+    return parser
+
+
+class _Found(NamedTuple):
+    """What came of it."""
+
+    training: "Training"
+    intake: "Intake"
+    unknown: int
+    labels: int
+
+
+def _learn(profile: "Profile", inputs: Sequence[Input], options: Namespace, rejects: Output | None) -> _Found:
+    import numpy as np  # noqa: PLC0415
+
+    from stream_lsh.cli.input.record_reader import Intake, keep  # noqa: PLC0415
+    from stream_lsh.kinds.record.labels import read_labels  # noqa: PLC0415
+    from stream_lsh.records.block.blocker import blocker_of  # noqa: PLC0415
+    from stream_lsh.records.reading import Reader, columns_of  # noqa: PLC0415
+    from stream_lsh.records.train.learning import trained  # noqa: PLC0415
+
+    intake = Intake(inputs, options, profile, rejects)
+    try:
+        kept = keep(iter(intake), Reader(profile).values)
+        labels = read_labels(options.labels, kept.rows, kept.sources, options.encoding) if options.labels else None
+        _check(profile, inputs, kept)
+        intake.progress.say(f"learning from {len(kept.made):,} records ...")
+        blocker = blocker_of(profile)
+        numbers = {source: number for number, source in enumerate(dict.fromkeys(kept.sources))}
+        training = trained(
+            profile,
+            columns_of(kept.made),
+            blocker.keys(kept.made),
+            blocker,
+            np.array([numbers[source] for source in kept.sources]),
+            labels=None if labels is None else (labels.left, labels.right),
+        )
+    finally:
+        intake.progress.clear()
+    return _Found(training, intake, 0 if labels is None else labels.unknown, 0 if labels is None else labels.pairs)
+
+
+def _check(profile: "Profile", inputs: Sequence[Input], kept: "Kept[Values]") -> None:
+    """Raise InputError where nothing can be learned, with what may be the cause."""
+    from stream_lsh.cli.runs.learn import check_comparable, names_of  # noqa: PLC0415
+
+    if len(kept.made) < 2:
+        files = names_of(inputs)
+        raise InputError("records", f"{files}: got {len(kept.made)} records that can be used, expected many")
+    values = any(map(any, kept.made))
+    check_comparable(profile, inputs, len(kept.made), set(kept.sources), values=values)
+
+
+def _write(found: _Found, options: Namespace, out: Output, told: Output) -> None:
+    from stream_lsh.cli.reports import training  # noqa: PLC0415
+    from stream_lsh.kinds.record.profiles import profile_text  # noqa: PLC0415
+
+    out.write([profile_text(found.training.profile).rstrip("\n").encode()])
+    if options.json:
+        told.write([training.as_json(found.training)])
+    elif not options.quiet:
+        tell(training.table(found.training.profile, found.training))
+        tell(training.totals(found.training))
+    warnings = training.warnings(found.training, labelled=options.labels is not None)
+    if found.unknown:
+        total = found.unknown + found.labels
+        warnings.append(f"{found.unknown:,} of {total:,} pairs of {options.labels} have an id that no record has")
+    if not options.quiet:
+        tell([f"warning: {one}" for one in warnings])

@@ -1,0 +1,177 @@
+"""`stream-lsh tune`: bands and rows for a threshold, by theory alone or for the documents in files, with reasons."""
+
+from argparse import ArgumentTypeError, Namespace
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING
+
+from stream_lsh.cli.options.common import add_input, add_matching, parse
+from stream_lsh.cli.options.parser import Parser, whole
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, tell
+from stream_lsh.cli.output.terminal import Screen
+from stream_lsh.errors import ConfigError
+from stream_lsh.files.discover import Input, find_inputs, same_file
+
+if TYPE_CHECKING:
+    from stream_lsh.cli.reports.tuning import Corpus, Tuned
+    from stream_lsh.kinds.shingled.scheme import TextScheme
+
+SEED = 1
+"""Of the hash functions, and of the choice of pairs that are compared."""
+_EPILOG = """\
+Without files the choice rests on threshold, recall and slots.  With files, the documents say how similar texts are that
+have nothing to do with each other: how many candidates each will have is estimated from a sample.
+
+inputs: as of `stream-lsh dedup`
+
+examples:
+  stream-lsh tune --threshold 0.7
+  stream-lsh tune articles.jsonl.gz --threshold 0.6 --picture curve.svg
+  stream-lsh tune pages/ --html page --measure containment --documents 2000000 --json
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The command; returns its exit code."""
+    options = parse(_parser(), arguments)
+    inputs = find_inputs(options.file, options.format)
+    _check(options, inputs)
+    with ExitStack() as open_things:
+        picture = None
+        if options.picture is not None:
+            from stream_lsh.figures.drawing import format_of, require  # noqa: PLC0415 - loads numpy
+
+            format = format_of(options.picture)
+            require()
+            picture = open_things.enter_context(Output(options.picture))
+        from stream_lsh.cli.reports.tuning import as_json, as_text  # noqa: PLC0415 - loads numpy
+        from stream_lsh.cli.runs.dedup import measure_for  # noqa: PLC0415
+        from stream_lsh.kinds.shingled.scheme import TextScheme  # noqa: PLC0415
+
+        scheme = TextScheme(
+            options.threshold,
+            options.shingles,
+            recall=options.recall,
+            slots=options.slots,
+            measure=measure_for(options),
+            min_characters=options.min_characters,
+        )
+        tuned = _choose(options, scheme, _corpus(options, inputs, scheme) if inputs else None)
+        screen = open_things.enter_context(closing(Screen()))
+        if options.json:
+            screen.line(as_json(tuned))
+        else:
+            for line in as_text(tuned, screen):
+                screen.line(line)
+        if picture is not None:
+            from stream_lsh.figures.drawing import rendered  # noqa: PLC0415
+            from stream_lsh.figures.scurve import scurve_figure  # noqa: PLC0415
+
+            seen = None if tuned.corpus is None else tuned.corpus.seen
+            picture.put(rendered(scurve_figure(tuned.chosen, seen), format))
+            picture.finish()
+    return 0
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        "tune", "Choose bands and rows, and say what they find, what they miss and what they cost.", _EPILOG
+    )
+    add = parser.add_argument
+    add("file", nargs="*", metavar="FILE", help="file or folder; - for standard input")
+    add_matching(parser, limits=False)
+    group = parser.add_argument_group("what is tuned")
+    add = group.add_argument
+    add("--slots", type=whole(1), default=128, metavar="N", help="length of a signature (default 128)")
+    add(
+        "--weights",
+        type=_weights,
+        metavar="FN:FP",
+        help="in place of the recall: weigh the areas of what is missed and of what is compared for nothing: 9:1",
+    )
+    add(
+        "--documents", type=whole(2), metavar="N", help="how many there will be at a time (default: those in the files)"
+    )
+    add("--sample", type=whole(2), default=10_000, metavar="N", help="documents that are looked at (default 10000)")
+    add_input(parser)
+    group = parser.add_argument_group("output")
+    add = group.add_argument
+    add("--json", action="store_true", help="one JSON object")
+    add("--picture", metavar="OUT", help="file for a picture of the S-curve: .svg or .png")
+    add("--quiet", "-q", action="store_true", help="no progress, no single complaints")
+    return parser
+
+
+def _weights(value: str) -> tuple[float, float]:
+    missed, _, useless = value.partition(":")
+    try:
+        weights = float(missed), float(useless)
+    except ValueError:
+        weights = -1.0, -1.0
+    if not (min(weights) >= 0 and 0 < sum(weights) < float("inf")):
+        raise ArgumentTypeError(f"got {value!r}, expected two numbers of 0 or more with a colon, such as 9:1")
+    return weights
+
+
+def _check(options: Namespace, inputs: Sequence[Input]) -> None:
+    problems = []
+    if options.picture == STDOUT:
+        problems.append("--picture: got -, expected a file")
+    elif options.picture is not None and any(same_file(one, options.picture) for one in inputs):
+        problems.append(f"{options.picture}: is an input, and would be replaced")
+    if options.documents is not None and not options.file:
+        problems.append("--documents: without files nothing is known of the pairs that they make")
+    if problems:
+        raise ConfigError(problems)
+
+
+def _corpus(options: Namespace, inputs: Sequence[Input], scheme: "TextScheme") -> "Corpus":
+    """What the documents in the files have to say; raises ConfigError where they are too few to make pairs."""
+    from stream_lsh.cli.input.batches import batches, summary  # noqa: PLC0415
+    from stream_lsh.cli.input.sampling import Sample  # noqa: PLC0415
+    from stream_lsh.cli.output.progress import Progress  # noqa: PLC0415
+    from stream_lsh.cli.reports.tuning import Corpus  # noqa: PLC0415
+    from stream_lsh.kinds.text.files import read  # noqa: PLC0415
+    from stream_lsh.lsh.sample import sampled_agreements  # noqa: PLC0415
+
+    progress, reasons = Progress(sum(one.size for one in inputs), shown=not options.quiet), Counter[str]()
+    sample = Sample(options.sample)
+    try:
+        for batch in batches(read(inputs, options), progress, reasons, quiet=options.quiet):
+            sample.take(batch)
+        progress.say(f"comparing {len(sample.texts):,} documents ...")
+        signatures = scheme.sign(sample.texts)
+        usable = signatures.values[signatures.digests != 0]
+        if len(usable) < 2:
+            raise ConfigError(
+                f"{', '.join(options.file)}: got {len(usable)} documents with shingles, expected two or more: there "
+                "are no pairs to learn from; without files, `stream-lsh tune` goes by the theory alone"
+            )
+        seen = sampled_agreements(usable, SEED)
+    finally:
+        progress.clear()
+    if reasons and not options.quiet:
+        tell(summary(reasons))
+    share = len(usable) / len(sample.texts)
+    return Corpus(
+        seen=seen,
+        signatures=usable,
+        documents=options.documents or max(2, round(sample.documents * share)),
+        whole=sample.whole and options.documents is None,
+    )
+
+
+def _choose(options: Namespace, scheme: "TextScheme", corpus: "Corpus | None") -> "Tuned":
+    from stream_lsh.cli.reports.tuning import Tuned  # noqa: PLC0415
+    from stream_lsh.lsh.solver import alternatives, choose_banding, choose_by_areas  # noqa: PLC0415
+
+    least, seen = scheme.banding.threshold, None if corpus is None else corpus.seen
+    if options.weights is None:
+        chosen = choose_banding(least, options.recall, options.slots, histogram=seen)
+    else:
+        missed, useless = options.weights
+        chosen = choose_by_areas(least, options.slots, missed, useless, seen)
+    # A slack as wide as that shows also what just misses the recall.
+    every = alternatives(least, options.recall, options.slots, max(0.0, options.recall - 0.5), seen)
+    return Tuned(options, chosen, every, scheme, corpus)

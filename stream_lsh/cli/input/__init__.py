@@ -1,0 +1,1 @@
+"""Input of the commands: batches, the reader process, sampling."""

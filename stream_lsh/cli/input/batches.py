@@ -1,0 +1,85 @@
+"""Documents as the pipeline takes them, out of the parts in which they were read; what was put aside is named."""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from stream_lsh.cli.output.atomic_files import Output
+from stream_lsh.cli.output.progress import Progress
+from stream_lsh.files.chunks import Part, Refused
+from stream_lsh.model import Document
+from stream_lsh.pipeline.local import BATCH
+
+SHOWN = 5
+"""Documents put aside that are named one by one; the others are counted."""
+
+
+def batches(
+    parts: Iterable[Part],
+    progress: Progress,
+    reasons: Counter[str],
+    *,
+    quiet: bool = False,
+    rejects: Output | None = None,
+) -> Iterator[list[Document]]:
+    """The documents of all parts, BATCH at a time, however they were read.
+
+    Args:
+        parts: the documents, in order.
+        progress: shows how much has been read; whoever takes the batches clears it.
+        reasons: counts what is put aside, by reason.
+        quiet: name nothing on standard error.
+        rejects: gets a line about each document that is put aside.
+    """
+    counted = 0
+    ready: list[Document] = []
+    for part in parts:
+        put_aside(part.refused, progress, reasons, quiet=quiet, rejects=rejects)
+        counted += len(part.documents)
+        ready += part.documents
+        full = len(ready) - len(ready) % BATCH
+        for start in range(0, full, BATCH):
+            yield ready[start : start + BATCH]
+        del ready[:full]
+        progress.update(part.position, counted)
+    if ready:
+        yield ready
+
+
+def put_aside(
+    refused: Iterable[Refused],
+    progress: Progress,
+    reasons: Counter[str],
+    *,
+    quiet: bool = False,
+    rejects: Output | None = None,
+) -> None:
+    """Count what was put aside, name the first few, write a line about each; arguments are those of `batches`."""
+    for one in refused:
+        reasons[one.reason] += 1
+        if reasons.total() <= SHOWN and not quiet:
+            progress.clear()
+            sys.stderr.write(f"{one.place}: put aside ({one.reason}): {one.message}\n")
+        if rejects is not None:
+            rejects.write([_reject_line(one)])
+
+
+def summary(reasons: Counter[str], hint: str = "") -> list[str]:
+    """The line that counts the rejected documents, followed by a hint; no line without rejects."""
+    if not reasons:
+        return []
+    shown = ", ".join(f"{reason} {count:,}" for reason, count in sorted(reasons.items()))
+    return [f"{reasons.total():,} put aside: {shown}{hint}"]
+
+
+def list_rejects(rejects: Output | None) -> str:
+    """The hint of a command that has the option --rejects, where it was not given."""
+    return "" if rejects else "; --rejects lists them"
+
+
+def _reject_line(refused: Refused) -> bytes:
+    where: dict[str, str | int] = {"file": refused.path, "line": refused.at}
+    if isinstance(refused.at, str):
+        where = {"file": refused.place}
+    return json.dumps(where | {"reason": refused.reason, "message": refused.message}).encode()

@@ -1,0 +1,173 @@
+"""Records as the commands take them, out of the files; what is wrong is named on standard error as it is met."""
+
+import os
+import sys
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Generic, NamedTuple, TypeVar
+
+from stream_lsh.cli.input.batches import SHOWN, list_rejects, put_aside, summary
+from stream_lsh.cli.options.common import add_time_unit
+from stream_lsh.cli.options.parser import Parser, whole
+from stream_lsh.cli.output.atomic_files import Output, exit_code
+from stream_lsh.cli.output.progress import Progress
+from stream_lsh.errors import ConfigError
+from stream_lsh.files.discover import Input
+from stream_lsh.files.lines import ByteLimit
+from stream_lsh.kinds.record.files import FORMATS, RecordPart, ascii_encoding, read_records
+from stream_lsh.kinds.record.rows import RecordNames
+from stream_lsh.records.model import Record
+from stream_lsh.records.profile import Profile
+from stream_lsh.wire.message import AUTO
+
+T = TypeVar("T")
+
+
+def add_record_input(parser: Parser, *, timed: bool = False) -> None:
+    """How files of records are read, and what is told of it; `timed` if their event times are read, too."""
+    group = parser.add_argument_group("input")
+    add = group.add_argument
+    add("--format", choices=FORMATS, help="format of the files (default: by their names)")
+    add("--id-column", metavar="NAME", help="field or column of the id (default: as the profile says)")
+    add("--source-column", metavar="NAME", help="field or column of the source (default: as the profile says)")
+    if timed:
+        add("--time-column", metavar="NAME", help="field or column of the time (default time)")
+        add_time_unit(add)
+    add_encoding(add)
+    add(
+        "--max-record-bytes",
+        type=whole(1),
+        default=524_288,
+        metavar="N",
+        help="larger records are put aside (default 524288)",
+    )
+    add("--strict", action="store_true", help="exit with 1 if a record was put aside")
+    add("--rejects", metavar="OUT", help="file for what was put aside: file, line, reason, message")
+    add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
+
+
+def add_encoding(add: Callable[..., object], what: str = "") -> None:
+    """The option of what text is written in; `add` adds an option."""
+    add(
+        "--encoding",
+        type=ascii_encoding,
+        default="utf-8",
+        metavar="NAME",
+        help=f"{what}of CSV, TSV and JSON lines, such as latin-1 (default utf-8)",
+    )
+
+
+def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
+    """Raise ConfigError where an output would replace what is read, or another one."""
+    wanted = [path for path in outputs if path is not None]
+    named = [path for path in wanted if os.path.isfile(path)]
+    given = [path for path in inputs if path is not None and os.path.exists(path)]
+    problems = [f"{path}: is an input, and would be replaced" for path in named if any(map(_same(path), given))]
+    twice = {path for path in wanted if wanted.count(path) > 1 and path != os.devnull}
+    problems += [f"{path}: two outputs cannot be one file" for path in sorted(twice)]
+    if problems:
+        raise ConfigError(problems)
+
+
+def _same(path: str) -> Callable[[str], bool]:
+    return lambda other: os.path.samefile(path, other)
+
+
+class Intake:
+    """The records of some files, batch after batch.
+
+    Args:
+        inputs: what to read.
+        options: those of `add_record_input`; with a `time_column` among them, even if it is None, times are read.
+        profile: says what the id and the source are called, unless an option does.
+        rejects: gets a line about each record that is put aside.
+
+    Attributes:
+        records: how many were read.
+        again: how many of them have the id of one before them.
+        reasons: how many were put aside, by reason.
+        progress: of the reading; whoever takes the batches clears it.
+    """
+
+    def __init__(
+        self, inputs: Sequence[Input], options: Namespace, profile: Profile, rejects: Output | None = None
+    ) -> None:
+        self.records = self.again = 0
+        self.reasons: Counter[str] = Counter()
+        self.progress = Progress(sum(one.size for one in inputs), shown=not options.quiet, what="records")
+        self._inputs, self._options, self._rejects = inputs, options, rejects
+        time_column = getattr(options, "time_column", None)
+        self._names = RecordNames.of(
+            profile,
+            options.id_column,
+            options.source_column,
+            time_column,
+            timed="time_column" in options,
+            time_unit=getattr(options, "time_unit", AUTO),
+        )
+        self._ids: set[str] = set()
+
+    def __iter__(self) -> Iterator[list[Record]]:
+        parts = read_records(
+            self._inputs,
+            self._names,
+            max_bytes=ByteLimit(self._options.max_record_bytes, "--max-record-bytes"),
+            encoding=self._options.encoding,
+        )
+        quiet = self._options.quiet
+        for part in parts:
+            put_aside(part.refused, self.progress, self.reasons, quiet=quiet, rejects=self._rejects)
+            self._tell_again(part)
+            self.records += len(part.records)
+            self.progress.update(part.position, self.records)
+            yield part.records
+
+    def _tell_again(self, part: RecordPart) -> None:
+        for record, line in zip(part.records, part.lines, strict=True):
+            if record.id not in self._ids:
+                self._ids.add(record.id)
+                continue
+            self.again += 1
+            if self.again <= SHOWN and not self._options.quiet:
+                self.progress.clear()
+                told = ascii(record.id)[:80]
+                sys.stderr.write(f"{part.path}:{line}: the id {told} comes again: it replaces the record before it\n")
+
+    @property
+    def failed(self) -> bool:
+        """Whether all records were rejected, or one with `--strict`."""
+        return exit_code(self.records, self.reasons.total(), strict=self._options.strict) != 0
+
+    def summary(self) -> list[str]:
+        """What there is to tell of the reading, beside how many records there were."""
+        again = f"{self.again:,} ids came again: the later record counts; --id-column names another column"
+        return [*([again] if self.again else []), *summary(self.reasons, list_rejects(self._rejects))]
+
+
+class Kept(NamedTuple, Generic[T]):
+    """Records that are held in memory: what was made of each, its source, and the place of each id."""
+
+    made: list[T]
+    sources: list[str]
+    rows: dict[str, int]
+
+
+def keep(batches: Iterator[list[Record]], make: Callable[[Record], T], most: int | None = None) -> Kept[T]:
+    """Records in the order in which their ids came first; of those with one id the last.
+
+    Args:
+        batches: the records.
+        make: what is kept of a record.
+        most: how many are taken; None: all.
+    """
+    kept: Kept[T] = Kept([], [], {})
+    for record in islice((record for batch in batches for record in batch), most):
+        row = kept.rows.setdefault(record.id, len(kept.rows))
+        if row == len(kept.made):
+            kept.made.append(make(record))
+            kept.sources.append(record.source)
+        else:
+            kept.made[row] = make(record)
+    return kept

@@ -1,0 +1,67 @@
+"""Sites that mirror each other, of the matches of files: put together at the end, for people or for programs."""
+
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Mapping
+
+from stream_lsh.cli.output.results import Answers
+from stream_lsh.cli.output.terminal import paragraphs, plain
+from stream_lsh.cli.output.time_format import moment
+from stream_lsh.ledger.changes import MatchChange
+from stream_lsh.ledger.sites.mirrors import PagePair, SiteMirrors, Sites, inside
+from stream_lsh.model import About
+from stream_lsh.wire.public import mirror_value
+
+
+def lines(answers: Answers, known: Mapping[str, tuple[int, About]], options: Namespace) -> Iterator[bytes]:
+    """For programs a line of JSON for each pair of sites, for people some lines, and one between two."""
+    found = mirrors_of(answers.matches(), known, options.threshold, options.min_share)
+    if options.json:
+        return (mirror_value(one, options.min_share) for one in found)
+    return paragraphs(map(as_text, found))
+
+
+def mirrors_of(
+    matches: Iterable[MatchChange], known: Mapping[str, tuple[int, About]], threshold: float, min_share: float
+) -> list[SiteMirrors]:
+    """Pairs of sites of which one has at least this share of its pages in the other one, the most alike first.
+
+    Args:
+        matches: pairs of pages that are known.
+        known: time and site, by id.
+        threshold: share of a page's shingles that must be in the other page.
+        min_share: of a site's pages.
+    """
+    sites, first = Sites(), dict[tuple[str, str], int]()
+    for _, about in known.values():
+        sites.add_pages(about.source, 1)
+    for match in matches:
+        pair = page_pair(match, known[match.left][1].source, known[match.right][1].source, threshold)
+        sites.add(pair)
+        both = pair.sites
+        seen = max(match.left_time_ms, match.right_time_ms)
+        first[both] = min(first.get(both, seen), seen)
+    found = [SiteMirrors(one, first[one.left, one.right]) for one in sites]
+    kept = [one for one in found if one.share >= min_share]
+    return sorted(kept, key=lambda one: (-one.share, -one.sites.left_mirrored - one.sites.right_mirrored, one))
+
+
+def page_pair(match: MatchChange, left_site: str, right_site: str, threshold: float) -> PagePair:
+    """Which page of a match is found in the other one: both, where the measure is the same for both."""
+    left = inside(match.shared, match.left_shingles, threshold)
+    right = inside(match.shared, match.right_shingles, threshold)
+    return PagePair(match.left, match.right, left_site, right_site, left, right)
+
+
+def as_text(mirrors: SiteMirrors) -> Iterator[str]:
+    """Some lines for people."""
+    one = mirrors.sites
+    left, right = plain(one.left), plain(one.right)
+    yield f"{left} ~ {right}"
+    yield f"  {_share(one.left_mirrored, one.left_pages)} pages of {left} are in {right}"
+    yield f"  {_share(one.right_mirrored, one.right_pages)} pages of {right} are in {left}"
+    if mirrors.first_ms:
+        yield f"  since {moment(mirrors.first_ms)}"
+
+
+def _share(mirrored: int, pages: int) -> str:
+    return f"{mirrored / max(pages, 1):6.1%}: {mirrored:,} of {pages:,}"

@@ -1,0 +1,153 @@
+"""Copied passages side by side, as a page: one file of HTML, without scripts, light or dark as its reader has it."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import NamedTuple
+
+from stream_lsh.applications.partial_copies import PartialCopy
+from stream_lsh.cli.output.terminal import CONTROLS
+from stream_lsh.text.copied import Copied
+
+_CONTEXT = 240
+"""Characters that are shown before and behind a passage."""
+_HUES = 6
+_HARMLESS = {code: shown for code, shown in CONTROLS.items() if chr(code) not in "\n\t"}
+
+_STYLE = """\
+:root { color-scheme: light dark; --line: #d1d9e0; --muted: #59636e; --ground: #ffffff; --text: #1f2328; }
+body { font: 15px/1.5 system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif; margin: 2rem auto;
+  max-width: 82rem; padding: 0 1rem; background: var(--ground); color: var(--text); }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 3rem; overflow-wrap: anywhere; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top;
+  overflow-wrap: anywhere; }
+td.number, th.number { text-align: right; white-space: nowrap; }
+.sides { display: grid; grid-template-columns: 1fr 1fr; gap: 1.5rem; }
+.sides h3 { font-size: .95rem; margin: 0; overflow-wrap: anywhere; }
+.text { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid var(--line); border-radius: 6px;
+  padding: .8rem; }
+.cut { color: var(--muted); }
+a.number { font-size: .75rem; font-weight: 600; text-decoration: none; color: inherit; padding-right: .25rem; }
+mark { color: inherit; border-radius: 3px; padding: .05rem 0; }
+mark:target { outline: 2px solid currentColor; }
+.h0 { background: #ffe8a3; } .h1 { background: #cfe5ff; } .h2 { background: #d5f0d0; } .h3 { background: #fbd9e5; }
+.h4 { background: #e5dcfb; } .h5 { background: #ffdcc2; }
+@media (prefers-color-scheme: dark) {
+  :root { --line: #2a313c; --muted: #9198a1; --ground: #0d1117; --text: #e6edf3; }
+  .h0 { background: #574500; } .h1 { background: #0d3a6b; } .h2 { background: #1c4a1e; } .h3 { background: #5e1f3a; }
+  .h4 { background: #3f2f6b; } .h5 { background: #653414; }
+}
+@media (max-width: 50rem) { .sides { grid-template-columns: 1fr; } }"""
+
+
+class Found(NamedTuple):
+    """A pair, both texts, and the passages that they share."""
+
+    pair: PartialCopy
+    left: str
+    right: str
+    passages: Sequence[Copied]
+
+
+class _Mark(NamedTuple):
+    """A passage as it lies in one text, and its number."""
+
+    start: int
+    end: int
+    number: int
+
+
+def page(found: Sequence[Found], count: int, *, full: bool) -> Iterator[bytes]:
+    """The lines of the page.
+
+    Args:
+        found: the pairs to show, in this order.
+        count: how many pairs there are.
+        full: leave nothing out between passages.
+    """
+    for part in _parts(found, count, full=full):
+        yield part.encode("utf-8", "replace")
+
+
+def _parts(found: Sequence[Found], count: int, *, full: bool) -> Iterator[str]:
+    title = f"{count:,} pair{'s' * (count != 1)} of texts with passages in common"
+    yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f"<title>{title}</title>\n<style>\n{_STYLE}\n</style>\n</head>\n<body>\n<h1>{title}</h1>"
+    if len(found) < count:
+        yield f"<p>Shown are the {len(found):,} with the greatest shares.</p>"
+    if found:
+        yield from _table(found)
+    for number, one in enumerate(found, 1):
+        yield from _section(number, one, full=full)
+    yield "</body>\n</html>"
+
+
+def _table(found: Sequence[Found]) -> Iterator[str]:
+    yield '<table>\n<tr><th class="number">#</th><th class="number">share</th><th>of</th><th class="number">share</th>'
+    yield '<th>of</th><th class="number">passages</th></tr>'
+    for number, (pair, _, _, passages) in enumerate(found, 1):
+        yield (
+            f'<tr><td class="number"><a href="#pair{number}">{number}</a></td>'
+            f'<td class="number">{pair.left_share:.0%}</td><td>{_shown(pair.left)}</td>'
+            f'<td class="number">{pair.right_share:.0%}</td><td>{_shown(pair.right)}</td>'
+            f'<td class="number">{len(passages):,}</td></tr>'
+        )
+    yield "</table>"
+
+
+def _section(number: int, found: Found, *, full: bool) -> Iterator[str]:
+    pair = found.pair
+    yield f'<h2 id="pair{number}">{number}. {_shown(pair.left)} and {_shown(pair.right)}</h2>'
+    yield f"<p>{pair.shared:,} shingles are in both and in few other texts.</p>"
+    sides = (
+        (("l", "r"), pair.left, pair.left_share, pair.left_shingles, found.left, 0),
+        (("r", "l"), pair.right, pair.right_share, pair.right_shingles, found.right, 2),
+    )
+    yield '<div class="sides">'
+    for letters, id, share, shingles, text, at in sides:
+        marks = [_Mark(one[at], one[at + 1], place) for place, one in enumerate(found.passages, 1)]
+        yield f"<div><h3>{_shown(id)}: {share:.0%} of {shingles:,}</h3>"
+        yield f'<div class="text">{"".join(_marked(text, marks, number, letters, full=full))}</div></div>'
+    yield "</div>"
+
+
+def _marked(text: str, marks: Sequence[_Mark], pair: int, sides: tuple[str, str], *, full: bool) -> Iterator[str]:
+    """A text with its passages marked, each a link to where it lies in the other text.
+
+    Args:
+        text: of one side.
+        marks: its passages.
+        pair: the number of the pair, for names of places.
+        sides: letters of this side and of the other one, for the same.
+        full: leave nothing out.
+    """
+    side, other = sides
+    at = 0
+    for begin, end, number in sorted(marks):
+        start = max(begin, at)  # passages may overlap where a part of one lies in another one
+        if start >= end:
+            continue
+        yield _between(text[at:start], first=not at, full=full)
+        yield (
+            f'<mark id="{side}{pair}-{number}" class="h{number % _HUES}">'
+            f'<a class="number" href="#{other}{pair}-{number}">{number}</a>{_shown(text[start:end])}</mark>'
+        )
+        at = end
+    yield _between(text[at:], first=not at, last=True, full=full)
+
+
+def _between(text: str, *, first: bool, full: bool, last: bool = False) -> str:
+    """What no passage is in, shortened."""
+    head, tail = 0 if first else _CONTEXT, 0 if last else _CONTEXT
+    if first and last:
+        head = _CONTEXT
+    left_out = len(text) - head - tail
+    if full or left_out <= _CONTEXT:
+        return _shown(text)
+    cut = f'<span class="cut"> [… {left_out:,} characters …] </span>'
+    return f"{_shown(text[:head])}{cut}{_shown(text[len(text) - tail :])}"
+
+
+def _shown(text: str) -> str:
+    return escape(text.replace("\r\n", "\n").translate(_HARMLESS))

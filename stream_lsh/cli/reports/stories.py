@@ -1,0 +1,92 @@
+"""Stories of files: put together when all documents have been read, and shown to people or to programs."""
+
+import json
+import os
+import shutil
+import sys
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from stream_lsh.cli.output.results import Answers
+from stream_lsh.cli.output.terminal import clipped, paragraphs, plain
+from stream_lsh.cli.output.time_format import apart, moment
+from stream_lsh.ledger.clusters.ids import Cluster as Slots
+from stream_lsh.ledger.clusters.stories import story
+from stream_lsh.ledger.graph.nodes import Nodes
+from stream_lsh.model import About, Cluster, Story
+
+_NAMED = 5
+"""Documents and outlets that people are told of one by one."""
+
+
+def lines(answers: Answers, known: Mapping[str, tuple[int, About]], options: Namespace) -> Iterator[bytes]:
+    """For programs a line each, for people some, and one between two."""
+    stories = stories_of(answers.clusters(), known)
+    if options.json:
+        return map(as_json, stories)
+    width = shutil.get_terminal_size().columns if os.isatty(1) else sys.maxsize
+    return paragraphs(as_text(one, width) for one in stories)
+
+
+def stories_of(clusters: Iterable[Cluster], known: Mapping[str, tuple[int, About]]) -> list[Story]:
+    """What clusters tell, the largest first.
+
+    Args:
+        clusters: of documents that are known.
+        known: time and what stories tell, by id.
+    """
+    found = []
+    for cluster in clusters:
+        nodes = Nodes()
+        oldest_first = sorted(cluster.members, key=lambda id: (known[id][0], id))
+        slots = [nodes.add(id, 0, known[id][0], 0, known[id][1]) for id in oldest_first]
+        found.append(story(Slots(cluster.id, 0, slots), nodes))
+    return sorted(found, key=lambda one: (-len(one.members), -one.last_time_ms, one.id))
+
+
+def as_json(story: Story) -> bytes:
+    """One line, with the names that a message of `clusters` has; all members."""
+    value = {
+        "cluster": story.id,
+        "headline": story.headline,
+        "size": len(story.members),
+        "representative": story.representative,
+        "sources": [
+            {"source": one.source, "first_time": one.first_time_ms, "documents": one.documents} for one in story.sources
+        ],
+        "source_count": story.source_count,
+        "first": {"id": story.first.id, "source": story.first.source, "time": story.first.time_ms},
+        "first_time": story.first.time_ms,
+        "last_time": story.last_time_ms,
+        "members": story.members,
+    }
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return json.dumps(value, separators=(",", ":")).encode()
+
+
+def as_text(story: Story, width: int) -> Iterator[str]:
+    """Some lines for people."""
+    yield clipped(plain(story.headline or story.representative), width)
+    yield clipped(f"  {len(story.members):,} documents: {_named(story.members, len(story.members))}", width)
+    if story.sources:
+        first_ms = story.first.time_ms
+        told = [f"{one.source} {_after(one.first_time_ms - first_ms)}".rstrip() for one in story.sources]
+        yield clipped(
+            f"  {story.source_count:,} outlet{'s' * (story.source_count != 1)}: {_named(told, story.source_count)}",
+            width,
+        )
+    if story.last_time_ms:
+        yield f"  from {moment(story.first.time_ms)} to {moment(story.last_time_ms)}"
+
+
+def _named(names: Iterable[str], count: int) -> str:
+    shown = [plain(name) for name, _ in zip(names, range(_NAMED), strict=False)]
+    return ", ".join(shown) + (f" and {count - len(shown):,} more" if count > len(shown) else "")
+
+
+def _after(ms: int) -> str:
+    return f"+{apart(ms)}" if ms else ""

@@ -1,0 +1,103 @@
+"""What a profile has learned, as a table for people and as JSON for programs."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from stream_lsh.cli.output.terminal import plain
+from stream_lsh.records.compare.catalog import comparator
+from stream_lsh.records.profile import Comparison, Profile
+from stream_lsh.records.score import bits_of
+from stream_lsh.records.train.expectation import BEFORE
+from stream_lsh.records.train.learning import Training
+
+
+def table(profile: Profile, training: Training | None = None) -> Iterator[str]:
+    """A line for each level of each comparison: m, u and their bits; nothing of a profile that has not learned.
+
+    Args:
+        profile: what is shown.
+        training: where it comes from; then comparisons for which there were no values are left out.
+    """
+    some = training.others if training else [1.0] * len(profile.comparisons)
+    comparisons = [one for one, others in zip(profile.comparisons, some, strict=True) if others >= 1]
+    if not profile.learned or not comparisons:
+        return
+    names = [f"{plain(one.field)} ({one.comparator})" for one in comparisons]
+    width = max(map(len, names))
+    level_width = max(len(level) for one in comparisons for level in _levels(one))
+    yield f"{'comparison':<{width}}  {'level':<{level_width}}  {'m':>8}  {'u':>8}    bits"
+    for name, one in zip(names, comparisons, strict=True):
+        shown = name
+        for level, m, u, bits in zip(_levels(one), one.m, one.u, bits_of(one.m, one.u), strict=True):
+            yield f"{shown:<{width}}  {level:<{level_width}}  {_share(m):>8}  {_share(u):>8}  {bits:+6.2f}"
+            shown = ""
+
+
+def _levels(one: Comparison) -> tuple[str, ...]:
+    return comparator(one.comparator, one.levels).levels
+
+
+def _share(value: float) -> str:
+    return f"{value:.4f}" if value >= 0.001 else f"{value:.2e}"
+
+
+def totals(training: Training) -> Iterator[str]:
+    """The prior, and from how much it was learned."""
+    prior = training.profile.prior or 0.0
+    matches = prior * training.comparable
+    yield f"prior {prior:.3g}: some {matches:,.0f} matches among {training.comparable:,} pairs of records"
+    how = f"{training.rounds} iterations over" if training.rounds else "counted among"
+    what = "pairs of blocking rules" if training.rounds else "labelled pairs"
+    yield f"m {how} {training.blocked:,} {what}, u from {training.random:,} pairs at random"
+
+
+def warnings(training: Training, *, labelled: bool = False) -> list[str]:
+    """What makes doubtful what was learned."""
+    found = []
+    if training.at_limit:
+        found.append(f"ended after {training.rounds} iterations without coming to rest: m may still move")
+    if (training.profile.prior or 0.0) * training.comparable < 0.5:
+        found.append("no two of these records are expected to match: are there duplicates, do the blocking rules fit?")
+    pairs = "labelled pairs" if labelled else "expected matches"
+    doubts: dict[str, list[str]] = {}
+    for one, matches, others in zip(training.profile.comparisons, training.matches, training.others, strict=True):
+        if others < 1:
+            doubt = "learned nothing, no two records have a value: the weights mean nothing"
+        elif matches < 1:
+            doubt = f"learned nothing for m, none of the {pairs} has a value on both sides"
+        elif matches < BEFORE:
+            doubt = f"learned m from fewer than {BEFORE:.0f} {pairs}"
+        elif one.m[0] <= one.u[0]:
+            doubt = "equal values say nothing for a match: is it something that tells records apart?"
+        else:
+            continue
+        doubts.setdefault(doubt, []).append(plain(one.field))
+    return found + [f"{', '.join(fields)}: {doubt}" for doubt, fields in doubts.items()]
+
+
+def as_json(training: Training) -> bytes:
+    """All of it as one object."""
+    profile = training.profile
+    comparisons: list[dict[str, Any]] = [
+        {
+            "field": one.field,
+            "comparator": one.comparator,
+            "levels": [
+                {"level": level, "m": m, "u": u, "bits": bits}
+                for level, m, u, bits in zip(_levels(one), one.m, one.u, bits_of(one.m, one.u), strict=True)
+            ],
+            "matches": matches,
+            "others": others,
+        }
+        for one, matches, others in zip(profile.comparisons, training.matches, training.others, strict=True)
+    ]
+    value = {
+        "profile": profile.name,
+        "prior": profile.prior,
+        "pairs": {"random": training.random, "blocked": training.blocked, "comparable": training.comparable},
+        "iterations": training.rounds,
+        "comparisons": comparisons,
+        "warnings": warnings(training, labelled=not training.rounds),
+    }
+    return json.dumps(value, ensure_ascii=False).encode()

@@ -1,0 +1,284 @@
+"""What was tuned: the choice, why it is the choice, what it costs, what else there is; as lines and as JSON."""
+
+import json
+import textwrap
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from stream_lsh.arrays import U32
+from stream_lsh.cli.output.terminal import Screen
+from stream_lsh.cli.reports.scurve import drawn, has_braille
+from stream_lsh.kinds.shingled.scheme import TextScheme
+from stream_lsh.lsh.sample import sampled_candidates
+from stream_lsh.lsh.solver import SLACK, Banding, alternatives, bands_needed
+from stream_lsh.lsh.spread import Agreements
+from stream_lsh.measure.containment import Containment
+
+_NEAR = 3
+"""Rows of the table above the choice and below it."""
+_POSTING_BYTES = 20
+"""A row of the index, and its part of what leads into it."""
+_WIDEST = 100
+_MANY = 20.0
+"""Candidates for nothing, for each document, from which on there is something to be said about them."""
+
+
+class Corpus(NamedTuple):
+    """What is known of documents.
+
+    Attributes:
+        seen: how similar the pairs of the sample are.
+        signatures: of the sample.
+        documents: that there are, or will be.
+        whole: all of them are in the sample.
+    """
+
+    seen: Agreements
+    signatures: U32
+    documents: int
+    whole: bool
+
+
+class Tuned(NamedTuple):
+    """A choice.
+
+    Attributes:
+        options: what was asked for.
+        chosen: bands and rows.
+        others: what there is to choose from, and what just misses the recall; by rows.
+        scheme: of a pipeline with these settings.
+        corpus: None where there are no documents.
+    """
+
+    options: Namespace
+    chosen: Banding
+    others: Sequence[Banding]
+    scheme: TextScheme
+    corpus: Corpus | None
+
+    @property
+    def signature_bytes(self) -> int:
+        """Of a signature."""
+        return 4 * self.scheme.slots
+
+    @property
+    def index_bytes(self) -> int:
+        """Of the postings of a document: one a band, one of its digest."""
+        return _POSTING_BYTES * (self.chosen.bands + 1)
+
+    def candidates(self, banding: Banding) -> tuple[float, float] | None:
+        """Of a document, in mean: for nothing, and matches; None where there are no documents."""
+        return None if self.corpus is None else banding.candidates_per_document(self.corpus.documents)
+
+    def with_these_functions(self) -> float | None:
+        """Candidates of a document with the hash functions that a pipeline has unless its seed is changed."""
+        if self.corpus is None:
+            return None
+        sampled = len(self.corpus.signatures)
+        pairs = float(sampled_candidates(self.corpus.signatures, self.chosen.bands, self.chosen.rows).sum())
+        return pairs / sampled * (self.corpus.documents - 1) / (sampled - 1)
+
+    def toml(self) -> dict[str, str | int | float]:
+        """The keys of `[[pipeline]]` that lead to this choice."""
+        options, settings = self.options, dict[str, str | int | float]()
+        settings |= {"shingles": options.shingles, "threshold": options.threshold}
+        if options.measure != "jaccard":
+            settings |= self.scheme.measure.settings
+        # What is not reached cannot be asked for.
+        reached = int(self.chosen.probability_at_threshold * 1000) / 1000
+        recall = options.recall if options.weights is None else max(0.001, min(0.999, reached))
+        return settings | {
+            "recall": recall, "slots": self.scheme.slots, "bands": self.chosen.bands, "rows": self.chosen.rows,
+        }  # fmt: skip
+
+
+def as_json(tuned: Tuned) -> str:
+    """One line."""
+    options, corpus = tuned.options, tuned.corpus
+    measure = tuned.scheme.measure
+    value = {
+        "threshold": options.threshold,
+        "measure": measure.name,
+        "size_ratio": measure.size_ratio if isinstance(measure, Containment) else None,
+        "jaccard": tuned.chosen.threshold,
+        "recall": options.recall,
+        "weights": options.weights,
+        "slots": tuned.scheme.slots,
+        "chosen": _json_banding(tuned, tuned.chosen),
+        "alternatives": [_json_banding(tuned, one) for one in tuned.others],
+        "corpus": None
+        if corpus is None
+        else {
+            "documents": corpus.documents,
+            "sampled": corpus.seen.documents,
+            "matches_per_document": _matches(tuned),
+            "candidates_per_document_of_seed_1": tuned.with_these_functions(),
+        },
+        "memory": {"signature_bytes": tuned.signature_bytes, "index_bytes": tuned.index_bytes},
+        "pipeline": tuned.toml(),
+    }
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _json_banding(tuned: Tuned, one: Banding) -> dict[str, Any]:
+    counts = tuned.candidates(one)
+    return {
+        "bands": one.bands,
+        "rows": one.rows,
+        "slots_used": one.slots_used,
+        "recall": one.probability_at_threshold,
+        "mean_recall": one.mean_recall if tuned.corpus is not None else None,
+        "feasible": _feasible(tuned, one),
+        "half_point": one.half_point,
+        "false_negative_area": one.false_negative_area,
+        "false_positive_area": one.false_positive_area,
+        "false_candidates": None if counts is None else counts[0],
+        "true_candidates": None if counts is None else counts[1],
+    }
+
+
+def as_text(tuned: Tuned, screen: Screen) -> Iterator[str]:
+    """Lines for people."""
+    width = min(screen.width, _WIDEST)
+    parts = (
+        _choice(tuned),
+        drawn(tuned.chosen, width, braille=has_braille()),
+        _table(tuned, screen),
+        _costs(tuned),
+        _advice(tuned),
+    )
+    for part in parts[:1]:
+        yield from _wrapped(part, width)
+    for part in parts[1:3]:
+        yield ""
+        yield from part
+    for part in parts[3:]:
+        yield ""
+        yield from _wrapped(part, width)
+    yield ""
+    yield "For a pipeline:"
+    yield from (f"  {key} = {json.dumps(value)}" for key, value in tuned.toml().items())
+
+
+def _wrapped(paragraphs: Iterator[str], width: int) -> Iterator[str]:
+    for paragraph in paragraphs:
+        yield from textwrap.wrap(paragraph, width, break_on_hyphens=False)
+
+
+def _choice(tuned: Tuned) -> Iterator[str]:
+    chosen, options = tuned.chosen, tuned.options
+    yield (
+        f"{chosen.bands} bands of {chosen.rows} rows: {chosen.slots_used} of {tuned.scheme.slots} slots; a pair of "
+        f"similarity {chosen.threshold:.4g} is found with probability {chosen.probability_at_threshold:.4f}, half of "
+        f"those of {chosen.half_point:.2f} are."
+    )
+    if tuned.scheme.measure.name != "jaccard":
+        yield (
+            f"Bands see Jaccard similarity: a {tuned.scheme.measure.name} of {options.threshold:.4g} is one of "
+            f"{chosen.threshold:.4g} or more, at this size ratio."
+        )
+    if tuned.corpus is not None and chosen.mean_recall is not None:
+        yield f"Over the matches among the documents, the recall is {chosen.mean_recall:.4f}."
+    if options.weights is not None:
+        missed, useless = options.weights
+        yield (
+            f"Why: the weighted areas, {missed:g} times what is missed and {useless:g} times what is compared for "
+            "nothing, are smallest.  No recall is promised."
+        )
+        return
+    yield f"Why: of those that reach a recall of {options.recall:g} it makes the fewest candidates for nothing."
+    needed = bands_needed(chosen.threshold, chosen.rows + 1, options.recall) * (chosen.rows + 1)
+    if needed > tuned.scheme.slots:
+        yield f"Another row would need {needed:,} slots."
+
+
+def _table(tuned: Tuned, screen: Screen) -> Iterator[str]:
+    """The choice between its neighbours."""
+    head = ["", "bands", "rows", "slots", "recall", "half at", "missed", "for nothing"]
+    if tuned.corpus is not None:
+        head += ["candidates", "matches"]
+    near = {one.rows: one for one in tuned.others if abs(one.rows - tuned.chosen.rows) <= _NEAR}
+    near[tuned.chosen.rows] = tuned.chosen
+    rows = [head, *(_row(tuned, near[rows]) for rows in sorted(near))]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+    for number, row in enumerate(rows):
+        line = "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+        one = near[int(row[2])] if number else tuned.chosen
+        dim = number == 0 or not (_feasible(tuned, one) or one is tuned.chosen)
+        yield screen.coloured(line, "dim" if dim else "new" if one is tuned.chosen else "")
+    yield "missed, for nothing: areas above and below the curve."
+    if tuned.corpus is not None:
+        yield "candidates, matches: of each document, in mean; the former are compared for nothing."
+    if any(not _feasible(tuned, one) for one in near.values()):
+        yield f"-: misses the recall of {tuned.options.recall:g}."
+
+
+def _row(tuned: Tuned, one: Banding) -> list[str]:
+    mark = ">" if one is tuned.chosen else "" if _feasible(tuned, one) else "-"
+    cells = [mark, str(one.bands), str(one.rows), str(one.slots_used), f"{one.probability_at_threshold:.4f}"]
+    cells += [f"{one.half_point:.2f}", f"{one.false_negative_area:.4f}", f"{one.false_positive_area:.3f}"]
+    return cells + [_count(count) for count in tuned.candidates(one) or ()]
+
+
+def _feasible(tuned: Tuned, one: Banding) -> bool:
+    asked: float = tuned.options.recall
+    return one.probability_at_threshold >= asked - SLACK - 1e-12
+
+
+def _matches(tuned: Tuned) -> float:
+    assert tuned.corpus is not None  # noqa: S101 - whoever asks has documents
+    return tuned.chosen.matches * (tuned.corpus.documents - 1) / 2
+
+
+def _costs(tuned: Tuned) -> Iterator[str]:
+    corpus, chosen = tuned.corpus, tuned.chosen
+    if corpus is not None:
+        false, true = chosen.candidates_per_document(corpus.documents)
+        whose = "all" if corpus.whole and corpus.seen.documents == corpus.documents else "a sample"
+        some = "Some " if not corpus.whole and tuned.options.documents is None else ""
+        yield (
+            f"{some}{corpus.documents:,} documents, of which {corpus.seen.documents:,} were looked at ({whose}): each "
+            f"has {_count(false + true)} candidates, {_count(true)} of them matches; caps are not counted in."
+        )
+        yield (
+            f"That is the mean over hash functions; those of `seed = 1` make it {_count(tuned.with_these_functions())}."
+        )
+    each = tuned.signature_bytes + tuned.index_bytes
+    yield (
+        f"Memory: some {each:,} bytes a document beside its text, {each / 1000:.2g} GB a million: "
+        f"{tuned.signature_bytes:,} of signature, {chosen.bands + 1} postings of {_POSTING_BYTES}."
+    )
+
+
+def _advice(tuned: Tuned) -> Iterator[str]:
+    counts, options, corpus = tuned.candidates(tuned.chosen), tuned.options, tuned.corpus
+    if corpus is None or counts is None:
+        yield "What that means for your documents: `stream-lsh tune FILE...` estimates the candidates of each."
+        return
+    if counts[0] < _MANY:
+        yield "Few are compared for nothing: there is nothing to be gained."
+        return
+    yield "If that is too many:"
+    least = tuned.chosen.threshold
+    for name, threshold, recall in (
+        ("a threshold higher by 0.1", min(least + 0.1, 0.99), options.recall),
+        ("a recall of 0.95", least, 0.95),
+    ):
+        if recall <= options.recall and threshold >= least:
+            found = alternatives(threshold, recall, tuned.scheme.slots, histogram=corpus.seen)
+            best = min((one.candidates_per_document(corpus.documents)[0] for one in found), default=counts[0])
+            if best < counts[0]:
+                yield f"- {name} leaves {_count(best)} of {_count(counts[0])} for nothing;"
+    yield (
+        "- shingles decide how similar texts are that have nothing in common: longer ones (`word:4`), or `stopword:en` "
+        "where pages share menus;"
+    )
+    yield "- `max_candidates` caps them, those that share most bands first; what it leaves out is counted."
+
+
+def _count(count: float | None) -> str:
+    """A mean for people."""
+    if count is None:
+        return ""
+    return f"{count:,.0f}" if count >= 100 else f"{count:.1f}" if count >= 1 else f"{count:.2g}"

@@ -1,0 +1,244 @@
+"""Why two records match, or do not, in lines with bars, and as JSON; the picture is in `waterfall_picture`."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from stream_lsh.cli.output.terminal import Screen, clipped, columns, padded, plain
+from stream_lsh.records.explained import PairEvidence, Step
+from stream_lsh.records.model import SEVERAL
+
+_HALF = 8
+"""Columns that a bar has on each side of the centre."""
+_LONGEST_FIELD = 20
+_MOST_BLOCKS = 4
+_BETWEEN = "  "
+
+
+class Pair(NamedTuple):
+    """Two records by their ids, and what is known of them."""
+
+    ids: tuple[str, str]
+    evidence: PairEvidence
+
+
+def as_text(pair: Pair, screen: Screen, *, full: bool) -> Iterator[str]:
+    """Lines for people."""
+    evidence = pair.evidence
+    yield f"{title(pair)}."
+    yield f"{sentence(found(evidence, most=None if full else _MOST_BLOCKS))}."
+    yield ""
+    yield from _table(evidence, screen, full=full)
+    yield ""
+    yield f"{sentence(thresholds(evidence))}."
+    nothing = without_values(evidence)
+    if nothing:
+        yield f"No value in either record: {', '.join(nothing)}."
+    if full:
+        yield from _blocks(evidence)
+
+
+def as_json(pair: Pair) -> str:
+    """One line of JSON, with everything."""
+    evidence = pair.evidence
+    value = {
+        "records": list(pair.ids),
+        "verdict": evidence.verdict,
+        "compared": evidence.compared,
+        "linkable": evidence.linkable,
+        "learned": evidence.learned,
+        "prior": evidence.prior,
+        "total": evidence.total,
+        "probability": evidence.probability,
+        "match": evidence.match,
+        "review": evidence.review,
+        "steps": [_json_step(step) for step in evidence.steps],
+        "blocks": [{"name": one.name, "shared": one.shared, "keys": one.keys} for one in evidence.blocks],
+    }
+    line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        line.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return json.dumps(value, separators=(",", ":"))
+    return line
+
+
+def _json_step(step: Step) -> dict[str, Any]:
+    return {
+        "field": step.field,
+        "comparator": step.comparator,
+        "level": None if step.missing else step.level,
+        "values": [value.split(SEVERAL) if value else [] for value in step.values],
+        "given": list(step.given),
+        "adds": step.adds,
+        "most": step.most,
+        "frequency": None if step.frequency is None else step.frequency._asdict(),
+    }
+
+
+# -- words
+
+
+def title(pair: Pair) -> str:
+    """Who they are, and what the score says of them."""
+    one, other = (plain(id) for id in pair.ids)
+    return f"{one} and {other}: {pair.evidence.verdict}, {said(pair.evidence)}"
+
+
+def said(evidence: PairEvidence) -> str:
+    """The total in words."""
+    if not evidence.learned:
+        return f"a weighted mean of {evidence.total:.3f}, as nothing was learned"
+    return f"{evidence.total:+.2f} bits, a probability of {_probability(evidence.probability)}"
+
+
+def found(evidence: PairEvidence, most: int | None = None) -> str:
+    """What brings the two together, or that nothing does; at most so many blocks by name."""
+    shared, every = evidence.shared, len(evidence.blocks)
+    if not evidence.linkable:
+        return "they are of one source, and the profile links different ones only: they are never compared"
+    if not shared:
+        return f"none of {every} blocks brings them together: they are never compared, whatever their score"
+    named = [plain(name) for name in shared[:most]]
+    more = [] if most is None or len(shared) <= most else [f"{len(shared) - most} more"]
+    return f"brought together by {len(shared)} of {every} blocks: {', '.join([*named, *more])}"
+
+
+def thresholds(evidence: PairEvidence) -> str:
+    """From where on a pair is a match, or to be looked at."""
+    told = []
+    for name, probability in (("match", evidence.match), ("review", evidence.review)):
+        bits = f" ({evidence.threshold(probability):+.2f} bits)" if evidence.learned else ""
+        told.append(f"{name} from {probability:g}{bits}")
+    return ", ".join(told)
+
+
+def sentence(words: str) -> str:
+    """The words with a capital in front."""
+    return words[:1].upper() + words[1:]
+
+
+def without_values(evidence: PairEvidence) -> list[str]:
+    """The fields for which neither record has a value: there is nothing more to say of them."""
+    return [step.field for step in evidence.steps if not any(step.values)]
+
+
+def level(step: Step) -> str:
+    """How alike the two values are."""
+    return step.level or "no value"
+
+
+def rarity(step: Step) -> str:
+    """What the frequency of a value that both have adds, where it adds anything."""
+    if step.frequency is None or abs(step.frequency.adds) < 0.05:
+        return ""
+    return f"{'rare' if step.frequency.adds > 0 else 'frequent'} {step.frequency.adds:+.1f}"
+
+
+def shown(value: str) -> str:
+    """A value on one line: several of them with a stroke between, "-" for none."""
+    return plain(value.replace(SEVERAL, " / ")) or "-"
+
+
+def amount(evidence: PairEvidence, adds: float) -> str:
+    """What a step adds, as a number."""
+    return f"{adds:+.2f}" if evidence.learned else f"{adds:.3f}"
+
+
+def as_given(step: Step) -> tuple[str, str]:
+    """Both values as they came, "" where that is how they were compared, or where nobody told."""
+    one, other = (
+        ""
+        if given is None or given == value
+        else plain(" / ".join(map(str, given)) if isinstance(given, list) else str(given))
+        for given, value in zip(step.given, step.values, strict=True)
+    )
+    return one, other
+
+
+def _probability(value: float) -> str:
+    return f"{value:.4f}" if 0.0001 <= value < 0.99995 else "less than 0.0001" if value < 0.5 else "more than 0.9999"
+
+
+# -- the table
+
+
+def bar(adds: float, longest: float, half: int = _HALF) -> str:
+    """A bar to the right for what is above 0, to the left for what is below, from a line in the centre.
+
+    Args:
+        adds: its length.
+        longest: the length that fills a side.
+        half: columns of a side.
+
+    Example:
+        >>> bar(2, 4, half=4), bar(-3, 4, half=4), bar(0.6, 4, half=4), bar(0, 4, half=4)
+        ('    │██  ', ' ███│    ', '    │▌   ', '    │    ')
+    """
+    halves = round(2 * half * min(1.0, abs(adds) / longest)) if longest else 0
+    whole, odd = divmod(halves, 2)
+    if adds < 0:
+        return f"{'▐' * odd + '█' * whole:>{half}}│{'':{half}}"
+    return f"{'':{half}}│{'█' * whole + '▌' * odd:<{half}}"
+
+
+class _Row(NamedTuple):
+    field: str
+    adds: float
+    number: str
+    level: str = ""
+    values: tuple[str, str] = ("", "")
+
+
+def _table(evidence: PairEvidence, screen: Screen, *, full: bool) -> Iterator[str]:
+    rows = [_Row("prior", evidence.prior, amount(evidence, evidence.prior))] if evidence.learned else []
+    for step in evidence.steps:
+        if any(step.values):
+            values = shown(step.values[0]), shown(step.values[1])
+            of = "" if evidence.learned else f" of {amount(evidence, step.most)}"
+            number = "" if step.missing else amount(evidence, step.adds) + of
+            words = ", ".join(filter(None, (level(step), rarity(step))))
+            rows.append(_Row(step.field, step.adds, number, words, values))
+            if full and any(as_given(step)):
+                rows.append(_Row("", 0.0, "", "as given", as_given(step)))
+    rows.append(_Row("total", 0.0, amount(evidence, evidence.total)))
+    longest = max(abs(row.adds) for row in rows)
+    widths = _widths(rows, screen, full=full)
+    yield from (_line(row, bar(row.adds, longest), widths, screen) for row in rows)
+
+
+def _widths(rows: Sequence[_Row], screen: Screen, *, full: bool) -> tuple[int, int, int, int]:
+    """Columns of field, number, level and values: what they need, values of that only what is left."""
+    field = max(columns(row.field) for row in rows)
+    field = field if full else min(field, _LONGEST_FIELD)
+    number = max(len(row.number) for row in rows)
+    words = max(columns(row.level) for row in rows)
+    value = max(columns(value) for row in rows for value in row.values)
+    if not full:
+        left = screen.width - field - number - len(bar(0, 0)) - words - 5 * len(_BETWEEN)
+        value = min(value, max(left // 2, 8))
+    return field, number, words, value
+
+
+def _line(row: _Row, drawn: str, widths: tuple[int, int, int, int], screen: Screen) -> str:
+    field, number, words, value = widths
+    drawn = drawn if row.field not in ("", "total") else " " * len(drawn)
+    colour = "new" if row.adds > 0 else "gone" if row.adds < 0 else ""
+    parts = [
+        padded(row.field, field),
+        f"{row.number:>{number}}",
+        screen.coloured(drawn, colour),
+        padded(row.level, words),
+        padded(row.values[0], value),
+        clipped(row.values[1], value),
+    ]
+    line = _BETWEEN.join(parts).rstrip()
+    return screen.coloured(line, "dim") if row.level in ("no value", "as given") else line
+
+
+def _blocks(evidence: PairEvidence) -> Iterator[str]:
+    """All blocks, one a line."""
+    yield ""
+    for one in evidence.blocks:
+        why = "shared" if one.shared else "no value" if not all(one.keys) else "differs"
+        yield f"{why:<8}{_BETWEEN}{plain(one.name)}"

@@ -1,0 +1,1 @@
+"""The runs of the commands, once their libraries are loaded."""

@@ -1,0 +1,209 @@
+"""What `dedup` does once its libraries are loaded: documents in, answers out."""
+
+import json
+import sys
+from argparse import Namespace
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import NamedTuple
+
+from msgspec.json import encode
+
+from stream_lsh.cli.input.batches import batches, list_rejects, summary
+from stream_lsh.cli.output.atomic_files import Outputs
+from stream_lsh.cli.output.progress import Progress
+from stream_lsh.cli.output.results import Answers
+from stream_lsh.cli.runs.signer_pool import Signers
+from stream_lsh.errors import ConfigError
+from stream_lsh.files.chunks import Part
+from stream_lsh.files.discover import Input
+from stream_lsh.kinds.shingled.methods import most_candidates, text_scheme, unfit
+from stream_lsh.kinds.shingled.schemes import ShingleScheme
+from stream_lsh.ledger.clusters.guards.choice import Guards
+from stream_lsh.measure.catalog import Measure, measure_of
+from stream_lsh.model import About, Cluster, Document
+from stream_lsh.pipeline.local import Limits, LocalPipeline
+from stream_lsh.wire.public import match_messages
+
+PIPELINE = "dedup"
+"""What a match line has as its pipeline."""
+
+_PENDING = 32
+
+
+def scheme_of(options: Namespace) -> ShingleScheme:
+    """The scheme that the options ask for; raises ConfigError where they do not fit each other."""
+    measure = measure_for(options)
+    problems = unfit(options.method, options.recall, options.max_candidates)
+    told = [f"--{name.replace('_', '-')}: {problem}" for name, problem in problems]
+    if told:
+        raise ConfigError(told)
+    return text_scheme(
+        options.method,
+        options.threshold,
+        options.shingles,
+        recall=options.recall,
+        measure=measure,
+        min_characters=options.min_characters,
+    )
+
+
+def measure_for(options: Namespace) -> Measure:
+    """The measure that the options ask for; raises ConfigError where they do not fit each other."""
+    try:
+        return measure_of(options.measure, options.size_ratio)
+    except ConfigError as error:
+        raise ConfigError([f"--{problem.replace('_', '-', 1)}" for problem in error.problems]) from None
+
+
+def limits_of(options: Namespace) -> Limits:
+    """Retention, caps and guards that the options ask for; raises ConfigError where guards say nothing."""
+    most = most_candidates(options.method, options.max_candidates)
+    return Limits.of(most, options.retention, guards_of(options, options.threshold))
+
+
+def guards_of(options: Namespace, threshold: float) -> Guards:
+    """The guards that the options ask for; raises ConfigError where they say nothing of matches from a threshold on."""
+    guards = Guards(
+        strong_links=options.strong_links,
+        bridge_similarity=options.bridge_similarity,
+        representative_similarity=options.representative_similarity,
+        max_diameter=options.max_diameter,
+        max_size=options.max_size,
+    )
+    problems = guards.problems(threshold)
+    if problems:
+        raise ConfigError([f"--{name.replace('_', '-')}: {problem}" for name, problem in problems])
+    return guards
+
+
+class _Pending(NamedTuple):
+    """A batch that waits for its turn, or for its signatures: `slot` is with the signers."""
+
+    documents: list[Document]
+    slot: int | None
+
+
+class Work:
+    """One run: from documents to answers, and what there is to tell about it.
+
+    Args:
+        options: those of the command.
+        inputs: what is read.
+        parts: the documents in it.
+        outputs: where the answers go.
+        jobs: how many processes; the others are started here.
+    """
+
+    def __init__(
+        self, options: Namespace, inputs: Sequence[Input], parts: Iterable[Part], outputs: Outputs, jobs: int
+    ) -> None:
+        self._outputs = outputs
+        scheme, limits = scheme_of(options), limits_of(options)
+        # From here on there are children to be ended, whatever comes.
+        self._signers = Signers(jobs - 1, scheme)
+        self._measure = scheme.measure.name
+        self._pipeline = LocalPipeline(scheme, options.threshold, limits)
+        self._answers = Answers()
+        self._options = options
+        self._known: dict[str, tuple[int, About]] = {}  # time and what is told of it, by id; where it is asked for
+        self._progress = Progress(sum(one.size for one in inputs), shown=not options.quiet)
+        self._reasons: Counter[str] = Counter()
+        self._batches = batches(parts, self._progress, self._reasons, quiet=options.quiet, rejects=outputs.rejects)
+
+    @property
+    def documents(self) -> int:
+        """Documents that were read, deletes among them."""
+        return self._pipeline.counts.documents
+
+    @property
+    def refused(self) -> int:
+        """Documents that were put aside."""
+        return self._reasons.total()
+
+    def close(self) -> None:
+        """End the processes that sign, and take the progress bar away."""
+        self._progress.clear()
+        self._signers.close()
+
+    def run(self) -> None:
+        """Everything but the writing."""
+        signers = self._signers
+        waiting: deque[_Pending] = deque()
+        for documents in self._batches:
+            texts = [document.text or "" for document in documents]
+            while signers.full:
+                self._settle(waiting.popleft(), signers)
+            waiting.append(_Pending(documents, signers.offer(texts)))
+            self._settle_ready(waiting, signers)
+        while waiting:
+            self._settle(waiting.popleft(), signers)
+        self._progress.clear()
+
+    def _settle_ready(self, waiting: deque[_Pending], signers: Signers) -> None:
+        """Settle, from the oldest on, batches that need no waiting; one that has no slot was declined by all."""
+        while waiting:
+            slot = waiting[0].slot
+            if slot is not None and not signers.ready(slot) and len(waiting) <= _PENDING:
+                return
+            self._settle(waiting.popleft(), signers)
+
+    def _settle(self, batch: _Pending, signers: Signers) -> None:
+        signatures = None if batch.slot is None else signers.collect(batch.slot)
+        self._answers.settled(self._pipeline.process(batch.documents, signatures))
+        for one in () if self._outputs.told is None else batch.documents:
+            if one.text is None:
+                self._known.pop(one.id, None)
+            else:
+                self._known[one.id] = one.time_ms, one.about
+
+    def write(self) -> None:
+        """Write the answers; the files get their names when all of them are complete."""
+        outputs, measure = self._outputs, self._measure
+        if outputs.matches is not None:
+            # A pair is known once its later document is.
+            messages = (
+                match_messages(PIPELINE, [match], max(match.left_time_ms, match.right_time_ms), measure)[0]
+                for match in self._answers.matches()
+            )
+            outputs.matches.write(value for _, value, _ in messages if value is not None)
+        if outputs.clusters is not None:
+            outputs.clusters.write(cluster_line(cluster) for cluster in self._answers.clusters())
+        if outputs.told is not None:
+            lines = import_module(f"stream_lsh.cli.{self._options.tell}").lines
+            outputs.told.write(lines(self._answers, self._known, self._options))
+        outputs.finish()
+
+    # -- telling
+
+    def report(self, seconds: float) -> None:
+        """The summary, on standard error."""
+        counts, signed = self._pipeline.counts, self._pipeline.counts.signed
+        clusters = sum(1 for _ in self._answers.clusters())
+        lines = [
+            f"{counts.documents:,} documents, {counts.candidates:,} candidates, {len(self._answers):,} pairs, "
+            f"{clusters:,} clusters, {seconds:.1f} s"
+        ]
+        if signed.updated + signed.unchanged:
+            lines.append(f"{signed.updated + signed.unchanged:,} ids came again: the later document counts")
+        if signed.deleted + signed.unknown_deletes:
+            lines.append(f"{signed.deleted + signed.unknown_deletes:,} deletes")
+        if signed.expired:
+            lines.append(f"{signed.expired:,} documents came later than the retention allows")
+        if counts.capped_postings or counts.capped_candidates:
+            lines.append(
+                f"capped: {counts.capped_postings:,} buckets were not followed to their end, "
+                f"{counts.capped_candidates:,} candidates were not compared; --max-candidates 0 lifts the caps"
+            )
+        lines += summary(self._reasons, list_rejects(self._outputs.rejects))
+        sys.stderr.write("".join(f"{line}\n" for line in lines))
+
+
+def cluster_line(cluster: Cluster) -> bytes:
+    """A cluster as a line of JSON."""
+    value = {"cluster": cluster.id, "members": cluster.members}
+    try:
+        return encode(value)
+    except UnicodeEncodeError:  # a file name that is not UTF-8
+        return json.dumps(value, separators=(",", ":")).encode()

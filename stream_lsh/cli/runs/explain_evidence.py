@@ -1,0 +1,68 @@
+"""What `explain` needs of files: `dedup` once more, with what it knows of two documents."""
+
+import sys
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from stream_lsh.cli.input.batches import SHOWN, batches
+from stream_lsh.cli.output.progress import Progress
+from stream_lsh.cli.output.results import Answers
+from stream_lsh.errors import ConfigError
+from stream_lsh.files.discover import Input
+from stream_lsh.kinds.explain import Evidence
+from stream_lsh.kinds.text.files import read
+from stream_lsh.ledger.graph.paths import Link
+from stream_lsh.model import Document
+from stream_lsh.pipeline.local import Limits, LocalPipeline
+from stream_lsh.pipeline.scheme import Scheme
+from stream_lsh.spelling import nearest
+
+_MOST_PROPOSED = 10_000
+"""Ids among which the one that was meant is looked for: some 10 us each."""
+
+
+def evidence_in_files(options: Namespace, inputs: Sequence[Input], scheme: Scheme, limits: Limits) -> Evidence:
+    """What files say of the two documents of the options.
+
+    Raises:
+        ConfigError: an id that no document has.
+    """
+    ids = (options.one, options.other)
+    pipeline, answers = LocalPipeline(scheme, options.threshold, limits), Answers()
+    documents: dict[str, Document] = {}
+    digests: dict[str, tuple[int, int]] = {}
+    # What is put aside is named, for it may be what is asked about.
+    progress, reasons = Progress(sum(one.size for one in inputs), shown=True), Counter[str]()
+    for batch in batches(read(inputs, options), progress, reasons):
+        signatures = scheme.sign([document.text or "" for document in batch])
+        answers.settled(pipeline.process(batch, signatures))
+        for document, digest in zip(batch, signatures.digests.tolist(), strict=True):
+            digests[document.id] = (digest, document.time_ms)
+            if document.id in ids:
+                documents[document.id] = document
+    progress.clear()
+    if reasons.total() > SHOWN:
+        sys.stderr.write(f"{reasons.total():,} put aside\n")
+    require(ids, documents, digests)
+    clusters = {id: cluster.id for cluster in answers.clusters() for id in cluster.members}
+    return Evidence(
+        documents=documents,
+        clusters=clusters,
+        pairs=[Link(one.left, one.right, one.similarity or 0.0) for one in answers.matches()],
+        digests={id: digests[id] for id in clusters},
+        expired={id for id in ids if documents[id].text is not None and pipeline.documents.version(id) is None},
+    )
+
+
+def require(
+    ids: Sequence[str], known: Collection[str], all_ids: Collection[str], aside: str = "", *, what: str = "document"
+) -> None:
+    """Refuse ids that nobody has, with the nearest one that somebody has."""
+    problems = []
+    for id in ids:
+        if id not in known:
+            meant = f": did you mean {nearest(id, all_ids)!r}?" if 0 < len(all_ids) <= _MOST_PROPOSED else ""
+            problems.append(f"got the id {id!r}, which no {what} has{meant}{aside}")
+    if problems:
+        raise ConfigError(problems)

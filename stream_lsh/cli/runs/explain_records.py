@@ -1,0 +1,119 @@
+"""`stream-lsh explain` of records: why two of them match, or do not, with the frequencies of the others.
+
+Of files with `--profile`, which learns from them first where it has learned nothing; or of a live pipeline.
+"""
+
+import json
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from contextlib import closing
+
+from stream_lsh.cli.input.batches import SHOWN
+from stream_lsh.cli.input.record_reader import Intake
+from stream_lsh.cli.output.atomic_files import Output, tell
+from stream_lsh.cli.output.terminal import Screen
+from stream_lsh.cli.reports.waterfall import Pair, as_json, as_text
+from stream_lsh.cli.runs.explain_evidence import require
+from stream_lsh.cli.runs.learn import learned_here
+from stream_lsh.kinds.record.files import find_record_inputs
+from stream_lsh.kinds.record.in_memory import learned_from
+from stream_lsh.kinds.record.profiles import find_profile
+from stream_lsh.kinds.record.rows import deleted
+from stream_lsh.model import Document
+from stream_lsh.records.block.blocker import blocker_of
+from stream_lsh.records.explained import explain_pair
+from stream_lsh.records.model import Record, values_of
+from stream_lsh.records.profile import Profile
+from stream_lsh.records.reading import Reader
+from stream_lsh.records.score import Scorer
+
+
+def run_records(options: Namespace) -> int:
+    """The command over records of files; returns its exit code."""
+    profile = find_profile(options.profile)
+    return _run(options, lambda: _explained(options, profile))
+
+
+def run_live(options: Namespace, profile: Profile, documents: Mapping[str, Document]) -> int:
+    """The command over the live records of a pipeline; returns its exit code.
+
+    Args:
+        options: of the command.
+        profile: of the pipeline.
+        documents: all that are live, by id.
+    """
+    return _run(options, lambda: _explained_live(options, profile, documents))
+
+
+def _run(options: Namespace, explained: Callable[[], Pair]) -> int:
+    picture = None if options.picture is None else Output(options.picture)
+    try:
+        pair = explained()
+        if picture is not None:
+            from stream_lsh.cli.reports.waterfall_svg import as_svg  # noqa: PLC0415
+
+            picture.write([as_svg(pair).encode().rstrip(b"\n")])
+            picture.finish()
+    finally:
+        if picture is not None:
+            picture.close()
+    with closing(Screen()) as screen:
+        for line in [as_json(pair)] if options.json else as_text(pair, screen, full=options.full):
+            screen.line(line)
+    return 0
+
+
+def _explained(options: Namespace, profile: Profile) -> Pair:
+    reader, blocker = Reader(profile), blocker_of(profile)
+    records = _records(options, profile)
+    values = {id: reader.values(record) for id, record in records.items()}
+    ids = options.one, options.other
+    require(ids, records, records, what="record")
+    profile = learned_here(profile, len(records), lambda: learned_from(profile, [*records.values()]))
+    scorer = Scorer(profile)
+    scorer.count(values.values())
+    one, other = (records[id] for id in ids)
+    evidence = explain_pair(
+        (values[one.id], values[other.id]),
+        profile,
+        scorer,
+        given=(reader.given(one), reader.given(other)),
+        sources=(one.source, other.source),
+        blocker=blocker,
+    )
+    return Pair(ids, evidence)
+
+
+def _explained_live(options: Namespace, profile: Profile, documents: Mapping[str, Document]) -> Pair:
+    ids, fields = (options.one, options.other), len(profile.fields)
+    require(ids, documents, documents, what="record")
+    scorer = Scorer(profile)
+    scorer.count(values_of(one.text or "", fields) for one in documents.values())
+    one, other = (documents[id] for id in ids)
+    evidence = explain_pair(
+        (values_of(one.text or "", fields), values_of(other.text or "", fields)),
+        profile,
+        scorer,
+        given=(json.loads(one.about.title), json.loads(other.about.title)),
+        sources=(one.about.source, other.about.source),
+        blocker=blocker_of(profile),
+    )
+    return Pair(ids, evidence)
+
+
+def _records(options: Namespace, profile: Profile) -> dict[str, Record]:
+    """The records of the files by their ids; what is put aside is named, for it may be what is asked about."""
+    intake = Intake(find_record_inputs(options.file, options.format), options, profile)
+    records = dict[str, Record]()
+    try:
+        for batch in intake:
+            for record in batch:
+                if deleted(record):
+                    records.pop(record.id, None)
+                else:
+                    records[record.id] = record
+    finally:
+        intake.progress.clear()
+    if intake.reasons.total() > SHOWN:
+        tell([f"{intake.reasons.total():,} put aside"])
+    return records

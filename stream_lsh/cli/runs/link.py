@@ -1,0 +1,230 @@
+"""What `link` does once its libraries are loaded: records in, answers out."""
+
+import csv
+import io
+import json
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from msgspec.json import encode
+
+from stream_lsh.cli.input.record_reader import Intake
+from stream_lsh.cli.output.atomic_files import Output, tell
+from stream_lsh.cli.output.progress import Progress
+from stream_lsh.cli.runs.dedup import guards_of
+from stream_lsh.cli.runs.learn import check_comparable, learned_here
+from stream_lsh.errors import ConfigError
+from stream_lsh.files.discover import Input
+from stream_lsh.kinds.record.in_memory import RecordLinker, learned_from
+from stream_lsh.kinds.record.profiles import find_profile
+from stream_lsh.kinds.record.results import PairWriter
+from stream_lsh.kinds.record.rows import deleted
+from stream_lsh.records.block.blocker import blocker_of
+from stream_lsh.records.model import Entity, Record, RecordMatch
+from stream_lsh.records.profile import Profile
+from stream_lsh.records.reading import Reader
+
+PIPELINE = "link"
+"""What a match line has as its pipeline."""
+
+_AT_ONCE = 1_000
+_MOST_RULES = 5
+
+
+def profile_of(options: Namespace) -> Profile:
+    """The profile that the options name, with the probabilities that they ask for.
+
+    Raises:
+        ConfigError: there is none, or the probabilities do not fit each other.
+    """
+    profile = find_profile(options.profile)
+    match = profile.match if options.match is None else options.match
+    review = profile.review if options.review is None else options.review
+    if review > match:
+        name, other = ("review", "match") if options.match is None else ("match", "review")
+        got, limit = (review, match) if name == "review" else (match, review)
+        side = "at most" if name == "review" else "at least"
+        raise ConfigError(f"--{name}: got {got:g}, expected {side} that of `{other}`, {limit:g}; --{other} sets it")
+    return replace(profile, match=match, review=review)
+
+
+class Known(NamedTuple):
+    """What outputs tell of a record beside its id."""
+
+    source: str
+    time_ms: int
+
+
+class Linking:
+    """One run: from records to matches and entities, and what there is to tell about it.
+
+    Args:
+        options: those of the command.
+        profile: of the records.
+        inputs: what is read.
+        outputs: where the answers go, by the names of their options.
+
+    Attributes:
+        intake: reads the records.
+    """
+
+    def __init__(
+        self, options: Namespace, profile: Profile, inputs: Sequence[Input], outputs: Mapping[str, Output]
+    ) -> None:
+        self.intake = Intake(inputs, options, profile, outputs.get("rejects"))
+        self._options, self._profile, self._inputs, self._outputs = options, profile, inputs, outputs
+        self._reader, self._values = Reader(profile), False
+        self._guards = guards_of(options, profile.match)
+        self._linker = self._linker_of(profile)
+        self._progress = self.intake.progress
+        self._known: dict[str, Known] = {}
+        self._told: Counter[str] = Counter()
+        self._deletes = 0
+
+    def close(self) -> None:
+        """Take the progress bar away."""
+        self._progress.clear()
+
+    def run(self) -> None:
+        """Everything but the writing.
+
+        Raises:
+            InputError: records of which no two can be compared, as their columns or sources have other names.
+        """
+        if self._profile.learned:
+            for batch in self.intake:
+                self._add(batch)
+            self._check()
+        else:
+            self._learn_and_add()
+        self._progress.clear()
+
+    def _check(self) -> None:
+        sources = {one.source for one in self._known.values()}
+        check_comparable(self._profile, self._inputs, len(self._known), sources, values=self._values)
+
+    def _linker_of(self, profile: Profile) -> RecordLinker:
+        return RecordLinker(profile, max_candidates=self._options.max_candidates, guards=self._guards)
+
+    def _learn_and_add(self) -> None:
+        """Hold all records until the last was read: what one of them says counts for all."""
+        held: dict[str, Record] = {}
+        for batch in self.intake:
+            for record in batch:
+                if not deleted(record):
+                    held[record.id] = record
+                    self._note(record)
+                elif held.pop(record.id, None):
+                    self._deletes += 1
+        records = [*held.values()]
+        held.clear()
+        self._check()
+        quiet = self._options.quiet
+        self._progress.say(f"learning from {len(records):,} records ...")
+        if len(records) > 1:
+            learned = learned_here(
+                self._profile, len(records), lambda: learned_from(self._profile, records), quiet=quiet
+            )
+            self._progress.clear()
+            self._linker = self._linker_of(learned)
+        self._progress = Progress(len(records), shown=not quiet, what="records matched")
+        for start in range(0, len(records), _AT_ONCE):
+            self._linker.add_many(records[start : start + _AT_ONCE])
+            self._progress.update(start + _AT_ONCE, min(start + _AT_ONCE, len(records)))
+
+    def _add(self, batch: Iterable[Record]) -> None:
+        waiting: list[Record] = []
+        for record in batch:
+            if deleted(record):
+                self._linker.add_many(waiting)
+                waiting.clear()
+                self._deletes += self._linker.remove(record.id)
+            else:
+                waiting.append(record)
+                self._note(record)
+        self._linker.add_many(waiting)
+
+    def _note(self, record: Record) -> None:
+        self._known[record.id] = Known(record.source, record.time_ms)
+        self._values = self._values or any(self._reader.values(record))
+
+    # -- writing
+
+    def write(self) -> None:
+        """Write the answers, one kind after the other: there may be many more pairs than records."""
+        linker, outputs = self._linker, self._outputs
+        writer = PairWriter(PIPELINE, linker.profile, blocker_of(self._profile).names)
+        for name, found in (("matches", linker.matches), ("reviews", linker.reviews)):
+            pairs = found()
+            self._told[name] = len(pairs)
+            if name in outputs:
+                outputs[name].write(self._pair_line(writer, pair) for pair in pairs)
+            del pairs
+        entities = linker.entities()
+        self._told["entities"] = len(entities)
+        if "entities" in outputs:
+            outputs["entities"].write(map(self._entity_line, entities))
+        if "golden" in outputs:
+            outputs["golden"].write(golden_rows(entities, self._profile))
+
+    def _pair_line(self, writer: PairWriter, pair: RecordMatch) -> bytes:
+        left, right = self._known[pair.left].time_ms, self._known[pair.right].time_ms
+        return encode(writer.told(pair, left, right, max(left, right)))  # a pair is known once its later record is
+
+    def _entity_line(self, entity: Entity) -> bytes:
+        members = [{"id": id, "source": self._known[id].source} for id in entity.members]
+        return encode({"entity": entity.id, "size": len(members), "members": members, "golden": entity.golden})
+
+    # -- telling
+
+    def report(self, seconds: float) -> None:
+        """The summary, on standard error."""
+        counts, told, records = self._linker.counts, self._told, self.intake.records
+        lines = [
+            f"{records:,} records, {counts.candidates:,} candidates, {told['matches']:,} matches, "
+            f"{told['reviews']:,} to review, {told['entities']:,} entities, {seconds:.1f} s, "
+            f"{records / max(seconds, 1e-3):,.0f} records/s"
+        ]
+        if self._deletes:
+            lines.append(f"{self._deletes:,} deletes")
+        if counts.capped_postings or counts.capped_candidates:
+            lines.append(
+                f"capped: {counts.capped_postings:,} blocks were not followed to their end"
+                f"{_rules(counts.capped_by_block)}, {counts.capped_candidates:,} candidates were not compared; "
+                "--max-candidates 0 lifts the caps"
+            )
+        tell(lines + self.intake.summary())
+
+
+def _rules(capped: Counter[str]) -> str:
+    """The rules that made the blocks, the most frequent ones by name."""
+    named = [f"{rule} {count:,}" for rule, count in sorted(capped.items(), key=lambda one: (-one[1], one[0]))]
+    more = [f"{len(named) - _MOST_RULES} other rules"] if len(named) > _MOST_RULES else []
+    return f" ({', '.join(named[:_MOST_RULES] + more)})" if named else ""
+
+
+def golden_rows(entities: Iterable[Entity], profile: Profile) -> Iterator[bytes]:
+    """The golden records as lines of CSV, after a header.
+
+    Example:
+        >>> from stream_lsh.records.profile import Field
+        >>> profile = Profile(name="x", fields=(Field(name="name"), Field(name="tags")), comparisons=())
+        >>> [*golden_rows([Entity("1", ("2", "1"), {"name": "Lee, Ann", "tags": ["a", 7]})], profile)]
+        [b'entity,size,name,tags', b'1,2,"Lee, Ann","[""a"",7]"']
+    """
+    yield _row(["entity", "size", *profile.names])
+    for one in entities:
+        yield _row([one.id, len(one.members), *(_cell(one.golden.get(name)) for name in profile.names)])
+
+
+def _row(cells: Sequence[object]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(cells)
+    return text.getvalue().encode()
+
+
+def _cell(value: object) -> object:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if isinstance(value, list | dict) else value

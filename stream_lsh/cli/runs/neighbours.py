@@ -1,0 +1,89 @@
+"""What `neighbours` does once its libraries are loaded."""
+
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from stream_lsh.cli.output.atomic_files import Outputs
+from stream_lsh.cli.runs.single_field import ValueWork
+from stream_lsh.errors import InvariantError
+from stream_lsh.files.chunks import Part
+from stream_lsh.files.discover import Input
+from stream_lsh.kinds.vector.comparer import distance_text
+from stream_lsh.kinds.vector.files import FirstForm, read_vectors
+from stream_lsh.kinds.vector.in_memory import NearestNeighbours
+from stream_lsh.kinds.vector.metric import VectorMeasure
+from stream_lsh.kinds.vector.results import vector_matches
+from stream_lsh.ledger.changes import MatchChange
+from stream_lsh.model import Document
+from stream_lsh.settings.problems import as_options
+from stream_lsh.wire.public import as_json
+
+PIPELINE = "neighbours"
+"""What a line has as its pipeline."""
+_OPTIONS = {"distance": "--within", "line_width": "--width", "recall": "--recall", "slots": "--slots"}
+
+
+class Work(ValueWork):
+    """One run over vectors.
+
+    Raises:
+        ConfigError: settings that cannot be.
+    """
+
+    def __init__(self, options: Namespace, outputs: Outputs) -> None:
+        super().__init__(options, outputs, "vectors")
+        self._form = FirstForm(options)
+        self._near: NearestNeighbours | None = None
+
+    def parts(self, inputs: Sequence[Input]) -> Iterator[Part]:
+        """The vectors of files."""
+        return read_vectors(inputs, self.options, self._form)
+
+    def add(self, documents: Sequence[Document]) -> None:
+        """Take in vectors; the first one has said what dimension they have."""
+        if self._near is None:
+            self.memory = self._near = self._made()
+        self._near.add_many([(one.id, self._form.value(one.text or ""), one.time_ms) for one in documents])
+
+    def _made(self) -> NearestNeighbours:
+        options, measure = self.options, self._measure
+        with as_options(_OPTIONS):
+            return NearestNeighbours(
+                measure.dimension,
+                options.within,
+                options.measure,
+                options.recall,
+                slots=options.slots,
+                line_width=options.width,
+            )
+
+    @property
+    def _measure(self) -> VectorMeasure:
+        if self._form.measure is None:
+            raise InvariantError("a vector was read, and there is no measure for it")
+        return self._form.measure
+
+    def _similarity(self, distance: float) -> float:
+        return float(self._measure.similarity(np.array([distance]))[0])
+
+    def pair_lines(self) -> Iterator[bytes]:
+        """All pairs, as pipelines of vectors tell them."""
+        for one in [] if self._near is None else self._near.pairs():
+            times = (one.left_time_ms, one.right_time_ms)
+            similarity, distance = self._similarity(one.distance), distance_text(one.distance)
+            change = MatchChange(one.left, one.right, similarity, 0, 0, *times, evidence=distance)
+            # A pair is known once its later vector is.
+            (_, value, _), *_ = vector_matches(PIPELINE, [change], max(times), self.options.measure)
+            if value is not None:
+                yield value
+
+    def answers(self, document: Document) -> list[bytes]:
+        """The vectors that are near one, the nearest first."""
+        lines = []
+        for one in [] if self._near is None else self._near.within(self._form.value(document.text or "")):
+            value = {"pipeline": PIPELINE, "query": document.id, "id": one.id}
+            far = {"similarity": self._similarity(one.distance), "measure": self.options.measure}
+            lines.append(as_json(value | far | {"distance": one.distance}))
+        return lines

@@ -1,0 +1,132 @@
+"""What `plagiarism` does once its libraries are loaded: texts in; pairs and their passages out."""
+
+import json
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from stream_lsh.applications.partial_copies import PartialCopies, PartialCopy
+from stream_lsh.cli.input.batches import batches, summary
+from stream_lsh.cli.output.atomic_files import Output
+from stream_lsh.cli.output.progress import Progress
+from stream_lsh.cli.output.terminal import clipped, plain
+from stream_lsh.cli.reports.plagiarism_html import Found, page
+from stream_lsh.errors import ConfigError
+from stream_lsh.files.discover import Input
+from stream_lsh.kinds.text.files import read
+from stream_lsh.text.copied import Copied
+
+_MOST_IN_REPORT = 500
+_SHOWN = 3
+"""Passages of a pair that people are shown."""
+_WIDTH = 100
+_UNITS = {"char": "characters", "code": "tokens"}
+"""What shingles of a kind are made of, where it is not words."""
+
+
+class Work:
+    """One run.
+
+    Args:
+        options: those of the command.
+
+    Raises:
+        ConfigError: shingles that there are not.
+    """
+
+    def __init__(self, options: Namespace) -> None:
+        self._options = options
+        self._copies = PartialCopies(
+            options.shingles,
+            least_share=options.least_share,
+            least_shared=options.least_shared,
+            most_holders=options.common,
+        )
+        self._reasons: Counter[str] = Counter()
+        self._pairs = 0
+
+    @property
+    def texts(self) -> int:
+        """Texts that were read."""
+        return len(self._copies)
+
+    @property
+    def refused(self) -> int:
+        """Rejected texts."""
+        return self._reasons.total()
+
+    def summary(self) -> list[str]:
+        """What there was, in lines."""
+        return [f"{self.texts:,} texts, {self._pairs:,} pairs", *summary(self._reasons)]
+
+    def read(self, inputs: Sequence[Input], *, source: bool) -> None:
+        """Take in texts.
+
+        Raises:
+            ConfigError: a source has the id of another text.
+        """
+        progress = Progress(sum(one.size for one in inputs), shown=not self._options.quiet)
+        for batch in batches(read(inputs, self._options), progress, self._reasons, quiet=self._options.quiet):
+            for id, text, *_ in batch:
+                if source and id in self._copies and not self._copies.is_source(id):
+                    progress.clear()
+                    raise ConfigError(f"got a source called {id!r}, as one of the texts is: give it another id")
+                if text is None:
+                    self._copies.remove(id)
+                else:
+                    self._copies.add(id, text, source=source)
+        progress.clear()
+
+    def write(self, out: Output, report: Output | None = None) -> None:
+        """Compare, and write what was found."""
+        progress = Progress(0, shown=not self._options.quiet)
+        progress.say("comparing")
+        pairs = self._copies.find()
+        progress.clear()
+        self._pairs = len(pairs)
+        in_report: list[Found] = []
+        for pair in pairs:
+            if out.closed_by_reader and (report is None or len(in_report) == _MOST_IN_REPORT):
+                break
+            passages = self._copies.passages(pair, self._options.least_words)
+            if len(in_report) < _MOST_IN_REPORT:
+                in_report.append(Found(pair, self._copies.text(pair.left), self._copies.text(pair.right), passages))
+            out.write([as_json(pair, passages)] if self._options.json else self._lines(pair, passages))
+        if report is not None:
+            report.write(page(in_report, len(pairs), full=self._options.full))
+
+    def _lines(self, pair: PartialCopy, passages: Sequence[Copied]) -> Iterator[bytes]:
+        for line in as_text(pair, passages, self._copies.text(pair.left), self._options.shingles):
+            yield line.encode("utf-8", "replace")
+
+
+def as_json(pair: PartialCopy, passages: Sequence[Copied]) -> bytes:
+    """One line for programs."""
+    value = {
+        "left": pair.left,
+        "right": pair.right,
+        "left_share": pair.left_share,
+        "right_share": pair.right_share,
+        "similarity": pair.similarity,
+        "shared": pair.shared,
+        "left_shingles": pair.left_shingles,
+        "right_shingles": pair.right_shingles,
+        "passages": [passage._asdict() for passage in passages],
+    }
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:  # a file name that is not UTF-8
+        return json.dumps(value, separators=(",", ":")).encode()
+
+
+def as_text(pair: PartialCopy, passages: Sequence[Copied], left: str, shingles: str) -> Iterator[str]:
+    """Some lines for people, with an empty one behind them."""
+    units = _UNITS.get(shingles.removeprefix("bag:").partition(":")[0], "words")
+    yield f"{pair.left_share:4.0%} of {plain(pair.left)}, {pair.right_share:.0%} of {plain(pair.right)}"
+    longest = sorted(passages, key=lambda passage: -passage.units)
+    for passage in sorted(longest[:_SHOWN]):
+        words = " ".join(left[passage.left_start : passage.left_end].split())
+        yield clipped(f"      {passage.units:,} {units}: {plain(words)}", _WIDTH)
+    if len(passages) > _SHOWN:
+        yield f"      and {len(passages) - _SHOWN:,} passages more"
+    yield ""

@@ -1,0 +1,98 @@
+"""What `sets` does once its libraries are loaded."""
+
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+
+from stream_lsh.cli.output.atomic_files import Outputs
+from stream_lsh.cli.runs.single_field import ValueWork
+from stream_lsh.files.chunks import Part, Refused
+from stream_lsh.files.discover import Input
+from stream_lsh.kinds.set.files import read_sets
+from stream_lsh.kinds.set.in_memory import SimilarSets
+from stream_lsh.kinds.set.messages import ItemsForm
+from stream_lsh.ledger.changes import MatchChange
+from stream_lsh.model import Document
+from stream_lsh.settings.problems import as_options
+from stream_lsh.wire.public import as_json, match_messages
+
+PIPELINE = "sets"
+"""What a line has as its pipeline."""
+_OPTIONS = {
+    "threshold": "--threshold",
+    "recall": "--recall",
+    "measure": "--measure",
+    "size_ratio": "--size-ratio",
+    "bag": "--counts",
+    "grid.squares": "--squares",
+}
+
+
+class Work(ValueWork):
+    """One run over sets.
+
+    Raises:
+        ConfigError: settings that cannot be.
+    """
+
+    def __init__(self, options: Namespace, outputs: Outputs) -> None:
+        super().__init__(options, outputs, "sets")
+        with as_options(_OPTIONS):
+            self.memory = self._sets = SimilarSets(
+                options.threshold,
+                options.recall,
+                None,
+                options.max_candidates,
+                bag=options.counts,
+                measure=options.measure,
+                size_ratio=options.size_ratio,
+                squares=options.squares,
+            )
+            self._form = ItemsForm(options.counts, options.squares)
+
+    def parts(self, inputs: Sequence[Input]) -> Iterator[Part]:
+        """The sets of files."""
+        return read_sets(inputs, self.options, self._form)
+
+    def add(self, documents: Sequence[Document]) -> None:
+        """Take in sets."""
+        self._sets.add_many([(one.id, self._form.value(one.text or ""), one.time_ms) for one in documents])
+
+    def arranged(self, read: Iterator[list[Document]]) -> Iterator[list[Document]]:
+        """The sets, or with --swap for each item the set of those that have it."""
+        return self._swapped(read) if self.options.swap else read
+
+    def _swapped(self, read: Iterator[list[Document]]) -> Iterator[list[Document]]:
+        sets: dict[str, str] = {}
+        for documents in read:
+            for one in documents:
+                sets.pop(one.id, None)
+                if one.text is not None:
+                    sets[one.id] = one.text
+        holders: dict[str, list[str | int]] = {}
+        for id, text in sets.items():
+            for item in self._form.value(text):
+                holders.setdefault(str(item), []).append(id)
+        if holders.pop("", None):
+            told = "got an empty item, expected one that can be an id"
+            self.put_aside([Refused("--swap", '""', "id", told)])
+        yield [Document(item, self._form.text(ids, "items")) for item, ids in holders.items()]
+
+    def pair_lines(self) -> Iterator[bytes]:
+        """All pairs, as `dedup` and pipelines of sets tell them."""
+        for one in self._sets.matches():
+            times = (one.left_time_ms, one.right_time_ms)
+            counts = (one.similarity, one.shared, one.union)
+            change = MatchChange(one.left, one.right, *counts, *times, None, one.left_shingles)
+            # A pair is known once its later set is.
+            (_, value, _), *_ = match_messages(PIPELINE, [change], max(times), self.options.measure)
+            if value is not None:
+                yield value
+
+    def answers(self, document: Document) -> list[bytes]:
+        """The sets that one matches, the most similar first."""
+        lines = []
+        for one in self._sets.query(self._form.value(document.text or "")):
+            value = {"pipeline": PIPELINE, "query": document.id, "id": one.id, "similarity": one.similarity}
+            counts = {"measure": self.options.measure, "shared": one.shared, "union": one.union}
+            lines.append(as_json(value | counts))
+        return lines

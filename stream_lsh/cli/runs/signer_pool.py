@@ -1,0 +1,158 @@
+"""Signatures made by other processes, which is where most of the time of `dedup` goes.
+
+They are forked when the libraries are loaded and nothing else is; texts go to them and signatures come back through
+memory that all of them share, a batch per slot, and only numbers of slots pass through pipes.
+
+    slot    u32 n, u32 bytes | u32[n] lengths in code points | the texts, joined, as UTF-8     on the way there
+            u64[n] digests | u32[n, slots] values                                              on the way back
+
+Batches wait in one pipe for whoever reads first.  This process reads there too when it would have to wait for a batch:
+so all are busy until the end, however many there are.  A signer ends when the pipe of its tasks does: it cannot outlive
+the parent.
+"""
+
+import mmap
+import os
+import select
+from collections.abc import Sequence
+
+import numpy as np
+
+from stream_lsh.cli.input.reader_process import end_child
+from stream_lsh.cli.process.signals import ignore
+from stream_lsh.errors import StreamLSHError
+from stream_lsh.pipeline.local import BATCH
+from stream_lsh.pipeline.scheme import Scheme
+from stream_lsh.pipeline.signatures import Signatures
+
+_SLOT_BYTES = 4 << 20
+_SLOTS_PER_SIGNER = 16
+_NUMBER = 4
+
+
+class Signers:
+    """Processes that sign batches of texts.
+
+    Args:
+        count: how many; with 0 every offer is declined.
+        scheme: what they sign with.
+    """
+
+    def __init__(self, count: int, scheme: Scheme) -> None:
+        self._scheme = scheme
+        self._children: list[int] = []
+        self._free = list(range(count * _SLOTS_PER_SIGNER))
+        self._texts_by_slot: dict[int, int] = {}
+        self._signed: set[int] = set()
+        self._memory = mmap.mmap(-1, max(1, len(self._free)) * _SLOT_BYTES)
+        self._own: dict[int, Signatures] = {}
+        self._waiting, self._tasks = os.pipe()
+        self._done, done_in = os.pipe()
+        os.set_blocking(self._waiting, False)  # who comes second must not wait there
+        for _ in range(count):
+            child = os.fork()
+            if child == 0:
+                os.close(self._tasks)
+                os.close(self._done)
+                _sign_until_told(scheme, self._memory, self._waiting, done_in)
+            self._children.append(child)
+        os.close(done_in)
+
+    @property
+    def full(self) -> bool:
+        """Whether no batch can be given away before one is collected."""
+        return bool(self._children) and not self._free
+
+    def offer(self, texts: Sequence[str]) -> int | None:
+        """Give a batch away; the number to `collect` it by, None if it is too big for a slot or all are taken."""
+        if not self._free or len(texts) > BATCH:
+            return None
+        data = "".join(texts).encode("utf-8", "surrogatepass")
+        if 8 + 4 * len(texts) + len(data) > _SLOT_BYTES:
+            return None
+        slot = self._free.pop()
+        start = slot * _SLOT_BYTES
+        header = np.array([len(texts), len(data), *map(len, texts)], np.uint32).tobytes()
+        self._memory[start : start + len(header)] = header
+        self._memory[start + len(header) : start + len(header) + len(data)] = data
+        self._texts_by_slot[slot] = len(texts)
+        os.write(self._tasks, slot.to_bytes(_NUMBER, "little"))
+        return slot
+
+    def ready(self, slot: int) -> bool:
+        """Whether a batch can be collected without waiting."""
+        while slot not in self._signed and self._told(0.0):
+            pass
+        return slot in self._signed
+
+    def collect(self, slot: int) -> Signatures:
+        """The signatures of a batch; its slot is free again.  Instead of waiting, this process signs too."""
+        while not self.ready(slot):
+            if self._help() or self._told(1.0):
+                continue
+            if any(os.waitpid(child, os.WNOHANG)[0] for child in self._children):
+                raise StreamLSHError("a process that signs has died: is there enough memory? --jobs 1 needs the least")
+        self._signed.discard(slot)
+        self._free.append(slot)
+        count, slots, start = self._texts_by_slot.pop(slot), self._scheme.slots, slot * _SLOT_BYTES
+        if slot in self._own:
+            return self._own.pop(slot)
+        digests = np.frombuffer(self._memory, np.uint64, count, start).copy()
+        values = np.frombuffer(self._memory, np.uint32, count * slots, start + 8 * count).copy()
+        return Signatures(values.reshape(count, slots), digests)
+
+    def _help(self) -> bool:
+        """Sign the batch that has waited longest, if there is one."""
+        try:
+            slot = int.from_bytes(os.read(self._waiting, _NUMBER), "little")
+        except BlockingIOError:
+            return False
+        self._own[slot] = self._scheme.sign(_texts(self._memory, slot * _SLOT_BYTES))
+        self._signed.add(slot)
+        return True
+
+    def _told(self, seconds: float) -> bool:
+        """Hear of one batch that has been signed, if that happens within a time."""
+        if not select.select([self._done], [], [], seconds)[0]:
+            return False
+        number = os.read(self._done, _NUMBER)
+        self._signed.add(int.from_bytes(number, "little"))
+        return bool(number)
+
+    def close(self) -> None:
+        """End all processes, whatever they are doing."""
+        for descriptor in (self._tasks, self._waiting, self._done):
+            os.close(descriptor)
+        for child in self._children:
+            end_child(child)
+        self._children.clear()
+
+
+def _sign_until_told(scheme: Scheme, memory: mmap.mmap, waiting: int, done: int) -> None:
+    """What a signing process does; it never returns."""
+    ignore()
+    try:
+        while True:
+            select.select([waiting], [], [])
+            try:
+                number = os.read(waiting, _NUMBER)
+            except BlockingIOError:  # another one was faster
+                continue
+            if not number:
+                break
+            start = int.from_bytes(number, "little") * _SLOT_BYTES
+            signatures = scheme.sign(_texts(memory, start))
+            result = signatures.digests.tobytes() + signatures.values.tobytes()
+            memory[start : start + len(result)] = result
+            os.write(done, number)
+    finally:
+        os._exit(0)
+
+
+def _texts(memory: mmap.mmap, start: int) -> list[str]:
+    count, size = np.frombuffer(memory, np.uint32, 2, start).tolist()
+    lengths = np.frombuffer(memory, np.uint32, count, start + 8)
+    ends = np.cumsum(lengths, dtype=np.int64).tolist()
+    begin = start + 8 + 4 * count
+    joined = memory[begin : begin + size].decode("utf-8", "surrogatepass")
+    return [joined[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]

@@ -1,0 +1,168 @@
+"""What `sets` and `neighbours` do once their libraries are loaded: values in, pairs and groups or answers out.
+
+Everything that is read is kept in one object of the library, batch after batch.  What is asked about is not kept.
+"""
+
+from abc import ABC, abstractmethod
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from stream_lsh.cli.input.batches import batches, list_rejects, put_aside, summary
+from stream_lsh.cli.output.atomic_files import Outputs
+from stream_lsh.cli.output.progress import Progress
+from stream_lsh.files.chunks import Part, Refused
+from stream_lsh.files.discover import Input
+from stream_lsh.kinds.in_memory import InMemory
+from stream_lsh.model import Document
+from stream_lsh.wire.public import as_json
+
+
+class ValueWork(ABC):
+    """One run.
+
+    Args:
+        options: those of the command.
+        outputs: where the answers go.
+        what: is compared, in the plural.
+
+    Attributes:
+        memory: what was read; None before anything was.
+    """
+
+    memory: InMemory | None = None
+
+    def __init__(self, options: Namespace, outputs: Outputs, what: str) -> None:
+        self.options = options
+        self._outputs = outputs
+        self._what = what
+        self._progress = Progress(0, shown=False)
+        self._reasons: Counter[str] = Counter()
+        self._seen: set[str] = set()
+        self._again = 0
+        self._told: list[str] = []
+
+    # -- what a kind of value has to say
+
+    @abstractmethod
+    def parts(self, inputs: Sequence[Input]) -> Iterator[Part]:
+        """The values of files, as the steps take them."""
+
+    @abstractmethod
+    def add(self, documents: Sequence[Document]) -> None:
+        """Take in values, none of them deleted."""
+
+    @abstractmethod
+    def pair_lines(self) -> Iterator[bytes]:
+        """All pairs."""
+
+    @abstractmethod
+    def answers(self, document: Document) -> list[bytes]:
+        """What one value matches."""
+
+    def arranged(self, read: Iterator[list[Document]]) -> Iterator[list[Document]]:
+        """What is compared, out of what was read."""
+        return read
+
+    # -- the run
+
+    @property
+    def size(self) -> int:
+        """How many there are to be compared."""
+        return 0 if self.memory is None else len(self.memory)
+
+    @property
+    def refused(self) -> int:
+        """What was put aside."""
+        return self._reasons.total()
+
+    def close(self) -> None:
+        """Take the progress bar away."""
+        self._progress.clear()
+
+    def read(self, inputs: Sequence[Input]) -> None:
+        """Take in what is in these files."""
+        for documents in self.arranged(self._noted(self._batches(inputs))):
+            waiting: list[Document] = []
+            for one in documents:
+                if one.text is not None:
+                    waiting.append(one)
+                    continue
+                self._add(waiting)
+                waiting = []
+                if self.memory is not None:
+                    self.memory.remove(one.id)
+            self._add(waiting)
+        self._progress.clear()
+
+    def _add(self, documents: Sequence[Document]) -> None:
+        if documents:
+            self.add(documents)
+
+    def _batches(self, inputs: Sequence[Input]) -> Iterator[list[Document]]:
+        quiet = self.options.quiet
+        self._progress = Progress(sum(one.size for one in inputs), shown=not quiet, what=self._what)
+        rejects = self._outputs.rejects
+        return batches(self.parts(inputs), self._progress, self._reasons, quiet=quiet, rejects=rejects)
+
+    def _noted(self, read: Iterable[list[Document]]) -> Iterator[list[Document]]:
+        for documents in read:
+            for one in documents:
+                if one.text is None:
+                    self._seen.discard(one.id)
+                else:
+                    self._again += one.id in self._seen
+                    self._seen.add(one.id)
+            yield documents
+
+    def put_aside(self, refused: Sequence[Refused]) -> None:
+        """Name and count what cannot be used."""
+        put_aside(refused, self._progress, self._reasons, quiet=self.options.quiet, rejects=self._outputs.rejects)
+
+    def write(self) -> None:
+        """Write all pairs, and the groups if they are wanted."""
+        pairs, clusters = self._outputs.matches, self._outputs.clusters
+        count = [0]
+        if pairs is not None:
+            pairs.write(_counted(self.pair_lines(), count))
+        groups = [] if self.memory is None else self.memory.clusters()
+        if clusters is not None:
+            clusters.write(as_json({"cluster": one.id, "members": one.members}) for one in groups)
+        self._told = [f"{count[0]:,} pairs", f"{len(groups):,} clusters"]
+
+    def answer(self, queries: Sequence[Input]) -> None:
+        """Write what each value in these files matches, in their order."""
+        out = self._outputs.matches
+        asked = answered = found = 0
+        for documents in self.arranged(self._batches(queries)):
+            for one in documents:
+                if one.text is None:
+                    told = "got a deleted one, expected one to be asked about"
+                    self.put_aside([Refused("--query", one.id, "deleted", told)])
+                    continue
+                lines = self.answers(one)
+                asked, answered, found = asked + 1, answered + bool(lines), found + len(lines)
+                if out is not None:
+                    out.write(lines)
+            if out is not None and out.closed_by_reader:
+                break
+        self._progress.clear()
+        self._told = [f"{asked:,} asked about", f"{answered:,} of them have a match", f"{found:,} matches"]
+
+    def summary(self, seconds: float) -> list[str]:
+        """What there was, in lines."""
+        lines = [", ".join([f"{self.size:,} {self._what}", *self._told, f"{seconds:.1f} s"])]
+        if self._again:
+            lines.append(f"{self._again:,} ids came again: the later one counts")
+        if self.memory is not None and self.memory.capped:
+            lines.append(
+                f"capped: {self.memory.capped:,} times buckets were not followed to their end, or candidates not "
+                "compared; --max-candidates 0 lifts the caps"
+            )
+        return lines + summary(self._reasons, list_rejects(self._outputs.rejects))
+
+
+def _counted(lines: Iterable[bytes], count: list[int]) -> Iterator[bytes]:
+    for line in lines:
+        count[0] += 1
+        yield line

@@ -1,0 +1,66 @@
+"""Every effective value and where it came from."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from stream_lsh.config.model import Config
+from stream_lsh.settings.schema import keys_of
+
+
+class SettingShown(NamedTuple):
+    """One setting: its key, its value as TOML would have it (secrets masked), and where it came from.
+
+    `origin` is `default`, `preset NAME`, `file:line`, `environment NAME`, or `program` for what was made by hand.
+    """
+
+    key: str
+    value: str
+    origin: str
+
+
+def settings_shown(config: Config) -> list[SettingShown]:
+    """All settings, in the order of the documentation.
+
+    Example:
+        >>> from stream_lsh.config.model import PipelineConfig
+        >>> shown = settings_shown(Config(pipelines=(PipelineConfig(sources=("news",), threshold=0.9),)))
+        >>> [tuple(one) for one in shown if one.key.endswith(("threshold", "recall"))]
+        [('pipeline.documents.threshold', '0.9', 'program'), ('pipeline.documents.recall', '0.99', 'default')]
+    """
+    shown = list(_of_table(config.kafka, "kafka", config.origins))
+    shown += _of_table(config.worker, "worker", config.origins)
+    for pipeline in config.pipelines:
+        shown += _of_table(pipeline, f"pipeline.{pipeline.name}", config.origins)
+    effective = _effective(config)
+    return [one._replace(value=effective.get(one.key, one.value)) for one in shown]
+
+
+def settings_text(config: Config) -> str:
+    """The same as aligned lines, `key = value  # origin`."""
+    shown = settings_shown(config)
+    sides = [f"{one.key} = {one.value}" for one in shown]
+    width = min(max(map(len, sides)), 60)
+    return "".join(f"{side:<{width}}  # {one.origin}\n" for side, one in zip(sides, shown, strict=True))
+
+
+def _of_table(table: Any, path: str, origins: Mapping[str, str]) -> Iterator[SettingShown]:
+    for key in keys_of(table.__class__).values():
+        value, at = getattr(table, key.field), f"{path}.{key.name}"
+        if key.kind is not None:
+            is_default = not key.required and value == key.default
+            origin = origins.get(at, "default" if is_default else "program")
+            yield SettingShown(at, key.kind.shown(value), origin)
+        elif value is None:
+            yield SettingShown(at, "none", "default")
+        else:
+            yield from _of_table(value, at, origins)
+
+
+def _effective(config: Config) -> dict[str, str]:
+    """What holds where a value says that something else decides."""
+    topics = {
+        f"pipeline.{pipeline.name}.topics.{key}": f'"{topic}"'
+        for pipeline in config.pipelines
+        for key, topic in pipeline.named_topics.items()
+    }
+    return topics | {"kafka.min_insync_replicas": str(config.kafka.in_sync_replicas)}

@@ -1,0 +1,75 @@
+"""Which environment variable overrides which key.
+
+    STREAM_LSH__KAFKA__BROKERS                      [kafka] brokers
+    STREAM_LSH__PIPELINE__NEWS_EN__FIELDS__TEXT     [pipeline.fields] text of the pipeline news-en
+
+Case does not matter behind the prefix, and in a pipeline's name `-`, `.` and `_` are the same.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from stream_lsh.config.kafka import KafkaConfig
+from stream_lsh.config.model import PipelineConfig
+from stream_lsh.config.worker import WorkerConfig
+from stream_lsh.settings.schema import keys_of
+from stream_lsh.settings.toml_lines import Path
+from stream_lsh.spelling import nearest
+
+PREFIX = "STREAM_LSH__"
+"""What the variables that are ours begin with."""
+
+
+def folded(name: str) -> str:
+    """A pipeline's name as its variables have it.
+
+    Example:
+        >>> folded("news-en.EU")
+        'NEWS_EN_EU'
+    """
+    return name.replace("-", "_").replace(".", "_").upper()
+
+
+def overrides(environ: Mapping[str, str], pipelines: Sequence[str]) -> tuple[dict[Path, str], list[str]]:
+    """The variables that are ours.
+
+    Args:
+        environ: the environment.
+        pipelines: the names that the file gives.
+
+    Returns:
+        path of a key to the name of its variable, and what is wrong with the others.
+    """
+    valid = dict(_variables("KAFKA", KafkaConfig, ("kafka",)))
+    valid |= _variables("WORKER", WorkerConfig, ("worker",))
+    for number, name in enumerate(pipelines):
+        valid |= _variables(f"PIPELINE__{folded(name)}", PipelineConfig, ("pipeline", number))
+    found: dict[Path, str] = {}
+    problems = []
+    for variable in sorted(name for name in environ if name.startswith(PREFIX)):
+        path = valid.get(variable.removeprefix(PREFIX).upper())
+        if path is None:
+            problems.append(f"{_shown(variable)}: got a variable that overrides nothing{_hint(variable, valid)}")
+        elif path in found:
+            problems.append(f"{_shown(variable)}: got it and {found[path]}, which is the same; expected one of them")
+        else:
+            found[path] = variable
+    return found, problems
+
+
+def _variables(start: str, cls: type, path: Path) -> Iterator[tuple[str, Path]]:
+    for key in keys_of(cls).values():
+        name, at = f"{start}__{key.name.upper()}", (*path, key.name)
+        if key.table is None:
+            yield name, at
+        else:
+            yield from _variables(name, key.table, at)
+
+
+def _hint(variable: str, valid: Mapping[str, Path]) -> str:
+    by_lower = {name.lower(): name for name in valid}
+    meant = by_lower[nearest(variable.removeprefix(PREFIX), by_lower)]
+    return f"; did you mean {PREFIX}{meant}?"
+
+
+def _shown(variable: str) -> str:
+    return variable if variable.isprintable() and variable.isascii() else ascii(variable)

@@ -1,0 +1,1 @@
+"""Input files: which there are, their bytes, lines, rows and chunks."""

@@ -1,0 +1,118 @@
+"""Which inputs there are, and of which format each one is: found out before anything is loaded or started."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from stream_lsh.errors import ConfigError
+from stream_lsh.files.inflate import STDIN
+
+TEXT = "text"
+"""The format of a file that is one document; its path is the id."""
+TABLES = ("jsonl", "csv", "tsv")
+"""Formats of files with a document, a record, a set or a vector in each line or row."""
+FORMATS = (*TABLES, TEXT, "folder")
+ARRAY = "npy"
+"""The format of numpy's files."""
+"""What commands for documents read."""
+_ENDINGS = {
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
+    ".csv": "csv",
+    **dict.fromkeys((".tsv", ".tab"), "tsv"),
+    **dict.fromkeys((".txt", ".text", ".md", ".markdown", ".rst", ".html", ".htm", ".xhtml"), TEXT),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    ".npy": "npy",
+}
+_COMPRESSED = (".gz", ".zst")
+_NOT_COMPRESSED = ("parquet", "npy")
+"""Formats with a compression of their own, or that are mapped into memory."""
+
+
+class Input(NamedTuple):
+    """One input: `path` as it was given, one of FORMATS, its size on the disk (0 where that is not known)."""
+
+    path: str
+    format: str
+    size: int
+
+
+def find_inputs(
+    paths: Sequence[str], format: str | None, formats: Sequence[str] = FORMATS, option: str = "--format"
+) -> list[Input]:
+    """The inputs with their formats.  What is no regular file, such as a pipe, is JSON lines unless `format` is given.
+
+    Args:
+        paths: as they were given.
+        format: of all of them; None goes by their names.
+        formats: those that the command reads.
+        option: the one that says what a file is; "" where there is none.
+
+    Raises:
+        ConfigError: there is none of that name, or its name does not say what it is; all of them at once.
+    """
+    inputs, problems = [], []
+    for path in paths:
+        if path == STDIN:
+            inputs.append(Input(path, format or "jsonl", 0))
+        elif os.path.isdir(path):
+            files = [*files_of(path)]
+            if format is None and TEXT in formats and files and all(_is_table(name) for name, _ in files):
+                problems.append(
+                    f"{path}: holds files of many documents, and a folder is read as a document per file: "
+                    f"name the files, such as {os.path.join(path, files[0][1])}"
+                    + (f", or take them as they are with {option} folder" if option else "")
+                )
+            inputs.append(Input(path, "folder", sum(os.path.getsize(name) for name, _ in files)))
+        elif not os.path.exists(path):
+            problems.append(f"{path}: there is no such file or folder")
+        elif format == "folder":
+            problems.append(f"{path}: is a file, expected a folder")
+        elif format is None and os.path.isfile(path) and (found := _format(path)) not in formats:
+            problems.append(_unknown(path, found, formats, option))
+        else:
+            found = _format(path) if os.path.isfile(path) else "jsonl"
+            inputs.append(Input(path, format or found, os.path.getsize(path)))
+    if paths.count(STDIN) > 1:
+        problems.append("-: standard input can be read once only")
+    if problems:
+        raise ConfigError(problems)
+    return inputs
+
+
+def same_file(one: Input, path: str) -> bool:
+    """Whether an output of this path would replace an input."""
+    return one.path != STDIN and os.path.exists(path) and os.path.samefile(one.path, path)
+
+
+def _format(path: str) -> str:
+    """What the ending of a name stands for; "" for an unknown one."""
+    whole = os.path.basename(path).lower()
+    name = whole
+    for ending in _COMPRESSED:
+        name = name.removesuffix(ending)
+    found = _ENDINGS.get(os.path.splitext(f"x{name}")[1], "")  # `.csv` alone is an ending, too
+    return "" if name != whole and found in _NOT_COMPRESSED else found
+
+
+def _is_table(path: str) -> bool:
+    return _format(path) in TABLES and not path.lower().endswith(".json")
+
+
+def _unknown(path: str, found: str, formats: Sequence[str], option: str) -> str:
+    """What is wrong with a file whose name does not say what it is, or says what cannot be read."""
+    endings = ", ".join(ending for ending, format in _ENDINGS.items() if format in formats)
+    what = f"is {found}" if found else "does not say by its ending what it is"
+    if found == "parquet":
+        return f"{path}: is Parquet, which is read as records only (`link`): convert it to CSV or JSON lines"
+    advice = f"say it with {option}: {', '.join(one for one in formats if one != 'folder')}" if option else "rename it"
+    return f"{path}: {what}, expected {endings}, with .gz or .zst behind it if you like: {advice}"
+
+
+def files_of(folder: str) -> Iterator[tuple[str, str]]:
+    """All files below a folder with their relative paths, in a fixed order."""
+    for directory, names, files in os.walk(folder):
+        names.sort()
+        for name in sorted(files):
+            path = os.path.join(directory, name)
+            if os.path.isfile(path):
+                yield path, os.path.relpath(path, folder)

@@ -1,0 +1,194 @@
+"""What `dedup` reads: every kind of input becomes blocks of JSON lines, and one parser reads these.
+
+    .jsonl .ndjson .json          a JSON object per line
+    .csv  .tsv  .tab              a header, then a document per row
+    .txt  .md  .html and such     a document, its id the path
+    a folder                      a document per file, its id the relative path
+
+`.gz` and `.zst` behind the ending do not matter.  A CSV row and a file of a folder are brought into the form of a line
+first: that costs a microsecond or two, and ids, times and sizes are checked in one place only.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import msgspec
+
+from stream_lsh.errors import InputError, MalformedMessage
+from stream_lsh.files.discover import TEXT, Input, files_of
+from stream_lsh.files.inflate import STDIN, file_chunks
+from stream_lsh.files.lines import Splitter, cells, check_columns, check_distinct, header_of, table_rows, too_large
+from stream_lsh.text.page import page_source
+from stream_lsh.wire.field_names import FieldNames
+
+_ROWS = 256
+
+
+@dataclass(slots=True)
+class Block:
+    """Consecutive documents of an input, not yet parsed.
+
+    Attributes:
+        lines: a JSON object each, or nothing where there is an error.
+        places: where each line comes from, for a message: `FILE:LINE`.
+        errors: lines that need no parsing to be refused, by index.
+        position: bytes of all inputs read so far.
+        checked: whether the sizes of the documents were held against the limit.
+        time_ms: when the file was changed last, where that is of use.
+    """
+
+    lines: list[bytes]
+    places: "Places"
+    position: int
+    errors: list[tuple[int, InputError]] = field(default_factory=list)
+    checked: bool = True
+    time_ms: int | None = None
+
+
+class Places(NamedTuple):
+    """Where the lines of a block come from: line numbers of a file, or names of files in a folder."""
+
+    path: str
+    at: Sequence[int] | Sequence[str]
+
+
+def blocks(
+    inputs: Sequence[Input], names: FieldNames, max_bytes: int, *, stories: bool = False, html: bool = False
+) -> Iterator[Block]:
+    """The documents of all inputs, in order.
+
+    For stories a file of a folder has the time of its last change, and its outlet is the folder within the folder.
+    """
+    folders = sum(one.format == "folder" for one in inputs)
+    before = 0
+    for one in inputs:
+        if one.format == "folder":
+            # Two folders may hold files of one relative path, which are not versions of one document.
+            start = one.path if folders > 1 else ""
+            files = files_of(one.path)
+            found = _text_blocks(files, one.path, start, names, max_bytes, stories=stories, html=html)
+        elif one.format == TEXT:
+            found = _text_blocks([(one.path, one.path)], "", "", names, max_bytes, stories=stories, html=html)
+        elif one.format == "jsonl":
+            found = _line_blocks(one.path, max_bytes)
+        else:
+            found = _table_blocks(one, names, max_bytes, stories=stories)
+        for block in found:
+            block.position += before
+            yield block
+        before += one.size
+
+
+def _line_blocks(path: str, max_bytes: int) -> Iterator[Block]:
+    line, position = 1, 0
+    splitter = Splitter(max_bytes)
+    for data, position in file_chunks(path):
+        lines, errors = splitter.split(data)
+        if lines:
+            yield Block(lines, Places(path, range(line, line + len(lines))), position, errors, False)
+            line += len(lines)
+    lines, errors = splitter.split(b"\n")
+    if lines != [b""] or errors:
+        yield Block(lines, Places(path, range(line, line + 1)), position, errors, False)
+
+
+def _table_blocks(one: Input, names: FieldNames, max_bytes: int, *, stories: bool) -> Iterator[Block]:
+    position = [0]
+    rows = table_rows(one.path, one.format, position, max_bytes=max_bytes)
+    header = header_of(one.path, rows)
+    if not header:
+        return
+    columns = _columns(one, header, names, stories=stories)
+    numbers: list[int] = []
+    block = Block([], Places(one.path, numbers), 0)
+    for row, line in rows:
+        if row == []:
+            continue
+        try:
+            value = _row_value(row, header, columns, names.time, max_bytes)
+        except InputError as error:
+            block.errors.append((len(numbers), error))
+            value = b""
+        block.lines.append(value)
+        numbers.append(line)
+        block.position = position[0]
+        if len(numbers) == _ROWS:
+            yield block
+            numbers = []
+            block = Block([], Places(one.path, numbers), position[0])
+    yield block
+
+
+def _columns(one: Input, header: list[str], names: FieldNames, *, stories: bool) -> dict[str, int]:
+    """Where the columns stand."""
+    check_columns(one.path, header, {names.id: "--id-column", names.text: "--text-column"})
+    wanted = (names.id, names.text, names.time, *((names.title, names.source, names.url) if stories else ()))
+    check_distinct(one.path, header, wanted)
+    return {name: header.index(name) for name in wanted if name in header}
+
+
+def _row_value(
+    row: list[str] | InputError, header: list[str], columns: dict[str, int], time_name: str, max_bytes: int
+) -> bytes:
+    wanted = cells(row, len(header), [*columns.values()], max_bytes)
+    found: dict[str, str | None] = dict(zip(columns, wanted, strict=True))
+    if time_name in list(found)[2:]:
+        found[time_name] = str(found[time_name]).strip() or None
+    return _json_line(found)
+
+
+def _json_line(value: dict[str, str | None]) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:  # a name of a file that is not UTF-8: escaped, so that it can be told
+        return json.dumps(value).encode()
+
+
+def _text_blocks(
+    files: Iterable[tuple[str, str]],
+    folder: str,
+    start: str,
+    names: FieldNames,
+    max_bytes: int,
+    *,
+    stories: bool,
+    html: bool,
+) -> Iterator[Block]:
+    """A document for each file: of a folder, or, with "" as the folder, one that was named."""
+    position = 0
+    for path, relative in files:
+        block = Block([b""], Places(folder, [relative]), position)
+        try:
+            value: dict[str, str | None] = {names.id: os.path.join(start, relative)}
+            if stories:
+                block.time_ms = None if path == STDIN else os.stat(path).st_mtime_ns // 1_000_000
+                value[names.source] = os.path.dirname(relative).partition(os.sep)[0] if folder else ""
+            block.lines[0] = _json_line(value | {names.text: _file_text(path, max_bytes, html=html)})
+        except InputError as error:
+            block.errors.append((0, error))
+        except OSError as error:
+            block.errors.append((0, MalformedMessage("file", f"it cannot be read: {error.strerror}")))
+        position += 0 if path == STDIN else os.path.getsize(path)
+        block.position = position
+        yield block
+
+
+def _file_text(path: str, max_bytes: int, *, html: bool) -> str:
+    data, size = [], 0
+    for piece, _ in file_chunks(path):
+        size += len(piece)
+        if size > max_bytes:
+            raise too_large(size if path == STDIN else max(size, os.path.getsize(path)), max_bytes)
+        data.append(piece)
+    try:
+        return b"".join(data).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if html:
+            return page_source(b"".join(data))
+        raise MalformedMessage(
+            "utf8",
+            f"got bytes that are not UTF-8 ({error.reason} at byte {error.start}): convert the file, as with iconv",
+        ) from None

@@ -1,0 +1,257 @@
+"""The base class of the library: a pipeline in memory, for one process.
+
+Subclasses define the item type and the result type; this class adds, removes and groups items by id, and keeps all of
+them in one file.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, ClassVar, Self
+
+from stream_lsh.errors import ConfigError, DamagedBytes, FingerprintMismatch, InvariantError
+from stream_lsh.ledger.changes import MatchChange, PairState
+from stream_lsh.ledger.clusters.guards.choice import Guards
+from stream_lsh.ledger.edges import Edges
+from stream_lsh.ledger.ledger import Ledger
+from stream_lsh.model import Cluster, Document, Match, Similar
+from stream_lsh.pipeline.changelog.records import DocumentsRecord
+from stream_lsh.pipeline.local import BATCH, Limits, LocalPipeline, LocalState
+from stream_lsh.pipeline.scheme import Scheme
+from stream_lsh.wire.archive import Archive, read_archive, write_archive
+from stream_lsh.wire.fingerprint import differences, fingerprint
+from stream_lsh.wire.frames import decode_documents, encode
+from stream_lsh.wire.ledger_parts import LedgerAssembler, encode_ledger
+from stream_lsh.wire.split import cut_documents
+
+_RECORD_BYTES = 1 << 20
+_REMOVED = 1024
+"""Removals that are worth compacting for."""
+
+
+class InMemory:
+    """Items in memory, and which of them match.
+
+    Args:
+        scheme: how they are compared.
+        threshold: least similarity of a match.
+        limits: retention, caps and guards.
+        settings: the arguments of the class, by name, guards as their settings: what a file needs to make another one.
+    """
+
+    _KIND: ClassVar[str]
+    """What a file that keeps one says it holds."""
+
+    def __init__(self, scheme: Scheme, threshold: float, limits: Limits, settings: Mapping[str, Any]) -> None:
+        self._scheme, self._threshold, self._limits, self._settings = scheme, threshold, limits, settings
+        self._pipeline = self._new_pipeline()
+        self._removed = 0
+
+    def _new_pipeline(self) -> LocalPipeline:
+        return LocalPipeline(self._scheme, self._threshold, self._limits)
+
+    @property
+    def _ledger(self) -> Ledger:
+        return self._pipeline.settler.ledger
+
+    # -- changing
+
+    def remove(self, id: str) -> bool:
+        """Remove what has this id, its matches and its membership; returns whether it was there."""
+        if id not in self:
+            return False
+        self._process([Document(id, None)])
+        return True
+
+    def _process(self, documents: list[Document]) -> Iterator[MatchChange]:
+        settled = self._pipeline.process(documents)
+        self._removed += sum(document.text is None for document in documents)
+        if self._removed > max(_REMOVED, len(self)):
+            self._compact()
+        return (change for frame in settled for change in frame.matches)
+
+    def _process_many(self, documents: Sequence[Document]) -> list[MatchChange]:
+        """Of each pair that is new or changed at the end, what it is then; those that are withdrawn are left out."""
+        found: dict[tuple[str, str], MatchChange] = {}
+        for start in range(0, len(documents), BATCH):
+            for change in self._process([*documents[start : start + BATCH]]):
+                found.pop((change.left, change.right), None)
+                if change.similarity is not None:
+                    found[change.left, change.right] = change
+        return list(found.values())
+
+    def _compact(self) -> None:
+        """Drop what removed items leave behind for the sake of messages that come late: here none do."""
+        state = self._pipeline.snapshot()
+        counts, self._pipeline = self._pipeline.counts, self._new_pipeline()
+        self._pipeline.counts = counts
+        self._pipeline.restore([state.documents], state.ledger, (state.next_offset, state.newest_ms))
+        self._removed = 0
+
+    # -- asking
+
+    def clusters(self) -> list[Cluster]:
+        """All groups that matches connect, as the guards want them; ascending by their ids."""
+        live = self._ledger.ids.live
+        return [self._cluster(id) for id in sorted(live) if len(live[id]) >= self._least_size]
+
+    def cluster_of(self, id: str) -> Cluster | None:
+        """The group that this id is in, None if it has no match."""
+        cluster = self._ledger.cluster_of(id)
+        small = cluster is None or len(self._ledger.ids.live[cluster]) < self._least_size
+        return None if small or cluster is None else self._cluster(cluster)
+
+    @property
+    def _least_size(self) -> int:
+        """Members of a published cluster: pairs for review keep an item in a cluster of its own, which is not one."""
+        return 2 if self._limits.link_from else 1
+
+    def _cluster(self, id: str) -> Cluster:
+        return Cluster(id, tuple(reversed(self._ledger.members(id))))
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._pipeline.documents)
+
+    def __contains__(self, id: object) -> bool:
+        version = self._pipeline.documents.version(id) if isinstance(id, str) else None
+        return version is not None and version.live
+
+    @property
+    def capped(self) -> int:
+        """How often a cap left something out: buckets not followed to their end, candidates not compared."""
+        counts = self._pipeline.counts
+        return counts.capped_postings + counts.capped_candidates
+
+    # -- keeping
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything into one file, in one step: it is complete, or what was there before still is.
+
+        Cost:
+            some 20 us for a text of 3 KB; a copy of the columns in memory.
+
+        Raises:
+            OSError: it cannot be written.
+
+        Example:
+            >>> import tempfile
+            >>> from stream_lsh import NearDuplicates
+            >>> near = NearDuplicates()
+            >>> found = near.add_many([("a", "to be or not to be"), ("b", "to be or not to be")])
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     near.save(f"{folder}/near.slsh")
+            ...     again = NearDuplicates.load(f"{folder}/near.slsh")
+            >>> again.matches() == near.matches(), again.query("to be or not to be")[0].similarity
+            (True, 1.0)
+        """
+        state = self._pipeline.snapshot()
+        settings, limits = self._scheme.settings, asdict(replace(self._limits, teller=None))
+        head = {
+            "kind": self._KIND,
+            "settings": self._settings,
+            "limits": {name: value for name, value in limits.items() if name != "stories"},
+            "scheme": settings,
+            "next_offset": state.next_offset,
+            "newest_ms": state.newest_ms,
+        }
+        write_archive(path, head, _records(state, fingerprint(settings)))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """What was saved, ready to go on; the index is linked anew.
+
+        Raises:
+            DamagedBytes: truncated, altered, or no such file of ours -> restore it, or add everything again.
+            FutureFormat: written by a newer version -> use that one.
+            FingerprintMismatch: this version, or this Python's Unicode tables, would compute other signatures -> use
+                those that wrote it, or add everything again.
+            OSError: it cannot be read.
+        """
+        with open(path, "rb") as file:
+            archive = read_archive(file, path)
+            made = cls._of_head(archive, path)
+            ours = made._scheme.settings
+            theirs = archive.head["scheme"]
+            if ours != theirs:
+                raise FingerprintMismatch(
+                    f"{os.fspath(path)}: was written under another scheme ({'; '.join(differences(ours, theirs))}): "
+                    "use the versions of stream_lsh and Python that wrote it, or add the documents again"
+                )
+            made._read(archive, fingerprint(ours), path)
+        return made
+
+    @classmethod
+    def _of_head(cls, archive: Archive, path: str | os.PathLike[str]) -> Self:
+        head = archive.head
+        try:
+            if head["kind"] != cls._KIND or not isinstance(head["scheme"], dict):
+                raise ValueError(head["kind"])
+            int(head["next_offset"]), int(head["newest_ms"])
+            return cls(**cls._arguments(head["settings"]))
+        except (KeyError, TypeError, ValueError, ConfigError) as error:
+            raise DamagedBytes(
+                f"{os.fspath(path)}: its head does not describe {cls._KIND} ({error}): another program wrote it, "
+                "or it was altered; restore it from a copy, or add the documents again"
+            ) from None
+
+    @classmethod
+    def _arguments(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of the class, from the settings in a file."""
+        return {**settings, "guards": Guards(**settings.get("guards", {}))}
+
+    def _read(self, archive: Archive, scheme: int, path: str | os.PathLike[str]) -> None:
+        """The ledger comes first, in one record or in parts; then the documents."""
+        records = archive.records
+        assembler, ledger = LedgerAssembler(scheme), None
+        for message in records:
+            ledger = assembler.add(message)
+            if ledger is not None:
+                break
+        if ledger is None:
+            raise DamagedBytes(f"{os.fspath(path)}: has no ledger; restore it from a copy, or add the documents again")
+        documents: Iterator[DocumentsRecord] = (decode_documents(message, scheme) for message in records)
+        progress = (int(archive.head["next_offset"]), int(archive.head["newest_ms"]))
+        self._pipeline.restore(documents, ledger, progress)
+
+
+def _records(state: LocalState, scheme: int) -> Iterator[bytes]:
+    yield from encode_ledger(state.ledger, scheme, _RECORD_BYTES)
+    for record in cut_documents(state.documents, _RECORD_BYTES):
+        yield encode(record, scheme)
+
+
+def check_limits(
+    threshold: float, guards: Guards, retention_ms: int | None, max_candidates: int, others: Iterable[str] = ()
+) -> None:
+    """What bounds work and clusters can be; `others` are problems that were found elsewhere, to be told with these.
+
+    Raises:
+        ConfigError: everything that cannot.
+    """
+    problems = [f"guards.{name}: {problem}" for name, problem in guards.problems(threshold)]
+    if retention_ms is not None and retention_ms <= 0:
+        problems.append(f"retention_ms: got {retention_ms}, expected a positive number or None")
+    if max_candidates < 0:
+        problems.append(f"max_candidates: got {max_candidates}, expected 0 (no caps) or more")
+    problems += others
+    if problems:
+        raise ConfigError(problems)
+
+
+def match_of(pair: PairState | MatchChange) -> Match:
+    """A pair of the ledger, or a change of one, as a match."""
+    if pair.similarity is None:
+        raise InvariantError("a pair that was withdrawn is no match")
+    times = (pair.left_time_ms, pair.right_time_ms)
+    sizes = (pair.left_shingles, pair.right_shingles)
+    return Match(pair.left, pair.right, pair.similarity, pair.shared, pair.union, *times, *sizes)
+
+
+def similar_of(edges: Edges | None) -> list[Similar]:
+    """What a query found, the most similar first."""
+    if edges is None:
+        return []
+    columns = (edges.similarity.tolist(), edges.shared.tolist(), edges.union.tolist())
+    found = map(Similar, edges.right.ids, *columns)
+    return sorted(found, key=lambda one: (-one.similarity, one.id))

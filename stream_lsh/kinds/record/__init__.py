@@ -1,0 +1,1 @@
+"""Records: blocked by keys, compared field by field, linked to entities."""

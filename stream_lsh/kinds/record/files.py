@@ -1,0 +1,282 @@
+"""What the commands for records read: rows of tables, JSON objects, Parquet, as records with an id and a source.
+
+    .csv  .tsv  .tab                           a header, then a record per row
+    .parquet  .pq                              a record per row; needs the extra `parquet`
+    .jsonl .ndjson .json                       a JSON object per line
+
+`.gz` and `.zst` behind the ending do not matter, but for Parquet, which has its own compression.
+
+The source of a record is what its column says.  Where it says nothing, it is the name of the file, if there are several
+files; a single file has no source.  Two sources may call different things by one id, so a record that has a source
+goes by `source/id`, one that has none by its id.
+"""
+
+import codecs
+from argparse import ArgumentTypeError
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import PurePath
+from typing import Any
+
+from stream_lsh.errors import ConfigError, InputError, MalformedMessage
+from stream_lsh.files.chunks import Refused
+from stream_lsh.files.discover import TEXT, Input, find_inputs
+from stream_lsh.files.inflate import STDIN, file_chunks
+from stream_lsh.files.lines import Splitter, check_distinct, header_of, table_rows, too_large, undecoded
+from stream_lsh.kinds.record.messages import LONGEST_SOURCE
+from stream_lsh.kinds.record.rows import RecordMaker, RecordNames, fields_of
+from stream_lsh.records.model import Record
+
+FORMATS = ("jsonl", "csv", "tsv", "parquet")
+_ROWS = 256
+_BUFFER_BYTES, _BATCH_BYTES, _COLUMN_BYTES = 1 << 16, 64 << 20, 512 << 20
+"""Of Parquet: what is read of a file at once, values that are in memory at once, and a column of a row group."""
+_LEAST_ROWS = 4
+"""Of a batch; one row at a time takes 80 us a row."""
+_ENDINGS = (".gz", ".zst", ".csv", ".tsv", ".tab", ".parquet", ".pq", ".jsonl", ".ndjson", ".json")
+
+
+@dataclass(slots=True)
+class RecordPart:
+    """Consecutive records of a file.
+
+    Attributes:
+        path: of the file.
+        records: in order.
+        lines: of the file, for each record where it ends; rows of Parquet.
+        refused: what was put aside among them.
+        position: bytes of all inputs read so far.
+    """
+
+    path: str
+    position: int = 0
+    records: list[Record] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    refused: list[Refused] = field(default_factory=list)
+
+
+def find_record_inputs(paths: Sequence[str], format: str | None) -> list[Input]:
+    """The files with their formats.
+
+    Raises:
+        ConfigError: there is none of that name, or it is a folder; all of them at once.
+    """
+    found = find_inputs(paths, format, FORMATS)
+    problems = [f"{one.path}: is a folder, expected a file" for one in found if one.format == "folder"]
+    if format == TEXT:
+        problems.append("--format: got text, expected another one, as records are read")
+    problems += ["-: Parquet cannot be read from a pipe" for one in found if one == (STDIN, "parquet", 0)]
+    if problems:
+        raise ConfigError(problems)
+    return found
+
+
+def source_names(inputs: Sequence[Input]) -> list[str]:
+    """What the source of each file is called where its records do not tell: nothing, if there is one file alone.
+
+    Example:
+        >>> source_names([Input("in/ACM.csv.gz", "csv", 0), Input("in/DBLP2.csv", "csv", 0)])
+        ['ACM', 'DBLP2']
+        >>> source_names([Input("old/people.csv", "csv", 0), Input("new/people.csv", "csv", 0)])
+        ['old/people.csv', 'new/people.csv']
+
+    Raises:
+        ConfigError: a path that is too long for a source.
+    """
+    if len(inputs) < 2:
+        return [""] * len(inputs)
+    stems = [_stem(one.path) for one in inputs]
+    names = [one.path if stems.count(stem) > 1 else stem for one, stem in zip(inputs, stems, strict=True)]
+    problems = [
+        f"{name}: the file's name stands for its source, and is longer than {LONGEST_SOURCE} characters: give it a "
+        "shorter one, or name a column with --source-column"
+        for name in names
+        if len(name) > LONGEST_SOURCE
+    ]
+    if problems:
+        raise ConfigError(problems)
+    return names
+
+
+def _stem(path: str) -> str:
+    name = "stdin" if path == STDIN else PurePath(path).name
+    ending = next((one for one in _ENDINGS if name.lower().endswith(one)), "")
+    return _stem(name.removesuffix(name[-len(ending) :])) if ending and len(name) > len(ending) else name
+
+
+def ascii_encoding(value: str) -> str:
+    """A converter for names of encodings in which ASCII stands for itself, so that lines and commas can be found."""
+    try:
+        name = codecs.lookup(value).name
+        plain = bytes(range(128))
+        fits = plain.decode(name) == plain.decode("ascii")
+    except (LookupError, UnicodeError):
+        fits = False
+    if not fits:
+        raise ArgumentTypeError(f"got {value!r}, expected an encoding beyond ASCII, such as utf-8, latin-1 or cp1252")
+    return name
+
+
+def read_records(
+    inputs: Sequence[Input], names: RecordNames, *, max_bytes: int, encoding: str = "utf-8"
+) -> Iterator[RecordPart]:
+    """The records of all files, in order.
+
+    Args:
+        inputs: what to read.
+        names: what the id, the source and the time are called.
+        max_bytes: of a line or row; of Parquet a column of a row group may have 512 MB.
+        encoding: of text.
+
+    Raises:
+        ConfigError: a table without a column for the id, or a library is missing.
+        InputError, OSError: a file cannot be read as a whole.
+    """
+    before = 0
+    for one, source in zip(inputs, source_names(inputs), strict=True):
+        make = RecordMaker(names, source)
+        if one.format == "jsonl":
+            found = _line_parts(one.path, make, max_bytes, encoding)
+        elif one.format == "parquet":
+            found = _parquet_parts(one, make)
+        else:
+            found = _table_parts(one, make, max_bytes, encoding)
+        for part in found:
+            part.position += before
+            yield part
+        before += one.size
+
+
+def _line_parts(path: str, make: RecordMaker, max_bytes: int, encoding: str) -> Iterator[RecordPart]:
+    number, position = 0, 0
+    splitter = Splitter(max_bytes)
+
+    def part(lines: Iterable[bytes], errors: Iterable[tuple[int, InputError]]) -> RecordPart:
+        nonlocal number
+        found, wrong = RecordPart(path, position), dict(errors)
+        for at, line in enumerate(lines):
+            number += 1
+            if at in wrong:
+                _put_aside(found, number, wrong[at])
+            elif len(line) > max_bytes:
+                _put_aside(found, number, too_large(len(line), max_bytes))
+            elif line.strip():
+                text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+                _take(found, number, make, lambda text=text: fields_of(text, encoding))
+        return found
+
+    for data, position in file_chunks(path):  # noqa: B007 - the function above reads it
+        yield part(*splitter.split(data))
+    yield part(*splitter.split(b"\n"))
+
+
+def _table_parts(one: Input, make: RecordMaker, max_bytes: int, encoding: str) -> Iterator[RecordPart]:
+    position = [0]
+    rows = table_rows(one.path, one.format, position, encoding=encoding, max_bytes=max_bytes, skip_space=True)
+    header = _header(one.path, header_of(one.path, rows), encoding)
+    make.require(one.path, header)
+    part = RecordPart(one.path)
+    for row, line in rows:
+        if row == []:
+            continue
+        _take(part, line, make, lambda row=row: _row_fields(row, header, max_bytes, encoding))
+        part.position = position[0]
+        if len(part.records) + len(part.refused) >= _ROWS:
+            yield part
+            part = RecordPart(one.path, position[0])
+    yield part
+
+
+def _header(path: str, row: Sequence[str], encoding: str) -> list[str]:
+    header = [name.strip() for name in row]
+    if not any(header):
+        raise ConfigError(f"{path}: got nothing, expected a header with the names of the columns")
+    if any(map(undecoded, header)):
+        raise ConfigError(f"{path}: {_not_decoded(encoding)}")
+    check_distinct(path, header, filter(None, header))
+    return header
+
+
+def _row_fields(
+    row: list[str] | InputError, header: Sequence[str], max_bytes: int, encoding: str
+) -> Mapping[str, object]:
+    if isinstance(row, InputError):
+        raise row
+    if len(row) != len(header):
+        raise MalformedMessage(
+            "csv", f"got a row of {len(row)} fields, expected {len(header)} as in the header: is a quote missing?"
+        )
+    if any(map(undecoded, row)):
+        raise MalformedMessage("encoding", _not_decoded(encoding))
+    size = sum(map(len, row))
+    if 4 * size > max_bytes and (size := sum(len(value.encode()) for value in row)) > max_bytes:
+        raise too_large(size, max_bytes)
+    return {name: value for name, value in zip(header, row, strict=True) if name}
+
+
+def _not_decoded(encoding: str) -> str:
+    return f"got bytes that are not {encoding.upper()}: say with --encoding what they are, such as latin-1"
+
+
+def _parquet_parts(one: Input, make: RecordMaker) -> Iterator[RecordPart]:
+    try:
+        arrow: Any = import_module("pyarrow")
+        parquet: Any = import_module("pyarrow.parquet")
+    except ImportError:
+        raise ConfigError(
+            f'{one.path}: reading Parquet needs pyarrow: pip install "stream_lsh[parquet]"; or convert the file to CSV'
+        ) from None
+    number = 0
+    try:
+        with parquet.ParquetFile(one.path, buffer_size=_BUFFER_BYTES, pre_buffer=False) as file:
+            total = max(1, file.metadata.num_rows)
+            make.require(one.path, file.schema_arrow.names)
+            for batch in _batches(one.path, file):
+                part = RecordPart(one.path)
+                for row in batch.to_pylist():
+                    number += 1
+                    _take(part, number, make, lambda row=row: row)
+                part.position = one.size * number // total
+                yield part
+    except arrow.ArrowException as error:
+        reason = str(error).partition("\n")[0]
+        raise MalformedMessage("parquet", f"{one.path}: cannot be read as Parquet: {reason}") from None
+
+
+def _batches(path: str, file: Any) -> Iterator[Any]:
+    """The rows of a Parquet file, so many at a time that they fit the memory.
+
+    A buffer has pages read one by one; otherwise each column of a row group is read whole.  How large a cell is nobody
+    tells: it may be all of its column, and in a column with a dictionary one value may be in every row.
+
+    Raises:
+        MalformedMessage: a row group has a column that is too large.
+    """
+    for number in range(file.metadata.num_row_groups):
+        group = file.metadata.row_group(number)
+        columns = [group.column(at) for at in range(group.num_columns)]
+        size, name = max(((one.total_uncompressed_size, one.path_in_schema) for one in columns), default=(0, ""))
+        if size > _COLUMN_BYTES:
+            raise MalformedMessage(
+                "parquet",
+                f"{path}: row group {number} has {group.total_byte_size} bytes, {size} of them in the column {name!r}, "
+                f"expected at most {_COLUMN_BYTES} in a column: write the file with fewer rows in a row group",
+            )
+        rows = min(_ROWS, max(_LEAST_ROWS, _BATCH_BYTES // max(1, size)))
+        yield from file.iter_batches(batch_size=rows, row_groups=[number])
+
+
+def _take(part: RecordPart, line: int, make: RecordMaker, read: Any) -> None:
+    """Read one record into a part, or what is wrong with it."""
+    try:
+        record = make.record(read())
+    except InputError as error:
+        _put_aside(part, line, error)
+    else:
+        part.records.append(record)
+        part.lines.append(line)
+
+
+def _put_aside(part: RecordPart, line: int, error: InputError) -> None:
+    part.refused.append(Refused(part.path, line, error.reason, str(error)))

@@ -1,0 +1,48 @@
+"""Golden records in the form in which entities tell them: JSON, from the JSON of their members."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import msgspec
+
+from stream_lsh.ledger.clusters.entities import Entities
+from stream_lsh.pipeline.local import Limits
+from stream_lsh.records.profile import Profile
+from stream_lsh.records.survivorship import GoldenRecords, Member
+
+MemberText = tuple[str, str, int, str]
+"""Id, source, time in ms, and the fields as JSON, by the names of the profile."""
+
+_decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
+
+
+def limits_of_records(limits: Limits, profile: Profile, teller: Entities | None = None) -> Limits:
+    """The limits of a pipeline, with what its profile says of them."""
+    guards = limits.guards
+    if profile.one_to_one:
+        guards = replace(guards, one_per_source=True)
+    if profile.bridge > profile.match and not (guards.strong_links or guards.bridge_similarity):
+        guards = replace(guards, bridge_similarity=profile.bridge)
+    return replace(limits, guards=guards, link_from=profile.match, teller=teller or Entities(golden_texts(profile)))
+
+
+def golden_texts(profile: Profile) -> Callable[[Iterable[MemberText]], str]:
+    """From the members of an entity to its golden record, as the profile keeps values.
+
+    Guarantees:
+        a function of the set of members.
+
+    Example:
+        >>> from stream_lsh.records.profile import Field
+        >>> golden = golden_texts(Profile(name="people", fields=(Field(name="name"),), comparisons=()))
+        >>> golden([("1", "crm", 5, '{"name":"Ann Lee"}'), ("2", "shop", 6, '{"name":"Ann Lee"}')])
+        '{"name":"Ann Lee"}'
+    """
+    records = GoldenRecords(profile)
+
+    def golden(members: Iterable[MemberText]) -> str:
+        read = [Member(id, source, time_ms, _decode(fields or "{}")) for id, source, time_ms, fields in members]
+        return _encode(records.of(read)).decode()
+
+    return golden

@@ -1,0 +1,273 @@
+"""What a message says of a record: one JSON object of columns, read strictly where it counts and leniently elsewhere.
+
+    value                                       the record
+    null                                        is deleted
+    {"deleted": true, ...}                      is deleted
+    {"id"?, "source"?, "time"?, "name": ...}    has these columns
+    {"id"?, ..., "fields": {"name": ...}}       has those under `fields`, and the ones beside it that are not there
+
+Columns are those of a profile, by any of the names that it has for them, in any case.  A value is a text, a number, a
+boolean (which is the text true or false), null, which is none, or a list of these.  Columns that the profile does not
+name may be anything.  No value is wrong in itself: a day that does not exist stays a text, a name of ten thousand
+characters is compared by its first ones.  So are the longest values of a record with more than 16,384 characters.
+
+In a keyed source the key is the id, and the first of the profile's id columns that is given must equal it.  In one that
+is not, that column is the id, and the key counts only where there is none.  The source is the first of the profile's
+source columns that has one, "" without; control characters are dropped from it.  Time and deletion are as in documents
+(`kinds.text.messages`), and so are all errors:
+
+    json    not JSON, or not one object             key     not UTF-8, too long, empty, missing, or not the id
+    utf8    not UTF-8                               id      missing, empty, too long, of a wrong type
+    field   a value of a wrong type                 time    cannot be read, or lies in the future
+    size    larger than allowed                     source  too long, of a wrong type
+
+Messages between the steps carry what was given with every pair of the record, and golden records are made of it.  So
+the values of the profile's columns have a limit of their own, `MAX_RECORD_BYTES`, whatever a message may have beside
+them.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any, NamedTuple, cast
+
+import msgspec
+
+from stream_lsh.errors import MalformedMessage, UnusableDocument
+from stream_lsh.model import About, Document
+from stream_lsh.records.model import Record, Values, as_text
+from stream_lsh.records.reading import Reader
+from stream_lsh.wire.arguments import given
+from stream_lsh.wire.field_names import DEFAULT_NAMES, FieldNames
+from stream_lsh.wire.ids import key_id_of
+from stream_lsh.wire.message import (
+    AUTO,
+    EXPECTED_TIME,
+    MAX_AHEAD_MS,
+    MAX_DOCUMENT_BYTES,
+    id_of_message,
+    key_of_message,
+    latest_time_ms,
+    object_of,
+    time_of_message,
+    typed,
+)
+from stream_lsh.wire.split import FRAME_BYTES
+
+NESTED = "fields"
+"""What may hold the columns, so that none of them is taken for the time of the record."""
+LONGEST_SOURCE = 100
+MAX_RECORD_BYTES = FRAME_BYTES // 2
+"""The most bytes of a record's values, as JSON as they were given: a message that has both ends of a pair has room for
+two records.  Those that are compared are fewer, see `LONGEST_RECORD`."""
+
+_MOST_BITS = 1_000
+"""Of an integer: golden records read again what was given, and the decoder does not take thousands of digits."""
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
+
+
+class ParsedRecord(NamedTuple):
+    """A record as a message tells it.
+
+    Attributes:
+        id: of the record.
+        values: standardised, in the order of the profile's fields; none at all of a deleted one.
+        given: as they were given, by the names of the profile's fields.
+        source: where it comes from, "" where nothing says so.
+        time_ms: event time, milliseconds since the epoch.
+        deleted: there is no such record any more.
+    """
+
+    id: str
+    values: Values
+    given: Mapping[str, object]
+    source: str
+    time_ms: int
+    deleted: bool = False
+
+    @property
+    def document(self) -> Document:
+        """The record as the steps of a pipeline take it: its values are what is compared, what was given is told.
+
+        Raises:
+            UnusableDocument: size; the values are larger than `MAX_RECORD_BYTES`.
+        """
+        if self.deleted:
+            return Document(self.id, None, self.time_ms)
+        about = _encode(self.given)
+        if len(about) > MAX_RECORD_BYTES:
+            raise _too_large(len(about), {name: len(_encode(value)) for name, value in self.given.items()})
+        return Document(self.id, as_text(self.values, self.id), self.time_ms, About(about.decode(), self.source))
+
+
+def parse_record(
+    value: bytes | None,
+    key: bytes | None,
+    *,
+    reader: Reader,
+    fallback_time_ms: int | None,
+    max_bytes: int = MAX_DOCUMENT_BYTES,
+    max_ahead_ms: int | None = MAX_AHEAD_MS,
+    now_ms: int | None = None,
+    time_unit: str = AUTO,
+    names: FieldNames = DEFAULT_NAMES,
+    keyed: bool = True,
+) -> ParsedRecord:
+    """The record in a message.
+
+    Args:
+        value: the message's value.
+        key: the message's key; None where it has none.
+        reader: of the profile, made once.
+        fallback_time_ms: the event time of a record that has none (the Kafka timestamp); None: it must have one.
+        max_bytes: the size above which a value is not even read.
+        max_ahead_ms: how far a time may lie ahead of `fallback_time_ms` and of the clock, and the former ahead of the
+            clock; None: as far as it likes.  A deletion is not held to it.
+        now_ms: the clock; None where there is none.
+        time_unit: of times that are numbers, one of TIME_UNITS.
+        names: what the source calls `time` and `deleted`; id and source are columns of the profile.
+        keyed: whether the key is the id: then a message without one is an error, and so is another id in the value.
+    Guarantees:
+        pure; returns or raises `InputError`, whatever the bytes are.  What is given can be written as UTF-8 and JSON:
+        half of a surrogate pair and numbers beyond all measure are left out.
+    Cost:
+        3 us and the standard forms of the values, some 40 us for twenty columns.
+
+    Raises:
+        MalformedMessage: it cannot be read (json, utf8, or the type of a field).
+        UnusableDocument: it can be read and not be used (key, id, size, source, or a time in the future).
+
+    Example:
+        >>> from stream_lsh.records.profile import Field, Profile
+        >>> reader = Reader(Profile(name="people", fields=(Field(name="name", type="name"),), comparisons=()))
+        >>> parse_record(b'{"Name": "Dr. Ann Lee", "source": "crm"}', b"7", reader=reader, fallback_time_ms=5)[:5]
+        ('7', ('ann lee',), {'name': 'Dr. Ann Lee'}, 'crm', 5)
+        >>> parse_record(None, b"7", reader=reader, fallback_time_ms=5).deleted
+        True
+    """
+    key_id = key_of_message(value, key, max_bytes, keyed=keyed)
+    if value is None:
+        return ParsedRecord(cast("str", key_id), (), {}, "", fallback_time_ms or 0, deleted=True)
+    top, plain = _object(value)
+    deleted = typed(top, names.deleted, (bool,), "json", "true or false")
+    time = typed(top, names.time, (str, int, float), "time", EXPECTED_TIME)
+    columns = _columns(top)
+    id_name, value_id = _id_in(top, columns, reader)
+    if key is not None and not keyed and value_id is None:
+        key_id = key_id_of(key)
+    if value_id is None and key_id is None:
+        expected = ascii(", ".join(reader.profile.id_columns))[1:120]
+        raise UnusableDocument(
+            "id", f"got neither a key nor one of the columns {expected}, expected an id: is `id_columns` right?"
+        )
+    id = id_of_message(value_id, key_id, id_name)
+    source = _source_in(top, columns, reader)
+    if deleted:
+        time_ms = time_of_message(time, fallback_time_ms or 0, unit=time_unit)
+        return ParsedRecord(id, (), {}, source, time_ms, deleted=True)
+    latest_ms = latest_time_ms(fallback_time_ms, max_ahead_ms, now_ms)
+    time_ms = time_of_message(time, fallback_time_ms, latest_ms, time_unit)
+    values, given = reader.read(columns)
+    if not plain:
+        given = {name: _storable(one) for name, one in given.items()}
+    return ParsedRecord(id, values, given, source, time_ms)
+
+
+def record_document(reader: Reader, record: Record) -> Document:
+    """A record as the steps of a pipeline take it.
+
+    Raises:
+        MalformedMessage, UnusableDocument: an id, a time, a source or a value that cannot be used.
+    """
+    checked = given(Document(record.id, "", record.time_ms))
+    if not isinstance(record.source, str):
+        raise MalformedMessage("source", f"got {type(record.source).__name__} as the source, expected a string")
+    values, told = reader.read(record.fields)
+    told = {name: _storable(one) for name, one in told.items()}
+    return ParsedRecord(checked.id, values, told, checked_source(record.source, "source"), checked.time_ms).document
+
+
+def _too_large(size: int, sizes: Mapping[str, int]) -> UnusableDocument:
+    """The error for a record of that many bytes, given those of each field."""
+    largest = max(sizes, key=sizes.__getitem__)
+    return UnusableDocument(
+        "size",
+        f"got {size} bytes in the fields of the profile, {sizes[largest]} of them in `{_short(largest)}`, expected at "
+        f"most {MAX_RECORD_BYTES} together: shorten it, or leave it out of the profile",
+    )
+
+
+def _object(value: bytes) -> tuple[dict[str, Any], bool]:
+    """The object, and whether it went the fast way, which takes nothing that cannot be stored."""
+    try:
+        found = _decode(value)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        found = None
+    if isinstance(found, dict):
+        return found, True
+    return object_of(value, "an object of columns", "a JSON object of columns"), False
+
+
+def _columns(top: dict[str, Any]) -> dict[str, Any]:
+    nested = top.get(NESTED)
+    if not isinstance(nested, dict):
+        return top
+    return nested | {name: value for name, value in top.items() if name != NESTED and name not in nested}
+
+
+def _id_in(top: Mapping[str, Any], columns: Mapping[str, Any], reader: Reader) -> tuple[str, str | int | None]:
+    """The column of the id and what is in it; what stands beside `fields` comes before what stands in it."""
+    for each in (top,) if columns is top else (top, columns):
+        for column in reader.plan(tuple(each)).ids:
+            if each[column] is not None:
+                name = _short(column)
+                return name, typed({name: each[column]}, name, (str, int), "id", "a string or an integer")
+    return "id", None
+
+
+def _source_in(top: Mapping[str, Any], columns: Mapping[str, Any], reader: Reader) -> str:
+    for each in (top,) if columns is top else (top, columns):
+        for column in reader.plan(tuple(each)).sources:
+            name = _short(column)
+            source = checked_source(typed({name: each[column]}, name, (str,), "source", "a string") or "", name)
+            if source:
+                return source
+    return ""
+
+
+def checked_source(text: str, name: str) -> str:
+    """A source as it is kept, without control characters; `name` is what the message calls it.
+
+    Raises:
+        UnusableDocument: it is too long.
+    """
+    source = _cleaned(text)
+    if len(source) > LONGEST_SOURCE:
+        raise UnusableDocument("source", f"got {len(source)} characters as `{name}`, expected at most {LONGEST_SOURCE}")
+    return source
+
+
+def _short(column: str) -> str:
+    """A column's name for a message."""
+    return column if len(column) <= 60 and column.isprintable() else ascii(column)[:60]
+
+
+def _cleaned(text: str) -> str:
+    """The text on one line, without control characters and halves of surrogate pairs."""
+    if text.isascii() and text.isprintable():
+        return " ".join(text.split())
+    kept = "".join(one for one in text if one.isspace() or unicodedata.category(one) not in ("Cc", "Cs"))
+    return " ".join(kept.split())
+
+
+def _storable(value: object) -> object:
+    if isinstance(value, str):
+        return _SURROGATES.sub("", value)
+    if isinstance(value, list):
+        return [_storable(one) for one in value]
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return None
+    return None if isinstance(value, float) and not isfinite(value) else value

@@ -1,0 +1,115 @@
+"""The keys of a profile's file: what each may be, what it means, and what it is called in `records.profile`."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stream_lsh.records.profile import KEEPS, LINKS, Comparison, Field, LshBlocking
+from stream_lsh.settings.value_types import FLAG, LEAST_SHARE, SHARE, SHINGLES, Kind, Unfit, choice
+
+TYPES = (
+    "name", "date", "address", "phone", "email", "postcode", "identifier", "text", "number", "category", "location",
+    "source",
+)  # fmt: skip
+"""Types of fields; a test holds them against `records.standardise.catalog`, which needs libraries of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileKey:
+    """One key of a table; `required` ones have no default."""
+
+    kind: Kind
+    says: str
+    required: bool = False
+
+
+def _listed(value: object, one: Callable[[object], Any]) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise Unfit
+    return tuple(map(one, value))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise Unfit
+    return value
+
+
+def _name(value: object) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", value):
+        proposal = re.sub(r"[^a-z0-9]+", "_", value.lower()).strip("_") if isinstance(value, str) else ""
+        raise Unfit(proposal if re.match("[a-z]", proposal) else None)
+    return value
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+        raise Unfit
+    return float(value)
+
+
+TEXT = Kind("a text", _text)
+TEXTS = Kind("a list of texts", lambda value: _listed(value, _text))
+NAME = Kind("a name of a-z, 0-9 and _", _name)
+NAMES = Kind("a list of fields' names", lambda value: _listed(value, _name))
+NUMBER = Kind("a number above 0", _number)
+NUMBERS = Kind("a list of numbers above 0", lambda value: _listed(value, _number))
+
+Keys = Mapping[str, ProfileKey]
+
+PROFILE: Keys = {
+    "name": ProfileKey(TEXT, "what kind of records these are", required=True),
+    "link": ProfileKey(choice(LINKS), "which pairs are compared: `link` only those of different sources"),
+    "one_to_one": ProfileKey(FLAG, "sources have no duplicates: of the matches with a source only the best counts"),
+    "match": ProfileKey(SHARE, "the probability from which a pair is a match"),
+    "review": ProfileKey(LEAST_SHARE, "the probability from which a pair that is none is to be looked at"),
+    "bridge": ProfileKey(
+        LEAST_SHARE, "the probability from which one pair alone may hold two groups of two or more together; 0: any"
+    ),
+    "prior": ProfileKey(SHARE, "the probability that two records taken at random are a match; learned"),
+    "id_columns": ProfileKey(TEXTS, "what files call the id"),
+    "source_columns": ProfileKey(TEXTS, "what files call the source"),
+    "source_priority": ProfileKey(TEXTS, "sources, best first, for fields that keep by `source-priority`"),
+    "smoothing": ProfileKey(NUMBER, "records that the expected frequency of a value counts for against those seen"),
+    "missing": ProfileKey(TEXTS, "texts that stand for no value, beside the usual ones"),
+    "rules": ProfileKey(TEXTS, "blocking rules, such as `surname:soundex + date_of_birth:year`"),
+}
+"""The keys before the tables."""
+
+TABLES: Mapping[str, tuple[type, Keys]] = {
+    "field": (
+        Field,
+        {
+            "name": ProfileKey(NAME, "what comparisons and rules call it", required=True),
+            "type": ProfileKey(choice(TYPES), "how its values are standardised"),
+            "columns": ProfileKey(TEXTS, "what files call it, beside its name"),
+            "order": ProfileKey(choice(("mdy", "dmy")), "of dates that can be read in two ways"),
+            "of": ProfileKey(NAMES, "fields whose values stand in where there is none"),
+            "part": ProfileKey(choice(("first", "last")), "with `of`: only the last word, or all others"),
+            "keep": ProfileKey(choice(KEEPS), "which of the values of one thing its golden record has"),
+        },
+    ),
+    "comparison": (
+        Comparison,
+        {
+            "field": ProfileKey(NAME, "the field", required=True),
+            "comparator": ProfileKey(TEXT, "how two values are compared", required=True),
+            "levels": ProfileKey(NUMBERS, "where the comparator cuts"),
+            "term_frequency": ProfileKey(FLAG, "rare values weigh more than frequent ones"),
+            "weight": ProfileKey(NUMBER, "what the field counts for as long as nothing was learned"),
+            "m": ProfileKey(NUMBERS, "the probability of each level among matches; learned"),
+            "u": ProfileKey(NUMBERS, "the probability of each level among other pairs; learned"),
+        },
+    ),
+    "lsh": (
+        LshBlocking,
+        {
+            "fields": ProfileKey(NAMES, "whose shingles are taken together", required=True),
+            "shingles": ProfileKey(SHINGLES, "of what the signature is made"),
+            "threshold": ProfileKey(SHARE, "the Jaccard similarity from which pairs are to be found"),
+            "recall": ProfileKey(SHARE, "the probability that a pair at the threshold is found"),
+        },
+    ),
+}
+"""The tables, each of which there may be several: the class of their values, and their keys."""

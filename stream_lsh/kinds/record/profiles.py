@@ -1,0 +1,208 @@
+"""Profiles of records: from a TOML file and back.
+
+Everything that is wrong is told at once, each with its line, as for the configuration.  `bundled` has those that come
+with the package: people, companies, products and bibliography.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from importlib.resources import files
+from pathlib import Path as FilePath
+from types import MappingProxyType
+from typing import Any
+
+from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.record.profile_keys import PROFILE, TABLES, Keys
+from stream_lsh.records.libraries import require
+from stream_lsh.records.profile import Profile
+from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.toml_lines import Path, key_lines
+from stream_lsh.settings.toml_text import tables_of
+from stream_lsh.settings.value_types import Unfit, got, sort_of
+from stream_lsh.spelling import nearest
+
+BUNDLED = ("people", "companies", "products", "bibliography")
+"""The profiles that come with the package."""
+_PLURAL = {"field": "fields", "comparison": "comparisons", "lsh": "lsh"}
+
+
+def bundled(name: str) -> Profile:
+    """A profile that comes with the package.
+
+    Raises:
+        ConfigError: no such profile.
+
+    Example:
+        >>> bundled("people").names[:2]
+        ('given_name', 'surname')
+    """
+    return parse_profile(bundled_text(name), f"{name}.toml")
+
+
+def bundled_text(name: str) -> str:
+    """The file of a profile that comes with the package.
+
+    Raises:
+        ConfigError: no such profile.
+    """
+    if name not in BUNDLED:
+        hint = f"did you mean {nearest(name, BUNDLED)!r}?"
+        raise ConfigError(f"profile: got {name!r}, expected {', '.join(BUNDLED)} or the path of a file; {hint}")
+    return files("stream_lsh.config").joinpath("bundled", f"{name}.toml").read_text(encoding="utf-8")
+
+
+def find_profile(name: str) -> Profile:
+    """The profile of the package that is called so, or else the one in the file.
+
+    Raises:
+        ConfigError: there is neither, or everything that is wrong with the file.
+
+    Example:
+        >>> find_profile("products").name
+        'products'
+        >>> find_profile("product")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        stream_lsh.errors.ConfigError: profile: got 'product', expected people, ... file; did you mean 'products'?
+    """
+    is_path = os.path.exists(name) or os.path.basename(name) != name or name.endswith(".toml")
+    return load_profile(name) if is_path and name not in BUNDLED else bundled(name)
+
+
+def load_profile(path: str | os.PathLike[str]) -> Profile:
+    """The profile in a file.
+
+    Raises:
+        ConfigError: everything that is wrong, each with its line.
+    """
+    name = os.fspath(path)
+    try:
+        text = FilePath(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"{name}: got {error.strerror}, expected a profile that can be read") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{name}:{line}: got the byte 0x{error.object[error.start]:02x}, expected UTF-8") from None
+    return parse_profile(text, name)
+
+
+def parse_profile(text: str, name: str) -> Profile:
+    r"""The profile in a text.
+
+    Args:
+        text: TOML.
+        name: what messages call it.
+
+    Raises:
+        ConfigError: everything that is wrong, each with its line.
+
+    Example:
+        >>> parse_profile("name = 'x'\nrules = ['sirname']\n[[field]]\nname = 'surname'\n", "x.toml")
+        Traceback (most recent call last):
+        stream_lsh.errors.ConfigError: x.toml:1: comparison: got none, expected one or more: nothing else tells a match
+        x.toml:2: rules: got the field 'sirname', expected one of the profile; did you mean 'surname'?
+    """
+    found = tables_of(text, name)
+    notes = Notes(name, key_lines(text))
+    values = dict(_values({key: one for key, one in found.items() if key not in TABLES}, PROFILE, (), notes))
+    for table, (cls, keys) in TABLES.items():
+        values[_PLURAL[table]] = tuple(_several(found.get(table, []), cls, keys, (table,), notes))
+    if notes.sound(("name",)):
+        profile = Profile(**values)
+        require()
+        from stream_lsh.records.check import problems  # noqa: PLC0415 - loads the libraries of comparators
+
+        for place, told in problems(profile):
+            if notes.sound(place):
+                notes.problem(place, told)
+    notes.end()
+    return profile
+
+
+def _several(found: object, cls: type, keys: Keys, path: Path, notes: Notes) -> Iterator[Any]:
+    if not isinstance(found, list):
+        notes.problem(path, f"got {sort_of(found)}, expected [[{path[0]}]]")
+        return
+    for at, one in enumerate(found):
+        if not isinstance(one, dict):
+            notes.problem((*path, at), f"got {sort_of(one)}, expected a table")
+            continue
+        values = dict(_values(one, keys, (*path, at), notes))
+        if all(key in values for key in keys if keys[key].required):
+            yield cls(**values)
+
+
+def _values(found: Mapping[str, object], keys: Keys, path: Path, notes: Notes) -> Iterator[tuple[str, Any]]:
+    """The values of a table that are right; the others are noted."""
+    for unknown in found.keys() - keys.keys():
+        homes = [f"[[{name}]]" for name, (_, inner) in TABLES.items() if unknown in inner and inner is not keys]
+        hint = f"it belongs in {' or '.join(homes)}" if homes else f"did you mean {nearest(unknown, keys)!r}?"
+        notes.problem((*path, unknown), f"got an unknown key; {hint}")
+    for name, key in keys.items():
+        if name not in found:
+            if key.required:
+                notes.problem((*path, name), f"got none, expected {key.says}")
+            continue
+        try:
+            yield name, key.kind.convert(found[name])
+        except Unfit as unfit:
+            hint = f"; did you mean {unfit.meant!r}?" if unfit.meant else ""
+            notes.problem(
+                (*path, name), f"got {got(found[name])}, expected {unfit.expected or key.kind.expected}{hint}"
+            )
+        except ConfigError as error:
+            notes.problem((*path, name), str(error).partition(": ")[2])
+
+
+def profile_text(profile: Profile, says: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The file of a profile, with what was learned; reading it gives the profile again.
+
+    Args:
+        profile: to be written.
+        says: a comment for each field, by its name.
+
+    Example:
+        >>> people = bundled("people")
+        >>> parse_profile(profile_text(people), "people.toml") == people
+        True
+    """
+    parts = ["\n".join(_lines(profile, PROFILE))]
+    for table, (_, keys) in TABLES.items():
+        for one in getattr(profile, _PLURAL[table]):
+            said = says.get(one.name) if table == "field" else None
+            lines = [*([comment(said)] if said else []), f"[[{table}]]", *_lines(one, keys)]
+            parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def comment(text: str) -> str:
+    r"""A line of TOML that says something to people.
+
+    Example:
+        >>> comment("a line\nof \x07 text")
+        '# a line of   text'
+    """
+    return "# " + text.translate(dict.fromkeys((*range(0x20), 0x7F), " "))
+
+
+def _lines(value: Any, keys: Keys) -> Iterator[str]:
+    defaults = {field.name: field.default for field in fields(value)}
+    for name, key in keys.items():
+        one = getattr(value, name)
+        if key.required or one != defaults[name]:
+            yield f"{name} = {_shown(one)}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        short = f"[{', '.join(map(_shown, value))}]"
+        inner = "".join(f"  {_shown(one)},\n" for one in value)
+        return short if len(short) < 100 or not isinstance(value[0], str) else f"[\n{inner}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float | int):
+        return repr(value)
+    return '"' + str(value).translate(_ESCAPES) + '"'
+
+
+_ESCAPES = {code: f"\\u{code:04x}" for code in (*range(0x20), 0x7F)} | {ord('"'): '\\"', ord("\\"): "\\\\"}

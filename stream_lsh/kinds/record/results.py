@@ -1,0 +1,212 @@
+"""What the public topics of a pipeline of records say; as `public`, where they differ.
+
+    topic      key                     value (compact JSON, in this order)                             null value
+    matches,   ["left","right"]        pipeline left right similarity measure score weights rules      withdrawn: header
+    reviews    as compact JSON         left_time right_time confirmed_at                               `reason`
+    members    the record's id         entity similarity? time                                         in none: header
+                                                                                                       `reason`
+    entities   the entity's id         entity event size members golden merged_from? split_from?       no more: header
+                                       first_time last_time version members_omitted?                   `merged_into`, or
+                                       golden_omitted? merged_from_omitted?                            closed: none
+
+`similarity` is the probability of a match by the measure `fellegi-sunter`, `score` the evidence in bits that it comes
+from: that of the prior and the `weights`, bits by comparison, where both records have a value.  A profile that has
+learned nothing has the measure `weighted`: then both are the weighted mean, and weights its parts.  `rules` are the
+blocks that both records are in, `members` objects of id and source, the newest first, at most 100, and `golden` the
+golden record: values as they were given, by the names of the profile's fields.
+
+As with clusters, lists hold what fits.  A golden record has at most `GOLDEN_BYTES`: fields that would exceed them, in
+the order of the profile, are omitted, and `golden_omitted` counts them.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from stream_lsh.kinds.record.messages import MAX_RECORD_BYTES
+from stream_lsh.kinds.results import Told
+from stream_lsh.ledger.changes import ClusterChange, EntityTelling, MatchChange, MemberChange, Settled
+from stream_lsh.records.block.blocker import blocker_of
+from stream_lsh.records.evidence import Named
+from stream_lsh.records.model import RecordMatch
+from stream_lsh.records.profile import Profile
+from stream_lsh.wire.public import PublicMessage, as_json, as_utf8, bounded_json, withdrawal
+
+LEARNED, FALLBACK = "fellegi-sunter", "weighted"
+GOLDEN_BYTES = MAX_RECORD_BYTES
+"""The largest golden record: that of a single record always fits."""
+
+
+class _Pair(msgspec.Struct, gc=False):
+    pipeline: str
+    left: str
+    right: str
+    similarity: float
+    measure: str
+    score: float
+    weights: Mapping[str, float]
+    rules: tuple[str, ...]
+    left_time: int
+    right_time: int
+    confirmed_at: int
+
+
+class _Member(msgspec.Struct, gc=False):
+    entity: str
+    similarity: float | msgspec.UnsetType
+    time: int
+
+
+class _Of(msgspec.Struct, gc=False):
+    id: str
+    source: str
+
+
+class _Entity(msgspec.Struct, gc=False):
+    entity: str
+    event: str
+    size: int
+    members: list[_Of]
+    golden: dict[str, Any]
+    merged_from: tuple[str, ...] | msgspec.UnsetType
+    split_from: str | msgspec.UnsetType
+    first_time: int
+    last_time: int
+    version: int
+    members_omitted: int | msgspec.UnsetType = msgspec.UNSET
+    golden_omitted: int | msgspec.UnsetType = msgspec.UNSET
+    merged_from_omitted: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class PairWriter:
+    """The messages of `matches` and `reviews`.
+
+    Args:
+        pipeline: its name.
+        profile: of the records.
+        blocks: what its blocks are called (`Blocker.names`).
+    """
+
+    def __init__(self, pipeline: str, profile: Profile, blocks: Sequence[str]) -> None:
+        self._pipeline = pipeline
+        self._measure = LEARNED if profile.learned else FALLBACK
+        self._named = Named.of(profile, blocks)
+
+    def messages(self, changes: Sequence[MatchChange], confirmed_at_ms: int) -> list[PublicMessage]:
+        """The messages for pairs that are true now, or are withdrawn."""
+        messages: list[PublicMessage] = []
+        for change in changes:
+            key = as_json((change.left, change.right))
+            value = None if change.similarity is None else as_json(self.value(change, confirmed_at_ms))
+            messages.append((key, value, withdrawal(change.reason) if value is None else []))
+        return messages
+
+    def value(self, change: MatchChange, confirmed_at_ms: int) -> msgspec.Struct:
+        """What is said of a pair that is true."""
+        evidence = self._named.told(change.evidence)
+        found = RecordMatch(change.left, change.right, change.similarity or 0.0, *evidence)
+        return self.told(found, change.left_time_ms, change.right_time_ms, confirmed_at_ms)
+
+    def told(self, found: RecordMatch, left_time_ms: int, right_time_ms: int, confirmed_at_ms: int) -> msgspec.Struct:
+        """The same of a pair whose evidence has been read."""
+        return _Pair(
+            self._pipeline,
+            found.left,
+            found.right,
+            found.probability,
+            self._measure,
+            found.score,
+            found.weights,
+            found.rules,
+            left_time_ms,
+            right_time_ms,
+            confirmed_at_ms,
+        )
+
+
+def entity_of_messages(changes: Sequence[MemberChange]) -> list[PublicMessage]:
+    """The messages of the topic `members` for records that are in an entity now, or in none.
+
+    Example:
+        >>> entity_of_messages([MemberChange("b", "a", None, 5), MemberChange("b", reason="deleted")])
+        [(b'b', b'{"entity":"a","time":5}', []), (b'b', None, [('reason', b'deleted')])]
+    """
+    messages: list[PublicMessage] = []
+    for id, entity, similarity, time_ms, reason in changes:
+        if entity is None:
+            messages.append((as_utf8(id), None, withdrawal(reason)))
+        else:
+            value = _Member(entity, msgspec.UNSET if similarity is None else similarity, time_ms)
+            messages.append((as_utf8(id), as_json(value), []))
+    return messages
+
+
+def entity_messages(changes: Sequence[ClusterChange], version: int) -> list[PublicMessage]:
+    """The messages of the topic `entities` for entities as they are now, or that are no more.
+
+    Example:
+        >>> entity_messages([ClusterChange("a", merged_into="z")], 7)
+        [(b'a', None, [('merged_into', b'z')])]
+    """
+    messages: list[PublicMessage] = []
+    for change in changes:
+        key = as_utf8(change.id)
+        if change.event is None:
+            into = change.merged_into
+            messages.append((key, None, [] if into is None else [("merged_into", as_utf8(into))]))
+        else:
+            messages.append((key, bounded_json(_entity(change, version)), []))
+    return messages
+
+
+def _entity(change: ClusterChange, version: int) -> _Entity:
+    """The value of an entity, with as much of its golden record as fits."""
+    told = change.told if isinstance(change.told, EntityTelling) else EntityTelling((), "{}")
+    golden = json.loads(told.golden)
+    kept = _within(golden, GOLDEN_BYTES) if len(told.golden) > GOLDEN_BYTES // 4 else golden
+    return _Entity(
+        change.id,
+        change.event or "",
+        change.size,
+        [_Of(*member) for member in told.members],
+        kept,
+        change.merged_from or msgspec.UNSET,
+        msgspec.UNSET if change.split_from is None else change.split_from,
+        change.first_time_ms,
+        change.last_time_ms,
+        version,
+        golden_omitted=len(golden) - len(kept) or msgspec.UNSET,
+    )
+
+
+def _within(golden: dict[str, Any], room: int) -> dict[str, Any]:
+    """The fields that take at most `room` bytes together, each in its turn, those that are too large left out."""
+    kept: dict[str, Any] = {}
+    size = 1
+    for name, value in golden.items():
+        more = len(as_json({name: value})) - 1  # without braces, and with a comma
+        if size + more <= room:
+            kept[name] = value
+            size += more
+    return kept
+
+
+class RecordResults:
+    """Of records: pairs, pairs to look at, each record's entity, entities.
+
+    Args:
+        pipeline: its name.
+        profile: of the records.
+    """
+
+    def __init__(self, pipeline: str, profile: Profile) -> None:
+        self._pairs = PairWriter(pipeline, profile, blocker_of(profile).names)
+
+    def messages(self, settled: Settled, confirmed_at_ms: int, version: int) -> Told:
+        """What one settled frame has to say."""
+        yield "matches", self._pairs.messages(settled.matches, confirmed_at_ms)
+        yield "reviews", self._pairs.messages(settled.reviews, confirmed_at_ms)
+        yield "members", entity_of_messages(settled.members)
+        yield "entities", entity_messages(settled.clusters, version)

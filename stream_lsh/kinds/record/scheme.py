@@ -1,0 +1,117 @@
+"""The scheme of a pipeline of records: its signatures are blocking keys, and its buckets are these keys themselves.
+
+What the steps call the text of a document is a record's standardised values and its id (`records.model.as_text`).  The
+signature has the record's keys, two slots each, those of the first blocks first, then zeros.  The digest is that of
+the values and the id: no two records are identical, whatever they say, for what equal values are worth the profile
+says.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import numpy as np
+from mmh3 import hash64
+
+from stream_lsh.arrays import U64
+from stream_lsh.kinds.record.comparer import RecordPairs
+from stream_lsh.kinds.record.frequencies import RecordCounts
+from stream_lsh.pipeline.compare import Criteria
+from stream_lsh.pipeline.scheme import SchemeDefaults
+from stream_lsh.pipeline.signatures import Signatures
+from stream_lsh.records.block.blocker import block_of, blocker_of
+from stream_lsh.records.model import values_of
+from stream_lsh.records.profile import Profile
+from stream_lsh.text.normalise import UNICODE_VERSION
+
+MOST_KEYS = 64
+"""Keys of one record: as many bytes as the usual signature of a text has."""
+_VERSION = 1
+_SEED = 0x5245C0
+
+
+class RecordScheme(SchemeDefaults):
+    """The scheme of a pipeline of records.
+
+    Args:
+        profile: checked as a whole.
+
+    Attributes:
+        blocks: what the blocks are called, by their places.
+        width: keys of one record at most.
+
+    Raises:
+        ConfigError: rules or bands that cannot be.
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self._blocker = blocker_of(profile)
+        self.blocks = self._blocker.names
+        self._fields = len(profile.fields)
+        self.width = min(MOST_KEYS, self._blocker.owners.size)
+
+    @property
+    def slots(self) -> int:
+        """The length of a signature."""
+        return 2 * self.width
+
+    @property
+    def settings(self) -> dict[str, str | int | float]:
+        """Everything that values, keys and scores depend on: what a profile says, but for names of columns."""
+        profile = self.profile
+        fields = ((one.name, one.type, one.order, one.of, one.part) for one in profile.fields)
+        comparisons = (tuple(asdict(one).values()) for one in profile.comparisons)
+        libraries = [block.library for block in self._blocker.lsh]
+        return {
+            "kind": "record",
+            "records_version": _VERSION,
+            "unicode": UNICODE_VERSION,
+            "fields": _shown(fields),
+            "comparisons": _shown(comparisons),
+            "rules": "; ".join(profile.rules),
+            "lsh": _shown(tuple(asdict(one).values()) for one in profile.lsh),
+            **({"lsh_libraries": _shown(libraries)} if any(libraries) else {}),
+            "link": profile.link,
+            "prior": "none" if profile.prior is None else profile.prior,
+            "missing": ", ".join(profile.missing),
+            "smoothing": profile.smoothing,
+            "match": profile.match,
+        }
+
+    def sign(self, texts: Sequence[str]) -> Signatures:
+        """The keys and the digest of each record; some 60 us for a person with twenty rules."""
+        records = [values_of(text, self._fields) for text in texts]
+        keys = self._blocker.keys(records)
+        packed = np.take_along_axis(keys, np.argsort(keys == 0, axis=1, kind="stable"), axis=1)[:, : self.width]
+        digests = np.array([_digest(text) for text in texts], np.uint64)
+        digests[packed[:, 0] == 0] = 0
+        return Signatures(np.ascontiguousarray(packed).view(np.uint32), digests)
+
+    def buckets(self, signatures: Signatures) -> U64:
+        """The keys of each record: uint64[n, width], 0 for none."""
+        keys = np.ascontiguousarray(signatures.values).view(np.uint64)
+        return np.where(signatures.digests[:, None] == 0, np.uint64(0), keys)
+
+    def comparer(self) -> RecordPairs:
+        """What verify scores pairs with."""
+        return RecordPairs(self.profile)
+
+    def criteria(self, threshold: float, retention_ms: int | None) -> Criteria:
+        """What makes a pair one that is told: keys say nothing of how alike two records are, so all are scored."""
+        return Criteria(threshold, retention_ms=retention_ms)
+
+    def block(self, bucket: int) -> str:
+        """The rule that made a key."""
+        return self.blocks[block_of(bucket)]
+
+    def counts(self) -> RecordCounts:
+        """The frequencies of values."""
+        return RecordCounts(self.profile)
+
+
+def _digest(text: str) -> int:
+    return hash64(text.encode("utf-8", "surrogatepass"), _SEED, signed=False)[0] or 1
+
+
+def _shown(rows: object) -> str:
+    return "; ".join(map(repr, rows))  # type: ignore[call-overload]

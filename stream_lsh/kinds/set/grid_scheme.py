@@ -1,0 +1,176 @@
+"""The scheme of a pipeline of fingerprints: sets of squares of a grid that have a minutia.
+
+A function is a few squares, drawn at random, and holds of a print that has a minutia in all of them; two prints are
+candidates if one function holds of both.  So few functions hold of any print that this finds two prints of one finger
+among many, where minhashing would not: of two such prints two thirds of the squares are the same.
+
+    signature    1024 functions, a bit each: 32 slots
+    buckets      the functions that hold, the first 64 of them, and the digest
+
+Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.8.3 and example 3.22.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from stream_lsh.arrays import U64, Bools
+from stream_lsh.errors import ConfigError
+from stream_lsh.hashing import fmix64
+from stream_lsh.kinds.set.content import ItemShingler, items_of
+from stream_lsh.kinds.shingled.comparer import ShingleSets
+from stream_lsh.lsh.banding import digest_buckets
+from stream_lsh.lsh.families.family import NOTHING
+from stream_lsh.lsh.families.grid_triples import GridTriples
+from stream_lsh.measure.catalog import JACCARD
+from stream_lsh.measure.jaccard import jaccard, sorted_unique
+from stream_lsh.pipeline.compare import Criteria, Meeting, common_buckets
+from stream_lsh.pipeline.scheme import SchemeDefaults
+from stream_lsh.pipeline.signatures import Signatures
+from stream_lsh.text.digest import bag_digest
+from stream_lsh.text.passages import Passage, passages
+
+FUNCTIONS, SIZE = 1024, 3
+MOST_FUNCTIONS, MOST_SQUARES = 1 << 16, 1 << 16
+MOST_BUCKETS = 64
+"""Functions whose buckets a print is in: of prints with a fifth of the squares occupied some 8 of 1024 hold."""
+_VERSION = 1
+_WORD = 32
+
+
+class GridScheme(SchemeDefaults):
+    """The scheme of a pipeline of fingerprints, compared by the Jaccard similarity of their squares.
+
+    Args:
+        squares: of the grid; items are 0 to below it.
+        functions: how many are drawn.
+        size: squares in each.
+        seed: chooses them.
+
+    Raises:
+        ConfigError: everything that cannot be.
+
+    Example:
+        >>> scheme = GridScheme(1_000)
+        >>> round(scheme.promise(occupied=0.2, agreement=0.8), 3), round(scheme.promise(occupied=0.2, agreement=0.2), 3)
+        (0.985, 0.063)
+    """
+
+    def __init__(self, squares: int, *, functions: int = FUNCTIONS, size: int = SIZE, seed: int = 1) -> None:
+        limits = (
+            ("functions", functions, 1, MOST_FUNCTIONS),
+            ("size", size, 1, 16),
+            ("squares", squares, 1, MOST_SQUARES),
+        )
+        problems = [
+            f"grid.{name}: got {value}, expected {least} to {most}"
+            for name, value, least, most in limits
+            if not least <= value <= most
+        ]
+        if not problems and squares < size:
+            problems.append(f"grid.squares: got {squares}, expected at least the {size} squares of a function")
+        if problems:
+            raise ConfigError(problems)
+        self.measure = JACCARD
+        self.squares, self.functions, self.size = squares, functions, size
+        self._seed = seed
+        self._hashes = GridTriples(squares, size).draw(functions, seed)
+        self._shingler = ItemShingler(seed)
+        numbers = np.arange(1, functions + 1, dtype=np.uint64) + (np.uint64(seed & 0xFFFFFFFF) << np.uint64(32))
+        self._keys = fmix64(numbers) & ~np.uint64(1)  # bit 0 is that of digests
+
+    @property
+    def slots(self) -> int:
+        """The length of a signature."""
+        return -(-self.functions // _WORD)
+
+    @property
+    def width(self) -> int:
+        """How many buckets a version is in at most: those of functions that hold, and that of its digest."""
+        return min(MOST_BUCKETS, self.functions) + 1
+
+    @property
+    def settings(self) -> dict[str, str | int | float]:
+        """Everything that signatures, buckets and sets depend on."""
+        return {
+            "kind": "set",
+            "family": "grid",
+            **self.measure.settings,
+            "grid_version": _VERSION,
+            "shingler_version": self._shingler.version,
+            "squares": self.squares,
+            "functions": self.functions,
+            "size": self.size,
+            "seed": self._seed,
+        }
+
+    def promise(self, occupied: float, agreement: float) -> float:
+        """The probability that two prints become candidates.
+
+        Args:
+            occupied: share of the squares that have a minutia.
+            agreement: probability that a square that has one in the one print has one in the other: 0.8 or so for two
+                prints of a finger, `occupied` for prints of different fingers.
+        """
+        together = GridTriples(self.squares, self.size, occupied).probability(1 - agreement)
+        return 1 - (1 - together) ** self.functions
+
+    def sign(self, texts: Sequence[str]) -> Signatures:
+        """Which functions hold of each print, and the digest of its squares."""
+        held = self._held(texts)
+        padded = np.zeros((len(texts), _WORD * self.slots), np.bool_)
+        padded[:, : self.functions] = held
+        values = np.packbits(padded, axis=1, bitorder="little").view("<u4").astype(np.uint32)
+        return Signatures(values, bag_digest(self._shingler(texts)))
+
+    def _held(self, texts: Sequence[str]) -> Bools:
+        occupied = np.zeros((len(texts), self.squares), np.bool_)
+        for row, text in enumerate(texts):
+            occupied[row, list(map(int, items_of(text)))] = True
+        return np.asarray(self._hashes(occupied) != np.uint32(NOTHING))
+
+    def holding(self, signatures: Signatures) -> Bools:
+        """Which functions hold of each print: bool[n, functions]."""
+        octets = np.ascontiguousarray(signatures.values).astype("<u4").view(np.uint8)
+        return np.unpackbits(octets, axis=1, bitorder="little")[:, : self.functions].astype(np.bool_)
+
+    def buckets(self, signatures: Signatures) -> U64:
+        """The buckets of each print, of functions first, 0 for none, that of the digest last: uint64[n, width]."""
+        held = self.holding(signatures)
+        rows, functions = np.nonzero(held)
+        places = (np.cumsum(held, axis=1) - 1)[rows, functions]
+        keys = np.zeros((len(signatures), self.width), np.uint64)
+        kept = places < self.width - 1
+        keys[rows[kept], places[kept]] = self._keys[functions[kept]]
+        keys[:, -1] = digest_buckets(signatures.digests)
+        keys[signatures.digests == 0] = 0
+        return keys
+
+    def shingle_sets(self, texts: Sequence[str]) -> list[U64]:
+        """The squares of each print as hashes, ascending: uint64[m] each."""
+        shingles = self._shingler(texts)
+        return [sorted_unique(shingles.document(row)) for row in range(len(shingles))]
+
+    def comparer(self) -> ShingleSets:
+        """What verify compares pairs with."""
+        return ShingleSets(self)
+
+    def criteria(self, threshold: float, retention_ms: int | None) -> Criteria:
+        """What makes a pair a match: functions are no estimate of the similarity, so every candidate is compared."""
+        return Criteria(threshold, retention_ms=retention_ms)
+
+    def similarity(self, one: str, other: str) -> float:
+        """The exact similarity of two prints, as verify tells it."""
+        return jaccard(*self.shingle_sets([one, other]))
+
+    def passages(self, text: str, shared: U64) -> list[Passage]:
+        """The squares of a print that are shared, and the others, as places in its text."""
+        return passages(text, (), self._shingler, shared)
+
+    def meeting(self, signatures: Signatures, shared: int, union: int) -> Meeting:
+        """How two prints met, which share so many squares: functions are slots and bands in one."""
+        held = self.holding(signatures)
+        both = int((held[0] & held[1]).sum())
+        together = GridTriples(self.squares, self.size).probability_for(shared)
+        met = common_buckets(self.buckets(signatures))
+        return Meeting(both, self.functions, met, self.functions, 1 - (1 - together) ** self.functions)

@@ -1,0 +1,181 @@
+"""Similar sets in memory: customers by what they bought, users by the pages they saw, fingerprints by their minutiae.
+
+The same core as `NearDuplicates`; what is compared is not a text but the set itself.
+"""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from stream_lsh.errors import ConfigError, MalformedMessage
+from stream_lsh.kinds.in_memory import InMemory, check_limits, match_of, similar_of
+from stream_lsh.kinds.set.grid_scheme import FUNCTIONS, SIZE, GridScheme
+from stream_lsh.kinds.set.messages import ItemsForm
+from stream_lsh.kinds.set.scheme import ExactSetScheme, SetScheme
+from stream_lsh.kinds.shingled.methods import LSH, most_candidates, set_scheme, unfit
+from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
+from stream_lsh.measure.catalog import JACCARD, measure_of
+from stream_lsh.model import Document, Match, Similar
+from stream_lsh.pipeline.local import Limits
+from stream_lsh.wire.arguments import given, row_of
+
+Items = Iterable[str | int]
+"""Of a set; an integer is the item that its digits are."""
+_ROW = "a tuple of id, items and time"
+
+
+class SimilarSets(InMemory):
+    """Sets in memory, and which of them are similar.
+
+    Args:
+        threshold: least similarity of a match, above 0 and below 1.
+        recall: probability that a pair at the threshold is found, but for 0.001; more similar pairs have a greater one.
+        retention_ms: match only sets whose times are within this span, and forget older ones; None: never.
+        max_candidates: most sets that one is compared with; 0 lifts all caps.
+        bag: repetitions count: the similarity is the sum of the lesser counts over the sum of the greater ones.
+        measure: `jaccard`, shared items over those of both sets, or `containment`, over those of the smaller one.
+        size_ratio: only with `containment`: how many times as many items the larger set has at most; None: 2.
+        seed: chooses the hash functions.
+        guards: what holds a cluster together besides its matches.
+        squares: the sets are fingerprints on a grid of so many squares: items are the squares, from 0 on, that have a
+            minutia.  Prints of one finger share too few of them for minhashing, so candidates are found by functions
+            of a few squares that all have one in both; `recall` says nothing then.  0: sets of anything.
+        functions: of a grid.
+        size: squares in a function.
+        method: `lsh`, or `exact`: no pair is missed, whatever `recall` says, and there are no caps (docs/exact.md).
+
+    Guarantees:
+        every match is exact: no pair below the threshold is one.  A pair at or above it is found with the probability
+        `recall` or a greater one, but for 0.001 at the threshold, over the choice of hash functions.  Of fingerprints
+        with a fifth of the squares occupied, two of which 80 % agree are found with a probability of .985, and two
+        that have nothing to do with each other are compared with one of .063.
+    Cost:
+        some 20 us and 0.5 us an item, in batches; 0.6 KB beside the items.
+
+    Raises:
+        ConfigError: settings that cannot be.
+
+    Example:
+        >>> baskets = SimilarSets(threshold=0.5)
+        >>> baskets.add("ann", ["milk", "bread", "tea"]), baskets.add("cid", [])
+        ([], [])
+        >>> for match in baskets.add("bob", ["bread", "tea", "milk", "salt"]):
+        ...     print(match.left, match.right, match.similarity)
+        ann bob 0.75
+        >>> baskets.query(["tea", "bread"])
+        [Similar(id='ann', similarity=0.6666666666666666, shared=2, union=3), \
+Similar(id='bob', similarity=0.5, shared=2, union=4)]
+        >>> baskets.clusters()
+        [Cluster(id='ann', members=('bob', 'ann'))]
+
+        >>> ratings = SimilarSets(threshold=0.3, bag=True)
+        >>> found = ratings.add_many([("a", "abcc"), ("b", "aacccc")])
+        >>> found[0].similarity == 3 / 7
+        True
+    """
+
+    _KIND: ClassVar[str] = "similar-sets"
+
+    def __init__(
+        self,
+        threshold: float = 0.8,
+        recall: float = 0.99,
+        retention_ms: int | None = None,
+        max_candidates: int = 200,
+        *,
+        bag: bool = False,
+        measure: str = JACCARD.name,
+        size_ratio: float | None = None,
+        seed: int = 1,
+        guards: Guards = NO_GUARDS,
+        squares: int = 0,
+        functions: int = FUNCTIONS,
+        size: int = SIZE,
+        method: str = LSH,
+    ) -> None:
+        others = [f"{name}: {problem}" for name, problem in unfit(method, recall, max_candidates)]
+        if squares and method != LSH:
+            others.append(f"method: got {method}, expected {LSH}, as the sets are fingerprints")
+        check_limits(threshold, guards, retention_ms, max_candidates, others)
+        chosen = measure_of(measure, size_ratio)
+        settings: dict[str, Any] = {
+            "threshold": threshold,
+            "recall": recall,
+            "retention_ms": retention_ms,
+            "max_candidates": max_candidates,
+            "bag": bag,
+            "seed": seed,
+            "guards": guards.settings(),
+            "squares": squares,
+            "functions": functions,
+            "size": size,
+            **({"method": method} if method != LSH else {}),
+            **chosen.settings,
+        }
+        self._form = ItemsForm(bag, squares)
+        scheme: SetScheme | ExactSetScheme | GridScheme
+        if squares:
+            if not 0 < threshold < 1:
+                raise ConfigError(f"threshold: got {threshold}, expected a number above 0 and below 1")
+            if chosen != JACCARD:
+                raise ConfigError(f"measure: got {chosen.name}, expected {JACCARD.name}, as the sets are fingerprints")
+            scheme = GridScheme(squares, functions=functions, size=size, seed=seed)
+        else:
+            scheme = set_scheme(method, threshold, recall=recall, seed=seed, measure=chosen, bag=bag)
+        most = most_candidates(method, max_candidates)
+        super().__init__(scheme, threshold, Limits.of(most, retention_ms, guards), settings)
+
+    def add(self, id: str, items: Items, time_ms: int = 0) -> list[Match]:
+        """Add a set, or replace the one of this id; returns all its matches, the most similar first.
+
+        Args:
+            id: 1 to 1,024 bytes of UTF-8.
+            items: strings of at most 1,024 bytes and integers, in any order; none at all match nothing.
+            time_ms: event time, milliseconds since the epoch.
+
+        Raises:
+            MalformedMessage, UnusableDocument: an id, items or a time that cannot be used; nothing was changed.
+        """
+        self._process([self._document(id, items, time_ms)])
+        pairs = self._ledger.pairs_of(id)
+        return sorted(map(match_of, pairs), key=lambda match: (-match.similarity, match.left, match.right))
+
+    update = add
+
+    def add_many(self, sets: Iterable[tuple[str, Items] | tuple[str, Items, int]]) -> list[Match]:
+        """Add many sets at once, which is several times as fast; returns the matches that are new or changed.
+
+        Args:
+            sets: ids with items and, if there are any, times.
+
+        Guarantees:
+            the same as adding them one by one, in their order.
+
+        Raises:
+            MalformedMessage, UnusableDocument: one that cannot be used; nothing was changed.
+        """
+        return [*map(match_of, self._process_many([self._document(*row_of(one, _ROW, 3)) for one in sets]))]
+
+    def query(self, items: Items, time_ms: int | None = None) -> list[Similar]:
+        """Which sets one of these items would match if it were added, the most similar first; nothing is changed.
+
+        Args:
+            items: any.
+            time_ms: its event time, for the retention; None: whatever is remembered counts.
+
+        Raises:
+            MalformedMessage, UnusableDocument: items that cannot be used.
+        """
+        return similar_of(self._pipeline.similar(self._text(items), time_ms))
+
+    def matches(self) -> list[Match]:
+        """All matches among the sets that are here, ascending by their ids."""
+        return [*map(match_of, self._ledger.snapshot().pairs)]
+
+    def _text(self, items: Items) -> str:
+        if not isinstance(items, Iterable):
+            hint = "; remove(id) removes a set" if items is None else ""
+            raise MalformedMessage("items", f"got {type(items).__name__}, expected strings and integers{hint}")
+        return self._form.text([*items], "items")
+
+    def _document(self, id: str, items: Items, time_ms: int = 0) -> Document:
+        return given(Document(id, self._text(items), time_ms))

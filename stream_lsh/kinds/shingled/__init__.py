@@ -1,0 +1,1 @@
+"""The part that texts and sets share: schemes, buckets and comparers of shingle sets."""

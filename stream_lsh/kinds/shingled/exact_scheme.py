@@ -1,0 +1,102 @@
+"""The scheme of a text pipeline that misses no pair: `method = "exact"`.
+
+What is stored as a signature are the size of a text's set of shingles and its first members, and buckets are those of
+`prefixes`.  Candidates are held against the bounds that both ends' rows give; what is left is compared as always.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from stream_lsh.arrays import U64
+from stream_lsh.kinds.shingled.comparer import ShingleSets
+from stream_lsh.kinds.shingled.prefix_buckets import Prefixes
+from stream_lsh.kinds.shingled.scheme import ShingledTexts
+from stream_lsh.measure.catalog import JACCARD, Measure
+from stream_lsh.measure.firsts import first_members
+from stream_lsh.measure.jaccard import sorted_unique
+from stream_lsh.pipeline.compare import Criteria, Meeting, common_buckets
+from stream_lsh.pipeline.signatures import Signatures
+from stream_lsh.text.digest import bag_digest
+from stream_lsh.text.groups import groups
+from stream_lsh.text.shingles import Shingler
+
+
+class ExactScheme(ShingledTexts):
+    """The scheme of a text pipeline in which every two that reach the threshold meet.
+
+    Args:
+        threshold: the least similarity of a match, above 0 and at most 1.
+        shingles, normalise, seed, measure, min_characters: as for `TextScheme`.
+        slots: the length of a signature.  It does not change what is found: a text of more than some (slots - 1) /
+            (1 - threshold) shingles meets all texts of about its size.
+
+    Guarantees:
+        every pair at or above the threshold becomes a candidate, and none is refused before it is compared, as long as
+        no cap leaves one out: hash collisions can only add candidates.
+
+    Raises:
+        ConfigError: settings that cannot be.
+
+    Example:
+        >>> scheme = ExactScheme(0.8, "word:1")
+        >>> one, other, third = scheme.buckets(scheme.sign(["a b c d e f", "b c d e f", "x y z"]))
+        >>> bool(np.isin(one[one != 0], other).any()), bool(np.isin(one[one != 0], third).any())
+        (True, False)
+    """
+
+    banding = None
+
+    def __init__(
+        self,
+        threshold: float,
+        shingles: str | Shingler = "word:3",
+        *,
+        slots: int = 128,
+        normalise: Sequence[str] = ("nfc",),
+        seed: int = 1,
+        measure: Measure = JACCARD,
+        min_characters: int = 0,
+    ) -> None:
+        super().__init__(shingles, normalise=normalise, seed=seed, measure=measure, min_characters=min_characters)
+        self.prefixes = Prefixes(threshold, slots, measure)
+        self.slots, self.width, self._seed = slots, self.prefixes.width, seed
+
+    @property
+    def settings(self) -> dict[str, str | int | float]:
+        """Everything that signatures, buckets and shingle sets depend on."""
+        return {
+            **self.text_settings,
+            "method": "exact",
+            "least_jaccard": self.prefixes.least,
+            "prefixes_version": self.prefixes.version,
+            "slots": self.slots,
+            "seed": self._seed,
+        }
+
+    def sign(self, texts: Sequence[str]) -> Signatures:
+        """The size and the first shingles of each text, and its digest."""
+        values = np.empty((len(texts), self.slots), np.uint32)
+        digests = np.empty(len(texts), np.uint64)
+        for group in groups(texts):
+            shingles = self.shingles(texts[group])
+            sets = [sorted_unique(shingles.document(row)) for row in range(len(shingles))]
+            values[group] = first_members(sets, self.slots)
+            digests[group] = bag_digest(shingles)
+        return Signatures(values, digests)
+
+    def buckets(self, signatures: Signatures) -> U64:
+        """The buckets of each text, that of the digest last: uint64[n, width]; all 0 for one without shingles."""
+        return self.prefixes.buckets(signatures)
+
+    def comparer(self) -> ShingleSets:
+        """What verify compares pairs with, once the rows of both say that they may match."""
+        return ShingleSets(self, worth=self.prefixes.may_match)
+
+    def meeting(self, signatures: Signatures, shared: int, union: int) -> Meeting:
+        """How two texts met: in so many buckets; there are no bands, and nothing is left to chance."""
+        return Meeting(0, 0, common_buckets(self.buckets(signatures)), 0, 0.0)
+
+    def criteria(self, threshold: float, retention_ms: int | None) -> Criteria:
+        """What makes a pair a match: there are no estimates."""
+        return Criteria(threshold, retention_ms=retention_ms, measure=self.measure)

@@ -1,0 +1,111 @@
+"""How a pipeline of texts or sets finds who may match, by name: `lsh`, nearly all of them, or `exact`, all of them."""
+
+from collections.abc import Iterator, Sequence
+
+from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.set.scheme import ExactSetScheme, SetScheme
+from stream_lsh.kinds.shingled.exact_scheme import ExactScheme
+from stream_lsh.kinds.shingled.scheme import TextScheme
+from stream_lsh.kinds.shingled.schemes import ShingleScheme
+from stream_lsh.lsh.solver import Banding
+from stream_lsh.measure.catalog import JACCARD, Measure
+from stream_lsh.spelling import nearest
+
+LSH, EXACT = "lsh", "exact"
+METHODS = (LSH, EXACT)
+"""All names."""
+
+_RECALL, _MAX_CANDIDATES = 0.99, 200  # defaults, which are always right
+
+
+def text_scheme(
+    method: str,
+    threshold: float,
+    shingles: str = "word:3",
+    *,
+    recall: float = _RECALL,
+    slots: int = 128,
+    normalise: Sequence[str] = ("nfc",),
+    seed: int = 1,
+    measure: Measure = JACCARD,
+    min_characters: int = 0,
+    banding: Banding | None = None,
+) -> ShingleScheme:
+    """The scheme of a method; the other arguments are those of `TextScheme` and `ExactScheme`.
+
+    Raises:
+        ConfigError: an unknown method, or settings that cannot be.
+
+    Example:
+        >>> text_scheme("exat", 0.9)
+        Traceback (most recent call last):
+        stream_lsh.errors.ConfigError: method: got 'exat', expected lsh or exact; did you mean 'exact'?
+    """
+    if method == EXACT:
+        return ExactScheme(
+            threshold,
+            shingles,
+            slots=slots,
+            normalise=normalise,
+            seed=seed,
+            measure=measure,
+            min_characters=min_characters,
+        )
+    _check(method)
+    return TextScheme(
+        threshold,
+        shingles,
+        recall=recall,
+        slots=slots,
+        normalise=normalise,
+        seed=seed,
+        measure=measure,
+        min_characters=min_characters,
+        banding=banding,
+    )
+
+
+def set_scheme(
+    method: str,
+    threshold: float,
+    *,
+    recall: float = _RECALL,
+    slots: int = 128,
+    seed: int = 1,
+    measure: Measure = JACCARD,
+    bag: bool = False,
+    banding: Banding | None = None,
+) -> SetScheme | ExactSetScheme:
+    """The same for sets that are given as such; the other arguments are those of `SetScheme`.
+
+    Raises:
+        ConfigError: an unknown method, or settings that cannot be.
+    """
+    if method == EXACT:
+        return ExactSetScheme(threshold, slots=slots, seed=seed, measure=measure, bag=bag)
+    _check(method)
+    return SetScheme(threshold, recall=recall, slots=slots, seed=seed, measure=measure, bag=bag, banding=banding)
+
+
+def _check(method: str) -> None:
+    if method not in METHODS:
+        expected = " or ".join(METHODS)
+        raise ConfigError(f"method: got {method!r}, expected {expected}; did you mean {nearest(method, METHODS)!r}?")
+
+
+def unfit(method: str, recall: float, max_candidates: int) -> Iterator[tuple[str, str]]:
+    """What does not go with a method: the setting, and what to tell of it; defaults always go."""
+    if method != EXACT:
+        return
+    if recall != _RECALL:
+        yield "recall", f"got {recall:g}, expected none, as the method is {EXACT}, which finds all: only {LSH} uses it"
+    if max_candidates not in (0, _MAX_CANDIDATES):
+        yield (
+            "max_candidates",
+            f"got {max_candidates}, expected none, as the method is {EXACT}, which has no caps: only {LSH} uses it",
+        )
+
+
+def most_candidates(method: str, max_candidates: int) -> int:
+    """Documents that one is compared with at most under a method; 0: no caps."""
+    return 0 if method == EXACT else max_candidates

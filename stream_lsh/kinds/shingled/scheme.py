@@ -1,0 +1,216 @@
+"""Schemes of texts: the normaliser, shingler, signature scheme and bands of one pipeline."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from stream_lsh.arrays import F64, U64
+from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.shingled.comparer import ShingleSets
+from stream_lsh.lsh.banding import Bands, digest_buckets
+from stream_lsh.lsh.scurve import candidate_probability
+from stream_lsh.lsh.solver import Banding, choose_banding, pinned
+from stream_lsh.measure.catalog import JACCARD, Measure, similarity_of
+from stream_lsh.measure.filters import least_matching_slots
+from stream_lsh.measure.jaccard import sorted_unique
+from stream_lsh.pipeline.compare import Criteria, Meeting, common_buckets
+from stream_lsh.pipeline.scheme import SchemeDefaults
+from stream_lsh.pipeline.signatures import Signatures
+from stream_lsh.sketch.catalog import scheme as signature_scheme
+from stream_lsh.sketch.estimate import matching_slots
+from stream_lsh.text.catalog import shingler
+from stream_lsh.text.copied import Copied, copied_passages
+from stream_lsh.text.digest import bag_digest
+from stream_lsh.text.groups import groups
+from stream_lsh.text.normalise import UNICODE_VERSION, Normaliser
+from stream_lsh.text.passages import Passage, passages
+from stream_lsh.text.shingles import Shingler, Shingles
+
+
+class ShingledTexts(SchemeDefaults):
+    """What all schemes of texts have, and all else that compares texts: they become sets of shingles.
+
+    Args:
+        shingles: such as `word:3` or `char:5`; or what makes them.
+        normalise: the forms that a text is brought into first.
+        seed: chooses the hash functions.
+        measure: what a threshold is about.
+        min_characters: a text that has fewer has no shingles, and so matches nothing.
+    """
+
+    def __init__(
+        self,
+        shingles: str | Shingler,
+        *,
+        normalise: Sequence[str] = ("nfc",),
+        seed: int = 1,
+        measure: Measure = JACCARD,
+        min_characters: int = 0,
+    ) -> None:
+        self.measure = measure
+        self._min_characters = min_characters
+        self._normaliser = Normaliser(normalise)
+        self._shingler = shingler(shingles, seed) if isinstance(shingles, str) else shingles
+
+    @property
+    def text_settings(self) -> dict[str, str | int | float]:
+        """Everything that shingle sets depend on, but for the seed."""
+        return {
+            "kind": "text",
+            "normalise": ",".join(self._normaliser.forms),
+            "normaliser_version": self._normaliser.version,
+            "unicode": UNICODE_VERSION,
+            "shingles": self._shingler.spec,
+            "shingler_version": self._shingler.version,
+            **({"shingler_library": self._shingler.library} if self._shingler.library else {}),
+            **({"min_characters": self._min_characters} if self._min_characters else {}),
+        }
+
+    def shingles(self, texts: Sequence[str]) -> Shingles:
+        """The shingles of each text, repetitions kept."""
+        least = self._min_characters
+        return self._shingler([self._normaliser(text) if len(text) >= least else "" for text in texts])
+
+    def shingle_sets(self, texts: Sequence[str]) -> list[U64]:
+        """The distinct shingles of each text, ascending: uint64[m] each."""
+        sets: list[U64] = []
+        for group in groups(texts):
+            shingles = self.shingles(texts[group])
+            sets += [sorted_unique(shingles.document(row)) for row in range(len(shingles))]
+        return sets
+
+    def similarity(self, one: str, other: str) -> float:
+        """The exact similarity of two texts, as verify tells it."""
+        return similarity_of(self.measure, *self.shingle_sets([one, other]))
+
+    def passages(self, text: str, shared: U64) -> list[Passage]:
+        """The passages of a text that these shingles cover, ascending and each once, and the others between them."""
+        return passages(text, self._normaliser.forms, self._shingler, shared)
+
+    def copied(self, left: str, right: str, common: U64, least_units: int = 1) -> list[Copied]:
+        """The passages that two texts share, with both places; `common` shingles, ascending, do not count."""
+        return copied_passages(left, right, self._normaliser.forms, self._shingler, common, least_units=least_units)
+
+
+class TextScheme(ShingledTexts):
+    """The scheme of a text pipeline.
+
+    Args:
+        threshold: the least similarity of a match; the bands are chosen for it.
+        shingles: such as `word:3` or `char:5`; or what makes them.
+        recall: the probability that a pair at the threshold becomes a candidate.
+        slots: the length of a signature.
+        normalise: the forms that a text is brought into first.
+        sketch: the signature scheme.
+        seed: chooses all hash functions.
+        measure: what the threshold is about.
+        min_characters: a text that has fewer has no shingles, and so matches nothing.
+        banding: bands and rows, where they are pinned; None: they are chosen by threshold, recall and slots.
+    """
+
+    def __init__(
+        self,
+        threshold: float,
+        shingles: str | Shingler = "word:3",
+        *,
+        recall: float = 0.99,
+        slots: int = 128,
+        normalise: Sequence[str] = ("nfc",),
+        sketch: str = "fast",
+        seed: int = 1,
+        measure: Measure = JACCARD,
+        min_characters: int = 0,
+        banding: Banding | None = None,
+    ) -> None:
+        self.banding: Banding = banding or banding_for(threshold, recall, slots, measure)
+        super().__init__(shingles, normalise=normalise, seed=seed, measure=measure, min_characters=min_characters)
+        self._sketch = signature_scheme(sketch, slots, seed)
+        self._bands = Bands(self.banding.bands, self.banding.rows, seed)
+
+    @property
+    def slots(self) -> int:
+        """The length of a signature."""
+        return self._sketch.slots
+
+    @property
+    def width(self) -> int:
+        """How many buckets a version is in: the bands, and that of its digest."""
+        return self.banding.bands + 1
+
+    @property
+    def settings(self) -> dict[str, str | int | float]:
+        """Everything that signatures, buckets and shingle sets depend on."""
+        return {
+            **self.text_settings,
+            "sketch": self._sketch.name,
+            "sketch_version": self._sketch.version,
+            "slots": self._sketch.slots,
+            "seed": self._sketch.seed,
+            "bands": self.banding.bands,
+            "rows": self.banding.rows,
+            "bands_version": self._bands.version,
+        }
+
+    def sign(self, texts: Sequence[str]) -> Signatures:
+        """One signature and one digest a text; some 25 us for 3 KB in batches."""
+        values = np.empty((len(texts), self.slots), np.uint32)
+        digests = np.empty(len(texts), np.uint64)
+        for group in groups(texts):
+            shingles = self.shingles(texts[group])
+            values[group] = self._sketch(shingles)
+            digests[group] = bag_digest(shingles)
+        return Signatures(values, digests)
+
+    def buckets(self, signatures: Signatures) -> U64:
+        """The buckets of each text, that of the digest last: uint64[n, bands + 1]; all 0 for one without shingles."""
+        keys = np.concatenate((self._bands(signatures.values), digest_buckets(signatures.digests)[:, None]), axis=1)
+        keys[signatures.digests == 0] = 0
+        return keys
+
+    def comparer(self) -> ShingleSets:
+        """What verify compares pairs with: the sets of those that were compared lately."""
+        return ShingleSets(self)
+
+    def criteria(self, threshold: float, retention_ms: int | None) -> Criteria:
+        """What makes a pair a match."""
+        return Criteria(threshold, self.least_matching(threshold), retention_ms, self.measure)
+
+    def meeting(self, signatures: Signatures, shared: int, union: int) -> Meeting:
+        """How the signatures of two texts met, which share so many shingles of those that they have together."""
+        matching = int(matching_slots(signatures.values[:1], signatures.values[1:])[0])
+        probability = self.banding.probability_at(shared / union) if shared else 0.0
+        return Meeting(matching, self.slots, common_buckets(self.buckets(signatures)), self.banding.bands, probability)
+
+    def promised(self, similarity: F64) -> F64:
+        """The probability that pairs of these Jaccard similarities share a bucket: float64[n]."""
+        return candidate_probability(similarity, self.banding.bands, self.banding.rows)
+
+    def least_matching(self, threshold: float) -> int:
+        """Slots that the signatures of a match agree in, but for one match at the threshold in 10,000."""
+        return least_matching_slots(self.measure.least_jaccard(threshold), self.slots)
+
+
+def banding_for(
+    threshold: float, recall: float, slots: int, measure: Measure, *, bands: int = 0, rows: int = 0
+) -> Banding:
+    """The bands that find a pair at the threshold of a measure, be its Jaccard similarity as small as it may.
+
+    Args:
+        threshold: of the measure.
+        recall: the probability with which such a pair is found.
+        slots: the length of a signature.
+        measure: what the threshold is about.
+        bands: pinned, with rows; 0: chosen.
+        rows: slots in each band.
+
+    Raises:
+        ConfigError: nothing is feasible, or not with what is pinned -> what the message says.
+    """
+    least = measure.least_jaccard(threshold) if 0 < threshold < 1 else threshold
+    try:
+        return pinned(least, recall, slots, bands, rows) if bands else choose_banding(least, recall, slots)
+    except ConfigError as error:
+        if least == threshold:
+            raise
+        told = f"these are Jaccard similarities, of a {measure.name} of {threshold} at this `size_ratio`: or lower that"
+        raise ConfigError([f"{problem}; {told}" for problem in error.problems]) from None

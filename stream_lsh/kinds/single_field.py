@@ -1,0 +1,159 @@
+"""What a message says of a set or a vector: one JSON object each, with one field that is compared.
+
+    value                                the set, or the vector
+    null                                 is deleted
+    {"deleted": true, ...}               is deleted
+    {"id"?, "items": [...], "time"?}     has these items (`kinds.set.messages`)
+    {"id"?, "vector": ..., "time"?}      is this vector (`kinds.vector.messages`)
+
+Id, key, time and deletion are as in documents (`kinds.text.messages`), and so are all errors but those of the field, whose
+reason is `items` or `vector`.  Every other field is ignored.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, cast
+
+import msgspec
+
+from stream_lsh.errors import InputError
+from stream_lsh.model import Document
+from stream_lsh.wire.field_names import DEFAULT_NAMES, FieldNames
+from stream_lsh.wire.ids import key_id_of
+from stream_lsh.wire.message import (
+    AUTO,
+    EXPECTED_TIME,
+    MAX_AHEAD_MS,
+    MAX_DOCUMENT_BYTES,
+    id_of_message,
+    key_of_message,
+    latest_time_ms,
+    object_of,
+    time_of_message,
+    typed,
+)
+
+_decode = msgspec.json.Decoder().decode
+
+
+class Form(Protocol):
+    """How the field that is compared is read: as items, or as a vector."""
+
+    @property
+    def field(self) -> str:
+        """Which of `FieldNames` it is, and the reason of its errors."""
+
+    def text(self, value: Any, name: str) -> str:
+        """What the steps compare; raises InputError for what is no such value.  `name` is what the message calls it."""
+
+    def value(self, text: str) -> Any:
+        """The value again, as a message has it."""
+
+    def of_cell(self, cell: str) -> Any:
+        """The value in a cell of a table."""
+
+
+def parse_valued(
+    value: bytes | None,
+    key: bytes | None,
+    *,
+    form: Form,
+    fallback_time_ms: int | None,
+    max_bytes: int = MAX_DOCUMENT_BYTES,
+    max_ahead_ms: int | None = MAX_AHEAD_MS,
+    now_ms: int | None = None,
+    time_unit: str = AUTO,
+    names: FieldNames = DEFAULT_NAMES,
+    keyed: bool = True,
+) -> Document:
+    r"""The set or the vector in a message, as the steps take it.
+
+    Args:
+        value: the message's value.
+        key: the message's key; None where it has none.
+        form: what is compared.
+        fallback_time_ms: the event time of what has none (the Kafka timestamp); None: it must have one.
+        max_bytes: the size above which a value is not even read.
+        max_ahead_ms: how far a time may lie ahead of `fallback_time_ms` and of the clock, and the former ahead of the
+            clock; None: as far as it likes.  A deletion is not held to it.
+        now_ms: the clock; None where there is none.
+        time_unit: of times that are numbers, one of TIME_UNITS.
+        names: what the source calls its fields.
+        keyed: whether the key is the id: then a message without one is an error, and so is another `id`.
+    Guarantees:
+        pure; returns or raises `InputError`, whatever the bytes are.
+
+    Raises:
+        MalformedMessage: it cannot be read (json, utf8, or the type of a field).
+        UnusableDocument: it can be read and not be used (key, id, size, time, or what is compared).
+
+    Example:
+        >>> from stream_lsh.kinds.set.messages import ItemsForm
+        >>> said = b'{"items": ["milk", 17, "milk"], "time": "1970-01-01T00:00:01Z"}'
+        >>> parse_valued(said, b"basket", form=ItemsForm(), fallback_time_ms=5)[:3]
+        ('basket', '17\nmilk\n', 1000)
+        >>> parse_valued(None, b"basket", form=ItemsForm(), fallback_time_ms=5)[:3]
+        ('basket', None, 5)
+    """
+    key_id = key_of_message(value, key, max_bytes, keyed=keyed)
+    if value is None:
+        return Document(cast("str", key_id), None, fallback_time_ms or 0)
+    name = getattr(names, form.field)
+    found = _object(value, name)
+    value_id = typed(found, names.id, (str, int), "id", "a string or an integer")
+    deleted = typed(found, names.deleted, (bool,), "json", "true or false")
+    time = typed(found, names.time, (str, int, float), "time", EXPECTED_TIME)
+    if key is not None and not keyed and value_id is None:
+        key_id = key_id_of(key)
+    id = id_of_message(value_id, key_id, names.id)
+    if deleted:
+        return Document(id, None, time_of_message(time, fallback_time_ms or 0, unit=time_unit))
+    latest_ms = latest_time_ms(fallback_time_ms, max_ahead_ms, now_ms)
+    time_ms = time_of_message(time, fallback_time_ms, latest_ms, time_unit)
+    return Document(id, form.text(found.get(name), name), time_ms)
+
+
+def parse_valued_lines(
+    lines: Sequence[bytes],
+    *,
+    form: Form,
+    fallback_time_ms: int = 0,
+    max_bytes: int = MAX_DOCUMENT_BYTES,
+    max_ahead_ms: int | None = None,
+    time_unit: str = AUTO,
+    names: FieldNames = DEFAULT_NAMES,
+) -> tuple[list[Document], list[tuple[int, InputError]]]:
+    """The sets or vectors of a file of JSON lines, and the lines that have none, each with its index and the error.
+
+    A blank line is passed over.  Arguments are those of `parse_valued`.
+    """
+    documents: list[Document] = []
+    errors: list[tuple[int, InputError]] = []
+    for index, line in enumerate(lines):
+        if not line or line.isspace():
+            continue
+        try:
+            document = parse_valued(
+                line,
+                None,
+                form=form,
+                fallback_time_ms=fallback_time_ms,
+                max_bytes=max_bytes,
+                max_ahead_ms=max_ahead_ms,
+                time_unit=time_unit,
+                names=names,
+                keyed=False,
+            )
+            documents.append(document)
+        except InputError as error:
+            errors.append((index, error))
+    return documents, errors
+
+
+def _object(value: bytes, name: str) -> dict[str, Any]:
+    try:
+        found = _decode(value)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        found = None
+    if isinstance(found, dict):
+        return found
+    return object_of(value, f"an object with `{name}`", f"a JSON object with the field `{name}`")

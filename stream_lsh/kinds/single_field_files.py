@@ -1,0 +1,115 @@
+"""Files of sets or vectors: JSON lines, or tables with a column of what is compared.
+
+.jsonl  .ndjson  .json       an object per line, as messages have it
+.csv  .tsv  .tab             a header, then one per row; items with | between them, numbers of a vector with blanks,
+                             or a JSON list
+"""
+
+import time
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from stream_lsh.errors import ConfigError
+from stream_lsh.files.chunks import Part
+from stream_lsh.files.column_names import AS_NAMED
+from stream_lsh.files.discover import TEXT, Input
+from stream_lsh.files.json_blocks import blocks
+from stream_lsh.kinds.single_field import Form, parse_valued_lines
+from stream_lsh.kinds.text.files import MAX_AHEAD_MS, refused_of
+from stream_lsh.wire.field_names import FieldNames
+
+
+class _Cells(NamedTuple):
+    """The form of what stands in the cells of a table."""
+
+    of: Form
+
+    @property
+    def field(self) -> str:
+        return self.of.field
+
+    def text(self, value: Any, name: str) -> str:
+        return self.of.text(self.of.of_cell(value) if isinstance(value, str) else value, name)
+
+    def value(self, text: str) -> Any:
+        return self.of.value(text)
+
+    def of_cell(self, cell: str) -> Any:
+        return self.of.of_cell(cell)
+
+
+def of_values(options: Namespace, form: Form) -> None:
+    """Name the columns that nobody has named; what is compared is in the column of the text.
+
+    Raises:
+        ConfigError: options that are of documents or records.
+    """
+    problems = [
+        f"--{name}-column: is of documents"
+        for name in ("title", "source", "url")
+        if getattr(options, f"{name}_column") is not None
+    ]
+    if options.format in ("folder", "parquet", TEXT):
+        problems.append(f"--format: got {options.format}, expected jsonl, csv or tsv, as what is read has {form.field}")
+    if options.encoding != "utf-8":
+        problems.append("--encoding: is of records; others are in UTF-8")
+    if problems:
+        raise ConfigError(problems)
+    for column, name in AS_NAMED.items():
+        if getattr(options, column) is None:
+            setattr(options, column, form.field if name == "text" else name)
+
+
+def read_lines(one: Input, options: Namespace, form: Form, column: str | None) -> Iterator[Part]:
+    """The sets or vectors of JSON lines, for a command that has an option of its own for the field that is compared.
+
+    Args:
+        one: the file.
+        options: those of the command, with `id_column`, `time_unit` and `max_document_bytes`.
+        form: what is compared.
+        column: what the field is called; None for what messages call it.
+    """
+    named = Namespace(
+        id_column=options.id_column,
+        text_column=column or form.field,
+        time_column="time",
+        time_unit=options.time_unit,
+        max_document_bytes=options.max_document_bytes,
+    )
+    return read_values([one], named, form)
+
+
+def read_values(inputs: Sequence[Input], options: Namespace, form: Form, fallback_time_ms: int = 0) -> Iterator[Part]:
+    """The sets or vectors of all inputs, in order, as the steps take them.
+
+    Args:
+        inputs: what to read.
+        options: those of the command; `of_values` has named the columns.
+        form: what is compared.
+        fallback_time_ms: event time of what has none.
+
+    Raises:
+        ConfigError, InputError, OSError: an input cannot be read as a whole.
+    """
+    folders = [f"{one.path}: is a folder, expected files with {form.field}" for one in inputs if one.format == "folder"]
+    if folders:
+        raise ConfigError(folders)
+    columns = {"id": options.id_column, "time": options.time_column}
+    in_blocks = FieldNames(**columns, text=options.text_column)
+    in_lines = FieldNames(**columns, **{form.field: options.text_column})
+    latest_ms, before = int(time.time() * 1000) + MAX_AHEAD_MS, 0
+    for one in inputs:
+        read_as = form if one.format == "jsonl" else _Cells(form)
+        for block in blocks([one], in_blocks, options.max_document_bytes):
+            documents, errors = parse_valued_lines(
+                block.lines,
+                form=read_as,
+                fallback_time_ms=fallback_time_ms,
+                max_bytes=1 << 62 if block.checked else options.max_document_bytes,
+                max_ahead_ms=latest_ms - fallback_time_ms,
+                time_unit=options.time_unit,
+                names=in_lines,
+            )
+            yield Part(documents, refused_of(block, errors), before + block.position)
+        before += one.size

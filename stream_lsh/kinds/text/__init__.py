@@ -1,0 +1,1 @@
+"""Texts: shingled, sketched, compared by their shingle sets."""

@@ -1,0 +1,76 @@
+"""Inputs as documents: what `dedup` reads, parsed, with what had to be put aside."""
+
+import time
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from stream_lsh.errors import InputError, MalformedMessage, UnusableDocument
+from stream_lsh.files.chunks import Part, Refused
+from stream_lsh.files.column_names import AS_NAMED
+from stream_lsh.files.discover import Input
+from stream_lsh.files.json_blocks import Block, blocks
+from stream_lsh.kinds.text.messages import parse_lines
+from stream_lsh.wire.field_names import FieldNames
+
+_SHOWN = 20
+"""Fields that a message names."""
+MAX_AHEAD_MS = 3_600_000
+"""What lies further ahead of now has a wrong time."""
+
+
+def read(inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0) -> Iterator[Part]:
+    """The documents of all inputs, in order.
+
+    Args:
+        inputs: what to read.
+        options: those of the command.
+        fallback_time_ms: event time of a document without one.
+
+    Raises:
+        ConfigError, InputError, OSError: an input cannot be read as a whole.
+    """
+    names = FieldNames(**{column.removesuffix("_column"): getattr(options, column) for column in AS_NAMED})
+    now_ms = int(time.time() * 1000)
+    html = options.html != "off"
+    for block in blocks(inputs, names, options.max_document_bytes, stories=options.stories, html=html):
+        time_ms = block.time_ms or fallback_time_ms
+        documents, errors = parse_lines(
+            block.lines,
+            fallback_time_ms=time_ms,
+            max_bytes=1 << 62 if block.checked else options.max_document_bytes,
+            # The future begins an hour from now, whatever a document without a time falls back to.
+            max_ahead_ms=now_ms + MAX_AHEAD_MS - time_ms,
+            time_unit=options.time_unit,
+            names=names,
+            stories=options.stories,
+            html=options.html,
+        )
+        named = [(index, _named(error, block.lines[index], names.text)) for index, error in errors]
+        yield Part(documents, refused_of(block, named), block.position)
+
+
+def _named(error: InputError, line: bytes, column: str) -> InputError:
+    """For a line without the field of the text: which fields there are, and the option that names one."""
+    if error.reason != "text":
+        return error
+    try:
+        fields = msgspec.json.decode(line)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return error
+    if not isinstance(fields, dict) or column in fields:
+        return error
+    there = ", ".join(map(repr, list(fields)[:_SHOWN]))
+    return MalformedMessage("text", f"got no field {column!r}, there are {there}: name it with --text-column")
+
+
+def refused_of(block: Block, errors: Iterable[tuple[int, InputError]]) -> list[Refused]:
+    """What was put aside of a block, in order, with its places."""
+    refused = []
+    for index, error in sorted([*block.errors, *errors], key=lambda found: found[0]):
+        message = str(error)
+        if error.reason == "time" and isinstance(error, UnusableDocument):
+            message = "got a time that has not come yet: a wrong clock, or another --time-unit?"
+        refused.append(Refused(block.places.path, block.places.at[index], error.reason, message))
+    return refused

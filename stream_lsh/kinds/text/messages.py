@@ -1,0 +1,292 @@
+"""What a message of a user says: one JSON object per document, read strictly where it counts and leniently elsewhere.
+
+    value                       the document
+    null                        is deleted
+    {"deleted": true, ...}      is deleted
+    {"id"?, "text", "time"?}    has this text; `id` a string or an integer, `time` ISO 8601 (without a zone: UTC),
+                                RFC 2822, or a number since the epoch; every other field is ignored
+
+A pipeline with stories reads `title`, `source` and `url` as well, strings (see `about`).
+
+In a keyed source the key is the id, and an `id` in the value must equal it.  In one that is not, the key counts only
+where the value has no id.  Names of fields can be mapped.  A field that is null counts as absent.  An empty text is a
+text.
+
+What cannot be used is an `InputError` whose `reason` is one of
+
+    json    not JSON, or not one object             key     not UTF-8, too long, empty, missing, or not the id
+    utf8    not UTF-8                               id      missing, empty, too long, of a wrong type
+    text    missing, of a wrong type                time    cannot be read, or lies in the future
+    size    larger than allowed                     title, source, url    of a wrong type
+
+Two ways lead through this file.  The fast one is a msgspec decoder with the types of the fields.  Whatever it
+does not take goes the slow way, through the standard library: there an escaped lone surrogate and a byte order mark are
+fine, and everything else is told apart, so that the message says what is wrong.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol, cast
+
+import msgspec
+
+from stream_lsh.errors import InputError, MalformedMessage
+from stream_lsh.model import NO_ABOUT, About, Document
+from stream_lsh.text.page import Mode, has_tags, read_page
+from stream_lsh.wire.field_names import DEFAULT_NAMES, FieldNames
+from stream_lsh.wire.ids import checked_id, key_id_of
+from stream_lsh.wire.message import (
+    AUTO,
+    EXPECTED_TIME,
+    FIRST_MS,
+    LAST_MS,
+    MAX_AHEAD_MS,
+    MAX_DOCUMENT_BYTES,
+    id_of_message,
+    key_of_message,
+    latest_time_ms,
+    object_of,
+    time_of_message,
+    typed,
+)
+from stream_lsh.wire.metadata import about_of
+
+RAW = "raw"
+
+
+_TOLD = ("title", "source", "url")
+_FIELDS = ("id", "text", "time", "deleted", *_TOLD)
+
+
+class _Fields(Protocol):
+    """The fields that are read; everything else in the object is passed over."""
+
+    id: str | int | None
+    text: str | None
+    time: str | int | float | None
+    deleted: bool | None
+    title: str | int | None
+    source: str | int | None
+    url: str | int | None
+
+
+def parse_document(
+    value: bytes | None,
+    key: bytes | None,
+    *,
+    fallback_time_ms: int | None,
+    max_bytes: int = MAX_DOCUMENT_BYTES,
+    max_ahead_ms: int | None = MAX_AHEAD_MS,
+    now_ms: int | None = None,
+    time_unit: str = AUTO,
+    names: FieldNames = DEFAULT_NAMES,
+    keyed: bool = True,
+    stories: bool = False,
+    html: str = "off",
+) -> Document:
+    """The document in a message.
+
+    Args:
+        value: the message's value.
+        key: the message's key; None where it has none.
+        fallback_time_ms: the event time of a document that has none (the Kafka timestamp); None: it must have one.
+        max_bytes: the size above which a value is not even read.
+        max_ahead_ms: how far a time may lie ahead of `fallback_time_ms` and of the clock, and the former ahead of the
+            clock; None: as far as it likes.  A deletion is not held to it.
+        now_ms: the clock; None where there is none.
+        time_unit: of times that are numbers, one of TIME_UNITS.
+        names: what the source calls its fields.
+        keyed: whether the key is the id: then a message without one is an error, and so is another `id`.
+        stories: read what these tell of the document, too.
+        html: the text is a page, and this is what is read of it: `main` or `page` (`text.page`); `off`: it is none.
+            A text without tags stays as it is.  RAW: it is one, and somebody else will read it.
+            With stories the page tells what the message does not: its title, its address, when it was published.
+    Guarantees:
+        pure; returns or raises `InputError`, whatever the bytes are.
+    Cost:
+        1 to 2 us and a copy of the text for the usual message, some 10 us for an unusual one.
+
+    Raises:
+        MalformedMessage: it cannot be read (json, utf8, or the type of a field).
+        UnusableDocument: it can be read and not be used (key, id, size, or a time in the future).
+
+    Example:
+        >>> parse_document(b'{"text": "Hello", "time": "1970-01-01T00:00:01Z"}', b"a", fallback_time_ms=5)[:3]
+        ('a', 'Hello', 1000)
+        >>> parse_document(b'{"text": "Hello", "url": "http://x.org/"}', b"a", fallback_time_ms=5, stories=True).about
+        About(title='Hello', source='x.org', length=5)
+        >>> parse_document(None, b"a", fallback_time_ms=5)[:3]
+        ('a', None, 5)
+    """
+    key_id = key_of_message(value, key, max_bytes, keyed=keyed)
+    if value is None:
+        return Document(cast("str", key_id), None, fallback_time_ms or 0)
+    fields = _read(value, names, stories)
+    if key is not None and not keyed and fields.id is None:
+        key_id = key_id_of(key)
+    id = id_of_message(fields.id, key_id, names.id)
+    if fields.deleted:
+        return Document(id, None, time_of_message(fields.time, fallback_time_ms or 0, unit=time_unit))
+    latest_ms = latest_time_ms(fallback_time_ms, max_ahead_ms, now_ms)
+    if html not in ("off", RAW):
+        published_ms = _read_page(fields, html, names if stories else None)
+        # What a page says of itself is no reason to put it aside.
+        if published_ms is not None and FIRST_MS <= published_ms <= (LAST_MS if latest_ms is None else latest_ms):
+            fallback_time_ms = published_ms
+    time_ms = time_of_message(fields.time, fallback_time_ms, latest_ms, time_unit)
+    if fields.text is None:
+        raise MalformedMessage(
+            "text",
+            f"got no `{names.text}`, expected a string; to delete a document send a null value or "
+            f"`{names.deleted}`: true",
+        )
+    if not stories:
+        return Document(id, fields.text, time_ms)
+    return Document(id, fields.text, time_ms, _about(fields, "" if html == RAW else fields.text, names))
+
+
+def parse_lines(
+    lines: Sequence[bytes],
+    *,
+    fallback_time_ms: int = 0,
+    max_bytes: int = MAX_DOCUMENT_BYTES,
+    max_ahead_ms: int | None = None,
+    time_unit: str = AUTO,
+    names: FieldNames = DEFAULT_NAMES,
+    stories: bool = False,
+    html: str = "off",
+) -> tuple[list[Document], list[tuple[int, InputError]]]:
+    """The documents of a file of JSON lines, and the lines that have none, each with its index (from 0) and the error.
+
+    A blank line is passed over.  Arguments are those of `parse_document`.
+
+    Cost:
+        1 us a line and a copy of its text.
+    """
+    documents: list[Document] = []
+    errors: list[tuple[int, InputError]] = []
+    decode = _decoder(names, stories)
+    for index, line in enumerate(lines):
+        try:
+            if len(line) <= max_bytes:
+                fields = decode(line)
+                text = fields.text
+                # The line as nearly all are: anything else about it is settled by the general way below.
+                as_most = type(fields.id) is str and fields.time is None and not fields.deleted and html == "off"
+                if as_most and text is not None:
+                    about = _about(fields, text, names) if stories else NO_ABOUT
+                    documents.append(Document(checked_id(str(fields.id)), text, fallback_time_ms, about))
+                    continue
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            if not line.strip():
+                continue
+        except InputError as error:
+            errors.append((index, error))
+            continue
+        try:
+            document = parse_document(
+                line,
+                None,
+                fallback_time_ms=fallback_time_ms,
+                max_bytes=max_bytes,
+                max_ahead_ms=max_ahead_ms,
+                time_unit=time_unit,
+                names=names,
+                keyed=False,
+                stories=stories,
+                html=html,
+            )
+            documents.append(document)
+        except InputError as error:
+            errors.append((index, error))
+    return documents, errors
+
+
+@lru_cache(maxsize=64)
+def _decoder(names: FieldNames, stories: bool) -> Callable[[bytes], _Fields]:
+    fields: list[tuple[str, Any, Any]] = [
+        ("id", str | int | None, None),
+        ("text", str | None, None),
+        ("time", str | int | float | None, None),
+        ("deleted", bool | None, None),
+    ]
+    if stories:
+        fields += [(field, str | int | None, None) for field in _TOLD if _holder(field, names) == field]
+    rename = {field: getattr(names, field) for field, _, _ in fields}
+    shape = msgspec.defstruct("Fields", fields, rename=rename, gc=False)
+    return cast("Callable[[bytes], _Fields]", msgspec.json.Decoder(shape).decode)
+
+
+@lru_cache(maxsize=64)
+def _holder(field: str, names: FieldNames) -> str:
+    """The first field that is called as this one: it holds its value."""
+    name = getattr(names, field)
+    return next(other for other in _FIELDS if getattr(names, other) == name)
+
+
+def _about(fields: _Fields, text: str, names: FieldNames) -> About:
+    """What stories tell of a document."""
+    held = {getattr(names, field): getattr(fields, _holder(field, names)) for field in _TOLD}
+    return about_of(
+        text,
+        typed(held, names.title, (str,), "title", "a string") or "",
+        _outlet(held, names.source),
+        typed(held, names.url, (str,), "url", "a string") or "",
+    )
+
+
+def _outlet(held: Mapping[str, Any], name: str) -> str:
+    """The outlet, which may be a number as ids may."""
+    outlet = typed(held, name, (str, int), "source", "a string or an integer")
+    return "" if outlet is None else str(outlet)
+
+
+def _read_page(fields: _Fields, mode: str, names: FieldNames | None) -> int | None:
+    """Put the text of a page in place of its source; with names, for stories, its title, URL and site too.
+
+    Returns:
+        when the page says that it was published.
+    """
+    if fields.text is None or not has_tags(fields.text):
+        return None
+    page = read_page(fields.text, cast("Mode", mode))
+    fields.text = page.text
+    if names is None:
+        return None
+    told = {"title": page.title, "url": page.url}
+    if not getattr(fields, _holder("url", names)):  # then the host is no worse a name of the outlet
+        told["source"] = page.site
+    for field, value in told.items():
+        if _holder(field, names) == field and not getattr(fields, field):
+            setattr(fields, field, value)
+    return page.published_ms
+
+
+def _read(value: bytes, names: FieldNames, stories: bool) -> _Fields:
+    try:
+        return _decoder(names, stories)(value)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return _read_slowly(value, names, stories)
+
+
+@dataclass(slots=True)
+class _SlowFields:
+    id: str | int | None
+    text: str | None
+    time: str | int | float | None
+    deleted: bool | None
+    title: Any = None
+    source: Any = None
+    url: Any = None
+
+
+def _read_slowly(value: bytes, names: FieldNames, stories: bool) -> _Fields:
+    found = object_of(value, "an object with a text", f"a JSON object with the field `{names.text}`")
+    return _SlowFields(
+        typed(found, names.id, (str, int), "id", "a string or an integer"),
+        typed(found, names.text, (str,), "text", "a string"),
+        typed(found, names.time, (str, int, float), "time", EXPECTED_TIME),
+        typed(found, names.deleted, (bool,), "json", "true or false"),
+        *((found.get(getattr(names, field)) for field in _TOLD) if stories else ()),
+    )

@@ -1,0 +1,1 @@
+"""Vectors: hyperplanes, lines or positions as hash functions, compared by their distance."""

@@ -1,0 +1,191 @@
+"""Files of vectors: JSON lines with a vector each, tables with one in each row, arrays of numpy.
+
+.jsonl  .ndjson  .json       {"id": ..., "vector": ...} per line
+.csv  .tsv  .tab             a header, then a vector per row: in one column, or a number in each column but the id's
+.npy                         a vector per row; ids are the numbers of the rows, from 0 on
+"""
+
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stream_lsh.errors import ConfigError, InputError, MalformedMessage
+from stream_lsh.files.chunks import Part, Refused
+from stream_lsh.files.discover import ARRAY, Input
+from stream_lsh.files.lines import cells, check_columns, header_of, table_rows
+from stream_lsh.kinds.single_field_files import read_lines
+from stream_lsh.kinds.vector.messages import VectorForm
+from stream_lsh.kinds.vector.metric import HAMMING, VectorMeasure
+from stream_lsh.model import Document
+from stream_lsh.settings.problems import as_options
+from stream_lsh.wire.ids import checked_id
+
+_ROWS = 256
+_OPTIONS = {"distance": "--within", "line_width": "--width", "dimension": "--dimension", "measure": "--measure"}
+
+
+class FirstForm:
+    """The form of vectors whose dimension the first one tells, unless an option does.
+
+    Args:
+        options: of the command.
+
+    Attributes:
+        measure: what is known when a vector was; None before.
+
+    Raises:
+        ConfigError: settings that cannot be.
+    """
+
+    field = "vector"
+
+    def __init__(self, options: Namespace) -> None:
+        self._options = options
+        self.measure: VectorMeasure | None = None
+        self._form: VectorForm | None = None
+        if options.dimension:
+            self._fix(options.dimension)
+        else:
+            self._measure_of(1 << 16)
+
+    def _measure_of(self, dimension: int) -> VectorMeasure:
+        options = self._options
+        with as_options(_OPTIONS):
+            return VectorMeasure(
+                name=options.measure, dimension=dimension, distance=options.within, line_width=options.width
+            )
+
+    def _fix(self, dimension: int) -> VectorForm:
+        self.measure = self._measure_of(dimension)
+        self._form = VectorForm(dimension, self.measure.name, self.measure.reach)
+        return self._form
+
+    def text(self, value: Any, name: str) -> str:
+        """The text of a vector; the first good one says of which dimension all have to be.
+
+        Raises:
+            InputError: as `VectorForm`.
+            ConfigError: the first one has fewer positions than --within.
+        """
+        form = self._form
+        if form is None:
+            dimension = max(1, _dimension(value, self._options.measure))
+            VectorForm(dimension, self._options.measure).text(value, name)
+            form = self._fix(dimension)
+        return form.text(value, name)
+
+    def value(self, text: str) -> npt.NDArray[np.generic] | str:
+        """The vector as the library takes it with the least to do."""
+        if self.measure is not None and self.measure.name == HAMMING:
+            return np.asarray(self.measure.vectors([text])[0])
+        return text
+
+    def of_cell(self, cell: str) -> Any:
+        """The vector in a cell of a table."""
+        if self._options.measure != HAMMING:
+            try:
+                return [float(cell)]
+            except ValueError:  # several numbers, or base64
+                pass
+        return VectorForm(1, self._options.measure).of_cell(cell)
+
+
+def _dimension(value: Any, measure: str) -> int:
+    """What a vector is taken for; what is none has any."""
+    if isinstance(value, str):
+        if measure != HAMMING:
+            return (len(value) * 3 // 4 - value.count("=")) // 4
+        return len(value) if set(value) <= set("01") else 4 * len(value)
+    return len(value) if isinstance(value, list | tuple | np.ndarray) else 0
+
+
+def read_vectors(inputs: Sequence[Input], options: Namespace, form: FirstForm) -> Iterator[Part]:
+    """The vectors of all files, in order, as the steps take them.
+
+    Raises:
+        ConfigError, InputError, OSError: a file cannot be read as a whole.
+    """
+    before = 0
+    for one in inputs:
+        if one.format == ARRAY:
+            found = _array(one, form)
+        elif one.format == "jsonl":
+            found = read_lines(one, options, form, options.vector_column)
+        else:
+            found = _table(one, options, form)
+        for part in found:
+            yield part._replace(position=before + part.position)
+        before += one.size
+
+
+def _table(one: Input, options: Namespace, form: FirstForm) -> Iterator[Part]:
+    position = [0]
+    rows = table_rows(one.path, one.format, position, max_bytes=options.max_document_bytes)
+    header = header_of(one.path, rows)
+    if not header:
+        return
+    columns = _columns(one, header, options)
+    at = [header.index(options.id_column), *columns]
+    whole = options.vector_column is not None or len(columns) == 1
+    documents: list[Document] = []
+    refused: list[Refused] = []
+    for row, line in rows:
+        if row == []:
+            continue
+        try:
+            id, *numbers = cells(row, len(header), at, options.max_document_bytes)
+            vector = form.of_cell(numbers[0]) if whole else _numbers(numbers, [header[place] for place in columns])
+            documents.append(Document(checked_id(id), form.text(vector, "vector")))
+        except InputError as error:
+            refused.append(Refused(one.path, line, error.reason, str(error)))
+        if len(documents) + len(refused) == _ROWS:
+            yield Part(documents, refused, position[0])
+            documents, refused = [], []
+    yield Part(documents, refused, position[0])
+
+
+def _columns(one: Input, header: Sequence[str], options: Namespace) -> list[int]:
+    """Where the vector stands."""
+    wanted = {options.id_column: "--id-column"}
+    if options.vector_column is not None:
+        wanted[options.vector_column] = "--vector-column"
+    check_columns(one.path, header, wanted)
+    if options.vector_column is not None:
+        return [header.index(options.vector_column)]
+    id = header.index(options.id_column)
+    columns = [place for place in range(len(header)) if place != id]
+    if not columns:
+        raise ConfigError(f"{one.path}: got no column but {options.id_column!r}, expected those of the vectors")
+    return columns
+
+
+def _numbers(found: Sequence[str], names: Sequence[str]) -> list[float]:
+    numbers = []
+    for cell, name in zip(found, names, strict=True):
+        try:
+            numbers.append(float(cell))
+        except ValueError:
+            told = f"got {ascii(cell)[:60]} in the column {name!r}, expected a number"
+            raise MalformedMessage("vector", told) from None
+    return numbers
+
+
+def _array(one: Input, form: FirstForm) -> Iterator[Part]:
+    try:
+        array = np.load(one.path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError):
+        told = "is no array of numbers as numpy.save writes them, or truncated"
+        raise MalformedMessage(ARRAY, f"{one.path}: {told}") from None
+    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "buif":
+        raise MalformedMessage(ARRAY, f"{one.path}: got an array that is not made of numbers in rows and columns")
+    for start in range(0, len(array), _ROWS):
+        documents, refused = [], []
+        for number, row in enumerate(np.asarray(array[start : start + _ROWS]), start):
+            try:
+                documents.append(Document(str(number), form.text(row, "vector")))
+            except InputError as error:
+                refused.append(Refused(one.path, number, error.reason, str(error)))
+        yield Part(documents, refused, min(one.size, array.itemsize * array.shape[1] * (start + _ROWS)))

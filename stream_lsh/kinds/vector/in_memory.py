@@ -1,0 +1,157 @@
+"""Near vectors in memory: all within a distance of one that is asked about, and all pairs within it.
+
+The same core as `NearDuplicates`; what is compared are vectors, by an angle, a length, or the positions that differ.
+"""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import numpy.typing as npt
+
+from stream_lsh.kinds.in_memory import InMemory, check_limits
+from stream_lsh.kinds.vector.comparer import distance_of
+from stream_lsh.kinds.vector.messages import VectorForm
+from stream_lsh.kinds.vector.metric import VectorMeasure
+from stream_lsh.kinds.vector.scheme import SLOTS, VectorScheme
+from stream_lsh.ledger.changes import MatchChange, PairState
+from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
+from stream_lsh.model import Document, Neighbour, NeighbourPair
+from stream_lsh.pipeline.local import Limits
+from stream_lsh.wire.arguments import given, row_of
+
+Vector = npt.ArrayLike | str
+"""Numbers; of hamming 0 and 1, or a string of them or of hexadecimal digits; or base64 of float32, little-endian."""
+_ROW = "a tuple of id, vector and time"
+
+
+class NearestNeighbours(InMemory):
+    """Vectors in memory, and which of them are near each other.
+
+    Args:
+        dimension: of every vector.
+        distance: the greatest distance of neighbours: degrees, a length, or positions that differ.
+        measure: `cosine`, `euclidean` or `hamming`.
+        recall: probability that two vectors at that distance are found, but for 0.001; nearer ones have a greater one.
+        retention_ms: only vectors whose times are within this span are neighbours, and older ones are forgotten; None:
+            never.
+        max_candidates: most vectors that one is compared with; 0 lifts all caps.
+        slots: hash functions; more of them leave fewer far vectors to be compared.
+        line_width: only with `euclidean`: how wide the intervals are that vectors fall into on a line; 0: four times
+            the distance.
+        seed: chooses the hash functions.
+        guards: what holds a cluster together besides its pairs; similarities are 1 - d / 180, 1 / (1 + d) and
+            1 - d / dimension.
+
+    Guarantees:
+        every pair is exact: none is farther apart than `distance`, as measured in float64 between the vectors rounded
+        to float32.  A pair within it is found with the probability `recall` or a greater one, but for 0.001 at the
+        distance itself, over the choice of hash functions.  Vectors of equal bytes are always found.
+    Cost:
+        a product of two numbers for each slot and dimension; 1 KB beside the vector.
+
+    Raises:
+        ConfigError: settings that cannot be.
+
+    Example:
+        >>> points = NearestNeighbours(2, distance=20, measure="cosine")
+        >>> points.add("east", [1, 0]), points.add("north", [0, 2])
+        ([], [])
+        >>> (pair,) = points.add("almost east", [9, 1])
+        >>> pair.left, pair.right, round(pair.distance, 2)
+        ('almost east', 'east', 6.34)
+        >>> points.within([0, 1])
+        [Neighbour(id='north', distance=0.0)]
+        >>> points.remove("east"), points.pairs()
+        (True, [])
+    """
+
+    _KIND: ClassVar[str] = "nearest-neighbours"
+
+    def __init__(
+        self,
+        dimension: int,
+        distance: float,
+        measure: str = "cosine",
+        recall: float = 0.99,
+        *,
+        retention_ms: int | None = None,
+        max_candidates: int = 0,
+        slots: int = SLOTS,
+        line_width: float = 0.0,
+        seed: int = 1,
+        guards: Guards = NO_GUARDS,
+    ) -> None:
+        chosen = VectorMeasure(name=measure, dimension=dimension, distance=distance, line_width=line_width)
+        check_limits(chosen.least, guards, retention_ms, max_candidates)
+        settings: dict[str, Any] = {
+            "dimension": dimension,
+            "distance": distance,
+            "measure": measure,
+            "recall": recall,
+            "retention_ms": retention_ms,
+            "max_candidates": max_candidates,
+            "slots": slots,
+            "line_width": line_width,
+            "seed": seed,
+            "guards": guards.settings(),
+        }
+        self._form = VectorForm(dimension, measure, chosen.reach)
+        scheme = VectorScheme(chosen, recall=recall, slots=slots, seed=seed)
+        super().__init__(scheme, chosen.least, Limits.of(max_candidates, retention_ms, guards), settings)
+
+    def add(self, id: str, vector: Vector, time_ms: int = 0) -> list[NeighbourPair]:
+        """Add a vector, or replace the one of this id; returns all its pairs, the nearest first.
+
+        Args:
+            id: 1 to 1,024 bytes of UTF-8.
+            vector: `dimension` numbers; with `cosine` not all of them 0.
+            time_ms: event time, milliseconds since the epoch.
+
+        Raises:
+            MalformedMessage, UnusableDocument: an id, a vector or a time that cannot be used; nothing was changed.
+        """
+        self._process([self._document(id, vector, time_ms)])
+        return sorted(map(_pair, self._ledger.pairs_of(id)), key=lambda pair: (pair.distance, pair.left, pair.right))
+
+    update = add
+
+    def add_many(self, vectors: Iterable[tuple[str, Vector] | tuple[str, Vector, int]]) -> list[NeighbourPair]:
+        """Add many vectors at once, which is several times as fast; returns the pairs that are new or changed.
+
+        Args:
+            vectors: ids with vectors and, if there are any, times.
+
+        Guarantees:
+            the same as adding them one by one, in their order.
+
+        Raises:
+            MalformedMessage, UnusableDocument: one that cannot be used; nothing was changed.
+        """
+        return [*map(_pair, self._process_many([self._document(*row_of(one, _ROW, 3)) for one in vectors]))]
+
+    def within(self, vector: Vector, time_ms: int | None = None) -> list[Neighbour]:
+        """All vectors within the distance of this one, the nearest first; nothing is changed.
+
+        Args:
+            vector: as for `add`.
+            time_ms: its event time, for the retention; None: whatever is remembered counts.
+
+        Raises:
+            MalformedMessage, UnusableDocument: a vector that cannot be used.
+        """
+        edges = self._pipeline.similar(self._form.text(vector, "vector"), time_ms)
+        if edges is None:
+            return []
+        found = map(Neighbour, edges.right.ids, map(distance_of, edges.evidence))
+        return sorted(found, key=lambda one: (one.distance, one.id))
+
+    def pairs(self) -> list[NeighbourPair]:
+        """All pairs within the distance, ascending by their ids."""
+        return [*map(_pair, self._ledger.snapshot().pairs)]
+
+    def _document(self, id: str, vector: Vector, time_ms: int = 0) -> Document:
+        return given(Document(id, self._form.text(vector, "vector"), time_ms))
+
+
+def _pair(pair: PairState | MatchChange) -> NeighbourPair:
+    return NeighbourPair(pair.left, pair.right, distance_of(pair.evidence), pair.left_time_ms, pair.right_time_ms)

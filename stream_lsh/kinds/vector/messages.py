@@ -1,0 +1,153 @@
+"""A vector, as messages, tables and programs have it.
+
+    cosine, euclidean     a list of numbers, or base64 of float32, little-endian
+    hamming               a list of 0 and 1, a string of 0 and 1, or hexadecimal digits, each of which is four positions
+
+A vector of another dimension, with a value that is infinite or not a number, or, for cosine, of zeros alone, which
+points nowhere, is an `InputError` with the reason `vector`.
+"""
+
+import json
+import math
+import re
+from binascii import Error, a2b_base64
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from stream_lsh.errors import MalformedMessage, UnusableDocument
+from stream_lsh.kinds.vector.content import bits_of, bits_text, vector_text, vectors_of
+
+_BITS = re.compile("[01]*")
+_HEXADECIMAL = re.compile("[0-9A-Fa-f]*")
+
+
+@dataclass(frozen=True, slots=True)
+class VectorForm:
+    """A vector as what is compared.
+
+    Args:
+        dimension: of every vector.
+        measure: cosine, euclidean or hamming.
+        reach: how large the sum of the absolute values may be.
+
+    Example:
+        >>> VectorForm(2, "cosine").text([3, 4], "vector") == VectorForm(2, "cosine").text("AABAQAAAgEA=", "vector")
+        True
+        >>> written = "a1", "10100001", [1, 0, 1, 0, 0, 0, 0, 1]
+        >>> {VectorForm(8, "hamming").text(one, "vector") for one in written}
+        {'oQ=='}
+    """
+
+    dimension: int
+    measure: str
+    reach: float = math.inf
+
+    field: ClassVar[str] = "vector"
+
+    def text(self, value: Any, name: str) -> str:
+        """The text of the vector.
+
+        Args:
+            value: as messages have it, or an array.
+            name: what it is called, for messages.
+
+        Raises:
+            MalformedMessage, UnusableDocument: vector.
+        """
+        if value is None:
+            raise MalformedMessage("vector", f"got no `{name}`, expected a vector of {self.dimension} values")
+        if self.measure == "hamming":
+            return bits_text(self._bits(value, name))
+        return vector_text(self._numbers(value, name))
+
+    def _numbers(self, value: Any, name: str) -> npt.NDArray[np.float32]:
+        values = self._decoded(value, name) if isinstance(value, str) else self._listed(value, name)
+        with np.errstate(over="ignore", under="ignore"):
+            vector = np.asarray(values, np.float32)
+        if not np.isfinite(vector).all():
+            told = f"got a value in `{name}` that is infinite, not a number, or beyond float32, expected finite numbers"
+            raise UnusableDocument("vector", told)
+        if self.measure == "cosine" and not vector.any():
+            raise UnusableDocument("vector", f"got only zeros as `{name}`, expected a vector that points somewhere")
+        if np.abs(vector).sum(dtype=np.float64) > self.reach:
+            told = (
+                f"got values in `{name}` that are too large for the `distance`, expected a sum up to {self.reach:.3g}"
+            )
+            raise UnusableDocument("vector", told)
+        return vector
+
+    def _decoded(self, value: str, name: str) -> npt.NDArray[np.float32]:
+        try:
+            found = a2b_base64(value, strict_mode=True)
+        except (Error, ValueError):
+            told = f"got a string as `{name}` that is not base64, expected float32, little-endian, in base64"
+            raise MalformedMessage("vector", told) from None
+        self._check(len(found) / 4, name)
+        return np.frombuffer(found, "<f4")
+
+    def _listed(self, value: Any, name: str) -> npt.NDArray[np.generic]:
+        if isinstance(value, np.ndarray):
+            if value.dtype.kind not in "buif" or value.ndim != 1:
+                told = f"got an array of {value.dtype} in {value.ndim} dimensions as `{name}`, expected numbers in one"
+                raise MalformedMessage("vector", told)
+            self._check(value.size, name)
+            return value
+        if not isinstance(value, list | tuple):
+            told = f"got a value of type {type(value).__name__} as `{name}`, expected a list of numbers or a string"
+            raise MalformedMessage("vector", told)
+        wrong = [one for one in value if type(one) is not int and type(one) is not float]  # a bool is no number here
+        if wrong:
+            raise MalformedMessage("vector", f"got {wrong[0]!r:.60} in `{name}`, expected numbers")
+        self._check(len(value), name)
+        try:
+            return np.array(value, np.float64)
+        except OverflowError:
+            raise UnusableDocument("vector", f"got a number in `{name}` that is beyond float32") from None
+
+    def _bits(self, value: Any, name: str) -> npt.NDArray[np.uint8]:
+        if isinstance(value, str):
+            return self._written_bits(value, name)
+        found = self._listed(value, name)
+        if not ((found == 0) | (found == 1)).all():
+            raise UnusableDocument("vector", f"got a value in `{name}` that is neither 0 nor 1, expected these alone")
+        return found.astype(np.uint8)
+
+    def _written_bits(self, value: str, name: str) -> npt.NDArray[np.uint8]:
+        if len(value) == self.dimension and _BITS.fullmatch(value):
+            return np.frombuffer(value.encode(), np.uint8) - np.uint8(ord("0"))
+        if 4 * len(value) == self.dimension and _HEXADECIMAL.fullmatch(value):
+            packed = bytes.fromhex(value + "0" * (len(value) % 2))
+            return np.unpackbits(np.frombuffer(packed, np.uint8), count=self.dimension)
+        expected = f"{self.dimension} of 0 and 1"
+        if self.dimension % 4 == 0:
+            expected += f", or {self.dimension // 4} hexadecimal digits"
+        raise UnusableDocument("vector", f"got a string of {len(value)} characters as `{name}`, expected {expected}")
+
+    def _check(self, size: float, name: str) -> None:
+        if size != self.dimension:
+            raise UnusableDocument("vector", f"got {size:g} values as `{name}`, expected {self.dimension}")
+
+    def value(self, text: str) -> str | list[float]:
+        """The vector again: numbers, or a string of 0 and 1."""
+        if self.measure == "hamming":
+            return "".join(map(str, bits_of([text], self.dimension)[0].tolist()))
+        found: list[float] = vectors_of([text], self.dimension)[0].tolist()
+        return found
+
+    def of_cell(self, cell: str) -> Any:
+        """The vector in a cell of a table: a JSON list, numbers with blanks between them, or what messages have."""
+        stripped = cell.strip()
+        if stripped.startswith("["):
+            try:
+                return json.loads(stripped)
+            except (ValueError, RecursionError):
+                raise MalformedMessage("vector", "got a cell that begins with [ and is no JSON list") from None
+        if len(stripped.split()) < 2:
+            return stripped
+        try:
+            return [float(number) for number in stripped.split()]
+        except ValueError:
+            raise MalformedMessage("vector", f"got {stripped!a:.60}, expected numbers") from None

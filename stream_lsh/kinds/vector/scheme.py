@@ -1,0 +1,124 @@
+"""The scheme of a pipeline of vectors: its signatures are functions drawn from the family of its distance.
+
+What the steps call the text of a vector is base64 of its bytes (`kinds.vector.content`).  Banding is that of texts: a
+function agrees about two vectors with a probability that falls with their distance, and at the greatest distance of a
+match that probability takes the place of the threshold.
+
+Reference: Indyk and Motwani, Approximate nearest neighbors: towards removing the curse of dimensionality, 1998;
+Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.7.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from stream_lsh.arrays import F64, U64
+from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.vector.comparer import VectorPairs
+from stream_lsh.kinds.vector.content import vector_digests
+from stream_lsh.kinds.vector.metric import VectorMeasure
+from stream_lsh.lsh.banding import Bands, digest_buckets
+from stream_lsh.lsh.solver import Banding, choose_banding
+from stream_lsh.measure.filters import least_matching_slots
+from stream_lsh.pipeline.compare import Criteria, Meeting, common_buckets
+from stream_lsh.pipeline.scheme import SchemeDefaults
+from stream_lsh.pipeline.signatures import Signatures
+
+SLOTS = 256
+"""Functions, where nobody says otherwise: one tells less of two vectors than a minimum tells of two texts."""
+_VERSION = 1
+_BINS = 1_000
+
+
+class VectorScheme(SchemeDefaults):
+    """The scheme of a pipeline of vectors.
+
+    Args:
+        measure: of distance, and how far a match may be apart; the bands are chosen for it.
+        recall: the probability that a pair at that distance becomes a candidate; nearer ones have a greater one.
+        slots: functions, and so the length of a signature.
+        seed: chooses all functions.
+
+    Raises:
+        ConfigError: no banding finds such pairs often enough -> what the message says.
+    """
+
+    def __init__(self, measure: VectorMeasure, *, recall: float = 0.99, slots: int = SLOTS, seed: int = 1) -> None:
+        self.measure = measure
+        self.slots = slots
+        self._seed = seed
+        family = measure.family()
+        self.probability = family.probability(measure.distance)
+        self.banding: Banding = _banding(measure, self.probability, recall, slots)
+        self._hashes = family.draw(slots, seed)
+        self._bands = Bands(self.banding.bands, self.banding.rows, seed)
+
+    @property
+    def width(self) -> int:
+        """How many buckets a version is in: the bands, and that of its digest."""
+        return self.banding.bands + 1
+
+    @property
+    def settings(self) -> dict[str, str | int | float]:
+        """Everything that signatures, buckets and distances depend on."""
+        return {
+            "kind": "vector",
+            "vectors_version": _VERSION,
+            **self.measure.settings,
+            "slots": self.slots,
+            "seed": self._seed,
+            "bands": self.banding.bands,
+            "rows": self.banding.rows,
+            "bands_version": self._bands.version,
+        }
+
+    def sign(self, texts: Sequence[str]) -> Signatures:
+        """What each function makes of each vector, and a digest of its bytes."""
+        if not texts:
+            return Signatures(np.empty((0, self.slots), np.uint32), np.empty(0, np.uint64))
+        return Signatures(self._hashes(self.measure.vectors(texts)), vector_digests(texts))
+
+    def buckets(self, signatures: Signatures) -> U64:
+        """The buckets of each vector, that of the digest last: uint64[n, bands + 1]."""
+        keys = np.concatenate((self._bands(signatures.values), digest_buckets(signatures.digests)[:, None]), axis=1)
+        keys[signatures.digests == 0] = 0
+        return keys
+
+    def comparer(self) -> VectorPairs:
+        """What verify measures pairs with."""
+        return VectorPairs(self.measure)
+
+    def criteria(self, threshold: float, retention_ms: int | None) -> Criteria:
+        """What makes a pair a match: the threshold is the least similarity (`VectorMeasure.least`)."""
+        return Criteria(threshold, self.least_matching, retention_ms)
+
+    @property
+    def least_matching(self) -> int:
+        """Slots that the signatures of a match agree in, but for one match at the greatest distance in 10,000."""
+        return least_matching_slots(self.probability, self.slots)
+
+    def similarity(self, one: str, other: str) -> float:
+        """The exact similarity of two vectors, as verify tells it."""
+        vectors = self.measure.vectors([one, other])
+        return float(self.measure.similarity(self.measure.between(vectors[:1], vectors[1:]))[0])
+
+    def meeting(self, signatures: Signatures, distance: float) -> Meeting:
+        """How the signatures of two vectors met, which are at this distance."""
+        one, other = signatures.values
+        probability = self.banding.probability_at(self.measure.family().probability(distance))
+        met = common_buckets(self.buckets(signatures))
+        return Meeting(int((one == other).sum()), self.slots, met, self.banding.bands, probability)
+
+
+def _banding(measure: VectorMeasure, probability: float, recall: float, slots: int) -> Banding:
+    try:
+        return choose_banding(probability, recall, slots, histogram=_background())
+    except ConfigError as error:
+        told = f"these are probabilities that a function agrees, at the distance {measure.distance:g}: or lower that"
+        raise ConfigError([f"{problem}; {told}" for problem in error.problems]) from None
+
+
+def _background() -> F64:
+    """How often functions agree about most pairs: about half of the time, as for vectors at right angles."""
+    middles = (np.arange(_BINS) + 0.5) / _BINS
+    return np.asarray((middles * (1 - middles)) ** 20)

@@ -1,0 +1,243 @@
+"""Plain frames: new pairs between documents in the versions that are known, and nothing else.
+
+Nearly every frame is one.  What it brings is put into the columns at once; only who joins whom goes row by row, for
+cluster ids depend on it.  Whatever else a frame holds, or one with few rows, is left to `ledger`, row by row: the
+result is the same.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count, repeat
+from operator import eq, gt
+from typing import Any
+
+import numpy as np
+
+from stream_lsh.abouts import Abouts, in_full
+from stream_lsh.arrays import I64, U32, U64
+from stream_lsh.ledger.changes import MatchChange, PairState
+from stream_lsh.ledger.edges import Edges
+from stream_lsh.ledger.graph.columns import Table
+from stream_lsh.ledger.graph.graph import Graph
+from stream_lsh.ledger.graph.nodes import view_i64, view_u64
+from stream_lsh.ledger.graph.pairs import Columns
+from stream_lsh.ledger.state import LedgerState
+from stream_lsh.model import NO_ABOUT, ref_offset, ref_partition
+from stream_lsh.retention import Horizon
+
+LEAST_ROWS = 6
+"""Fewer are settled faster one by one."""
+
+
+@dataclass(slots=True)
+class Ends:
+    """Both ends of some edges, one behind the other, that with the smaller id first; by position.
+
+    Attributes:
+        ids, refs, times, digests, abouts: of the version that was compared.
+        slots: of those that are in the ledger, else -1.
+        missing: int64[m], the positions of those that are not in the ledger.
+        new_ids: the ids that are not in the ledger, in the order in which they come.
+        numbers: int64[m], which of them each is.
+        first: int64, the first position of each.
+    """
+
+    ids: list[str]
+    refs: U64
+    times: I64
+    digests: U64
+    abouts: Abouts
+    slots: I64
+    missing: I64
+    new_ids: list[str]
+    numbers: I64
+    first: I64
+
+
+@dataclass(slots=True)
+class PlainPairs:
+    """The pairs of a plain frame that are not in the ledger, each once, in the order in which they come.
+
+    Attributes:
+        ends: of all edges of the frame.
+        rows: int64[m], the edge of each pair; its ends are at 2 x row and 2 x row + 1.
+        counts: of each pair.
+    """
+
+    ends: Ends
+    rows: I64
+    counts: Columns
+
+    def slots(self, new: list[int]) -> tuple[list[int], list[int]]:
+        """Both ends of each pair, given the slots of the documents that were new.
+
+        A slot is the object that stands for it everywhere: a million others of the same value would be 32 MB.
+        """
+        ends = self.ends
+        named = map(new.__getitem__, ends.numbers.tolist())
+        if ends.missing.size == ends.slots.size:
+            slots = [*named]
+        else:
+            slots = ends.slots.tolist()
+            for at, slot in zip(ends.missing.tolist(), named, strict=True):
+                slots[at] = slot
+        left, right = slots[::2], slots[1::2]
+        if self.rows.size == len(left):
+            return left, right
+        rows = self.rows.tolist()
+        return [left[row] for row in rows], [right[row] for row in rows]
+
+
+def plain_pairs(edges: Edges, state: LedgerState, threshold: float) -> PlainPairs | None:
+    """What is new in a frame, None if it is not plain.  Nothing is changed."""
+    left, right = edges.left, edges.right
+    if edges.similarity.min() < threshold or any(map(eq, left.ids, right.ids)):
+        return None
+    ends = _ends(edges, state.graph.nodes.slots)
+    if _expired(ends, state.horizon) or not _newest(ends, state):
+        return None
+    similarity, shared, union = edges.similarity, edges.shared, edges.union
+    counts: Columns = similarity, shared, union, _shingles(edges), edges.evidence
+    rows = _new_rows(ends, counts, state.graph)
+    if rows is None:
+        return None
+    if rows.size < len(edges):
+        evidence = [edges.evidence[row] for row in rows.tolist()] if edges.evidence else ()
+        counts = similarity[rows], shared[rows], union[rows], counts[3][rows], evidence
+    return PlainPairs(ends, rows, counts)
+
+
+def _shingles(edges: Edges) -> U32:
+    """Of the ends with the smaller ids; 0 where the measure does not tell."""
+    if edges.shingles is None:
+        return np.zeros(len(edges), np.uint32)
+    turned = np.fromiter(map(gt, edges.left.ids, edges.right.ids), np.bool_, len(edges))
+    return np.where(turned, edges.shared + edges.union - edges.shingles, edges.shingles)
+
+
+def _ends(edges: Edges, slots: dict[str, int]) -> Ends:
+    left, right = edges.left, edges.right
+    swapped = [row for row, swap in enumerate(map(gt, left.ids, right.ids)) if swap]
+    ids = [""] * (2 * len(edges))
+    ids[::2], ids[1::2] = left.ids, right.ids
+    for row in swapped:
+        ids[2 * row], ids[2 * row + 1] = ids[2 * row + 1], ids[2 * row]
+    known = np.fromiter(map(slots.get, ids, repeat(-1)), np.int64, len(ids))
+    missing = (known < 0).nonzero()[0]
+    names = ids if missing.size == known.size else [ids[at] for at in missing.tolist()]
+    number = defaultdict[str, int](count().__next__)
+    numbers = np.fromiter(map(number.__getitem__, names), np.int64, len(names))
+    first = np.empty(len(number), np.int64)
+    first[numbers[::-1]] = missing[::-1]
+    return Ends(
+        ids,
+        _beside(left.refs, right.refs, swapped),
+        _beside(left.times, right.times, swapped),
+        _beside(left.digests, right.digests, swapped),
+        _abouts(edges, swapped),
+        known,
+        missing,
+        [*number],
+        numbers,
+        first,
+    )
+
+
+def _beside(left: Any, right: Any, swapped: list[int]) -> Any:
+    """Two columns as one, row by row."""
+    both = np.empty(2 * len(left), left.dtype)
+    both[::2], both[1::2] = left, right
+    if swapped:
+        both[::2][swapped], both[1::2][swapped] = right[swapped], left[swapped]
+    return both
+
+
+def _abouts(edges: Edges, swapped: list[int]) -> Abouts:
+    left, right, rows = edges.left.abouts, edges.right.abouts, len(edges)
+    if not left and not right:
+        return ()
+    both = [NO_ABOUT] * (2 * rows)
+    both[::2], both[1::2] = in_full(left, rows), in_full(right, rows)
+    for row in swapped:
+        both[2 * row], both[2 * row + 1] = both[2 * row + 1], both[2 * row]
+    return both
+
+
+def _expired(ends: Ends, horizon: Horizon) -> bool:
+    """Whether the horizon has passed any of them."""
+    if int(ends.times.min()) < horizon.time_ms:
+        return True
+    if not any(horizon.floors):
+        return False
+    return any(
+        ref_offset(ref) < horizon.floors[ref_partition(ref)]
+        for ref in ends.refs.tolist()
+        if ref_partition(ref) < len(horizon.floors)
+    )
+
+
+def _newest(ends: Ends, state: LedgerState) -> bool:
+    """Whether all name the newest version that is known, and documents that are new are named in one version only."""
+    nodes = state.graph.nodes
+    if ends.missing.size < ends.slots.size:
+        known = (ends.slots >= 0).nonzero()[0]
+        at = ends.slots[known]
+        if (view_u64(nodes.refs)[at] != ends.refs[known]).any():
+            return False
+        if (view_i64(nodes.times)[at] != ends.times[known]).any():
+            return False
+    first = ends.first[ends.numbers]
+    for column in (ends.refs, ends.times, ends.digests):
+        if (column[ends.missing] != column[first]).any():
+            return False
+    if not state.newest or state.newest.keys().isdisjoint(ends.ids):
+        return True
+    newest = state.newest
+    return not any(id in newest and newest[id].ref > ref for id, ref in zip(ends.ids, ends.refs.tolist(), strict=True))
+
+
+def _new_rows(ends: Ends, counts: Columns, graph: Graph) -> I64 | None:
+    """The edges with a pair that is not in the ledger, one for each; None if there is a pair that becomes another."""
+    names = ends.slots.copy()
+    names[ends.missing] = -1 - ends.numbers
+    left, right = names[::2], names[1::2]
+    keys = (left << 32 | right & 0xFFFFFFFF).tolist()
+    last = dict(zip(keys, range(len(keys)), strict=True))
+    rows = np.arange(len(keys)) if len(last) == len(keys) else np.array([*last.values()])
+    asked = ((left[rows] >= 0) & (right[rows] >= 0)).nonzero()[0]
+    if not asked.size:
+        return rows
+    pairs, there = graph.pairs, list[int]()
+    text_of = counts[4].__getitem__ if counts[4] else _no_text
+    for at, row in zip(asked.tolist(), rows[asked].tolist(), strict=True):
+        pair = pairs.find(int(left[row]), int(right[row]))
+        if pair < 0:
+            continue
+        if pair in pairs.versions or pairs.counts_of(pair) != (*[column[row] for column in counts[:4]], text_of(row)):
+            return None
+        there.append(at)
+    return np.delete(rows, there)
+
+
+def _no_text(row: int) -> str:
+    return ""
+
+
+def pair_tables(found: PlainPairs) -> tuple[Sequence[MatchChange], Sequence[PairState]]:
+    """New pairs as the topic `matches` and as the changelog has them, in ascending order."""
+    ends, rows = found.ends, found.rows.tolist()
+    if not rows:
+        return [], []
+    left, right = [ends.ids[2 * row] for row in rows], [ends.ids[2 * row + 1] for row in rows]
+    order = sorted(range(len(rows)), key=right.__getitem__)
+    order.sort(key=left.__getitem__)
+    at = np.array(order)
+    left, right = [left[row] for row in order], [right[row] for row in order]
+    places = 2 * found.rows[at]
+    times = ends.times[places], ends.times[places + 1]
+    *counts, sizes = (column[at] for column in found.counts[:4])
+    evidence = [found.counts[4][row] for row in order] if found.counts[4] else [""] * len(rows)
+    matches = Table(MatchChange, (left, right, *counts, *times, [None] * len(rows), sizes, evidence))
+    refs = ends.refs[places], ends.refs[places + 1]
+    return matches, Table(PairState, (left, right, *refs, *times, *counts, sizes, evidence))

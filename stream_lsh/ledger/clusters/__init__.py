@@ -1,0 +1,1 @@
+"""Clusters: their identity, membership and summaries."""

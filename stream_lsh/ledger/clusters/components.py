@@ -1,0 +1,215 @@
+"""Components of the graph as clusters: they form, merge, split, lose members and close, and a frame notes it."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+
+from stream_lsh.abouts import at_rows
+from stream_lsh.ledger.bulk_frame import PlainPairs
+from stream_lsh.ledger.clusters.ids import NOWHERE, Cluster, older
+from stream_lsh.ledger.frame_diff import NodeNews, moved_slots
+from stream_lsh.ledger.frame_notes import GROWING, Frame
+from stream_lsh.ledger.graph.nodes import view_f64
+from stream_lsh.ledger.state import LedgerState
+
+_FEW = 16
+"""What is so many times smaller is put in, or taken out, one by one."""
+
+
+class Components(LedgerState):
+    """The state of a ledger, with the clusters kept as the components of its graph."""
+
+    def __init__(self, retention_ms: int | None, link_from: float = 0.0) -> None:
+        super().__init__(retention_ms, link_from)
+        self._frame = Frame(-1, self.graph)
+
+    # -- links that come
+
+    def _join_twins(self, slot: int) -> None:
+        if self.graph.twins.groups:
+            for twin in self.graph.twins.near(slot):
+                self._join(slot, twin)
+
+    def _join(self, one: int, other: int) -> None:
+        """Two nodes are connected now: they are of one cluster."""
+        nodes = self.graph.nodes
+        its, others = nodes.clusters[one], nodes.clusters[other]
+        if its is others:
+            if its is NOWHERE:
+                members = nodes.by_age([one, other])
+                cluster = self.ids.open(nodes.ids[members[0]], members, self._frame.offset)
+                nodes.clusters[one] = nodes.clusters[other] = cluster
+                self._frame.touch_new_cluster(cluster)
+        elif its is NOWHERE or others is NOWHERE:
+            new, there = (one, others) if its is NOWHERE else (other, its)
+            self._frame.touch_cluster(there, "joined")
+            self.graph.nodes.put_in(there, new)
+            nodes.clusters[new] = there
+        else:
+            self._merge(*older(its, others))
+
+    def _merge(self, stays: Cluster, goes: Cluster) -> None:
+        frame, nodes = self._frame, self.graph.nodes
+        frame.touch_cluster(stays, "merged")
+        frame.touch_cluster(goes, "merged")
+        frame.merged_into[goes.id] = stays.id
+        frame.merged_from.setdefault(stays.id, set()).update(frame.merged_from.pop(goes.id, ()), {goes.id})
+        self._carry(goes, goes, stays)
+        newest = goes[-1]
+        self._close(goes, nodes.times[newest], nodes.refs[newest])
+        if _FEW * len(goes) < len(stays):
+            for slot in goes:
+                self.graph.nodes.put_in(stays, slot)
+        else:
+            stays.become(nodes.by_age(stays + goes))
+
+    def _carry(self, slots: Iterable[int], from_: Cluster, to: Cluster) -> None:
+        """Nodes go from one cluster to another."""
+        clusters, moved, id = self.graph.nodes.clusters, self._frame.moved, from_.id
+        for slot in slots:
+            clusters[slot] = to
+            moved.setdefault(slot, id)
+
+    # -- links that come, all at once
+
+    def _link_plain(self, found: PlainPairs) -> NodeNews:
+        """Put the new documents and pairs of a plain frame in."""
+        ends, graph, nodes = found.ends, self.graph, self.graph.nodes
+        digests = ends.digests[ends.first]
+        abouts = at_rows(ends.abouts, ends.first.tolist())
+        fresh = nodes.add_many(ends.new_ids, ends.refs[ends.first], ends.times[ends.first], digests, abouts)
+        self._frame.nodes = dict.fromkeys(fresh)
+        graph.pairs.grow()
+        graph.expiry.watch(fresh)
+        twins = graph.twins.add_all_alone(fresh, digests)
+        lefts, rights = found.slots(fresh)
+        left, right = np.array(lefts, np.int64), np.array(rights, np.int64)
+        known = ends.slots[ends.slots >= 0]
+        best = view_f64(nodes.best)[known]
+        graph.pairs.add_many(left, right, found.counts)
+        better = known[view_f64(nodes.best)[known] > best].tolist()
+        self._join_rows(lefts, rights, twins)
+        moved = moved_slots(self._frame, graph)
+        unchanged = set(better).difference(moved)
+        told = nodes.by_id([*fresh, *moved, *unchanged])
+        return NodeNews(told, [slot for slot in told if slot not in unchanged] if unchanged else told, [], [])
+
+    def _join_rows(self, left: list[int], right: list[int], twins: set[int]) -> None:
+        """As `_join` for each row; `twins` are put beside theirs when they come."""
+        nodes, graph, join = self.graph.nodes, self.graph, self._join
+        clusters, ids, times = nodes.clusters, nodes.ids, nodes.times
+        frame = self._frame
+        notes, offset = frame.clusters, frame.offset
+        for one, other in zip(left, right, strict=True):
+            if one in twins or other in twins:
+                for slot in (one, other):
+                    if slot in twins:
+                        twins.discard(slot)
+                        graph.twins.add(slot)
+                self._join_twins(one)
+                self._join_twins(other)
+                join(one, other)
+                continue
+            its, others = clusters[one], clusters[other]
+            if its is not others:
+                if its is not NOWHERE and others is not NOWHERE:
+                    join(one, other)
+                    continue
+                new, there = (one, others) if its is NOWHERE else (other, its)
+                note = notes.setdefault(there.id, GROWING)
+                if note is GROWING:
+                    frame.events.setdefault(there.id, set()).add("joined")
+                elif note is not None:
+                    frame.touch_cluster(there, "joined")
+                if times[new] > times[there[-1]] and there.kept is None:
+                    there.append(new)
+                else:
+                    nodes.put_in(there, new)
+                clusters[new] = there
+            elif its is NOWHERE:
+                members = [one, other] if times[one] <= times[other] else [other, one]
+                cluster = clusters[one] = clusters[other] = self.ids.open(ids[members[0]], members, offset)
+                notes[cluster.id] = None
+
+    # -- links that go
+
+    def _repair(self, suspects: set[int], reason: str) -> None:
+        """Links of these nodes were taken away: let go of who is alone, and split clusters that have come apart."""
+        graph, nodes = self.graph, self.graph.nodes
+        ordered = nodes.by_id(suspects)
+        alone = [slot for slot in ordered if nodes.clusters[slot] is not NOWHERE and graph.alone(slot)]
+        if alone:
+            self._drop_nodes(alone, reason)
+        by_cluster: dict[str, list[int]] = {}
+        for slot in ordered:
+            cluster = nodes.clusters[slot]
+            if cluster is not NOWHERE:
+                by_cluster.setdefault(cluster.id, []).append(slot)
+        for id, slots in sorted(by_cluster.items()):
+            if len(slots) > 1:
+                parts = graph.parts(slots)
+                if parts:
+                    self._split(self.ids.live[id], parts)
+
+    def _split(self, cluster: Cluster, parts: list[list[int]]) -> None:
+        """`parts` have come off a cluster; what is in none of them has stayed together."""
+        frame, nodes = self._frame, self.graph.nodes
+        frame.touch_cluster(cluster, "split")
+        origin = frame.split_from.get(cluster.id, cluster.id)
+        pieces = self._pieces(cluster, parts)
+        of_size = Counter(map(len, pieces))
+        pieces.sort(key=lambda piece: (-len(piece), nodes.first_id(piece) if of_size[len(piece)] > 1 else ""))
+        cluster.become(pieces[0])
+        for piece in pieces[1:]:
+            new = self.ids.open(nodes.ids[piece[0]], piece, frame.offset)
+            frame.touch_new_cluster(new)
+            frame.split_from[new.id] = origin
+            self._carry(piece, cluster, new)
+
+    def _pieces(self, cluster: Cluster, parts: list[list[int]]) -> list[list[int]]:
+        """The members of a cluster that are in each part, then those that are in none; each in order.
+
+        A part may reach into another cluster: a document that was updated is beside twins that it has not joined yet.
+        """
+        if _FEW * sum(map(len, parts)) < len(cluster):
+            nodes = self.graph.nodes
+            pieces = [nodes.by_age([slot for slot in part if nodes.clusters[slot] is cluster]) for part in parts]
+            for piece in pieces:
+                for slot in piece:
+                    nodes.take_out(cluster, slot)
+            return [*pieces, cluster]
+        part_of = {slot: number for number, part in enumerate(parts) for slot in part}
+        pieces = [[] for _ in range(len(parts) + 1)]
+        for slot in cluster:
+            pieces[part_of.get(slot, -1)].append(slot)
+        return pieces
+
+    def _drop_nodes(self, slots: list[int], reason: str) -> None:
+        self._leave(slots, reason)
+        for slot in slots:
+            self.graph.remove(slot)
+
+    def _leave(self, slots: list[int], reason: str) -> None:
+        """Documents, in ascending order of ids, leave their clusters, which close with their last ones."""
+        frame, nodes = self._frame, self.graph.nodes
+        by_cluster: dict[str, list[int]] = {}
+        for slot in slots:
+            frame.touch_node(slot)
+            frame.node_reasons[slot] = reason
+            by_cluster.setdefault(nodes.clusters[slot].id, []).append(slot)
+        for id, leaving in by_cluster.items():
+            cluster = self.ids.live[id]
+            frame.touch_cluster(cluster, "left")
+            if _FEW * len(leaving) < len(cluster):
+                for slot in leaving:
+                    nodes.take_out(cluster, slot)
+            else:
+                gone = set(leaving)
+                cluster.become([slot for slot in cluster if slot not in gone])
+            if not cluster:
+                last = leaving[-1]
+                self._close(cluster, nodes.times[last], nodes.refs[last])
+
+    def _close(self, cluster: Cluster, time_ms: int, ref: int) -> None:
+        self._frame.closed[cluster.id] = self.ids.retire(cluster.id, time_ms, ref)

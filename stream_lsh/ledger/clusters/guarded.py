@@ -1,0 +1,234 @@
+"""Clusters where guards decide what of a component belongs together.
+
+Links that come and go only note whose connection is to be looked at.  At the end of a frame, and before documents
+expire, the components of these are searched, the guards say what the clusters are, and these get their ids from the
+clusters that their members were in: of each cluster the largest part keeps the id; where several come together, the
+oldest id stays.  A document that nothing holds in a cluster with others has one of its own.
+
+Where pairs are kept that do not link (`link_from`), many documents have one of their own, from when they come.  Such a
+cluster of one is never told, also where it is what is left of a larger one: to the public a cluster begins with its
+second member and ends with the last but one, and of several that come together one that is told keeps its id.
+
+Who may not be together (`guards.constrained`) is parted before all else, identical documents too: those next to each
+other, and those that share a past, are then the most similar pairs.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from math import inf
+
+from stream_lsh.ledger.clusters.components import Components
+from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
+from stream_lsh.ledger.clusters.guards.constrained import constrained
+from stream_lsh.ledger.clusters.guards.links import Links, components
+from stream_lsh.ledger.clusters.ids import NOWHERE, Cluster
+from stream_lsh.ledger.graph.graph import Graph
+
+_HELD = 1e300
+"""The similarity of identical documents where they can be parted: only those that people call the same have more."""
+
+
+class Groups(Components):
+    """The state of a ledger, with the clusters kept as its guards want them; without guards, as the components.
+
+    Cost: with guards, O(members and links of the component) for each component that a frame touches.  Pairs that do
+    not link are not walked over.
+    """
+
+    def __init__(self, retention_ms: int | None, guards: Guards = NO_GUARDS, link_from: float = 0.0) -> None:
+        super().__init__(retention_ms, link_from)
+        self.guards = guards
+        self.guarded = bool(guards) or link_from > 0
+        self._loose: set[int] = set()
+
+    # -- links that come and go
+
+    def _join(self, one: int, other: int) -> None:
+        if self.guarded:
+            self._loose.update((one, other))
+        else:
+            super()._join(one, other)
+
+    def _stand(self, one: int, other: int) -> None:
+        """A pair is there that links nobody: its ends are in clusters, be they of their own."""
+        clusters = self.graph.nodes.clusters
+        self._loose.update(slot for slot in (one, other) if clusters[slot] is NOWHERE)
+
+    def _repair(self, suspects: set[int], reason: str) -> None:
+        if not self.guarded:
+            super()._repair(suspects, reason)
+            return
+        if self._frame.least > 1:
+            for slot in suspects:
+                self._frame.node_reasons.setdefault(slot, reason)
+        alone = [slot for slot in self._live(suspects) if self.graph.alone(slot)]
+        if alone:
+            self._drop_nodes(alone, reason)
+        self._loose |= suspects
+
+    def _leave(self, slots: list[int], reason: str) -> None:
+        clusters = self.graph.nodes.clusters
+        super()._leave([slot for slot in slots if clusters[slot] is not NOWHERE], reason)
+
+    def _live(self, slots: set[int]) -> list[int]:
+        """Those that are in the ledger, in ascending order of their ids."""
+        nodes = self.graph.nodes
+        return nodes.by_id(slot for slot in slots if nodes.slots.get(nodes.ids[slot]) == slot)
+
+    # -- what belongs together
+
+    def _regroup(self) -> None:
+        """Bring the clusters of everybody whose connection may have changed up to date."""
+        if not self._loose:
+            return
+        nodes, seen, groups = self.graph.nodes, set[int](), list[list[int]]()
+        for slot in self._live(self._loose):
+            if slot not in seen:
+                members = nodes.by_age(self.graph.component(slot))
+                seen.update(members)
+                for allowed in self._allowed(members):
+                    groups += self._guarded_parts(allowed) if self.guards.refine else [allowed]
+        self._loose = set()
+        self._assign(groups)
+
+    def _guarded_parts(self, members: list[int]) -> Iterator[list[int]]:
+        vertices = _vertices(self.graph, members)
+        for part in self.guards.parts(_links(self.graph, vertices)):
+            yield self.graph.nodes.by_age([slot for vertex in part for slot in vertices[vertex]])
+
+    def _allowed(self, members: list[int]) -> list[list[int]]:
+        """A component, parted where some may not be together; everything in ascending order of age."""
+        nodes, sources = self.graph.nodes, list[tuple[str, ...]]()
+        if self.guards.one_per_source:
+            named = [nodes.abouts[slot].source for slot in members]
+            if len({*named} - {""}) < len(named) - named.count(""):
+                sources = [(source,) if source else () for source in named]
+        apart = self._apart(members) if self.decisions.apart else []
+        if not sources and not apart:
+            return [members]
+        links = Links([1] * len(members), _all_links(self.graph, members), sources, apart)
+        return [[members[at] for at in part] for part in constrained(links, one_per_source=self.guards.one_per_source)]
+
+    def _apart(self, members: list[int]) -> list[tuple[int, int]]:
+        """The numbers of those of whom people said that they are different."""
+        ids, apart = self.graph.nodes.ids, self.decisions.apart
+        number = {ids[slot]: at for at, slot in enumerate(members)}
+        return [
+            (at, number[other])
+            for id, at in number.items()
+            for other in apart.get(id, ())
+            if at < number.get(other, -1)
+        ]
+
+    def _assign(self, groups: list[list[int]]) -> None:
+        """Make these the clusters of their members, who were in none yet, or in one of which all members are here."""
+        clusters = self.graph.nodes.clusters
+        shares = [Counter(clusters[slot].id for slot in group if clusters[slot] is not NOWHERE) for group in groups]
+        kept = self._kept(groups, shares)
+        changed = [at for at, group in enumerate(groups) if len(kept[at]) != 1 or kept[at][0] != group]
+        for at in changed:
+            self._touch(groups[at], shares[at], kept[at])
+        for at in changed:
+            self._make(groups[at], shares[at], kept[at])
+
+    def _kept(self, groups: list[list[int]], shares: list[Counter[str]]) -> list[list[Cluster]]:
+        """For each group the clusters of which it is the largest part, those that are told and the oldest first."""
+        parts: dict[str, list[int]] = {}
+        for at, share in enumerate(shares):
+            for id in share:
+                parts.setdefault(id, []).append(at)
+        kept: list[list[Cluster]] = [[] for _ in groups]
+        for id, found in sorted(parts.items()):
+            most = max(shares[at][id] for at in found)
+            largest = [at for at in found if shares[at][id] == most]
+            heir = largest[0] if len(largest) == 1 else min(largest, key=lambda at: self._first_of(id, groups[at]))
+            kept[heir].append(self.ids.live[id])
+        for of in kept:
+            of.sort(key=lambda cluster: (not self._frame.tells(cluster), cluster.created, cluster.id))
+        return kept
+
+    def _first_of(self, id: str, group: list[int]) -> str:
+        nodes = self.graph.nodes
+        return nodes.first_id(slot for slot in group if nodes.clusters[slot].id == id)
+
+    def _touch(self, group: list[int], share: Counter[str], kept: list[Cluster]) -> None:
+        """Note what is about to happen to the clusters that the members of a group are in."""
+        frame, keeps = self._frame, {cluster.id for cluster in kept}
+        for id in sorted(share):
+            cluster = self.ids.live[id]
+            if id not in keeps:
+                frame.touch_cluster(cluster, "left" if kept or len(group) < frame.least else "split")
+            elif len(kept) > 1:
+                frame.touch_cluster(cluster, "merged")
+            elif share[id] < len(group):
+                frame.touch_cluster(cluster, "joined")
+
+    def _make(self, group: list[int], share: Counter[str], kept: list[Cluster]) -> None:
+        """Make a group the cluster that stays of those that it keeps, or a new one."""
+        frame, nodes = self._frame, self.graph.nodes
+        if kept:
+            cluster, *merged = kept
+            for goes in merged:
+                frame.merged_into[goes.id] = cluster.id
+                frame.merged_from.setdefault(cluster.id, set()).update(frame.merged_from.pop(goes.id, ()), {goes.id})
+                self._close(goes, nodes.times[goes[-1]], nodes.refs[goes[-1]])
+            cluster.become(group)
+        else:
+            cluster = self.ids.open(nodes.ids[group[0]], group, frame.offset)
+            frame.touch_new_cluster(cluster)
+            if share:
+                source = min(share, key=lambda id: (-share[id], id))
+                frame.split_from[cluster.id] = frame.split_from.get(source, source)
+        for slot in group:
+            before = nodes.clusters[slot]
+            if before is not cluster:
+                nodes.clusters[slot] = cluster
+                if before is not NOWHERE:
+                    frame.moved.setdefault(slot, before.id)
+
+
+def _vertices(graph: Graph, slots: Sequence[int]) -> list[list[int]]:
+    """Those of a component who stay together whatever the guards say; everything in ascending order of age.
+
+    Identical documents do, and those that share a past: expiry splits nothing.
+    """
+    held = _held(graph, {slot: at for at, slot in enumerate(slots)})
+    return [[slots[at] for at in part] for part in components(len(slots), held)]
+
+
+def _held(graph: Graph, number: dict[int, int]) -> list[tuple[int, int]]:
+    """Who is identical with the one before by event time, and who shares a past with the one before; by numbers."""
+    last_of: dict[int, int] = {}
+    held = list[tuple[int, int]]()
+    for slot, at in number.items():
+        held += [(number[twin], at) for twin in graph.twins.near(slot) if number.get(twin, at) < at]
+        for past in graph.past.of(slot):
+            if past in last_of:
+                held.append((last_of[past], at))
+            last_of[past] = at
+    return held
+
+
+def _all_links(graph: Graph, members: Sequence[int]) -> list[tuple[int, int, float]]:
+    """Everything that connects the members of a component, as pairs."""
+    number = {slot: at for at, slot in enumerate(members)}
+    pairs, verdicts = graph.pairs, graph.pairs.verdicts
+    found = [(one, other, _HELD) for one, other in _held(graph, number)]
+    for slot, one in number.items():
+        for partner, pair in pairs.linked(slot):
+            other = number[partner]
+            if one < other:
+                found.append((one, other, inf if pair in verdicts else pairs.similarity[pair]))
+    return found
+
+
+def _links(graph: Graph, vertices: Sequence[Sequence[int]]) -> Links:
+    """A component as guards see it."""
+    vertex_of = {slot: at for at, vertex in enumerate(vertices) for slot in vertex}
+    pairs = list[tuple[int, int, float]]()
+    for slot, one in vertex_of.items():
+        for partner, pair in graph.pairs.linked(slot):
+            other = vertex_of.get(partner, -1)
+            if one < other:
+                pairs.append((one, other, inf if pair in graph.pairs.verdicts else graph.pairs.similarity[pair]))
+    return Links([*map(len, vertices)], pairs)

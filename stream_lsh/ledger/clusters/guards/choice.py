@@ -1,0 +1,98 @@
+"""Which guards a pipeline has."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from math import inf
+
+from stream_lsh.ledger.clusters.guards.constrained import constrained
+from stream_lsh.ledger.clusters.guards.diameter import balls
+from stream_lsh.ledger.clusters.guards.links import Links
+from stream_lsh.ledger.clusters.guards.representative import stars
+from stream_lsh.ledger.clusters.guards.size import capped
+from stream_lsh.ledger.clusters.guards.strong import strong_parts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guards:
+    """What holds a cluster together besides its pairs; without any, clusters are the connected components.
+
+    Attributes:
+        strong_links: a single pair does not hold two groups of two or more together.
+        bridge_similarity: likewise, unless it is so similar; 0: any does.
+        representative_similarity: how similar each member is to the representative at least; 0: any.
+        max_diameter: how many pairs it is at most from one member to another; 0: any number, else 2 or more.
+        max_size: how many documents a cluster has at most; 0: any number.
+        one_per_source: no cluster has two documents of one source; those without a source are not counted.
+
+    Guarantees:
+        what comes of a component is a function of its pairs, and of the ages of its documents; not of their order.
+    """
+
+    strong_links: bool = False
+    bridge_similarity: float = 0.0
+    representative_similarity: float = 0.0
+    max_diameter: int = 0
+    max_size: int = 0
+    one_per_source: bool = False
+
+    def __bool__(self) -> bool:
+        return self.one_per_source or self.refine
+
+    @property
+    def refine(self) -> bool:
+        """Whether there are other guards than `one_per_source`."""
+        held = self.strong_links or self.bridge_similarity or self.representative_similarity
+        return bool(held or self.max_diameter or self.max_size)
+
+    def settings(self) -> dict[str, bool | int | float]:
+        """Those that are set, by name."""
+        return {name: value for name, value in asdict(self).items() if value}
+
+    def problems(self, threshold: float) -> list[tuple[str, str]]:
+        """What cannot be, or says nothing, where pairs reach `threshold`: names, each with what is wrong."""
+        found = list[tuple[str, str]]()
+        for name in ("bridge_similarity", "representative_similarity"):
+            least = getattr(self, name)
+            if not 0 <= least < 1:
+                found.append((name, f"got {least}, expected a number from 0 to below 1"))
+            elif 0 < least < threshold:
+                found.append((name, f"got {least}, expected at least the threshold, {threshold}: no pair is below it"))
+        if self.strong_links and self.bridge_similarity:
+            found.append(("bridge_similarity", "got one, expected none beside `strong_links`: no single pair will do"))
+        for name in ("max_diameter", "max_size"):
+            if getattr(self, name) < 0 or getattr(self, name) == 1:
+                found.append((name, f"got {getattr(self, name)}, expected 2 or more, or 0 for no bound"))
+        return found
+
+    def parts(self, links: Links) -> list[list[int]]:
+        """The clusters of a connected component: numbers of vertices, each ascending; one guard after the other.
+
+        Who may not be together is parted first.
+        """
+        parts = [[*range(len(links))]]
+        for guard in self._chosen(links):
+            refined = list[list[int]]()
+            for part in parts:
+                inner = links if len(part) == len(links) else links.within(part)
+                refined += [[part[at] for at in found] for found in guard(inner)]
+            parts = refined
+        return parts
+
+    def _chosen(self, links: Links) -> list[Callable[[Links], list[list[int]]]]:
+        guards = list[Callable[[Links], list[list[int]]]]()
+        if links.apart or (self.one_per_source and links.sources):
+            guards.append(partial(constrained, one_per_source=self.one_per_source))
+        if self.strong_links or self.bridge_similarity:
+            guards.append(partial(strong_parts, least=inf if self.strong_links else self.bridge_similarity))
+        if self.representative_similarity:
+            guards.append(partial(stars, least=self.representative_similarity))
+        if self.max_diameter:
+            guards.append(partial(balls, diameter=self.max_diameter))
+        if self.max_size:
+            guards.append(partial(capped, most=self.max_size))
+        return guards
+
+
+NO_GUARDS = Guards()
+"""Clusters are the connected components."""

@@ -1,0 +1,44 @@
+"""Who may not be in one cluster: two documents of one source, and two of which people said that they are different.
+
+The most similar pairs unite first, and none unites what may not be together.
+
+Source: K. Wagstaff et al., Constrained k-means clustering with background knowledge, ICML 2001, for constraints that
+part; S. Lerm, A. Saeedi and E. Rahm, Extended affinity propagation clustering for multi-source entity resolution, BTW
+2021, for sources without duplicates; the order of the pairs is that of `size`.
+"""
+
+from stream_lsh.ledger.clusters.guards.links import Links, components, root
+
+
+def constrained(links: Links, *, one_per_source: bool) -> list[list[int]]:
+    """Parts in which nobody is apart and, if asked for, no source is twice; more only where one vertex holds more.
+
+    Cost: that of sorting the pairs; a union costs what the smaller part has of sources and of vertices apart.
+
+    Example:
+        >>> links = Links([1] * 3, [(0, 1, 0.9), (1, 2, 0.8)], [("crm",), (), ("crm",)])
+        >>> constrained(links, one_per_source=True)
+        [[0, 1], [2]]
+        >>> constrained(Links([1] * 3, links.pairs, apart=[(0, 1)]), one_per_source=True)
+        [[0], [1, 2]]
+    """
+    above, kept = [*range(len(links))], list[tuple[int, int]]()
+    sources = [{*of} for of in links.sources] if one_per_source and links.sources else [set[str]() for _ in above]
+    foes: list[set[int]] = [set() for _ in above]
+    for one, other in links.apart:
+        foes[one].add(other)
+        foes[other].add(one)
+    for one, other, _ in sorted(links.pairs, key=lambda pair: (-pair[2], pair[0], pair[1])):
+        stays, goes = root(above, one), root(above, other)
+        if stays == goes or goes in foes[stays] or not sources[stays].isdisjoint(sources[goes]):
+            continue
+        if len(sources[stays]) + len(foes[stays]) < len(sources[goes]) + len(foes[goes]):
+            stays, goes = goes, stays
+        above[goes] = stays
+        sources[stays] |= sources[goes]
+        for foe in foes[goes]:
+            foes[foe].discard(goes)
+            foes[foe].add(stays)
+        foes[stays] |= foes[goes]
+        kept.append((one, other))
+    return components(len(links), kept)

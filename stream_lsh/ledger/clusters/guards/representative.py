@@ -1,0 +1,34 @@
+"""Stars: whoever is in a cluster is a pair with its representative, and similar enough to it.
+
+The representative is the oldest document, which takes in its partners; of those left, the oldest is the next
+representative, and so on.
+
+Source: J. A. Aslam, E. Pelekhov and D. Rus, The star clustering algorithm for static and dynamic information
+organization, Journal of Graph Algorithms and Applications 8(1), 2004; there, the centre is who has the most partners.
+"""
+
+from stream_lsh.ledger.clusters.guards.links import Links
+
+
+def stars(links: Links, least: float) -> list[list[int]]:
+    """Each representative with the partners of a similarity of at least `least`.  Cost: O(vertices + pairs).
+
+    Example:
+        A chain, in which each document is similar to the one before it:
+
+        >>> stars(Links([1] * 5, [(0, 1, 0.9), (1, 2, 0.9), (2, 3, 0.9), (3, 4, 0.9)]), 0.8)
+        [[0, 1], [2, 3], [4]]
+    """
+    near: list[list[int]] = [[] for _ in links.sizes]
+    for one, other, similarity in links.pairs:
+        if similarity >= least:
+            near[one].append(other)
+            near[other].append(one)
+    taken, parts = [False] * len(links), list[list[int]]()
+    for vertex in range(len(links)):
+        if not taken[vertex]:
+            star = {vertex, *(other for other in near[vertex] if not taken[other])}
+            for member in star:
+                taken[member] = True
+            parts.append(sorted(star))
+    return parts

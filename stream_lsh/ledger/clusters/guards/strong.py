@@ -1,0 +1,64 @@
+"""Strong links only: one pair alone does not hold two groups of documents together.
+
+A pair is a *bridge* if taking it away parts the component.  It is weak if there are two documents or more on either
+side, and it is less similar than a bridge has to be; a document that hangs on its story by a single pair stays.
+
+Source: R. E. Tarjan, A note on finding the bridges of a graph, Information Processing Letters 2(6), 1974.
+"""
+
+from math import inf
+
+from stream_lsh.ledger.clusters.guards.links import Links, components
+
+
+def strong_parts(links: Links, least: float = inf) -> list[list[int]]:
+    """What is left together when weak pairs are taken away.  Cost: O(vertices + pairs).
+
+    Args:
+        links: a component.
+        least: how similar a bridge has to be; without, none is similar enough.
+
+    Example:
+        Two triangles that one pair chains together, and one document more:
+
+        >>> triangles = [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 1.0), (3, 4, 1.0), (3, 5, 1.0), (4, 5, 1.0)]
+        >>> strong_parts(Links([1] * 7, [*triangles, (2, 3, 1.0), (5, 6, 1.0)]))
+        [[0, 1, 2], [3, 4, 5, 6]]
+        >>> strong_parts(Links([1] * 4, [(0, 1, 0.9), (1, 2, 0.8), (2, 3, 0.9)]), 0.8)
+        [[0, 1, 2, 3]]
+    """
+    weak = {number for number in _weak(links) if links.pairs[number][2] < least}
+    kept = (pair[:2] for number, pair in enumerate(links.pairs) if number not in weak)
+    return components(len(links), kept)
+
+
+def _weak(links: Links) -> set[int]:
+    """The numbers of the bridges between two or more documents on either side."""
+    ends: list[list[tuple[int, int]]] = [[] for _ in links.sizes]
+    for number, (one, other, _) in enumerate(links.pairs):
+        ends[one].append((other, number))
+        ends[other].append((one, number))
+    total = sum(links.sizes)
+    seen, lowest, below = [-1] * len(links), [0] * len(links), [*links.sizes]
+    seen[0], visited, weak = 0, 1, set[int]()
+    path = [(0, -1, iter(ends[0]))]
+    while path:
+        vertex, came_by, left = path[-1]
+        for other, number in left:
+            if number == came_by:
+                continue
+            if seen[other] < 0:
+                seen[other] = lowest[other] = visited
+                visited += 1
+                path.append((other, number, iter(ends[other])))
+                break
+            lowest[vertex] = min(lowest[vertex], seen[other])
+        else:
+            path.pop()
+            if path:
+                above = path[-1][0]
+                lowest[above] = min(lowest[above], lowest[vertex])
+                below[above] += below[vertex]
+                if lowest[vertex] > seen[above] and 1 < below[vertex] < total - 1:
+                    weak.add(came_by)
+    return weak

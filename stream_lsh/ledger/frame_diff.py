@@ -1,0 +1,232 @@
+"""From the notes of a frame to what is published, and what goes to the changelog."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from stream_lsh.ledger.bulk_rows import node_rows
+from stream_lsh.ledger.changes import (
+    ClusterChange,
+    ClusterState,
+    LedgerChanges,
+    MatchChange,
+    MemberChange,
+    PairState,
+)
+from stream_lsh.ledger.clusters.ids import NOWHERE, Cluster
+from stream_lsh.ledger.frame_notes import DECIDED, UNSEEN, UPDATED, Frame, NodeNote, PairKey
+from stream_lsh.ledger.graph.columns import Table
+from stream_lsh.ledger.graph.graph import Graph
+from stream_lsh.ledger.graph.nodes import NO_PAIR, view_f64, view_i64
+from stream_lsh.ledger.graph.pairs import MATCH
+from stream_lsh.retention import Horizon
+
+_EVENTS = ("merged", "split", "joined", "left", "changed")
+"""One event for each cluster and frame: the first of these that happened to it."""
+
+
+class NodeNews(NamedTuple):
+    """What became of the nodes that a frame touched, in slots by ascending id.
+
+    `told` are those that look different to the public, `changed` those whose row is another one, `gone` those that are
+    no more, `left` those that were told and are in no cluster that is.
+    """
+
+    told: list[int]
+    changed: list[int]
+    gone: list[int]
+    left: list[int]
+
+
+def node_news(frame: Frame, graph: Graph, live: dict[str, Cluster]) -> NodeNews:
+    """Compare the nodes that a frame touched with what they were."""
+    clusters, notes = graph.nodes.clusters, frame.nodes
+    fresh, told, changed, gone = list[int](), list[int](), list[int](), list[int]()
+    for slot, before in notes.items():
+        cluster = clusters[slot]
+        if before is None:
+            if cluster is not NOWHERE:
+                fresh.append(slot)
+        elif cluster is NOWHERE:
+            gone.append(slot)
+        else:
+            now = frame.note(slot, cluster)
+            if now[:-1] != before[:-1]:
+                changed.append(slot)
+            if _told(now) != _told(before):
+                told.append(slot)
+    fresh += moved_slots(frame, graph)
+    touched = {*told, *changed}
+    ordered = graph.nodes.by_id([*touched, *fresh])
+    unchanged, untold = touched.difference(changed), touched.difference(told)
+    changed_now = [slot for slot in ordered if slot not in unchanged] if unchanged else ordered
+    gone = graph.nodes.by_id(gone)
+    if frame.least > 1:
+        told, left = _told_nodes(frame, graph, live)
+        return NodeNews(told, changed_now, gone, left)
+    return NodeNews([slot for slot in ordered if slot not in untold] if untold else ordered, changed_now, gone, gone)
+
+
+def _told_nodes(frame: Frame, graph: Graph, live: dict[str, Cluster]) -> tuple[list[int], list[int]]:
+    """As `told` and `left` of `NodeNews`, where clusters of one are not told."""
+    clusters, told, left = graph.nodes.clusters, list[int](), list[int]()
+    touched = {*frame.nodes, *frame.moved, *frame.singles.values()}
+    touched.update(live[id][0] for id in frame.clusters if id in live and not frame.tells(live[id]))
+    for slot in touched:
+        before = frame.nodes[slot] if slot in frame.nodes else frame.before(slot)
+        was = before is not None and _was_told(before.cluster, frame, live)
+        cluster = clusters[slot]
+        if not frame.tells(cluster):
+            if was:
+                left.append(slot)
+        elif not was or before is None or _told(frame.note(slot, cluster)) != _told(before):
+            told.append(slot)
+    return graph.nodes.by_id(told), graph.nodes.by_id(left)
+
+
+def _was_told(cluster: str, frame: Frame, live: dict[str, Cluster]) -> bool:
+    return frame.was_told(cluster) if cluster in frame.clusters else frame.tells(live[cluster])
+
+
+def moved_slots(frame: Frame, graph: Graph) -> list[int]:
+    """The nodes that are in another cluster than before, and of which nothing else was touched."""
+    clusters, notes = graph.nodes.clusters, frame.nodes
+    return [
+        slot
+        for slot, was in frame.moved.items()
+        if slot not in notes and clusters[slot] is not NOWHERE and clusters[slot].id != was
+    ]
+
+
+def _told(node: NodeNote) -> tuple[str, float, int]:
+    """What `members` has to say of a node."""
+    return node.cluster, node.best, node.time_ms
+
+
+def member_changes(news: NodeNews, frame: Frame, graph: Graph) -> Sequence[MemberChange]:
+    """What the topic `members` has to say: documents whose cluster, similarity or time changed, and who left."""
+    nodes, told = graph.nodes, news.told
+    at = np.array(told, np.int64)
+    best: list[float | None] = view_f64(nodes.best)[at].tolist()
+    if NO_PAIR in best:
+        best = [None if one == NO_PAIR else one for one in best]
+    ids, clusters = [nodes.ids[slot] for slot in told], [nodes.clusters[slot].id for slot in told]
+    columns = (ids, clusters, best, view_i64(nodes.times)[at], [None] * len(told))
+    if news.left:
+        left = [MemberChange(nodes.ids[slot], reason=frame.node_reasons.get(slot, UPDATED)) for slot in news.left]
+        return sorted([*Table(MemberChange, columns), *left], key=lambda change: change.id)
+    return Table(MemberChange, columns)
+
+
+class PairNews(NamedTuple):
+    """What became of the pairs that a frame touched.
+
+    `there` are those that are in the ledger now; `rows`, in ascending order, those of them that are new or others, or
+    were taken out and put in again; `gone` the ids of those that are no more.
+    """
+
+    rows: Sequence[PairState]
+    gone: list[tuple[str, str]]
+    there: dict[PairKey, PairState]
+
+
+def pair_news(frame: Frame, graph: Graph) -> PairNews:
+    """Compare the pairs that a frame touched with what they were."""
+    ids = graph.nodes.ids
+    there = {key: graph.pairs.state(pair) for key, pair in frame.put.items()}
+    again = frame.pair_reasons  # they may have moved (see `copying`)
+    rows = [state for key, state in there.items() if key in again or state != frame.pairs[key]]
+    gone = [key for key, before in frame.pairs.items() if before is not None and key not in there]
+    return PairNews(sorted(rows, key=_ends), sorted((ids[left], ids[right]) for left, right in gone), there)
+
+
+def match_changes(news: PairNews, frame: Frame, graph: Graph, place: int = MATCH) -> Sequence[MatchChange]:
+    """What the topic `matches`, or that of reviews, has to say: pairs that look different, and withdrawals."""
+    ids, changes = graph.nodes.ids, list[MatchChange]()
+    for key, first in frame.pairs.items():
+        before = first if frame.places.get(key, MATCH) == place else None
+        # A pair that an expired end took along stays as it was last, be it from this very frame.
+        last = news.there.get(key) or frame.expired.get(key)
+        after = last if last is not None and _place(key, frame, graph) == place else None
+        if after is not None and (before is None or _seen(before) != _seen(after)):
+            changes.append(_seen(after))
+        elif after is None and before is not None:
+            left, right = ids[key[0]], ids[key[1]]
+            moved = DECIDED if (left, right) in frame.decisions else UPDATED
+            changes.append(MatchChange(left, right, reason=frame.pair_reasons[key] if last is None else moved))
+    changes.sort(key=_ends)
+    return changes
+
+
+def _place(key: PairKey, frame: Frame, graph: Graph) -> int:
+    """As what a pair is told that is there, or was until an end expired."""
+    return graph.pairs.place(frame.put[key]) if key in frame.put else frame.left_as.get(key, MATCH)
+
+
+def _seen(pair: PairState) -> MatchChange:
+    """What the public sees of a pair."""
+    left, right, _, _, left_ms, right_ms, similarity, shared, union, left_shingles, evidence = pair
+    return MatchChange(left, right, similarity, shared, union, left_ms, right_ms, None, left_shingles, evidence)
+
+
+def _ends(row: tuple[object, ...]) -> tuple[object, ...]:
+    return row[:2]
+
+
+def cluster_changes(frame: Frame, live: dict[str, Cluster]) -> Sequence[ClusterChange]:
+    """One change for each cluster that looks different now; none for those that came and went within the frame."""
+    changes, rooted = list[tuple[object, ...]](), bool(frame.merged_from or frame.split_from)
+    for id in sorted(frame.clusters):
+        before, cluster = frame.clusters[id], live.get(id)
+        now = None if cluster is None else frame.seen(cluster)
+        if now is not None and now is not UNSEEN:
+            if now != before:
+                size, members, representative, first_ms, last_ms, told = now
+                happened = ("created", (), None) if before is None and not rooted else _happened(id, frame, live)
+                event, merged_from, split_from = happened
+                rest = (first_ms, last_ms, None, told)
+                changes.append((id, event, size, members, representative, merged_from, split_from, *rest))
+        elif frame.was_told(id):
+            heir = frame.heir(id)
+            is_told = heir != id and heir in live and frame.tells(live[heir])
+            changes.append(ClusterChange(id, merged_into=heir if is_told else None))
+    return Table(ClusterChange, [*zip(*changes, strict=True)]) if changes else []
+
+
+def _happened(id: str, frame: Frame, live: dict[str, Cluster]) -> tuple[str, tuple[str, ...], str | None]:
+    """The event of a cluster, and the clusters that went into it or that it came from: those that the public knows."""
+    split_from = frame.split_from.get(id)
+    if split_from is not None and not frame.was_told(split_from):
+        split_from = None
+    if not frame.was_told(id):
+        return "created" if split_from is None else "split", (), split_from
+    merged_from = tuple(sorted(one for one in frame.merged_from.get(id, ()) if frame.was_told(one)))
+    happened = set(frame.events[id])
+    if not merged_from and "merged" in happened:
+        happened.remove("merged")
+        happened |= {"joined"} if frame.least > 1 else set()
+    if not any(origin == id and one in live and frame.tells(live[one]) for one, origin in frame.split_from.items()):
+        happened.discard("split")
+    return next((name for name in _EVENTS if name in happened), "changed"), merged_from, split_from
+
+
+def changes_of(
+    news: NodeNews, pairs: PairNews, frame: Frame, live: dict[str, Cluster], horizon: Horizon
+) -> LedgerChanges:
+    """The changelog record of a frame: the state after it of everything that it changed."""
+    clusters, graph = frame.clusters, frame.graph
+    opened = sorted(id for id, before in clusters.items() if before is None and id in live)
+    return LedgerChanges(
+        nodes=node_rows(news.changed, graph),
+        nodes_gone=[graph.nodes.ids[slot] for slot in news.gone],
+        pairs=pairs.rows,
+        pairs_gone=pairs.gone,
+        clusters=Table(ClusterState, (opened, [live[id].created for id in opened])),
+        clusters_gone=sorted(id for id, before in clusters.items() if before is not None and id not in live),
+        newest=[frame.newest[id] for id in sorted(frame.newest)],
+        closed=[frame.closed[id] for id in sorted(frame.closed)],
+        decisions=[frame.decisions[key] for key in sorted(frame.decisions)],
+        next_past=graph.past.next,
+        horizon=horizon,
+    )

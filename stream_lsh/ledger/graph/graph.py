@@ -1,0 +1,141 @@
+"""Who is connected with whom: nodes, pairs, identical documents, and what expired documents leave behind.
+
+A node is a live document with a match, with an identical document, or with a link to the past.  Two nodes are
+neighbours if
+
+- they are a live pair, and similar enough where pairs are kept that are not, or
+- they are *twins*: equal digests, next to each other by event time, and no further apart than the retention.  So any
+  number of identical documents costs two links each, and taking one away never parts the others; or
+- both are linked to the same *past node*: a set of expired documents that were connected, contracted into one.  A
+  past node keeps its links to live nodes only, so an endless story costs memory for its live members.
+
+Components of this graph are what they would be if expired documents had stayed in it (docs/adr/0006).
+"""
+
+from heapq import heappop, heappush
+
+from stream_lsh.ledger.graph.expiry import Expiry
+from stream_lsh.ledger.graph.identical import Twins
+from stream_lsh.ledger.graph.nodes import Nodes
+from stream_lsh.ledger.graph.pairs import Pairs
+from stream_lsh.ledger.graph.past import Past
+from stream_lsh.model import NO_ABOUT, About
+
+_STEPS = 32
+"""Steps that a search takes at a time."""
+
+
+class Graph:
+    """Nodes, by their slots, and the three kinds of links.
+
+    Nothing here knows clusters, versions in doubt, or what is published.
+    """
+
+    def __init__(self, retention_ms: int | None, link_from: float = 0.0) -> None:
+        self.nodes = Nodes()
+        self.pairs = Pairs(self.nodes, link_from)
+        self.twins = Twins(self.nodes, retention_ms)
+        self.past = Past()
+        self.expiry = Expiry(self.nodes, retention_ms)
+
+    def add(self, id: str, ref: int, time_ms: int, digest: int, about: About = NO_ABOUT) -> int:
+        """Put a node in, beside its twins; returns its slot."""
+        slot = self.nodes.add(id, ref, time_ms, digest, about)
+        self.pairs.grow()
+        self.twins.add(slot)
+        self.expiry.watch((slot,))
+        return slot
+
+    def remove(self, slot: int) -> None:
+        """Take a node out that has no pairs and no past any more."""
+        self.twins.remove(slot)
+        self.expiry.forget(slot)
+        self.nodes.remove(slot)
+
+    def replace(self, slot: int, ref: int, time_ms: int, digest: int, about: About) -> None:
+        """Give a node another version: its pairs stay, its twins are those of the new digest."""
+        self.pairs.keep_versions(slot)
+        self.twins.remove(slot)
+        self.expiry.forget(slot)
+        nodes = self.nodes
+        nodes.refs[slot], nodes.times[slot], nodes.digests[slot] = ref, time_ms, digest
+        nodes.abouts[slot] = about
+        self.twins.add(slot)
+        self.expiry.watch((slot,))
+
+    def alone(self, slot: int) -> bool:
+        """Whether nothing holds the node in the graph any more."""
+        return not (self.pairs.any_of(slot) or self.past.of(slot) or self.twins.near(slot))
+
+    # -- connectivity
+
+    def parts(self, slots: list[int]) -> list[list[int]]:
+        """The components that hold `slots`, all but one of them; empty if they all are in one.
+
+        A search starts from each, the smallest one takes the next steps, and searches that meet become one; so what
+        came off is found at the cost of its own size, not of what it came off.  Past nodes are steps on the way.
+        """
+        found = [[slot] for slot in slots]
+        to_visit = [[slot] for slot in slots]
+        search_of = {slot: number for number, slot in enumerate(slots)}
+        smallest = [(1, number) for number in range(len(found))]
+        parts: list[list[int]] = []
+        searching = len(found)
+        while searching > 1:
+            _, search = heappop(smallest)
+            if not to_visit[search]:
+                if found[search]:
+                    parts.append([vertex for vertex in found[search] if vertex >= 0])
+                    found[search] = []
+                    searching -= 1
+                continue
+            for vertex in self._walk(search, to_visit[search], found[search], search_of):
+                other = search_of[vertex]
+                if other != search:
+                    small, search = sorted((search, other), key=lambda number: len(found[number]))
+                    search_of.update(dict.fromkeys(found[small], search))
+                    found[search] += found[small]
+                    to_visit[search] += to_visit[small]
+                    found[small], to_visit[small] = [], []
+                    searching -= 1
+            heappush(smallest, (len(found[search]), search))
+        return parts
+
+    def _walk(self, search: int, waiting: list[int], found: list[int], search_of: dict[int, int]) -> list[int]:
+        """Some steps of a search; what it met of others."""
+        met = list[int]()
+        steps = self.steps if self.twins.groups or self.past.links else self.pairs.neighbours
+        for _ in range(_STEPS):
+            if not waiting or met:
+                break
+            for vertex in steps(waiting.pop()):
+                other = search_of.get(vertex)
+                if other is None:
+                    search_of[vertex] = search
+                    found.append(vertex)
+                    waiting.append(vertex)
+                elif other != search:
+                    met.append(vertex)
+        return met
+
+    def component(self, slot: int) -> list[int]:
+        """Everybody that is connected with one, it included.  Cost: O(members and their links)."""
+        found, waiting = {slot}, [slot]
+        while waiting:
+            for vertex in self.steps(waiting.pop()):
+                if vertex not in found:
+                    found.add(vertex)
+                    waiting.append(vertex)
+        return [vertex for vertex in found if vertex >= 0]
+
+    def steps(self, vertex: int) -> list[int]:
+        """Nodes and past nodes that one step leads to; the past node n is the vertex -1 - n."""
+        if vertex < 0:
+            return [*self.past.links[-1 - vertex]]
+        pairs = self.pairs
+        steps = [partner for partner, _ in pairs.linked(vertex)] if pairs.is_selective else pairs.neighbours(vertex)
+        if self.twins.groups:
+            steps += self.twins.near(vertex)
+        if self.past.links:
+            steps += [-1 - past for past in self.past.of(vertex)]
+        return steps

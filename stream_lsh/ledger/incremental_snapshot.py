@@ -1,0 +1,144 @@
+"""The ledger as slices, taken one by one between frames, and a whole ledger from them.
+
+A slice says how its rows are when it is taken; those taken before are not looked at again.  What changes meanwhile is
+in the records of the frames, whole rows too, so that a row is right in the last record that names it, and where none
+does in its slice.  Such a row has not moved: documents keep their slots, and a pair that was taken out and put in again
+in one frame is in the record even if it is what it was.  At one moment only the lists of clusters, newest refs,
+closed ids and decisions, and what is known of sites, are copied, each for itself: some 10 ms for 250,000 entries.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, TypeVar
+
+import numpy as np
+
+from stream_lsh.ledger.bulk_rows import node_rows, rows_of_pairs
+from stream_lsh.ledger.changes import (
+    ClosedState,
+    ClusterState,
+    DecisionState,
+    LedgerChanges,
+    NewestState,
+    NodeState,
+    PairState,
+    SiteCountState,
+    SiteFirstState,
+    SiteOriginState,
+)
+from stream_lsh.ledger.clusters.ids import NOWHERE
+from stream_lsh.ledger.graph.columns import Table, columns_of
+from stream_lsh.ledger.state import LedgerState
+
+_T = TypeVar("_T")
+_Row = TypeVar("_Row", bound=tuple[Any, ...])
+
+
+def slices(ledger: LedgerState, rows: int) -> Iterator[LedgerChanges]:
+    """The whole ledger, so many rows at a time; the first slice has its horizon and `next_past`, and next to no rows.
+
+    Between two slices frames may be settled.
+    """
+    graph = ledger.graph
+    nodes, pairs = len(graph.nodes.ids), len(graph.pairs.similarity)  # what comes behind these is in records
+    sites = LedgerChanges() if ledger.mirrors is None else ledger.mirrors.rows()
+    yield LedgerChanges(next_past=graph.past.next, horizon=ledger.horizon, site_origins=sites.site_origins)
+    for live in _cut([*ledger.ids.live.values()], rows):
+        columns = [cluster.id for cluster in live], [cluster.created for cluster in live]
+        yield LedgerChanges(clusters=Table(ClusterState, columns))
+    for newest in _cut([*ledger.newest.values()], rows):
+        yield LedgerChanges(newest=newest)
+    for closed in _cut([*ledger.ids.closed.values()], rows):
+        yield LedgerChanges(closed=closed)
+    for decisions in _cut([*ledger.decisions.of.values()], rows):
+        yield LedgerChanges(decisions=decisions)
+    for counts in _cut([*sites.site_counts], rows):
+        yield LedgerChanges(site_counts=counts)
+    for firsts in _cut([*sites.site_firsts], rows):
+        yield LedgerChanges(site_firsts=firsts)
+    for start in range(0, nodes, rows):
+        slots = [slot for slot in range(start, min(start + rows, nodes)) if graph.nodes.clusters[slot] is not NOWHERE]
+        if slots:
+            yield LedgerChanges(nodes=node_rows(slots, graph))
+    for start in range(0, pairs, rows):
+        numbers = graph.pairs.numbers(start, min(start + rows, pairs))
+        if numbers.size:
+            yield LedgerChanges(pairs=rows_of_pairs(numbers, graph))
+
+
+def _cut(rows: list[_T], size: int) -> Iterator[list[_T]]:
+    return (rows[start : start + size] for start in range(0, len(rows), size))
+
+
+def joined(taken: Sequence[LedgerChanges], later: Iterable[LedgerChanges]) -> LedgerChanges:
+    """The whole ledger, in any order of rows.
+
+    Args:
+        taken: all slices, in the order in which they were taken.
+        later: what the frames changed that were settled since the first of them, up to the last one or further.
+    """
+    nodes, pairs = dict[Any, NodeState | None](), dict[Any, PairState | None]()
+    clusters, newest, closed = dict[Any, ClusterState | None](), dict[Any, NewestState](), dict[Any, ClosedState]()
+    counts, origins, firsts = (
+        dict[Any, SiteCountState](),
+        dict[Any, SiteOriginState](),
+        dict[Any, SiteFirstState | None](),
+    )
+    decisions = dict[Any, DecisionState]()
+    next_past, horizon = taken[0].next_past, taken[0].horizon
+    for changes in later:
+        nodes |= {**dict.fromkeys(changes.nodes_gone), **{row.id: row for row in changes.nodes}}
+        pairs |= {**dict.fromkeys(changes.pairs_gone), **{(row.left, row.right): row for row in changes.pairs}}
+        clusters |= {**dict.fromkeys(changes.clusters_gone), **{row.id: row for row in changes.clusters}}
+        newest |= {row.id: row for row in changes.newest}
+        closed |= {row.id: row for row in changes.closed}
+        decisions |= {(row.left, row.right): row for row in changes.decisions}
+        counts |= {(row.partition, row.site): row for row in changes.site_counts}
+        origins |= {row.partition: row for row in changes.site_origins}
+        firsts |= {
+            **dict.fromkeys(changes.site_firsts_gone),
+            **{(row.left, row.right): row for row in changes.site_firsts},
+        }
+        next_past, horizon = changes.next_past, horizon.joined(changes.horizon)
+    return LedgerChanges(
+        complete=True,
+        nodes=_over(NodeState, [changes.nodes for changes in taken], nodes),
+        pairs=_over(PairState, [changes.pairs for changes in taken], pairs, keys=2),
+        clusters=_over(ClusterState, [changes.clusters for changes in taken], clusters),
+        newest=_over(NewestState, [changes.newest for changes in taken], newest),
+        closed=_over(ClosedState, [changes.closed for changes in taken], closed),
+        decisions=_over(DecisionState, [changes.decisions for changes in taken], decisions, keys=2),
+        site_counts=_over(SiteCountState, [changes.site_counts for changes in taken], counts, keys=2),
+        site_origins=_over(SiteOriginState, [changes.site_origins for changes in taken], origins),
+        site_firsts=_over(SiteFirstState, [changes.site_firsts for changes in taken], firsts, keys=2),
+        next_past=next_past,
+        horizon=horizon,
+    )
+
+
+def _over(
+    row: Callable[..., _Row], taken: Iterable[Sequence[_Row]], later: dict[Any, Any], keys: int = 1
+) -> Sequence[_Row]:
+    """All rows, those of `later` in place of what was taken; None there stands for a row that is gone."""
+    pieces = [_without(columns_of(rows), later, keys) for rows in taken if rows]
+    if there := [one for one in later.values() if one is not None]:
+        pieces.append(columns_of(there))
+    return Table(row, [_one_column(column) for column in zip(*pieces, strict=True)]) if pieces else ()
+
+
+def _without(columns: Sequence[Any], later: dict[Any, Any], keys: int) -> Sequence[Any]:
+    if not later:
+        return columns
+    named = columns[0] if keys == 1 else zip(*columns[:keys], strict=True)
+    kept = [at for at, key in enumerate(named) if key not in later]
+    if len(kept) == len(columns[0]):
+        return columns
+    return [column[kept] if isinstance(column, np.ndarray) else [column[at] for at in kept] for column in columns]
+
+
+def _one_column(pieces: Sequence[Any]) -> Any:
+    """Pieces of a column behind each other: an array where one of them is."""
+    array = next((piece for piece in pieces if isinstance(piece, np.ndarray)), None)
+    if array is None:
+        return [*chain.from_iterable(pieces)]
+    return np.concatenate([np.asarray(piece, array.dtype) for piece in pieces])

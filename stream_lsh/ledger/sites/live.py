@@ -1,0 +1,183 @@
+"""Sites that mirror each other, as the ledger's pages and pairs come, change and go.
+
+What is told of two sites is a function of the live pairs, of the newest versions of their pages, and of what was said
+of the pages that each site has.  Only since when they mirror each other is kept beside: the least event time of all
+pairs that they have had, as long as there was one.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from stream_lsh.ledger.changes import LedgerChanges, MirrorChange, PairState, SiteCountState, SiteFirstState
+from stream_lsh.ledger.sites.mirrors import PagePair, SiteMirrors, Sites, inside
+from stream_lsh.ledger.sites.page_counts import PageCounts, PageTable
+
+_Key = tuple[str, str]
+
+_FLAGS = {(left, right): (left, right) for left in (False, True) for right in (False, True)}
+"""Two flags, the same object for all pairs that have them."""
+
+
+class _Before(NamedTuple):
+    """Two sites before a frame: what the public knew, and since when they had pages in common."""
+
+    told: SiteMirrors | None
+    first_ms: int | None
+
+
+class Mirrors:
+    """The sites of a ledger's pages.
+
+    Args:
+        threshold: share of a page's shingles that must be in another page.
+        min_share: of a site's pages that are in another site, for the two to be told.
+        pairs_of: the live pairs of a document.
+        partitions: of the source.
+
+    Guarantees:
+        nothing is told before every partition has ended a statement of its pages, then everything that qualifies: as
+        long as one of them is missing, shares would be too high.
+
+    Cost:
+        O(changes of pairs) for a frame, and O(sites that a site has pairs with) where its number of pages has changed;
+        O(pairs of sites) once, for the frame with which the pages of all partitions are known;
+        some 300 bytes for each pair of pages on different sites, and 100 for each page of the ledger.
+    """
+
+    def __init__(
+        self, threshold: float, min_share: float, pairs_of: Callable[[str], Iterable[PairState]], partitions: int
+    ) -> None:
+        self._threshold, self._min_share = threshold, min_share
+        self._pairs_of = pairs_of
+        self._sites = Sites()
+        self._pages = PageTable(partitions)
+        self._tells = self._pages.is_known
+        self._site_of: dict[str, str] = {}
+        self._inside: dict[_Key, tuple[bool, bool]] = {}  # of pairs on different sites
+        self._firsts: dict[_Key, int] = {}
+        self._before: dict[_Key, _Before] = {}
+
+    def begin(self, generation: int) -> None:
+        """Tell in which generation of the consumer group this is; see `PageTable.begin`."""
+        self._pages.begin(generation)
+
+    def settle(
+        self, offset: int, changes: LedgerChanges, pages: PageCounts | None
+    ) -> tuple[Sequence[MirrorChange], LedgerChanges]:
+        """What a frame changes: for the public topic, and its changes with what is to be remembered of sites.
+
+        Args:
+            offset: of the frame.
+            changes: what the ledger has settled, and contains.
+            pages: what the frame says of pages.
+        """
+        self._before.clear()
+        if pages is not None:
+            counts = self._pages.take(pages, offset)
+            self._tell_all()
+            self._count(counts)
+            changes = replace(changes, site_counts=counts, site_origins=[self._pages.origin(pages.partition)])
+        self._take(changes)
+        told, firsts, gone = list[MirrorChange](), list[SiteFirstState](), list[_Key]()
+        for key, before in sorted(self._before.items()):
+            first_ms, now = self._firsts.get(key), self._told(key)
+            if now != before.told:
+                told.append(MirrorChange(*key, now))
+            if first_ms is None and before.first_ms is not None:
+                gone.append(key)
+            elif first_ms is not None and first_ms != before.first_ms:
+                firsts.append(SiteFirstState(*key, first_ms))
+        if firsts or gone:
+            changes = replace(changes, site_firsts=firsts, site_firsts_gone=gone)
+        return told, changes
+
+    def apply(self, changes: LedgerChanges) -> None:
+        """Recovery: what a frame changed, or everything; the ledger contains it."""
+        self._before.clear()
+        self._count(changes.site_counts)
+        for origin in changes.site_origins:
+            self._pages.put_origin(origin)
+        self._tell_all()
+        self._take(changes)
+        for left, right, first_ms in changes.site_firsts:
+            self._firsts[left, right] = first_ms
+
+    def rows(self) -> LedgerChanges:
+        """What is to be remembered beside the ledger."""
+        firsts = [SiteFirstState(*key, first_ms) for key, first_ms in sorted(self._firsts.items())]
+        return replace(self._pages.changes(), site_firsts=firsts)
+
+    # -- what comes and goes
+
+    def _tell_all(self) -> None:
+        """Everything may be told from here on, if the pages of all partitions are known now."""
+        if self._pages.is_known and not self._tells:
+            for key in self._firsts:
+                self._touch(key)
+            self._tells = True
+
+    def _count(self, counts: Iterable[SiteCountState]) -> None:
+        for row in counts:
+            for other in self._sites.partners(row.site):
+                self._touch(_sorted(row.site, other))
+            self._sites.add_pages(row.site, self._pages.put(row))
+
+    def _take(self, changes: LedgerChanges) -> None:
+        """What has changed is taken out as it was, then put in as it is: nothing in between is ever seen."""
+        sites = {node.id: node.about.source for node in changes.nodes}
+        moved = {id: site for id, site in sites.items() if self._site_of.get(id) != site}
+        pairs = {(pair.left, pair.right): pair for id in moved if id in self._site_of for pair in self._pairs_of(id)}
+        pairs |= {(pair.left, pair.right): pair for pair in changes.pairs}
+        for left, right in (*changes.pairs_gone, *pairs):
+            self._remove(left, right)
+        self._site_of |= moved
+        for pair in pairs.values():
+            self._add(pair)
+        for id in changes.nodes_gone:
+            self._site_of.pop(id, None)
+        for key in self._before:
+            if key[1] not in self._sites.partners(key[0]):
+                self._firsts.pop(key, None)
+
+    def _add(self, pair: PairState) -> None:
+        left = inside(pair.shared, pair.left_shingles, self._threshold)
+        flags = _FLAGS[left, inside(pair.shared, pair.right_shingles, self._threshold)]
+        pages = self._pages_of(pair.left, pair.right, flags)
+        if not pages.apart:
+            return
+        self._touch(pages.sites)
+        self._sites.add(pages)
+        self._inside[pair.left, pair.right] = flags
+        first_ms = max(pair.left_time_ms, pair.right_time_ms)
+        self._firsts[pages.sites] = min(self._firsts.get(pages.sites, first_ms), first_ms)
+
+    def _remove(self, left: str, right: str) -> None:
+        flags = self._inside.pop((left, right), None)
+        if flags is not None:
+            pages = self._pages_of(left, right, flags)
+            self._touch(pages.sites)
+            self._sites.remove(pages)
+
+    def _pages_of(self, left: str, right: str, flags: tuple[bool, bool]) -> PagePair:
+        return PagePair(left, right, self._site_of.get(left, ""), self._site_of.get(right, ""), *flags)
+
+    # -- what is told
+
+    def _touch(self, key: _Key) -> None:
+        if key not in self._before:
+            self._before[key] = _Before(self._told(key), self._firsts.get(key))
+
+    def _told(self, key: _Key) -> SiteMirrors | None:
+        """Two sites as the public is to see them; nothing as long as the pages of one of them are not known."""
+        first_ms, pair = self._firsts.get(key), self._sites.pair(*key)
+        if not self._tells or first_ms is None or not (pair.left_pages and pair.right_pages):
+            return None
+        # Pairs may be here before the count of the pages that they are of.
+        left, right = max(pair.left_pages, pair.left_mirrored), max(pair.right_pages, pair.right_mirrored)
+        told = SiteMirrors(pair._replace(left_pages=left, right_pages=right), first_ms)
+        return told if told.share >= self._min_share else None
+
+
+def _sorted(one: str, other: str) -> _Key:
+    return min(one, other), max(one, other)

@@ -1,0 +1,1 @@
+"""Changelogs: their records, their heads, and how they are rewritten."""

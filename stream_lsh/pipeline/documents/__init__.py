@@ -1,0 +1,1 @@
+"""The table of documents of a source partition."""

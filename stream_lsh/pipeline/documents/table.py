@@ -1,0 +1,400 @@
+"""The documents of one source partition: ref -> version, id -> newest ref.  Columns in chunks; nothing is ever copied.
+
+Texts and signatures are elsewhere, see `contents`: in memory, or on disk.
+
+Only the newest version of an id is here, so a ref that is not found is stale.  Beside live versions the table keeps
+*markers*, which hold no text: tombstones, and versions that have expired while an older one of their id has not.  They
+are dropped once a record states that their messages are acknowledged and not read again (docs/adr/0029).
+"""
+
+import numpy as np
+
+from stream_lsh.abouts import Abouts, in_full, told
+from stream_lsh.arrays import I64, U64, Bools
+from stream_lsh.model import NO_ABOUT, About, make_ref, ref_offset, ref_partition
+from stream_lsh.pipeline.changelog.records import DocumentsRecord
+from stream_lsh.pipeline.documents.content_store import CHUNK, CHUNK_BITS, Contents, MemoryContents, gather
+from stream_lsh.pipeline.documents.observer import LiveObserver
+from stream_lsh.pipeline.documents.oldest_refs import OldestRefs
+from stream_lsh.pipeline.documents.replayable import Replayable
+from stream_lsh.pipeline.documents.sharded_dict import ShardedDict, by_ref_shard, ref_shard, text_shard
+from stream_lsh.pipeline.documents.site_pages import SitePages
+from stream_lsh.pipeline.documents.versions import FREE, LIVE, MARKER, META, Retired, Version, Versions, refs_in_order
+from stream_lsh.pipeline.signatures import Signatures
+from stream_lsh.retention import BEGINNING_MS, Horizon
+from stream_lsh.sketch.scheme import EMPTY_SLOT
+
+_OFFSET_MASK = np.uint64((1 << 48) - 1)
+_NEVER_MS, _NO_REF = (1 << 63) - 1, (1 << 64) - 1
+
+
+class DocumentTable:
+    """Newest versions by id and by ref.
+
+    Args:
+        slots: the length of a signature.
+        contents: where texts and signatures are; in memory by default.
+        pages: counts the live versions of each site, where sites are watched.
+        counts: counts the values of live versions, where they are records.
+
+    Attributes:
+        horizon: what has been dropped.
+        acknowledged: the offset of the source below which no message is read again, as the records state it.
+        pages, counts: as above.
+
+    Cost:
+        33 bytes of columns a version and some 200 for two dictionary entries and the id, beside its contents.  A
+        look-up is one dictionary access; columns are read for many rows at once.
+    """
+
+    def __init__(
+        self,
+        slots: int,
+        contents: Contents | None = None,
+        pages: SitePages | None = None,
+        counts: LiveObserver | None = None,
+    ) -> None:
+        self._slots = slots
+        self.pages = pages
+        self.counts = counts
+        self._watching = [watching for watching in (pages, counts) if watching is not None]
+        self._contents = MemoryContents(slots) if contents is None else contents
+        self._meta: list[np.ndarray] = []
+        self._least: list[tuple[int, int]] = []  # of each chunk: no row is due before this time, none has a lower ref
+        self._ids: list[str] = []
+        self._free: list[int] = []
+        self._row_by_id = ShardedDict(text_shard)
+        self._row_by_ref = ShardedDict(ref_shard)
+        self._oldest = OldestRefs()
+        self._replayable = Replayable()
+        self.horizon = Horizon()
+        self.acknowledged = 0
+
+    def __len__(self) -> int:
+        """Live versions."""
+        return len(self._row_by_ref)
+
+    # -- reading
+
+    def version(self, id: str) -> Version | None:
+        """The newest version of an id, None if it is not known (any more)."""
+        row = self._row_by_id.get(id)
+        if row is None:
+            return None
+        meta = self._meta[row >> CHUNK_BITS][row & (CHUNK - 1)]
+        return Version(row, int(meta["ref"]), int(meta["time"]), int(meta["keep"]), meta["state"] == LIVE)
+
+    def rows(self, refs: U64) -> I64:
+        """The row of each ref, -1 where it is not the newest live version of its id: int64[n]."""
+        return np.fromiter(self._row_by_ref.find(refs.tolist()), np.int64, refs.size)
+
+    def ids(self, rows: I64) -> list[str]:
+        """The id of each row."""
+        return [self._ids[row] for row in rows.tolist()]
+
+    def texts(self, rows: I64) -> list[str]:
+        """The text of each row."""
+        return self._contents.texts(rows, self._refs(rows))
+
+    def abouts(self, rows: I64) -> Abouts:
+        """What stories tell of each row."""
+        return self._contents.abouts(rows, self._refs(rows))
+
+    def said(self, row: int) -> tuple[str, About]:
+        """The text of one row, and what stories tell of it."""
+        rows = np.array([row], np.int64)
+        return self.texts(rows)[0], in_full(self.abouts(rows), 1)[0]
+
+    def refs_times(self, rows: I64) -> tuple[U64, I64]:
+        """The ref and the event time of each row: uint64[n], int64[n]."""
+        meta = gather(self._meta, np.empty(rows.size, META), rows)
+        return meta["ref"], meta["time"]
+
+    def _refs(self, rows: I64) -> U64:
+        return gather([meta["ref"] for meta in self._meta], np.empty(rows.size, np.uint64), rows)
+
+    def signatures(self, rows: I64) -> Signatures:
+        """The signature and the digest of each row, copied."""
+        return Signatures(self._contents.signatures(rows, self._refs(rows)), self.digests(rows))
+
+    def digests(self, rows: I64) -> U64:
+        """The digest of each row: uint64[n]."""
+        return gather([meta["digest"] for meta in self._meta], np.empty(rows.size, np.uint64), rows)
+
+    def retired_by(self, row: int) -> Retired | None:
+        """What the version of a row retired, None if it was the first of its id."""
+        return self._replayable.retired.get(row)
+
+    def newest_ms(self, offset: int) -> int:
+        """The greatest event time of the live versions below an offset of the source."""
+        # After a restart that is what sign reports: of versions from there on, bands may not have been sent.
+        of_chunks = (m["time"][(m["state"] == LIVE) & ((m["ref"] & _OFFSET_MASK) < offset)] for m in self._meta)
+        return max((int(times.max(initial=BEGINNING_MS)) for times in of_chunks), default=BEGINNING_MS)
+
+    def newest_offset(self) -> int:
+        """The highest offset of the source that the table knows a version of; -1 if it knows none."""
+        known = (meta["ref"][meta["state"] != FREE] & _OFFSET_MASK for meta in self._meta)
+        return max((int(refs.max()) for refs in known if refs.size), default=-1)
+
+    # -- writing
+
+    @classmethod
+    def restored(
+        cls,
+        slots: int,
+        contents: Contents,
+        versions: Versions,
+        pages: SitePages | None = None,
+        counts: LiveObserver | None = None,
+    ) -> "DocumentTable":
+        """The table of these versions, whose contents are there.
+
+        Cost: some 0.5 us a version, and 0.5 us more where the ids do not lie shard by shard; some 10 us where sites
+        are watched, some 30 us where values are counted.
+        """
+        table, count = cls(slots, contents, pages, counts), len(versions.ids)
+        table._ids = versions.ids
+        for start in range(0, count, CHUNK):
+            stored = versions.meta[start : start + CHUNK]
+            meta = np.zeros(CHUNK, META)
+            meta[: stored.size] = stored
+            table._meta.append(meta)
+            due = np.where(stored["state"] == LIVE, stored["time"], stored["keep"])
+            table._least.append((int(due.min()), int(stored["ref"].min())))
+        if versions.shards is None:
+            for row, id in enumerate(versions.ids):
+                table._row_by_id[id] = row
+        else:
+            table._row_by_id.fill(versions.ids, range(count), versions.shards)
+        live = np.flatnonzero(versions.meta["state"] == LIVE)
+        table._row_by_ref.fill(*by_ref_shard(versions.meta["ref"][live], live))
+        for start in range(0, live.size, CHUNK):
+            rows = live[start : start + CHUNK]
+            if pages is not None:
+                pages.restore(rows, table.abouts(rows))
+            if counts is not None:
+                counts.restore(rows, table.texts(rows))
+        rows = np.union1d(np.flatnonzero(versions.meta["state"] == MARKER), np.array([*versions.retired], np.int64))
+        at = zip(versions.meta["ref"][rows].tolist(), rows.tolist(), strict=True)
+        table._replayable = Replayable(versions.retired, at)
+        table._acknowledge(versions.acknowledged)
+        table.expire(versions.horizon)
+        return table
+
+    def apply(self, record: DocumentsRecord) -> Bools:
+        """Store versions, each in place of the lower refs of its id; a higher ref that is there stays.
+
+        All refs of a table lie on one source partition, and an id stands in a record once.  A record that states less
+        than one before it is of an earlier owner, and may have what was deleted since: see `acknowledged`.
+
+        Returns:
+            bool[n], which of them were stored.
+        """
+        rows = np.empty(len(record), np.int64)
+        live, is_late = record.live.tolist(), record.acknowledged < self.acknowledged
+        for position, (id, ref) in enumerate(zip(record.ids, record.refs.tolist(), strict=True)):
+            if is_late and ref_offset(ref) < self.acknowledged:
+                rows[position] = -1
+                continue
+            row = self._row_by_id.get(id)
+            if row is None:
+                row = self._new_row(id)
+            else:
+                known = int(self._meta[row >> CHUNK_BITS]["ref"][row & (CHUNK - 1)])
+                if known > ref:
+                    rows[position] = -1
+                    continue
+                self._row_by_ref.pop(known)
+                self._replayable.retired.pop(row, None)
+            if not live[position]:
+                self._replayable.add(ref, row)
+            else:
+                self._row_by_ref[ref] = row
+                self._oldest.add(ref)
+            rows[position] = row
+        self._write(record, rows)
+        self._contents.put(rows, record)
+        for watching in self._watching:
+            watching.put(rows, record)
+        self._replayable.add_retired(record, rows)
+        self._oldest.tidy(len(self))
+        if record.acknowledged > self.acknowledged:
+            self._acknowledge(record.acknowledged)
+        return rows >= 0
+
+    def _new_row(self, id: str) -> int:
+        if self._free:
+            row = self._free.pop()
+            self._ids[row] = id
+        else:
+            row = len(self._ids)
+            self._ids.append(id)
+            if row >> CHUNK_BITS == len(self._meta):
+                self._meta.append(np.zeros(CHUNK, META))
+                self._least.append((_NEVER_MS, _NO_REF))
+        self._row_by_id[id] = row
+        return row
+
+    def _write(self, record: DocumentsRecord, rows: I64) -> None:
+        chunk_of = rows >> CHUNK_BITS
+        for chunk in sorted(set(chunk_of[rows >= 0].tolist())):  # np.unique takes several times as long
+            at = np.flatnonzero(chunk_of == chunk)
+            inside = rows[at] & (CHUNK - 1)
+            meta = self._meta[chunk]
+            meta["ref"][inside] = record.refs[at]
+            meta["time"][inside] = record.times[at]
+            meta["keep"][inside] = record.keep_until[at]
+            meta["digest"][inside] = record.digests[at]
+            meta["state"][inside] = np.where(record.live[at], LIVE, MARKER)
+            time_ms, ref = self._least[chunk]
+            self._least[chunk] = min(time_ms, int(record.times[at].min())), min(ref, int(record.refs[at].min()))
+
+    # -- forgetting
+
+    def _acknowledge(self, offset: int) -> None:
+        """Drop the markers below this offset of the source, and what versions below it retired."""
+        self.acknowledged, ids = offset, list[str]()
+        for ref, row in self._replayable.take_below(offset):
+            meta, at = self._meta[row >> CHUNK_BITS], row & (CHUNK - 1)
+            if int(meta["ref"][at]) != ref or meta["state"][at] == FREE:
+                continue
+            self._replayable.retired.pop(row, None)
+            if meta["state"][at] == MARKER:
+                ids.append(self._free_row(row))
+                meta["state"][at] = FREE
+        self._contents.acknowledge(offset, ids)
+
+    def _free_row(self, row: int) -> str:
+        """The row is used again for another id; returns the one that it had."""
+        id, self._ids[row] = self._ids[row], ""
+        self._row_by_id.pop(id)
+        self._replayable.retired.pop(row, None)
+        self._free.append(row)
+        return id
+
+    def expire(self, horizon: Horizon) -> int:
+        """Drop what the horizon has passed; returns how many versions are not live any more.
+
+        Cost: one pass over the chunks in which something is due, 0.1 ms each.
+        """
+        before, joined = len(self), self.horizon.joined(horizon)
+        moved, self.horizon = joined != self.horizon, joined
+        rows, ids = [np.empty(0, np.int64)], list[str]()
+        refs = [np.empty(0, np.uint64)]
+        for chunk, (time_ms, ref) in enumerate(self._least):
+            if joined.passed(time_ms, ref):
+                at = self._expire_chunk(chunk, ids)
+                rows.append(at + (chunk << CHUNK_BITS))
+                refs.append(self._meta[chunk]["ref"][at])
+        if moved or ids or len(rows) > 1:
+            gone = np.concatenate(rows)
+            self._contents.expire(gone, np.concatenate(refs), ids, joined)
+            for watching in self._watching:
+                watching.expire(gone)
+        return before - len(self)
+
+    def _expire_chunk(self, chunk: int, ids: list[str]) -> I64:
+        """The rows of a chunk that are not live any more; `ids` gets those that are not known any more."""
+        meta, start, time_ms = self._meta[chunk], chunk << CHUNK_BITS, self.horizon.time_ms
+        used, live = meta["state"] != FREE, meta["state"] == LIVE
+        gone = used & ((meta["keep"] < time_ms) | (meta["ref"] < self._floor_ref(self._least[chunk][1])))
+        gone |= live & (meta["time"] < time_ms) & ((meta["ref"] & _OFFSET_MASK) < self.acknowledged)
+        fading = live & ~gone & (meta["time"] < time_ms)
+        at = np.flatnonzero((gone & live) | fading)
+        for ref in meta["ref"][at].tolist():
+            self._row_by_ref.pop(ref)
+        ids += map(self._free_row, (np.flatnonzero(gone) + start).tolist())
+        for row in np.flatnonzero(fading).tolist():
+            self._replayable.add(int(meta["ref"][row]), start + row)
+        meta["state"][gone] = FREE
+        meta["state"][fading] = MARKER
+        used &= ~gone
+        due = np.where(live & ~fading, meta["time"], meta["keep"])
+        self._least[chunk] = int(due[used].min(initial=_NEVER_MS)), int(meta["ref"][used].min(initial=_NO_REF))
+        return at
+
+    def _floor_ref(self, ref: int) -> int:
+        """The lowest ref that is kept on the partition of a ref."""
+        partition, floors = ref_partition(ref), self.horizon.floors
+        return make_ref(partition, floors[partition]) if partition < len(floors) else 0
+
+    def floor(self, limit: int) -> int:
+        """The lowest offset that is kept if only the `limit` newest live versions are; 0 while there are no more.
+
+        Args:
+            limit: at least 1.
+
+        Cost: O(log n) for each version beyond the limit; one pass over all of them the first time.
+        """
+        excess = len(self) - limit
+        return 0 if excess <= 0 else ref_offset(self._oldest.after(excess, self._row_by_ref))
+
+    # -- copies
+
+    @property
+    def entries(self) -> int:
+        """Live versions and markers."""
+        return len(self._row_by_id)
+
+    def in_order(self) -> tuple[U64, I64]:
+        """The refs of live versions and markers, ascending, and the row of each: uint64[n], int64[n].
+
+        Cost: 30 ns each.
+        """
+        if not self.entries:
+            return np.empty(0, np.uint64), np.empty(0, np.int64)
+        return refs_in_order(self._meta)
+
+    def versions(self) -> Versions:
+        """Everything but the contents; equal to what `restored` was given, but for the order."""
+        rows = np.fromiter(self._row_by_id.values(), np.int64, self.entries)
+        at = np.empty(len(self._ids), np.int64)
+        at[rows] = np.arange(rows.size)
+        retired = {int(at[row]): retired for row, retired in self._replayable.retired.items()}
+        meta, shards = self._meta_of(rows), self._row_by_id.sizes
+        return Versions(list(self._row_by_id), meta, retired, self.horizon, self.acknowledged, shards)
+
+    def snapshot(self, bands: int) -> DocumentsRecord:
+        """Everything as one record, ascending by ref; equal tables have equal snapshots.  Arguments as for `copy`."""
+        return self.copy(*self.in_order(), bands)
+
+    def copy(self, refs: U64, rows: I64, bands: int) -> DocumentsRecord:
+        """Versions and markers as a record that can stand for those that they came in.
+
+        Args:
+            refs: uint64[n], as `in_order` gave them, now or earlier.
+            rows: int64[n], the row of each; one that holds another ref by now is left out.
+            bands: width of the retired buckets, for a table that has none.
+        """
+        meta = self._meta_of(rows)
+        same = (meta["ref"] == refs) & (meta["state"] != FREE)
+        rows, meta = rows[same], meta[same]
+        live: Bools = meta["state"] == LIVE
+        texts, signatures = [""] * rows.size, np.full((rows.size, self._slots), EMPTY_SLOT, np.uint32)
+        abouts = [NO_ABOUT] * rows.size
+        if live.any():
+            signatures[live] = self._contents.signatures(rows[live], meta["ref"][live])
+            at, found = np.flatnonzero(live).tolist(), in_full(self.abouts(rows[live]), int(live.sum()))
+            for position, text, about in zip(at, self.texts(rows[live]), found, strict=True):
+                texts[position], abouts[position] = text, about
+        retired = [(i, r) for i, row in enumerate(rows.tolist()) if (r := self.retired_by(row)) is not None]
+        return DocumentsRecord(
+            ids=self.ids(rows),
+            refs=meta["ref"],
+            times=meta["time"],
+            keep_until=meta["keep"],
+            digests=meta["digest"],
+            live=live,
+            texts=texts,
+            signatures=signatures,
+            retired_rows=np.repeat([i for i, _ in retired], [r.refs.size for _, r in retired]).astype(np.int64),
+            retired_refs=np.concatenate([r.refs for _, r in retired] or [np.empty(0, np.uint64)]),
+            retired_buckets=np.concatenate([r.buckets for _, r in retired] or [np.empty((0, bands), np.uint64)]),
+            horizon=self.horizon,
+            abouts=told(abouts),
+            acknowledged=self.acknowledged,
+        )
+
+    def _meta_of(self, rows: I64) -> np.ndarray:
+        out = np.empty(rows.size, META)
+        return gather(self._meta, out, rows) if rows.size else out

@@ -1,0 +1,239 @@
+"""A shadow of the index: some documents are compared with all recent ones, and so it is known what the bands miss.
+
+    ring        of the newest versions of a source partition: ref, and one byte of each slot of the signature
+    sample      versions by their refs, as many as were asked for
+    check       sample against ring, by brute force -> gather -> verify: pairs that truly match
+    found       those that share a bucket; missed: those that do not
+
+The bytes agree wherever the slots do, so a pair that verify would look at is never passed over; what agrees by chance,
+in one slot of 256, goes when the signatures are compared whole.  Behind the ring a pair takes the way of any candidate,
+so only live versions count, within the retention, by the exact similarity.
+
+What is measured is the banding alone: a pair that shares a bucket counts as found, even where a cap leaves it out; what
+caps leave out is counted by index.  Identical documents meet in the bucket of their digest, whatever the bands: they
+are counted apart.  This is a measurement, no state: nothing of it is in a changelog (docs/adr/0025).
+
+References: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.4, for what the bands promise; Li and
+König, b-bit minwise hashing, 2010, for what a few bits of a slot are worth.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from stream_lsh.arrays import F64, I64, U8, U32, U64, Bools
+from stream_lsh.hashing import fmix64, odd_constants
+from stream_lsh.ledger.edges import Edges
+from stream_lsh.lsh.recall import Recall, clopper_pearson, effective_size
+from stream_lsh.pipeline.batches import CANDIDATE, Candidates
+from stream_lsh.pipeline.changelog.records import DocumentsRecord
+from stream_lsh.pipeline.compare import Comparer, Criteria
+from stream_lsh.pipeline.documents.table import DocumentTable
+from stream_lsh.pipeline.gather import Forwarded, gather
+from stream_lsh.pipeline.scheme import Scheme
+from stream_lsh.pipeline.verify import verify
+
+RING = 16_384
+"""Versions in the ring of a source partition: with 128 slots 2 MB."""
+_RING_BYTES, _STAGED = RING * 128, 1_024
+MOST_PAIRS = 32
+"""Pairs of one document that are compared exactly: a flood of copies must not be all of the sample."""
+BINS = 20
+"""Of similarity, 0.05 each."""
+
+
+def _counts() -> I64:
+    return np.zeros(BINS, np.int64)
+
+
+def _sums() -> F64:
+    return np.zeros(BINS, np.float64)
+
+
+@dataclass(slots=True)
+class ShadowCounts:
+    """What the shadow has seen of one pipeline.
+
+    Attributes:
+        documents: that were checked.
+        found: int64[BINS], pairs that match and share a bucket, by their similarity.
+        missed: int64[BINS], pairs that match and share none.
+        promised: float64[BINS], how many of both the bands should find; 0 where the kind makes no promise.
+        identical: pairs of equal documents, which are in none of these.
+        left_out: similar versions that were not compared, as a document had more than `MOST_PAIRS`.
+        squares: the sum of the squares of the pairs of each document.
+    """
+
+    documents: int = 0
+    found: I64 = field(default_factory=_counts)
+    missed: I64 = field(default_factory=_counts)
+    promised: F64 = field(default_factory=_sums)
+    identical: int = 0
+    left_out: int = 0
+    squares: int = 0
+
+    def add(self, similarity: F64, found: Bools, promised: F64) -> None:
+        """The pairs of one document, identical ones aside."""
+        bins = np.minimum((similarity * BINS).astype(np.int64), BINS - 1)
+        self.found += np.bincount(bins[found], minlength=BINS)
+        self.missed += np.bincount(bins[~found], minlength=BINS)
+        self.promised += np.bincount(bins, promised, BINS)
+        self.squares += similarity.size**2
+
+    @property
+    def pairs(self) -> int:
+        """Pairs that match, identical ones aside."""
+        return int(self.found.sum() + self.missed.sum())
+
+    def recall(self) -> Recall | None:
+        """The share that the bands found, with an interval of 99 %; None as long as there is no pair."""
+        pairs = self.pairs
+        return clopper_pearson(int(self.found.sum()) / pairs, effective_size(pairs, self.squares)) if pairs else None
+
+    def expected(self) -> float | None:
+        """The share that the bands should find of pairs as similar as these; None where nothing is promised."""
+        promised = float(self.promised.sum())
+        return promised / self.pairs if promised else None
+
+    def falls_short(self, asked: float) -> bool:
+        """Whether the bands surely find less than was asked for, and less than they should.
+
+        What was asked for is meant at the threshold, and most pairs are above it: this says so late rather than early.
+        """
+        recall, expected = self.recall(), self.expected()
+        return recall is not None and recall.high < (asked if expected is None else min(asked, expected))
+
+
+class Shadow:
+    """The shadow of one source partition.
+
+    Args:
+        scheme: of the pipeline.
+        criteria: what makes a pair a match; its `least_matching` is above 0.
+        comparer: of the pipeline: what it remembers is shared.
+        counts: grow; one for all partitions of a pipeline.
+        share: of the versions that are checked, 0 to below 1.
+        seed: chooses which.
+        most: versions in the ring; fewer where signatures are long.
+
+    Guarantees:
+        the sample depends on refs and the seed alone.  Where no id comes twice, so do all counts: not on how arrivals
+        were divided into batches.
+    Cost:
+        a check: some 0.3 ms for a full ring, and the exact comparison of `MOST_PAIRS` pairs at most.  Every version:
+        0.4 us.  Memory: `slots + 8` bytes for each version of the ring and 1,024 more, and never more.
+    """
+
+    def __init__(
+        self,
+        scheme: Scheme,
+        criteria: Criteria,
+        comparer: Comparer,
+        counts: ShadowCounts,
+        share: float,
+        *,
+        seed: int = 1,
+        most: int = RING,
+    ) -> None:
+        self._scheme, self._criteria, self._comparer, self._counts = scheme, criteria, comparer, counts
+        self._factor, self._start = odd_constants(2, seed)
+        self._below = np.uint64(int(share * 2.0**64))
+        self._size = min(most, max(1, _RING_BYTES // scheme.slots))
+        self._slots = np.zeros((scheme.slots, self._size), np.uint8)  # slot by slot: each is compared in one sweep
+        self._refs = np.zeros(self._size, np.uint64)
+        self._next = self._filled = 0
+        # A batch is laid by as it is, and turned slot by slot together with others: fewer and longer copies.
+        self._staged_slots = np.zeros((min(_STAGED, self._size), scheme.slots), np.uint8)
+        self._staged_refs = np.zeros(len(self._staged_slots), np.uint64)
+        self._staged = 0
+
+    def __len__(self) -> int:
+        """Versions in the ring."""
+        return min(self._size, self._filled + self._staged)
+
+    def take(self, record: DocumentsRecord, documents: DocumentTable) -> None:
+        """Check the sampled ones of new versions against all that came before them, and remember all of them.
+
+        Args:
+            record: what sign has stored in `documents`.
+            documents: the table of the partition.
+        """
+        refs, slots, done = record.refs, record.signatures, 0
+        if not (record.digests.all() and (refs[1:] > refs[:-1]).all()):
+            rows = np.flatnonzero(record.digests)  # neither deletes nor what has no shingles
+            rows = rows[np.argsort(refs[rows])]
+            refs, slots = refs[rows], slots[rows]
+        for at in np.flatnonzero(self._is_sampled(refs)).tolist():
+            self._stage(refs[done:at], slots[done:at])
+            self._turn()
+            self._check(refs[at], slots[at].astype(np.uint8), documents)
+            done = at
+        self._stage(refs[done:], slots[done:])
+
+    def _is_sampled(self, refs: U64) -> Bools:
+        # Multiples of an odd number spread evenly, whatever comes by turns in the source, at a third of a hash's cost.
+        sampled: Bools = refs * self._factor + self._start < self._below
+        return sampled
+
+    def _stage(self, refs: U64, slots: U32) -> None:
+        while refs.size:
+            room = min(refs.size, self._staged_refs.size - self._staged)
+            place = slice(self._staged, self._staged + room)
+            self._staged_refs[place], self._staged_slots[place] = refs[:room], slots[:room]  # the lowest byte of each
+            self._staged += room
+            if self._staged == self._staged_refs.size:
+                self._turn()
+            refs, slots = refs[room:], slots[room:]
+
+    def _turn(self) -> None:
+        """Put what is staged into the ring, slot by slot; the newest overwrite the oldest."""
+        refs, slots, self._staged = self._staged_refs[: self._staged], self._staged_slots[: self._staged].T, 0
+        while refs.size:
+            room = min(refs.size, self._size - self._next)
+            place = slice(self._next, self._next + room)
+            self._refs[place], self._slots[:, place] = refs[:room], slots[:, :room]
+            self._filled = max(self._filled, place.stop)
+            self._next = place.stop % self._size
+            refs, slots = refs[room:], slots[:, room:]
+
+    def _similar(self, slots: U8) -> U64:
+        """The refs in the ring that agree in enough bytes.
+
+        Most fall out after as many slots as a match may differ in and a few more; the rest is looked at for the others.
+        """
+        least, ring = self._criteria.least_matching, self._slots[:, : self._filled]
+        first = min(slots.size, slots.size - least + slots.size // 16)
+        equal = ring[:first] == slots[:first, None]
+        agreeing = equal.view(np.uint8).sum(axis=0, dtype=np.min_scalar_type(slots.size))
+        at = np.flatnonzero(agreeing >= least - (slots.size - first))
+        whole = agreeing[at] + np.count_nonzero(ring[first:, at] == slots[first:, None], axis=0)
+        similar: U64 = self._refs[at[whole >= least]]
+        return similar
+
+    def _check(self, ref: np.uint64, slots: U8, documents: DocumentTable) -> None:
+        """Count the pairs of one version."""
+        self._counts.documents += 1
+        old = self._similar(slots)
+        old = old[documents.rows(old) >= 0]
+        if old.size > MOST_PAIRS:
+            self._counts.left_out += old.size - MOST_PAIRS
+            # Drawn, and not the newest: these may be more alike than others are.
+            old = old[np.argsort(fmix64(old ^ ref))[:MOST_PAIRS]]
+        candidates = Candidates(np.full(old.size, ref), old, np.full(old.size, CANDIDATE, np.uint8))
+        asked = gather(candidates, documents, Forwarded()) if old.size else None
+        edges = None if asked is None else verify(asked, documents, self._criteria, self._comparer)
+        if edges is not None:
+            self._count(edges, documents)
+
+    def _count(self, edges: Edges, documents: DocumentTable) -> None:
+        identical = edges.left.digests == edges.right.digests
+        self._counts.identical += int(np.count_nonzero(identical))
+        at = np.flatnonzero(~identical)
+        if not at.size:
+            return
+        refs = np.concatenate((edges.left.refs[:1], edges.right.refs[at]))
+        buckets = self._scheme.buckets(documents.signatures(documents.rows(refs)))
+        mine = buckets[0][buckets[0] != 0]
+        found = (buckets[1:, :, None] == mine).any(axis=(1, 2))
+        promised = self._scheme.promised(edges.shared[at] / np.maximum(edges.union[at], 1))
+        self._counts.add(edges.similarity[at], found, promised)

@@ -1,0 +1,1 @@
+"""Tables of settings: how they are declared, read and rejected."""

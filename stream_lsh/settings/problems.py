@@ -1,0 +1,74 @@
+"""What is wrong with a configuration, gathered and told in the order of the file."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from stream_lsh.errors import ConfigError
+from stream_lsh.settings.toml_lines import Path, line_of
+
+_ENVIRONMENT = 1 << 62
+
+
+class Notes:
+    """The problems found so far.
+
+    Args:
+        name: what the file is called.
+        lines: where each key stands in it.
+
+    Attributes:
+        variables: path of a key that a variable overrides to the variable.
+    """
+
+    def __init__(self, name: str, lines: Mapping[Path, int]) -> None:
+        self.variables: dict[Path, str] = {}
+        self._name = name
+        self._lines = lines
+        self._problems: list[tuple[int, str]] = []
+        self._wrong: set[Path] = set()
+
+    def place(self, path: Path) -> str:
+        """The file and the line of a key, or of the table that should have it."""
+        return f"{self._name}:{line_of(path, self._lines)}"
+
+    def problem(self, path: Path, told: str) -> None:
+        """Note what is wrong with a key, or between it and others."""
+        self._wrong.add(path)
+        variable = self.variables.get(path)
+        if variable is not None:
+            self.environment(f"{variable}: {told}")
+        else:
+            key = ".".join(_shown(part) for part in path if isinstance(part, str))
+            self._problems.append((line_of(path, self._lines), f"{self.place(path)}: {key}: {told}"))
+
+    def environment(self, told: str) -> None:
+        """Note what is wrong with a variable."""
+        self._problems.append((_ENVIRONMENT, f"environment: {told}"))
+
+    def has(self, path: Path) -> bool:
+        """Whether the file or a variable sets a key."""
+        return path in self._lines or path in self.variables
+
+    def sound(self, *paths: Path) -> bool:
+        """Whether nothing is wrong so far with these keys and their tables, so that it makes sense to compare them."""
+        return not any(path[:size] in self._wrong for path in paths for size in range(1, len(path) + 1))
+
+    def end(self) -> None:
+        """Raise everything that was noted."""
+        if self._problems:
+            raise ConfigError([told for _, told in sorted(self._problems)])
+
+
+def _shown(part: str) -> str:
+    plain = part.replace("_", "").replace("-", "")
+    return part if plain.isalnum() and plain.isascii() else ascii(part)
+
+
+@contextmanager
+def as_options(names: Mapping[str, str]) -> Iterator[None]:
+    """Name the options of a command in each ConfigError: `names` maps settings of the library to options."""
+    try:
+        yield
+    except ConfigError as error:
+        problems = (problem.partition(": ") for problem in error.problems)
+        raise ConfigError([f"{names.get(key, key)}{colon}{rest}" for key, colon, rest in problems]) from None

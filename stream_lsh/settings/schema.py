@@ -1,0 +1,95 @@
+"""The keys of a table of the file: the fields of its dataclass, with what each may be and what it means."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from typing import Any
+
+from stream_lsh.ledger.clusters.guards.choice import Guards
+from stream_lsh.settings.value_types import FIELD_NAME, FLAG, LEAST_SHARE, Kind, whole
+from stream_lsh.wire.field_names import FieldNames
+
+_META = "key"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key, or a table within the table.
+
+    Attributes:
+        name: in the file.
+        field: of the dataclass; differs where the file has a span and the dataclass milliseconds.
+        says: what it means, for the documentation.
+        kind: what it may be; None for a table.
+        table: the dataclass of a table; None for a key.
+        default: None too for a table that may be absent.
+        required: it has no default.
+    """
+
+    name: str
+    field: str
+    says: str
+    kind: Kind | None
+    table: type | None
+    default: Any
+    required: bool
+
+
+def key(kind: Kind, says: str, name: str | None = None) -> Mapping[str, Any]:
+    """The metadata of a field that is a key of the file."""
+    return {_META: (kind, None, says, name)}
+
+
+def table(cls: type, says: str) -> Mapping[str, Any]:
+    """The metadata of a field that is a table of the file."""
+    return {_META: (None, cls, says, None)}
+
+
+@cache
+def keys_of(cls: type) -> Mapping[str, Key]:
+    """The keys of a table by their names, in the order in which the dataclass has them."""
+    if cls in _PLAIN:
+        return {
+            field.name: Key(field.name, field.name, says, kind, None, field.default, required=False)
+            for field, (kind, says) in zip(fields(cls), _PLAIN[cls], strict=True)
+        }
+    keys = {}
+    for field in fields(cls):
+        if _META not in field.metadata:
+            continue
+        kind, inner, says, name = field.metadata[_META]
+        required = field.default is MISSING
+        name = name or field.name
+        keys[name] = Key(name, field.name, says, kind, inner, None if required else field.default, required)
+    return keys
+
+
+_PLAIN: Mapping[type, Sequence[tuple[Kind, str]]] = {
+    FieldNames: (
+        (FIELD_NAME, "the field with the id; without `rekey` the message's key is the id too, and both must be equal"),
+        (FIELD_NAME, "the field with the text that is compared"),
+        (FIELD_NAME, "the field with the event time: ISO 8601, RFC 2822, or a number since 1970 (`time_unit`)"),
+        (FIELD_NAME, "the field that is `true` in a message that deletes its document"),
+        (FIELD_NAME, "with `stories`, the field with the title; without one the first line of the text is"),
+        (FIELD_NAME, "with `stories`, the field with the outlet; without one the host of the URL is"),
+        (FIELD_NAME, "with `stories`, the field with the URL"),
+        (FIELD_NAME, "of sets, the field with the items: a list of strings and integers"),
+        (
+            FIELD_NAME,
+            "of vectors, the field with the vector: a list of numbers, or base64 of float32, little-endian; with "
+            "`hamming` also a string of 0 and 1, or hexadecimal digits",
+        ),
+    ),
+    Guards: (
+        (FLAG, "a single pair does not hold two groups of two documents or more together"),
+        (LEAST_SHARE, "likewise, unless it is so similar; of records `bridge` of the profile says it; 0: any does"),
+        (LEAST_SHARE, "each member is a pair with the representative, at least so similar; 0: need not be"),
+        (whole(0, 1_000), "pairs from any member to any other at most, 2 or more; 0: any number"),
+        (whole(0), "documents in a cluster at most, 2 or more; 0: any number"),
+        (
+            FLAG,
+            "no cluster has two documents of one source; where sources are known, and those without one not counted",
+        ),
+    ),
+}
+"""Tables that know nothing of a file: what each of their fields may be, and what it means."""

@@ -1,0 +1,1 @@
+"""Kafka clients that run outside a worker: producer, tail, health check, audit."""

@@ -1,0 +1,357 @@
+"""`stream-lsh check --audit`: whether the results are what the chain in memory makes of the source.
+
+The truth is the newest version of every document in the source, up to where the worker has acknowledged, in a
+`LocalPipeline` that forgets nothing.  What cannot be known is not judged, and said: documents that may have expired or
+that the source does not hold any more; what is under way while a stream runs; what a cap may have left out.
+"""
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from faust.types import TP
+
+from stream_lsh.config.model import Config, PipelineConfig
+from stream_lsh.errors import InputError
+from stream_lsh.model import Document, make_ref, ref_partition
+from stream_lsh.pipeline.local import BATCH, LocalPipeline
+from stream_lsh.retention import BEGINNING_MS
+from stream_lsh.wire.fingerprint import fingerprint
+from stream_lsh.wire.frames import decode_bands, decode_candidates, decode_edges, decode_verifications
+from stream_lsh.worker.clients.health import NOTE, OK, WRONG, Finding, committed_offsets, read_partitions, read_topics
+from stream_lsh.worker.clients.topic_reader import admin_of, bounds, newest, partitions_of, records
+from stream_lsh.worker.engine.topics import FoundTopic, find_topics
+from stream_lsh.worker.state import stored_settings
+
+Pair = tuple[str, str]
+
+_SHOWN = 3
+_LOOKED_THROUGH = 10_000
+_OF_RECORDS = (
+    "records are not audited yet, for a score depends on what had come before: what `check` says without `--audit` "
+    "counts; to have the results computed anew, start over as docs/operations.md says"
+)
+_AGAIN = "see `Results that are not true` in docs/operations.md"
+
+
+@dataclass(slots=True)
+class Published:
+    """The results as a compaction would leave them.
+
+    Attributes:
+        pairs: the similarity of each pair.
+        members: the cluster of each document.
+        expired: documents that have left theirs because they have expired.
+    """
+
+    pairs: dict[Pair, float] = field(default_factory=dict)
+    members: dict[str, str] = field(default_factory=dict)
+    expired: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Source:
+    """What the source says, up to where it was read.
+
+    Attributes:
+        live: the newest version of each document, by its ref.
+        refs: the newest ref of each id, of deleted ones too; partitions of several sources are counted through.
+        places: on which of these partitions each id lies.
+        newest_ms: the greatest event time of any version.
+        refused: ids of messages that are dead letters.
+    """
+
+    live: dict[int, Document] = field(default_factory=dict)
+    refs: dict[str, int] = field(default_factory=dict)
+    places: dict[str, int] = field(default_factory=dict)
+    newest_ms: int = BEGINNING_MS
+    refused: set[str] = field(default_factory=set)
+
+    def take(self, ref: int, document: Document, span_ms: int | None) -> None:
+        """A message, as sign takes it: the same bytes in the same stretch of event time are no new version."""
+        if document.text is not None:
+            self.newest_ms = max(self.newest_ms, document.time_ms)
+        known = self.refs.get(document.id, -1)
+        before = self.live.get(known)
+        if ref < known or (
+            before is not None
+            and (before.text, before.about) == (document.text, document.about)
+            and (span_ms is None or before.time_ms // span_ms == document.time_ms // span_ms)
+        ):
+            return
+        self.refs[document.id] = ref
+        self.live.pop(known, None)
+        if document.text is not None:
+            self.live[ref] = document
+
+
+@dataclass(slots=True)
+class Doubts:
+    """What keeps the audit from being exact.
+
+    Attributes:
+        waiting: messages under way.
+        unsure: ids that may have expired, or whose newest version is not known.
+        lost: whether ids may be missing from what was read of the source.
+        capped: whether the chain in memory left candidates out.
+        gone: topics of results from which Kafka has deleted.
+    """
+
+    waiting: int = 0
+    unsure: set[str] = field(default_factory=set)
+    lost: bool = False
+    capped: bool = False
+    gone: list[str] = field(default_factory=list)
+
+    def said(self) -> Iterator[str]:
+        """A sentence for each."""
+        if self.waiting:
+            yield f"{self.waiting:,} messages are under way, so nothing is judged: audit again when nothing waits"
+        if self.unsure:
+            yield f"{len(self.unsure):,} documents may have expired, or have no newest version, and are not judged"
+        if self.lost:
+            yield "Kafka has deleted records of the source: documents that it does not hold are not judged"
+        if self.capped:
+            yield "caps left candidates out: what is missing may be one of them"
+        for topic in self.gone:
+            yield f"Kafka has deleted records of {topic}: what is missing there may be one of them"
+
+
+async def audit(config: Config, pipeline: PipelineConfig) -> list[Finding]:
+    """How far the published matches and members are true.
+
+    Cost:
+        reads the source and the results whole; all texts of the source in memory, and what `dedup` costs.
+
+    Raises:
+        StateError: a message under way cannot be read.
+        DoubtError: a broker does not go on.
+    """
+    subject = f"audit of {pipeline.name}"
+    if pipeline.known is not None:
+        return [Finding(NOTE, subject, _OF_RECORDS)]
+    async with admin_of(config.kafka) as admin:
+        results = [pipeline.matches_topic, pipeline.members_topic]
+        found, _ = await find_topics(admin, [*read_topics(pipeline), *results])
+        offsets = await committed_offsets(admin, config.worker.app_id, read_partitions(pipeline, found))
+    if offsets is None or not {*pipeline.sources, *results} <= found.keys():
+        return [Finding(NOTE, subject, "nothing to audit: no worker has run yet")]
+    doubts = Doubts(waiting=await messages_under_way(config, pipeline, found, offsets))
+    published = await read_published(config, pipeline, found, doubts)
+    source = await read_source(config, pipeline, found, offsets, doubts)
+    return [Finding(state, subject, said) for state, said in compare(pipeline, source, published, doubts)]
+
+
+async def messages_under_way(
+    config: Config, pipeline: PipelineConfig, found: Mapping[str, FoundTopic], offsets: Mapping[TP, int]
+) -> int:
+    """Messages that were not acknowledged and can still change a result."""
+    tps = [tp for name in read_topics(pipeline) if name in found for tp in partitions_of(name, found[name].partitions)]
+    begins, ends = await bounds(config.kafka, tps)
+    behind = {tp: max(begins[tp], offsets.get(tp, 0)) for tp in tps}
+    lag = sum(max(0, ends[tp] - behind[tp]) for tp in tps)
+    if lag > _LOOKED_THROUGH:
+        return lag
+    waiting = 0
+    async for chunk in records(config.kafka, behind, ends):
+        waiting += count_effective(pipeline, chunk[0].topic, [record.value for record in chunk])
+    return waiting
+
+
+def count_effective(pipeline: PipelineConfig, topic: str, values: Sequence[bytes | None]) -> int:
+    """How many messages of a topic can change a result: event time, horizons and reports of lag alone cannot.
+
+    Raises:
+        StateError: a message between the steps cannot be read.
+    """
+    scheme = fingerprint(stored_settings(pipeline))
+    content: dict[str, Callable[[bytes | None], Iterable[object]]] = {
+        pipeline.internal_topic("bands"): lambda value: [decode_bands(value, scheme).postings],
+        pipeline.internal_topic("candidates"): lambda value: [decode_candidates(value, scheme).candidates],
+        pipeline.internal_topic("verifications"): lambda value: [decode_verifications(value, scheme).verifications],
+        pipeline.internal_topic("edges"): lambda value: (
+            (frame := decode_edges(value, scheme)).retirements,
+            frame.edges,
+            frame.pages,
+            frame.decisions,
+        ),
+    }
+    decode = content.get(topic)
+    return len(values) if decode is None else sum(any(decode(value)) for value in values)
+
+
+async def read_published(
+    config: Config, pipeline: PipelineConfig, found: Mapping[str, FoundTopic], doubts: Doubts
+) -> Published:
+    """What is published now; topics from which Kafka has deleted are a doubt."""
+    published = Published()
+    for topic in (pipeline.matches_topic, pipeline.members_topic):
+        begins, ends = await bounds(config.kafka, partitions_of(topic, found[topic].partitions))
+        if any(begins.values()):
+            doubts.gone.append(topic)
+        for key, record in (await newest(config.kafka, begins, ends)).items():
+            if record.value is None:
+                if ("reason", b"expired") in record.headers:
+                    published.expired.add(key.decode("utf-8", "surrogatepass"))
+                continue
+            value = json.loads(record.value)
+            if topic == pipeline.matches_topic:
+                left, right = json.loads(key)
+                published.pairs[left, right] = value["similarity"]
+            else:
+                published.members[key.decode("utf-8", "surrogatepass")] = value["cluster"]
+    return published
+
+
+async def read_source(
+    config: Config,
+    pipeline: PipelineConfig,
+    found: Mapping[str, FoundTopic],
+    offsets: Mapping[TP, int] | None,
+    doubts: Doubts,
+) -> Source:
+    """The newest version of every document, as sign took them: up to these offsets, or, without, to the end."""
+    tps = [tp for topic in pipeline.sources for tp in partitions_of(topic, found[topic].partitions)]
+    begins, ends = await bounds(config.kafka, tps)
+    until = ends if offsets is None else {tp: min(end, offsets.get(tp, begins[tp])) for tp, end in ends.items()}
+    doubts.lost = any(begins.values())
+    source, span_ms = Source(), pipeline.limits().segment_span_ms
+    now_ms = int(time.time() * 1_000)  # what a worker rejected when its clock showed less may be accepted here
+    async for chunk in records(config.kafka, begins, until):
+        for record in chunk:
+            try:
+                document = pipeline.document(
+                    record.value, record.key, record.timestamp, now_ms=now_ms, keyed=not pipeline.rekey
+                )
+            except InputError:
+                source.refused.add((record.key or b"").decode("utf-8", "replace"))
+                continue
+            place = tps.index(TP(record.topic, record.partition))
+            if place != source.places.setdefault(document.id, place):
+                # Copies from several places have no order; without `rekey` it is the producer who divided an id.
+                doubts.unsure.add(document.id)
+            source.take(make_ref(place, record.offset), document, span_ms)
+    if any("compact" in found[topic].config.get("cleanup.policy", "") for topic in pipeline.sources):
+        # A compaction keeps the message that was refused, and not the version before it, which still holds.
+        doubts.unsure |= source.refused - source.refs.keys()
+    return source
+
+
+def compare(
+    pipeline: PipelineConfig, source: Source, published: Published, doubts: Doubts
+) -> Iterator[tuple[str, str]]:
+    """What of the results is not true; as pairs of a state and what is said."""
+    documents = {document.id: document for document in source.live.values()}
+    doubts.unsure |= may_have_expired(pipeline, source)
+    chain = _chain(pipeline, source)
+    doubts.capped = bool(chain.counts.capped_postings or chain.counts.capped_candidates)
+    snapshot = chain.settler.ledger.snapshot()
+    true = {(pair.left, pair.right): pair.similarity for pair in snapshot.pairs}
+
+    def judged(*ids: str) -> bool:
+        return not any(one in doubts.unsure or (doubts.lost and one not in source.refs) for one in ids)
+
+    pairs = {pair: value for pair, value in published.pairs.items() if judged(*pair)}
+    also = {pair for pair in pairs.keys() - true.keys() if _holds(pipeline, documents, pair, pairs[pair])}
+    clusters: dict[str, set[str]] = defaultdict(set)
+    for node in snapshot.nodes:
+        clusters[node.cluster].add(node.id)
+    # Guards would have to be asked again about what hangs on pairs that the chain did not find.
+    guarded = bool(pipeline.guards) and bool(also)
+    groups = _joined([*clusters.values(), *(() if pipeline.guards else map(set, also))])
+    members = {one: cluster for one, cluster in published.members.items() if judged(one)}
+    # Who is in a cluster with somebody who is not judged may match him.
+    unclear = {cluster for one, cluster in published.members.items() if one not in members}
+    baseless = [one for one in members.keys() - groups.keys() if members[one] not in unclear]
+    missing = [pair for pair in true.keys() - pairs.keys() if judged(*pair)]
+    lacking = [one for one in groups.keys() - members.keys() if judged(one)]
+
+    running, partly = doubts.waiting > 0, bool(doubts.lost or doubts.unsure)
+    cut = running or doubts.capped
+    told = (
+        ("pairs are missing", missing, cut or pipeline.matches_topic in doubts.gone),
+        ("pairs are wrong", pairs.keys() - true.keys() - also, running),
+        ("similarities differ", [pair for pair in pairs.keys() & true.keys() if pairs[pair] != true[pair]], running),
+        ("documents have no cluster", lacking, cut or pipeline.members_topic in doubts.gone),
+        ("documents have a cluster and no match", baseless, running or partly),
+        ("documents are in another group", _regrouped(groups, members), cut or partly or guarded),
+    )
+    yield from ((NOTE, said) for said in doubts.said())
+    for what, cases, excused in told:
+        if cases:
+            yield (
+                NOTE if excused else WRONG,
+                f"{len(cases):,} {what}: {_named(cases)}" + ("" if excused else f"; {_AGAIN}"),
+            )
+    if not any(cases for _, cases, _ in told):
+        yield OK, f"{len(pairs):,} pairs and {len(members):,} members of {len(documents):,} documents are true"
+
+
+def _chain(pipeline: PipelineConfig, source: Source) -> LocalPipeline:
+    """The chain in memory with these documents, which forgets none of them."""
+    oldest_ms = min((document.time_ms for document in source.live.values()), default=0)
+    limits = replace(
+        pipeline.limits(), max_documents=0, lateness_ms=pipeline.lateness_ms + max(0, source.newest_ms - oldest_ms)
+    )
+    chain = LocalPipeline(pipeline.scheme(), pipeline.least, limits)
+    documents = sorted(source.live.values(), key=lambda document: document.time_ms)
+    for start in range(0, len(documents), BATCH):
+        chain.process(documents[start : start + BATCH])
+    return chain
+
+
+def may_have_expired(pipeline: PipelineConfig, source: Source) -> set[str]:
+    """Ids of live documents that a horizon may have passed."""
+    unsure: set[str] = set()
+    if pipeline.retention_ms is not None:
+        # No watermark is ahead of the greatest event time.
+        horizon_ms = source.newest_ms - pipeline.retention_ms - pipeline.lateness_ms
+        unsure |= {document.id for document in source.live.values() if document.time_ms < horizon_ms}
+    if pipeline.max_documents:
+        by_partition: dict[int, list[int]] = defaultdict(list)
+        for ref in sorted(source.live):
+            by_partition[ref_partition(ref)].append(ref)
+        for refs in by_partition.values():
+            unsure |= {source.live[ref].id for ref in refs[: -pipeline.max_documents]}
+        if pipeline.rekey and len(source.live) > pipeline.max_documents:
+            unsure |= source.refs.keys()  # which of the copies are the newest is not known here
+    return unsure
+
+
+def _holds(pipeline: PipelineConfig, documents: Mapping[str, Document], pair: Pair, similarity: float) -> bool:
+    """Whether a pair that the chain did not find, because of its caps, is true all the same."""
+    left, right = (documents.get(one) for one in pair)
+    if left is None or right is None:
+        return False
+    apart = abs(left.time_ms - right.time_ms)
+    if pipeline.retention_ms is not None and apart > pipeline.retention_ms:
+        return False
+    return pipeline.pairwise_scheme().similarity(left.text or "", right.text or "") == similarity >= pipeline.least
+
+
+def _joined(groups: Iterable[set[str]]) -> dict[str, frozenset[str]]:
+    """For each member the group that it is in, where groups that share a member are one."""
+    of: dict[str, set[str]] = {}
+    for group in groups:
+        whole = set().union(group, *(of[one] for one in group if one in of))
+        of.update(dict.fromkeys(whole, whole))
+    frozen = {id(group): frozenset(group) for group in of.values()}
+    return {one: frozen[id(group)] for one, group in of.items()}
+
+
+def _regrouped(groups: Mapping[str, frozenset[str]], members: Mapping[str, str]) -> list[str]:
+    """Members whose group is another one; those that one side lacks aside."""
+    clusters: dict[str, set[str]] = defaultdict(set)
+    common = groups.keys() & members.keys()
+    for one in common:
+        clusters[members[one]].add(one)
+    return [one for one in common if groups[one] & common != clusters[members[one]]]
+
+
+def _named(cases: Iterable[Any]) -> str:
+    ordered: Sequence[Any] = sorted(cases)
+    shown = ", ".join(json.dumps(case, ensure_ascii=False) for case in ordered[:_SHOWN])
+    return shown + (", ..." if len(ordered) > _SHOWN else "")

@@ -1,0 +1,221 @@
+"""`stream-lsh check`: how a configuration, a cluster and the state of its pipelines stand, one finding each.
+
+Nothing is written.  What is not there yet because no worker has run is not wrong.
+"""
+
+import shlex
+from collections import defaultdict
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aiokafka.errors import IncompatibleBrokerVersion, KafkaError, for_code  # type: ignore[import-untyped]
+from faust.types import TP
+
+from stream_lsh.config.kafka import KafkaConfig
+from stream_lsh.config.model import Config, PipelineConfig
+from stream_lsh.errors import ConfigError, DoubtError, StateError
+from stream_lsh.wire.fingerprint import fingerprint
+from stream_lsh.wire.manifest import Manifest
+from stream_lsh.worker.clients.topic_reader import admin_of, bounds, partitions_of
+from stream_lsh.worker.engine.topic_ids import topic_ids
+from stream_lsh.worker.engine.topics import FoundTopic, TopicSpec, find_topics, topic_problems
+from stream_lsh.worker.guards import (
+    checked_topics,
+    foreign_results,
+    manifest_of,
+    state_problems,
+    stored_manifest,
+    writers,
+)
+from stream_lsh.worker.security import unreachable
+from stream_lsh.worker.topology import source_partitions, topics
+
+OK, NOTE, WRONG = "ok", "note", "wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report: `ok`, a `note` that asks for nothing, or `wrong` with what to do."""
+
+    state: str
+    subject: str
+    said: str
+
+
+async def check(config: Config, pipelines: Sequence[PipelineConfig], file: str = "FILE") -> list[Finding]:
+    """How everything stands that these pipelines of the configuration need, in the order in which it is needed.
+
+    Args:
+        config: what the workers run with.
+        pipelines: those of interest.
+        file: with the configuration, for the commands that are proposed.
+    """
+    findings = []
+    try:
+        async for finding in _findings(config, pipelines, file):
+            findings.append(finding)
+    except ConfigError as error:
+        findings += [Finding(WRONG, "broker", problem) for problem in error.problems]
+    except DoubtError as error:
+        findings.append(Finding(WRONG, "broker", str(error)))
+    except KafkaError as error:
+        findings.append(Finding(WRONG, "broker", str(unreachable(config.kafka, error))))
+    return findings
+
+
+async def _findings(config: Config, pipelines: Sequence[PipelineConfig], file: str) -> AsyncIterator[Finding]:
+    counts = await source_partitions(config)
+    async with admin_of(config.kafka) as admin:
+        specs = {one.name: topics(config, one, counts[one.name]) for one in pipelines}
+        found, brokers = await find_topics(admin, {spec.name for some in specs.values() for spec in some})
+        yield Finding(OK, "broker", f"{', '.join(config.kafka.brokers)} answers, {brokers} in the cluster")
+        ids = await topic_ids(admin, checked_topics(pipelines))
+        if not all(topic.described for topic in found.values()):
+            yield Finding(
+                NOTE, "settings of topics", "not checked: the broker does not describe them, as an embedded one"
+            )
+        read = [tp for one in pipelines for tp in read_partitions(one, found)]
+        offsets = await committed_offsets(admin, config.worker.app_id, read)
+        sources = [tp for tp in read if any(tp.topic in one.sources for one in pipelines)]
+        waiting = 0 if offsets is None else _lag(sources, offsets, *await bounds(config.kafka, sources))
+        yield await _group(admin, config.worker.app_id, offsets, waiting)
+        for one in pipelines:
+            for spec in specs[one.name]:
+                yield _topic(spec, found.get(spec.name), brokers, source=spec.name in one.sources)
+            ours = manifest_of(one, counts[one.name], ids)
+            try:
+                theirs = await stored_manifest(config.kafka, one, found)
+            except StateError as error:
+                yield Finding(WRONG, f"state of {one.name}", str(error))
+            else:
+                for finding in _state(ours, theirs, ids):
+                    yield finding
+            for finding in _results(one, await writers(config.kafka, one, found)):
+                yield finding
+            for finding in await _lags(config.kafka, one, found, offsets or {}):
+                yield finding
+            yield await _dead_letters(config.kafka, one, found, file)
+
+
+async def committed_offsets(admin: Any, group: str, partitions: Collection[TP] = ()) -> dict[TP, int] | None:
+    """From where the group reads each partition on; None if there is no such group.
+
+    Args:
+        admin: a started admin client of aiokafka.
+        group: its name.
+        partitions: those of interest, for a broker that lists no groups, as an embedded one.
+    """
+    try:
+        known = group in {name for name, *_ in await admin.list_consumer_groups()}
+        offsets = await admin.list_consumer_group_offsets(group) if known else {}
+    except IncompatibleBrokerVersion:
+        offsets = await admin.list_consumer_group_offsets(group, partitions=[*partitions])
+        known = any(stored.offset >= 0 for stored in offsets.values())
+    return {TP(*tp): stored.offset for tp, stored in offsets.items() if stored.offset >= 0} if known else None
+
+
+async def _lags(
+    kafka: KafkaConfig, pipeline: PipelineConfig, found: Mapping[str, FoundTopic], offsets: Mapping[TP, int]
+) -> list[Finding]:
+    """How many offsets of each topic that is read have not been acknowledged; markers of transactions count too."""
+    partitions = defaultdict[str, list[TP]](list)
+    for tp in read_partitions(pipeline, found):
+        partitions[tp.topic].append(tp)
+    begins, ends = await bounds(kafka, [tp for tps in partitions.values() for tp in tps])
+    findings = []
+    for topic, tps in partitions.items():
+        finding = Finding(OK, f"lag of {topic}", f"{_lag(tps, offsets, begins, ends):,} messages")
+        deleted = sum(max(0, begins[tp] - offsets.get(tp, begins[tp])) for tp in tps)
+        if deleted and topic in pipeline.sources:
+            said = f"{deleted:,} messages were deleted before they were read: see `A gap` in docs/operations.md"
+            finding = Finding(WRONG, f"lag of {topic}", said)
+        findings.append(finding)
+    return findings
+
+
+def _lag(partitions: Iterable[TP], offsets: Mapping[TP, int], begins: Mapping[TP, int], ends: Mapping[TP, int]) -> int:
+    return sum(max(0, ends[tp] - max(begins[tp], offsets.get(tp, 0))) for tp in partitions)
+
+
+def read_topics(pipeline: PipelineConfig) -> list[str]:
+    """The sources, what people decide, and what lies between them and the results."""
+    decisions = [] if pipeline.known is None else [pipeline.decisions_topic]
+    return [*pipeline.sources, *decisions, *pipeline.step_topics]
+
+
+def read_partitions(pipeline: PipelineConfig, found: Mapping[str, FoundTopic]) -> list[TP]:
+    """The partitions of `read_topics`, of those that exist."""
+    topics = (topic for topic in read_topics(pipeline) if topic in found)
+    return [tp for topic in topics for tp in partitions_of(topic, found[topic].partitions)]
+
+
+async def _group(admin: Any, group: str, offsets: Mapping[TP, int] | None, waiting: int) -> Finding:
+    """How the consumer group stands; one without workers is worth knowing while messages of a source wait."""
+    subject = f"group {group}"
+    if offsets is None:
+        return Finding(OK, subject, "no worker has run yet")
+    try:
+        (response,) = await admin.describe_consumer_groups([group])
+    except IncompatibleBrokerVersion:
+        return Finding(NOTE, subject, "its workers are not checked: the broker does not describe groups")
+    code, _, state, _, _, members, *_ = response.groups[0]
+    if code:
+        return Finding(WRONG, subject, f"the broker does not tell its state: {for_code(code).__name__}")
+    if waiting and not members:
+        note = f"no worker runs, and {waiting:,} messages of the sources wait: start one"
+        return Finding(NOTE, subject, f"{state.lower()}, 0 workers: {note}")
+    return Finding(OK, subject, f"{state.lower()}, {len(members)} workers")
+
+
+def _topic(spec: TopicSpec, found: FoundTopic | None, brokers: int, *, source: bool) -> Finding:
+    subject = f"{'source' if source else 'topic'} {spec.name}"
+    problems = topic_problems(spec, found, brokers)
+    if problems:
+        told = "; ".join(problem.removeprefix(f"{spec.name}: ") for problem in problems)
+        return Finding(WRONG, subject, f"{told}: see `Topics that are not as they have to be` in docs/operations.md")
+    if found is None:
+        return Finding(OK, subject, f"will be created with {spec.partitions} partitions")
+    return Finding(OK, subject, f"{found.partitions} partitions, {found.replication} copies")
+
+
+def _state(ours: Manifest, theirs: Manifest | None, ids: Mapping[str, str] | None) -> Iterator[Finding]:
+    settings, identity = f"settings of {ours.pipeline}", f"identity of {', '.join(ours.sources)}"
+    scheme = f"fingerprint {fingerprint(ours.settings):016x}"
+    if theirs is None:
+        yield Finding(OK, settings, f"{scheme}; no state yet")
+        return
+    errors = state_problems(ours, theirs, ids)
+    operators = [error for error in errors if isinstance(error, ConfigError)]
+    for error in errors:
+        yield Finding(WRONG, settings if error in operators else identity, str(error))
+    if not operators:
+        yield Finding(OK, settings, f"{scheme}, as of the state")
+    unknown = [source for source in ours.sources if ids is None or theirs.sources.get(source) is None]
+    if unknown:
+        yield Finding(NOTE, identity, f"not known at the first start, and not checked, of {', '.join(unknown)}")
+    elif len(errors) == len(operators):
+        yield Finding(OK, identity, "as of the state")
+
+
+def _results(pipeline: PipelineConfig, wrote: Mapping[str, frozenset[str]]) -> Iterator[Finding]:
+    subject = f"results of {pipeline.name}"
+    errors = foreign_results(pipeline, wrote)
+    for error in errors:
+        yield Finding(WRONG, subject, str(error))
+    if not errors:
+        written = any(wrote.values())
+        yield Finding(OK, subject, f"written by {pipeline.app_id} only" if written else "nobody has written yet")
+
+
+async def _dead_letters(
+    kafka: KafkaConfig, pipeline: PipelineConfig, found: Mapping[str, FoundTopic], file: str
+) -> Finding:
+    topic = pipeline.dead_letters_topic
+    count = 0
+    if topic in found:
+        begins, ends = await bounds(kafka, partitions_of(topic, found[topic].partitions))
+        count = sum(ends[tp] - begins[tp] for tp in ends)
+    command = f"tail dead-letters --config {shlex.quote(file)} --pipeline {pipeline.name} --from-beginning"
+    counted = f"{count:,}" + (f": `stream-lsh {command}` shows them" if count else "")
+    return Finding(NOTE if count else OK, f"dead letters of {pipeline.name}", counted)

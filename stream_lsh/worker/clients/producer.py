@@ -1,0 +1,218 @@
+"""Documents, records, sets and vectors to the source topic of a pipeline."""
+
+import asyncio
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
+from aiokafka.errors import KafkaError, MessageSizeTooLargeError  # type: ignore[import-untyped]
+from msgspec.json import encode
+
+from stream_lsh.config.kafka import KafkaConfig
+from stream_lsh.config.model import PipelineConfig
+from stream_lsh.errors import ConfigError, UnusableDocument
+from stream_lsh.kinds.record.messages import NESTED
+from stream_lsh.kinds.single_field import Form
+from stream_lsh.model import Document
+from stream_lsh.records.model import Record
+from stream_lsh.records.profile import Profile, folded
+from stream_lsh.wire.field_names import FieldNames
+from stream_lsh.wire.ids import key_of
+from stream_lsh.wire.message import as_iso
+from stream_lsh.worker.clients.topic_reader import admin_of
+from stream_lsh.worker.engine.limits import TopicLimits
+from stream_lsh.worker.engine.topics import find_topics
+from stream_lsh.worker.security import client_security, unreachable
+
+_LINGER_MS = 5
+_UNDER_WAY = 2_000
+
+
+def message(document: Document, names: FieldNames) -> tuple[bytes, bytes | None]:
+    """Key and value of a document.
+
+    Raises:
+        UnusableDocument: an id that is no key.
+    """
+    key = key_of(document.id)
+    if document.text is None:
+        return key, None
+    told = {names.title: document.about.title, names.source: document.about.source}
+    fields: dict[str, Any] = {name: value for name, value in told.items() if value}
+    fields |= {names.id: document.id, names.text: document.text, names.time: as_iso(document.time_ms)}
+    return key, _encoded(fields)
+
+
+def valued_message(document: Document, form: Form, names: FieldNames) -> tuple[bytes, bytes | None]:
+    r"""Key and value of a set or a vector.
+
+    Raises:
+        UnusableDocument: an id that is no key.
+
+    Example:
+        >>> from stream_lsh.kinds.set.messages import ItemsForm
+        >>> valued_message(Document("a", "bread\nmilk\n", 5), ItemsForm(), FieldNames())
+        (b'a', b'{"id":"a","items":["bread","milk"],"time":"1970-01-01T00:00:00.005Z"}')
+    """
+    key = key_of(document.id)
+    if document.text is None:
+        return key, None
+    time = as_iso(document.time_ms)
+    fields = {names.id: document.id, getattr(names, form.field): form.value(document.text), names.time: time}
+    return key, _encoded(fields)
+
+
+def record_message(record: Record, profile: Profile, names: FieldNames) -> tuple[bytes, bytes | None]:
+    """Key and value of a record: its columns, with id, source and time, if it has these; none if it is deleted.
+
+    Columns stand side by side with them, unless one would be taken for one of them; then they are under `fields`.
+
+    Args:
+        record: with a value in the column of deletion that is true, it is deleted.
+        profile: of the pipeline; says what id and source are called.
+        names: what the source calls time and deletion.
+
+    Raises:
+        UnusableDocument: an id that is no key.
+
+    Example:
+        >>> people = Profile(name="people", fields=(), comparisons=())
+        >>> record_message(Record("crm/7", {"name": "Ann"}, "crm", 5), people, FieldNames())
+        (b'crm/7', b'{"id":"crm/7","source":"crm","time":"1970-01-01T00:00:00.005Z","name":"Ann"}')
+        >>> record_message(Record("7", {"id": "x", "name": "Ann"}), people, FieldNames())
+        (b'7', b'{"id":"7","fields":{"id":"x","name":"Ann"}}')
+    """
+    key = key_of(record.id)
+    if record.fields.get(names.deleted) is True:
+        return key, None
+    told = {column: record.id for column in profile.id_columns[:1]}
+    told |= {column: record.source for column in profile.source_columns[:1] if record.source}
+    special = {*map(folded, (*told, *profile.source_columns)), folded(names.time), folded(names.deleted), NESTED}
+    beside: dict[str, Any] = {**told, **({names.time: as_iso(record.time_ms)} if record.time_ms else {})}
+    columns = {name: value for name, value in record.fields.items() if name != names.time or not record.time_ms}
+    nested = any(folded(name) in special for name in columns)
+    return key, _encoded({**beside, NESTED: columns} if nested else {**beside, **columns})
+
+
+def _encoded(fields: Mapping[str, Any]) -> bytes:
+    try:
+        return encode(fields)
+    except (UnicodeEncodeError, OverflowError):  # half of a surrogate pair, or a number of many digits
+        return json.dumps(fields).encode()
+
+
+class Feeder:
+    """Sends documents as messages `{"id", "text", "time"}`, keyed by id; a deleted one has no value.
+
+    Of several sources that are rekeyed, the first one gets them.
+
+    The partition of a key is that of Kafka's murmur2 partitioner, as with the Java client.
+
+    Args:
+        kafka: the cluster.
+        pipeline: whose source it is.
+
+    Attributes:
+        sent: how many have been handed to the brokers.
+        rejected: ids of those that are too large for a message, with what is wrong; the caller clears it.
+    """
+
+    def __init__(self, kafka: KafkaConfig, pipeline: PipelineConfig) -> None:
+        self.sent = 0
+        self.rejected: list[tuple[str, UnusableDocument]] = []
+        self._kafka, self._pipeline = kafka, pipeline
+        self._producer: Any = None
+        self._limits = TopicLimits(self.most_bytes)
+        self._deliveries: list[tuple[bytes, int, Any]] = []
+        self._started = 0.0
+
+    @property
+    def most_bytes(self) -> int:
+        """Of a message; one that is larger is of no use to a worker."""
+        return self._pipeline.max_message_bytes + 65_536
+
+    async def __aenter__(self) -> Self:
+        self._limits.set(await self._topic_limit())
+        self._producer = AIOKafkaProducer(
+            bootstrap_servers=list(self._kafka.brokers),
+            linger_ms=_LINGER_MS,
+            max_batch_size=1 << 18,
+            max_request_size=self.most_bytes,
+            **client_security(self._kafka),
+        )
+        try:
+            await self._producer.start()
+        except KafkaError as error:
+            await self._producer.stop()
+            raise unreachable(self._kafka, error) from error
+        self._started = time.monotonic()
+        return self
+
+    async def _topic_limit(self) -> dict[str, int]:
+        """The limit of the source; nothing where the broker does not tell it, or does not allow to ask."""
+        topic = self._pipeline.source
+        try:
+            async with admin_of(self._kafka) as admin:
+                found, _ = await find_topics(admin, {topic})
+        except (KafkaError, ConfigError):
+            return {}
+        return {topic: found[topic].limit} if topic in found and found[topic].limit else {}
+
+    async def send(self, documents: Sequence[Document], rate: int | None = None) -> None:
+        """Send documents, not faster than `rate` a second; one that is too large for a message is left out."""
+        names = self._pipeline.fields
+        await self.send_messages((message(document, names) for document in documents), rate)
+
+    async def send_messages(self, messages: Iterable[tuple[bytes, bytes | None]], rate: int | None = None) -> None:
+        """Send keys with their values, not faster than `rate` a second; `rejected` gets those that are too large.
+
+        Raises:
+            DoubtError: a broker does not answer, or refuses what it is sent -> send again what is not there.
+        """
+        topic = self._pipeline.source
+        for key, value in messages:
+            if rate is not None:
+                await asyncio.sleep(max(0.0, self._started + self.sent / rate - time.monotonic()))
+            if excess := self._limits.excess(topic, key, value, None):
+                self._reject(key, excess)
+                continue
+            try:
+                self._deliveries.append((key, len(value or b""), await self._producer.send(topic, value, key=key)))
+            except KafkaError as error:
+                raise unreachable(self._kafka, error) from error
+            self.sent += 1
+            if len(self._deliveries) >= _UNDER_WAY:
+                await self._delivered()
+
+    async def _delivered(self) -> None:
+        """Everything sent so far is stored, or was too large for the topic; raises for what is not."""
+        deliveries, self._deliveries = self._deliveries, []
+        for key, size, delivery in deliveries:
+            try:
+                await delivery
+            except MessageSizeTooLargeError:
+                self.sent -= 1
+                self._reject(key, f"got {size} bytes, more than the topic takes")
+            except KafkaError as error:
+                raise unreachable(self._kafka, error) from error
+
+    def _reject(self, key: bytes, excess: str) -> None:
+        topic = self._pipeline.source
+        own = self._limits.of(topic) == self.most_bytes
+        limit = (
+            f"`max_document_bytes` of the pipeline {self._pipeline.name}" if own else f"`max.message.bytes` of {topic}"
+        )
+        error = UnusableDocument("size", f"{excess}: shorten it, or raise {limit}")
+        self.rejected.append((key.decode("utf-8", "replace"), error))
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                await self._delivered()
+        finally:
+            await self._producer.stop()

@@ -1,0 +1,92 @@
+"""The intake agent: sources that are several, or not keyed by id, to one topic that is.
+
+From there on the pipeline runs as ever, with that topic as the source: key and partition are the id's, the value is
+that of the source, and a header says where it comes from (`stream_lsh/wire/origin.py`).  Each message is read once
+here, so that what cannot be used is put aside with the key and the place that its sender knows.
+
+Order.  The messages of one partition of a source are copied in their order: the client has one request under way for a
+partition, and tries it again before it sends the next one.  Between partitions there is no order.
+
+A copy that comes twice is a new version with the same bytes, which sign passes over.  After a crash everything from the
+committed offset on is copied again: for the moment between the copies, an older version of an id that was updated may
+be the newest once more.  A zombie's late copies are another matter, see `CopyGenerations`.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from aiokafka.structs import TopicPartition as TP  # type: ignore[import-untyped]
+
+from stream_lsh.config.kafka import KafkaConfig
+from stream_lsh.wire.ids import key_of
+from stream_lsh.wire.origin import Origin, origin_header, origin_of
+from stream_lsh.worker.clients.topic_reader import bounds, records
+from stream_lsh.worker.dead_letters import dead_letter
+from stream_lsh.worker.engine import ContiguityGuard, EngineApp, OrderedAcker
+from stream_lsh.worker.state import PipelineState
+
+_WINDOW = 8  # events of 200 messages: what is under way is what a crash copies twice
+
+REMEMBERED = 1_000
+"""Copies of each partition that are kept behind the committed offset, so that a new owner knows their generations."""
+
+
+async def learn_generations(kafka: KafkaConfig, state: PipelineState, committed: Callable[[TP], int | None]) -> None:
+    """Have partitions that were assigned anew know which copies are late, from those before the committed offset.
+
+    Cost:
+        reads `REMEMBERED` copies of each of them.
+
+    Raises:
+        DoubtError: a broker does not go on.
+    """
+    topic, new = state.config.documents_topic, {}
+    for partition, documents in state.documents.held().items():
+        offset = committed(TP(topic, partition))
+        if offset and documents.generations.is_empty:
+            new[TP(topic, partition)] = offset, documents.generations
+    ends = {tp: offset for tp, (offset, _) in new.items()}
+    firsts, _ = await bounds(kafka, ends)
+    begins = {tp: max(firsts[tp], end - REMEMBERED) for tp, end in ends.items()}
+    async for chunk in records(kafka, begins, ends):
+        _, generations = new[TP(chunk[0].topic, chunk[0].partition)]
+        for record in chunk:
+            generations.is_late(origin_of(record.headers))
+
+
+class Intake:
+    """The intake agents of one pipeline on this worker, one for each source.
+
+    Args:
+        app: the engine.
+        state: of the pipeline.
+    """
+
+    def __init__(self, app: EngineApp, state: PipelineState) -> None:
+        self._app = app
+        self._state = state
+        self._config = state.config
+
+    async def copy(self, stream: Any) -> None:
+        """Messages of a source in, the same keyed by id out."""
+        acker = OrderedAcker(self._app, _WINDOW)
+        guard = ContiguityGuard(self._app.committed_offset, self._config.sources)
+        async for batch in self._app.current(stream, guard):
+            generation, deliveries, now_ms = batch.generation_id, [], int(time.time() * 1_000)
+            for record in batch.records:
+                try:
+                    key = self._key(record, now_ms)
+                except Exception as error:
+                    deliveries.append(await dead_letter(self._app, self._state, record, error))
+                else:
+                    place = record.topic, record.partition, record.offset
+                    origin = Origin(*place, record.timestamp, generation, now_ms)
+                    topic, headers = self._config.documents_topic, origin_header(origin)
+                    deliveries.append(await self._app.produce(topic, key, record.value, headers=headers))
+            await acker.add_batch(batch, deliveries)
+
+    def _key(self, record: Any, now_ms: int) -> bytes:
+        """The id of a message that can be used."""
+        found = self._config.document(record.value, record.key, record.timestamp, now_ms=now_ms, keyed=False)
+        return key_of(found.id)

@@ -1,0 +1,104 @@
+"""`stream-lsh clones`: groups of similar functions for people and programs; what is no source is left alone."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.applications.test_duplicate_code import OTHER, RENAMED, TOTAL
+from tests.unit.cli.runs import Run, ran, within
+
+LEAST = ("--least-tokens", "20")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "src" / ".hidden").mkdir(parents=True)
+    (tmp_path / "src" / "node_modules").mkdir()
+    for name in ("a.py", ".hidden/b.py", "node_modules/c.py", "notes.txt"):
+        (tmp_path / "src" / name).write_text(TOTAL)
+    (tmp_path / "src" / "d.py").write_text(RENAMED)
+    (tmp_path / "src" / "e.py").write_text(OTHER)
+    return tmp_path / "src"
+
+
+def clones(*arguments: str | Path) -> Run:
+    return within("clones", *arguments)
+
+
+def test_programs_get_a_line_for_each_group(folder: Path) -> None:
+    run = clones(folder, "--json", *LEAST)
+    members = [
+        {"path": f"{folder}/a.py", "name": "total", "line": 1, "last_line": 7},
+        {"path": f"{folder}/d.py", "name": "Sums.add_up", "line": 5, "last_line": 11},
+    ]
+    assert run.out == [{"similarity": 1.0, "members": members}]
+    assert (run.code, run.err) == (0, "3 files, 3 functions, 1 pairs, 1 groups\n")
+
+
+def test_people_get_places_that_their_editor_knows(folder: Path) -> None:
+    done = ran("clones", folder, *LEAST)
+    assert done.returncode == 0
+    assert bytes(done.stdout).decode().splitlines() == [
+        "2 functions, 1.00 alike or more",
+        f"  {folder}/a.py:1-7 total",
+        f"  {folder}/d.py:5-11 Sums.add_up",
+    ]
+
+
+def test_a_file_that_is_named_is_read_once_whatever_it_is_called(folder: Path) -> None:
+    run = clones(folder / "a.py", folder, folder / "notes.txt", "--language", "python", "--json", "-q", *LEAST)
+    assert [len(group["members"]) for group in run.out] == [3]
+    assert run.err == ""
+
+
+def test_whole_files_and_names_as_they_are(folder: Path) -> None:
+    assert clones(folder, "--names", "--json", *LEAST).out == []
+    (folder / "f.py").write_text(f"# a copy\n{OTHER}")
+    run = clones(folder, "--files", "--names", "--json", *LEAST)
+    assert [[one["name"] for one in group["members"]] for group in run.out] == [["", ""]]
+
+
+def test_what_is_no_text_or_too_large_is_put_aside(folder: Path) -> None:
+    (folder / "binary.py").write_bytes(b"\0\1\2")
+    (folder / "made.py").write_text("x = 1\n" * 200_000)
+    run = clones(folder, "--json", *LEAST)
+    assert len(run.out) == 1
+    assert "binary.py: put aside: is no text" in run.err
+    assert "made.py: put aside: is larger than" in run.err
+    assert "2 files put aside" in run.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "FILE"),
+        (("no-such-folder",), "there is no such file"),
+        (("/dev/null",), "is of no known language"),
+        ((".", "--threshold", "2"), "above 0 and below 1"),
+        ((".", "--run", "65"), "k from 1 to 64"),
+        ((".", "--treshold", "0.5"), "did you mean `--threshold`"),
+        ((".", "--language", "pyton"), "python"),
+    ],
+)
+def test_wrong_use_is_told_with_exit_code_2(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], told: str
+) -> None:
+    monkeypatch.chdir(folder)
+    run = clones(*arguments)
+    assert (run.code, run.out) == (2, [])
+    assert told in run.err
+
+
+def test_a_folder_without_sources_is_told(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("no code")
+    run = clones(tmp_path)
+    assert (run.code, "no sources of a known language" in run.err) == (2, True)
+
+
+def test_a_full_disk_is_told(folder: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "stream_lsh", "clones", str(folder), *LEAST]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603
+    assert (done.returncode, "No space left" in done.stderr, "Traceback" in done.stderr) == (1, True, False)

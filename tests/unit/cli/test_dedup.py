@@ -1,0 +1,325 @@
+"""The command `dedup`, run as a stranger runs it: what goes in, what comes out, what is put aside."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from stream_lsh.wire.message import as_iso
+from tests.oracles import word_windows
+from tests.unit.cli.runs import (
+    DOCUMENTS,
+    EDITED,
+    EXPECTED,
+    LINES,
+    LOW,
+    OTHER,
+    SIMILARITY,
+    STORY,
+    a_few_thousand,
+    dedup,
+    lines_of,
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "docs.jsonl"
+    path.write_bytes(LINES)
+    return path
+
+
+# -- what comes out
+
+
+def test_a_match_line_is_the_public_one_and_a_cluster_line_names_its_members(file: Path, tmp_path: Path) -> None:
+    run = dedup(file, *LOW, "--clusters", tmp_path / "clusters.jsonl")
+    assert run.code == 0
+    assert [list(one) for one in run.out] == [
+        "pipeline left right similarity measure shared union left_time right_time confirmed_at".split()
+    ]
+    (one,) = run.out
+    assert one["similarity"] == SIMILARITY == one["shared"] / one["union"]
+    assert (one["measure"], one["left_time"], one["right_time"], one["confirmed_at"]) == ("jaccard", 1000, 5000, 5000)
+    assert json.loads((tmp_path / "clusters.jsonl").read_text()) == {"cluster": "a", "members": ["b", "a"]}
+    assert "3 documents, 1 candidates, 1 pairs, 1 clusters" in run.err
+    assert sorted(os.listdir(tmp_path)) == ["clusters.jsonl", "docs.jsonl"]
+
+
+def test_matches_go_to_a_file_if_one_is_named_and_quiet_says_nothing(file: Path, tmp_path: Path) -> None:
+    run = dedup(file, *LOW, "--matches", tmp_path / "m.jsonl", "--quiet")
+    assert (run.code, run.out, run.err) == (0, [], "")
+    assert json.loads((tmp_path / "m.jsonl").read_text())["left"] == "a"
+
+
+@pytest.mark.parametrize("jobs", ["1", "2", "3"])
+def test_the_number_of_jobs_does_not_change_the_answer(tmp_path: Path, jobs: str) -> None:
+    path = tmp_path / "docs.jsonl.gz"
+    path.write_bytes(gzip.compress(a_few_thousand()))
+    run = dedup(path, *LOW, "--jobs", jobs, "--clusters", tmp_path / "clusters")
+    assert run.code == 0
+    assert len(run.out) >= 2000
+    reference = dedup(path, *LOW, "--jobs", "1", "--clusters", tmp_path / "reference")
+    assert run.out == reference.out
+    assert (tmp_path / "clusters").read_bytes() == (tmp_path / "reference").read_bytes()
+
+
+# -- what goes in
+
+
+CSV_TEXT = f'more,text,id,time\r\n1,"{STORY}",a,1970-01-01T00:00:01\r\n2,"{EDITED}\n",b,\r\n'
+CSV = f"{CSV_TEXT}3,{OTHER},c,1970-01-01\r\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("docs.jsonl", LINES),
+        ("docs.json", LINES.rstrip()),
+        ("docs.ndjson", b"\xef\xbb\xbf" + LINES.replace(b"\n", b"\r\n\r\n")),
+        ("docs.jsonl.gz", gzip.compress(LINES[:100]) + gzip.compress(LINES[100:])),
+        ("zipped.jsonl", gzip.compress(LINES) + b"\0" * 64),
+        ("docs.jsonl.zst", zstandard.compress(LINES) + zstandard.compress(b"\n")),
+        ("docs.csv", CSV),
+        ("docs.csv.gz", gzip.compress(b"\xef\xbb\xbf" + CSV)),
+        ("docs.tsv", CSV.replace(b",", b"\t")),
+    ],
+)
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_every_format_gives_the_same_pairs(tmp_path: Path, name: str, content: bytes, jobs: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    run = dedup(tmp_path / name, *LOW, "--jobs", jobs)
+    assert (run.code, run.pairs) == (0, EXPECTED)
+    assert "3 documents" in run.err
+    assert "aside" not in run.err
+
+
+def test_a_folder_is_read_with_relative_paths_as_ids(tmp_path: Path) -> None:
+    (tmp_path / "in" / "deep").mkdir(parents=True)
+    (tmp_path / "in" / "a.txt").write_text(STORY)
+    (tmp_path / "in" / "deep" / "b.txt.gz").write_bytes(gzip.compress(EDITED.encode()))
+    os.link(tmp_path / "in" / "a.txt", os.fsencode(tmp_path) + b"/in/\xff")
+    run = dedup(tmp_path / "in", *LOW, "--clusters", tmp_path / "clusters")
+    assert run.code == 0
+    assert run.pairs[("a.txt", "deep/b.txt.gz")] == SIMILARITY
+    assert run.pairs[("a.txt", "\udcff")] == 1.0
+    assert len(json.loads((tmp_path / "clusters").read_text())["members"]) == 3
+
+
+def test_files_of_two_folders_do_not_replace_each_other(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.txt").write_text(STORY)
+    assert dedup("one", "two", cwd=tmp_path).pairs == {("one/a.txt", "two/a.txt"): 1.0}
+
+
+def test_several_inputs_and_standard_input_are_one_collection(file: Path, tmp_path: Path) -> None:
+    (tmp_path / "more.csv").write_text(f"id,text\nd,{EDITED}\n")
+    run = dedup(file, "-", tmp_path / "more.csv", *LOW, stdin=gzip.compress(lines_of([{"id": "e", "text": STORY}])))
+    assert run.pairs.keys() == {("a", "b"), ("a", "d"), ("a", "e"), ("b", "d"), ("b", "e"), ("d", "e")}
+
+
+def test_standard_input_can_be_csv_and_columns_can_be_named(tmp_path: Path) -> None:
+    data = CSV.replace(b"text,id,time", b"body,key,date")
+    run = dedup("-", *LOW, "--format=csv", "--text-column=body", "--id-column=key", "--time-column=date", stdin=data)
+    assert run.pairs == EXPECTED
+    run = dedup("-", *LOW, "--text-column=body", stdin=LINES.replace(b'"text"', b'"body"'))
+    assert run.pairs == EXPECTED
+
+
+def test_an_id_that_comes_again_replaces_and_a_delete_deletes() -> None:
+    again = [*DOCUMENTS, {"id": "b", "text": OTHER}, {"id": "x", "text": STORY}, {"id": "x", "deleted": True}]
+    run = dedup("-", *LOW, stdin=lines_of(again))
+    assert run.pairs == {("b", "c"): 1.0}
+    assert "1 ids came again" in run.err
+    assert "1 deletes" in run.err
+
+
+def test_containment_finds_an_excerpt_and_says_who_is_contained_in_whom() -> None:
+    words = STORY.split()
+    lines = lines_of([{"id": "all", "text": STORY}, {"id": "part", "text": " ".join(words[: len(words) // 2 + 2])}])
+    assert dedup("-", stdin=lines).out == []
+    (one,) = dedup("-", "--measure", "containment", stdin=lines).out
+    assert list(one) == (
+        "pipeline left right similarity measure shared union left_shingles right_shingles "
+        "left_time right_time confirmed_at".split()
+    )
+    assert (one["measure"], one["similarity"], one["right_shingles"]) == ("containment", 1.0, one["shared"])
+    assert one["left_shingles"] == len(set(word_windows(STORY, 3))) == one["union"]
+    assert dedup("-", "--measure", "containment", "--size-ratio", "1.5", stdin=lines).out == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--size-ratio", "3"], "--size-ratio: got 3, expected none, as the measure is jaccard: only containment uses"),
+        (
+            ["--measure", "containment", "--size-ratio", "500"],
+            "--size-ratio: got 500.0, expected a number from 1 to 100",
+        ),
+        (["--measure", "containment", "--size-ratio", "half"], "got 'half', expected a number of 1 or more, such as 2"),
+        (["--measure", "cosine"], "'cosine'"),
+    ],
+)
+def test_a_measure_that_cannot_be_is_refused(options: list[str], said: str) -> None:
+    run = dedup("-", *options, stdin=LINES)
+    assert run.code == 2
+    assert said in run.err
+
+
+@pytest.mark.parametrize(
+    ("option", "groups"),
+    [
+        ([], [["d", "c", "b", "a"]]),
+        (["--max-size", "2"], [["b", "a"], ["d", "c"]]),
+        (["--max-diameter", "2"], [["c", "b", "a"], ["d"]]),
+        (["--strong-links"], [["b", "a"], ["d", "c"]]),
+        (["--representative-similarity", "0.6"], [["b", "a"], ["d", "c"]]),
+    ],
+)
+def test_guards_part_a_chain(option: list[str], groups: list[list[str]], tmp_path: Path) -> None:
+    words = "one two three four five six seven eight nine".split()
+    chain = [{"id": id, "text": " ".join(words[at : at + 5]), "time": as_iso(at)} for at, id in enumerate("abcd")]
+    settings = ("--threshold", "0.6", "--shingles", "word:1", *option)
+    run = dedup("-", *settings, "--clusters", tmp_path / "c", stdin=lines_of(chain))
+    assert run.code == 0, run.err
+    assert [json.loads(line)["members"] for line in (tmp_path / "c").read_text().splitlines()] == groups
+
+
+def test_a_guard_that_says_nothing_is_refused() -> None:
+    run = dedup("-", "--representative-similarity", "0.5", stdin=LINES)
+    assert run.code == 2
+    assert "--representative-similarity: got 0.5, expected at least the threshold, 0.8: no pair is below it" in run.err
+
+
+def test_the_retention_parts_what_is_far_apart_and_keeps_what_was_found(tmp_path: Path) -> None:
+    day = 86_400_000
+    documents = [{"id": str(n), "text": STORY, "time": as_iso(n * day)} for n in (0, 1, 40, 41, 42)]
+    run = dedup("-", "--retention", "1d", "--clusters", tmp_path / "c", stdin=lines_of(documents))
+    assert run.pairs.keys() == {("0", "1"), ("40", "41"), ("41", "42")}
+    clusters = [json.loads(line) for line in (tmp_path / "c").read_text().splitlines()]
+    assert clusters == [{"cluster": "0", "members": ["1", "0"]}, {"cluster": "40", "members": ["42", "41", "40"]}]
+
+
+def test_caps_are_told_and_lifted(tmp_path: Path) -> None:
+    documents = lines_of([{"id": str(n), "text": f"{STORY} number {n}"} for n in range(100)])
+    capped = dedup("-", stdin=documents)
+    assert "capped:" in capped.err
+    assert len(capped.out) < 4950
+    lifted = dedup("-", "--max-candidates", "0", stdin=documents)
+    assert "capped" not in lifted.err
+    assert len(lifted.out) == 4950
+
+
+# -- what is put aside
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"{not json", "json"),
+        (b'["an", "array"]', "json"),
+        (b'{"id": "x", "text": "\xff\xfe"}', "utf8"),
+        (b'{"text": "no id"}', "id"),
+        (b'{"id": "", "text": "empty id"}', "id"),
+        (b'{"id": ["x"], "text": "wrong type"}', "id"),
+        (b'{"id": "' + b"x" * 1025 + b'", "text": "long id"}', "id"),
+        (b'{"id": "x"}', "text"),
+        (b'{"id": "x", "text": null}', "text"),
+        (b'{"id": "x", "text": 7}', "text"),
+        (b'{"id": "x", "text": "t", "time": "next week"}', "time"),
+        (b'{"id": "x", "text": "t", "time": 1e300}', "time"),
+        (b'{"id": "x", "text": "t", "time": "2999-01-01"}', "time"),
+        (b'{"id": "x", "text": "' + b"word " * 4_000_000 + b'"}', "size"),
+    ],
+)
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_line_that_cannot_be_used_is_named_and_the_run_goes_on(
+    tmp_path: Path, line: bytes, reason: str, jobs: str
+) -> None:
+    path, rejects = tmp_path / "docs.jsonl", tmp_path / "rejects.jsonl"
+    first, rest = LINES.split(b"\n", 1)
+    path.write_bytes(first + b"\n" + line + b"\n" + rest)
+    run = dedup(path, *LOW, "--rejects", rejects, "--jobs", jobs)
+    assert (run.code, run.pairs) == (0, EXPECTED)
+    assert f"{path}:2: put aside ({reason}): " in run.err
+    assert f"1 put aside: {reason} 1" in run.err
+    refused = json.loads(rejects.read_text())
+    assert (refused["file"], refused["line"], refused["reason"]) == (str(path), 2, reason)
+    assert refused["message"].startswith("got ")
+    assert len(refused["message"]) < 300
+    assert dedup(path, *LOW, "--strict").code == 1
+
+
+def test_only_the_first_few_are_shown_and_all_are_counted() -> None:
+    run = dedup("-", stdin=b"nonsense\n" * 100)
+    assert run.code == 1, "nothing could be read"
+    assert run.err.count("put aside (json)") == 5
+    assert "100 put aside: json 100; --rejects lists them" in run.err
+
+
+def test_a_large_text_is_taken_if_the_limit_is_raised() -> None:
+    texts = ["word " * 4_000_000 + ending for ending in ("a b", "a c")]
+    documents = lines_of([{"id": str(n), "text": text} for n, text in enumerate(texts)])
+    run = dedup("-", "--max-document-bytes", "30_000_000", "--threshold", "0.1", stdin=documents)
+    assert len(run.out) == 1
+    assert "aside" not in run.err
+
+
+def test_what_is_odd_and_can_be_used_is_used() -> None:
+    documents = [
+        {"id": "nul", "text": STORY.replace(" ", " \0 ")},
+        {"id": "nul2", "text": STORY.replace(" ", " \0 ")},
+        {"id": "surrogate", "text": "\ud800 " + OTHER},
+        {"id": "surrogate2", "text": "\ud800 " + OTHER},
+        {"id": 7, "text": "one two"},
+        {"id": 8, "text": "One, two"},
+        {"id": "empty", "text": ""},
+        {"id": "empty2", "text": ""},
+    ]
+    run = dedup("-", stdin=lines_of(documents))
+    assert run.code == 0
+    assert run.pairs == {("nul", "nul2"): 1.0, ("surrogate", "surrogate2"): 1.0, ("7", "8"): 1.0}
+    assert "aside" not in run.err
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (b"too,few", "csv"),
+        (b'1,"\xff",x,', "utf8"),
+        (b"1,text,,", "id"),
+        (b"1,text,x,next week", "time"),
+        (b"1," + b"word " * 200_000 + b",x,", "size"),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_named_and_the_run_goes_on(tmp_path: Path, row: bytes, reason: str) -> None:
+    path = tmp_path / "docs.csv"
+    path.write_bytes(CSV + row + b"\r\n")
+    run = dedup(path, *LOW)
+    assert (run.code, run.pairs) == (0, EXPECTED)
+    assert f"{path}:6: put aside ({reason}): got " in run.err
+
+
+def test_a_file_of_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "bad.txt").write_bytes(b"\xff\xff")
+    (tmp_path / "bad.gz").write_bytes(gzip.compress(b"text" * 100)[:-20])
+    (tmp_path / "large.txt").write_bytes(b"x" * 600_000)
+    (tmp_path / "fine.txt").write_text(STORY)
+    run = dedup(tmp_path)
+    assert run.code == 0
+    assert "1 documents" in run.err
+    for name, reason in (("bad.txt", "utf8"), ("bad.gz", "gzip"), ("large.txt", "size")):
+        assert f"{tmp_path}/{name}: put aside ({reason}): " in run.err
+
+
+@pytest.mark.parametrize("name", ["empty.jsonl", "empty.csv", "folder"])
+def test_an_empty_input_is_fine(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.mkdir() if name == "folder" else path.write_bytes(b"")
+    run = dedup(path)
+    assert (run.code, run.out) == (0, [])
+    assert "0 documents" in run.err

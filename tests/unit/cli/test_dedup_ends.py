@@ -1,0 +1,163 @@
+"""What ends a run of `dedup`: damaged input, wrong use, a full disk, a reader that has had enough, a signal."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from tests.unit.cli.runs import (
+    LINES,
+    LOW,
+    STORY,
+    a_few_thousand,
+    dedup,
+    lines_of,
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "docs.jsonl"
+    path.write_bytes(LINES)
+    return path
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("docs.jsonl.gz", gzip.compress(a_few_thousand(400))[:-3000], "gzip data end too early"),
+        ("docs.jsonl.gz", gzip.compress(a_few_thousand(400))[:3000] + b"\xff" * 9000, "gzip data are damaged"),
+        ("docs.jsonl.gz", b"not gzip at all", "is not; rename it"),
+        ("docs.jsonl.zst", zstandard.compress(a_few_thousand(400))[:-3000], "zstd data end too early"),
+    ],
+)
+def test_damaged_compressed_data_end_the_run(tmp_path: Path, jobs: str, name: str, content: bytes, words: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    run = dedup(tmp_path / name, "--jobs", jobs, "--matches", tmp_path / "matches")
+    assert run.code == 1
+    assert words in run.err
+    assert str(tmp_path / name) in run.err
+    assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nothing.jsonl", "neither"], "nothing.jsonl: there is no such file"),
+        ([], "required: FILE"),
+        (["docs.jsonl", "--treshold", "0.5"], "got the option '--treshold', did you mean `--threshold`?\n"),
+        (["docs.jsonl", "--threshold", "1.5"], "expected a number above 0 and below 1"),
+        (["docs.jsonl", "--threshold", "0.0001"], "raise the threshold"),
+        (["docs.jsonl", "--shingles", "words:3"], "did you mean 'word:3'"),
+        (["docs.jsonl", "--retention", "3 days"], "such as 3d"),
+        (["docs.jsonl", "--max-candidates", "-1"], "a whole number from 0 on"),
+        (["docs.jsonl", "--jobs", "0"], "a whole number from 1 on"),
+        (["docs.jsonl", "--jobs", "2", "--shingles", "char:0"], "did you mean 'char:1'"),
+        (["docs.jsonl", "--matches", "no/such/folder"], "no/such/folder: cannot be written"),
+        (["docs.jsonl", "--matches", "docs.jsonl"], "is an input"),
+        (["docs.jsonl", "--matches", "x", "--clusters", "x"], "two outputs cannot be one file"),
+        (["docs.jsonl", "--clusters", "-"], "two outputs cannot be one file"),
+        (["docs.csv"], "got no column 'text', there are 'id', 'body': name it with --text-column"),
+    ],
+)
+def test_wrong_use_is_told_and_ends_with_2(file: Path, arguments: list[str], words: str) -> None:
+    (file.parent / "docs.csv").write_text("id,body\n1,x\n")
+    run = dedup(*arguments, cwd=file.parent)
+    assert (run.code, run.out) == (2, [])
+    assert words in run.err
+    assert sorted(os.listdir(file.parent)) == ["docs.csv", "docs.jsonl"]
+
+
+@pytest.mark.parametrize("output", ["--matches", "--clusters", "--rejects"])
+def test_a_full_disk_ends_with_1_and_a_sentence(file: Path, output: str) -> None:
+    with file.open("ab") as more:
+        more.write(b"nonsense\n")
+    run = dedup(file, *LOW, output, "/dev/full")
+    assert run.code == 1
+    assert "/dev/full: cannot be written: No space left on device" in run.err
+
+
+def test_a_full_disk_behind_standard_output_ends_with_1(file: Path) -> None:
+    command = [sys.executable, "-m", "stream_lsh", "dedup", str(file), *LOW]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)  # noqa: S603
+    assert done.returncode == 1
+    assert b"standard output: cannot be written: No space left" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:
+    path, clusters = tmp_path / "docs.jsonl", tmp_path / "clusters"
+    path.write_bytes(lines_of([{"id": str(n), "text": STORY} for n in range(3000)]))
+    command = f"{sys.executable} -m stream_lsh dedup {path} --clusters {clusters} | head -n 1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["/bin/bash", "-c", command], capture_output=True, check=False)  # noqa: S603
+    line, code = done.stdout.splitlines()
+    assert json.loads(line)["similarity"] == 1.0
+    assert code == b"0"
+    assert b"Traceback" not in done.stderr
+    assert b"Broken" not in done.stderr
+    assert len(json.loads(clusters.read_text())["members"]) == 3000
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interruption_leaves_nothing_behind(tmp_path: Path, jobs: int, number: signal.Signals, code: int) -> None:
+    endless = tmp_path / "endless"
+    os.mkfifo(endless)
+    command = [sys.executable, "-m", "stream_lsh", "dedup", str(endless), "--jobs", str(jobs), "--matches", "out"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, cwd=tmp_path, start_new_session=True)  # noqa: S603
+    with endless.open("wb") as feeder:
+        feeder.write(a_few_thousand(1000))
+        feeder.flush()
+        deadline = time.monotonic() + 20
+        while len(children_of(process.pid)) < (0 if jobs == 1 else 2) or not list(tmp_path.glob(".out.*")):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        children = children_of(process.pid)
+        os.killpg(process.pid, number)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == code
+    assert b"Traceback" not in err
+    assert os.listdir(tmp_path) == ["endless"]
+    while any(map(alive, children)):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_parent_that_is_killed_takes_its_children_with_it(tmp_path: Path) -> None:
+    endless = tmp_path / "endless"
+    os.mkfifo(endless)
+    command = [sys.executable, "-m", "stream_lsh", "dedup", str(endless), "--jobs", "3"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603
+    with endless.open("wb") as feeder:
+        feeder.write(a_few_thousand(1000))
+        feeder.flush()
+        deadline = time.monotonic() + 20
+        while len(children_of(process.pid)) < 3:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        children = children_of(process.pid)
+        process.kill()
+        process.wait()
+    while any(map(alive, children)):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

@@ -1,0 +1,15 @@
+"""What `tail` refuses before it reads anything."""
+
+from pathlib import Path
+
+import pytest
+
+from stream_lsh.cli.commands.tail import run
+from stream_lsh.errors import ConfigError
+
+
+def test_sites_that_nobody_watches_cannot_be_followed(tmp_path: Path) -> None:
+    config = tmp_path / "news.toml"
+    config.write_text('[kafka]\nbrokers = "localhost:1"\n[pipeline]\nname = "news"\nsource = "wire"\n')
+    with pytest.raises(ConfigError, match=r"^news: watches no sites, expected `mirror_share` above 0"):
+        run(["mirror-sites", "--config", str(config)])

@@ -1,0 +1,254 @@
+"""`stream-lsh train`: what is learned from files, what is told of it, and what wrong input comes to."""
+
+import json
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from stream_lsh.cli.main import main
+from stream_lsh.kinds.record.profiles import bundled, load_profile, parse_profile
+
+PROFILE = """\
+name = "people"
+rules = ["surname", "born"]
+
+[[field]]
+name = "surname"
+type = "name"
+
+[[field]]
+name = "born"
+type = "date"
+
+[[field]]
+name = "shoes"
+
+[[comparison]]
+field = "surname"
+comparator = "exact"
+
+[[comparison]]
+field = "born"
+comparator = "exact"
+
+[[comparison]]
+field = "shoes"
+comparator = "exact"
+"""
+ENTITIES = 300
+
+
+@pytest.fixture
+def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Everybody twice: of the second ones a fifth have another name, a tenth another day."""
+    monkeypatch.chdir(tmp_path)
+    rng = random.Random(11)
+    lines = ["id,surname,born"]
+    for number in range(ENTITIES):
+        name = "".join(rng.choices("abcdefghijklmnop", k=6))
+        born = f"19{rng.randint(10, 99)}-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}"
+        other = "".join(rng.choices("qrstuvwxyz", k=6)) if number % 5 == 0 else name
+        lines += [f"{number}a,{name},{born}", f"{number}b,{other},{'1905-05-05' if number % 10 == 1 else born}"]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "p.toml").write_text(PROFILE)
+    pairs = "".join(f"{number}b,{number}a\n" for number in range(ENTITIES))
+    (tmp_path / "same.csv").write_text(f"id_l,id_r\n{pairs}999a,1a\n")
+    return tmp_path
+
+
+def test_a_profile_learns_and_what_it_learned_is_shown(people: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "people.csv", "--profile", "p.toml", "--output", "learned.toml"]) == 0
+    out, err = capfd.readouterr()
+    profile = load_profile("learned.toml")
+    assert out == ""
+    assert profile.learned
+    assert profile.prior == pytest.approx(300 / (600 * 599 / 2), rel=0.1)
+    assert profile.comparisons[0].m[0] == pytest.approx(0.8, abs=0.06)
+    assert profile.comparisons[1].m[0] == pytest.approx(0.9, abs=0.06)
+    table = err.splitlines()
+    assert table[0].split() == ["comparison", "level", "m", "u", "bits"]
+    m, u = profile.comparisons[0].m[0], profile.comparisons[0].u[0]
+    assert table[1].split()[:4] == ["surname", "(exact)", "equal", f"{m:.4f}"]
+    assert u < m
+    assert sum(line.startswith("shoes") for line in table) == 0
+    assert "warning: shoes: learned nothing, no two records have a value: the weights mean nothing" in table
+    matches = round((profile.prior or 0) * 179_700)
+    assert f"prior {profile.prior:.3g}: some {matches} matches among 179,700 pairs of records" in table
+    assert any("iterations over" in line and "u from 179,700 pairs at random" in line for line in table)
+    assert table[-1].startswith("600 records, ")
+
+
+def test_labels_give_m_by_counting(people: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "people.csv", "--profile", "p.toml", "--labels", "same.csv", "--quiet"]) == 0
+    out, err = capfd.readouterr()
+    profile = parse_profile(out, "out")
+    assert err == ""
+    # Half a pair of each level beforehand: 240 of 300 have the name, 270 the day.
+    assert profile.comparisons[0].m == pytest.approx((240.5 / 301, 60.5 / 301))
+    assert profile.comparisons[1].m == pytest.approx((270.5 / 301, 30.5 / 301))
+    # No labelled pair is taken for an accident: the 450 pairs of those born on one wrong day are.
+    day = sum(1 for _ in range(30)) * 29 / 2
+    assert profile.comparisons[1].u[0] == pytest.approx((day + 0.5) / (179_400 + 1), rel=0.1)
+
+
+def test_json_tells_all_of_it_on_standard_output(people: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    arguments = ["train", "people.csv", "--profile", "p.toml", "--json", "--labels", "same.csv"]
+    assert main(arguments) == 2
+    assert "got --json without --output" in capfd.readouterr().err
+    assert main([*arguments, "--output", "learned.toml"]) == 0
+    out, err = capfd.readouterr()
+    found = json.loads(out)
+    assert list(found) == ["profile", "prior", "pairs", "iterations", "comparisons", "warnings"]
+    surname, _, shoes = found["comparisons"]
+    assert (surname["matches"], shoes["matches"], shoes["others"]) == (300, 0, 0)
+    assert [level["level"] for level in surname["levels"]] == ["equal", "else"]
+    profile = load_profile("learned.toml")
+    assert [level["u"] for level in surname["levels"]] == list(profile.comparisons[0].u)
+    assert found["prior"] == profile.prior
+    assert found["pairs"]["blocked"] == 300
+    assert "comparison  " not in err
+    assert "1 of 301 pairs of same.csv have an id that no record has" in err
+
+
+def test_labels_name_records_of_several_sources_with_the_source_or_without(
+    people: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (people / "one.csv").write_text("id,surname,born\n1,Ann,1980-01-01\n2,Bob,1990-01-01\n3,Cem,1970-01-01\n")
+    (people / "two.csv").write_text("id,surname,born\n1,Ann,1980-01-01\nx/9,Bob,1990-01-01\n")
+    train = ["train", "one.csv", "two.csv", "--profile", "p.toml", "-q", "--labels", "labels.csv"]
+    (people / "labels.csv").write_text("note,right,left\n,two/1,one/1\n,2,x/9\n")
+    assert main(train) == 0
+    assert parse_profile(capfd.readouterr().out, "out").comparisons[0].m == pytest.approx((2.5 / 3, 0.5 / 3))
+    (people / "labels.csv").write_text("left,right\n1,2\n")
+    assert main(train) == 1
+    assert "got the id '1', which records of several sources have, expected source/1" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("labels", "code", "message"),
+    [
+        ("", 2, "got the columns none, expected `left` and `right`, or two columns"),
+        ("a,b,c\n", 2, "got the columns 'a', 'b', 'c', expected"),
+        ("a,b\n1a,1b,1c\n", 1, "got a row that is not 2 columns as the header: ['1a', '1b', '1c']"),
+        ("1a,1b\n2a,2b\n", 2, "got ids of records in the first line, expected a header such as left,right"),
+        ("a,b\n1a,1a\n", 1, "got 1 pairs, none of them of two records that are there"),
+        ("a,b\nx,y\n", 1, "got 1 pairs, none of them of two records that are there"),
+    ],
+)
+def test_labels_that_do_not_do_are_refused(
+    people: Path, capfd: pytest.CaptureFixture[str], labels: str, code: int, message: str
+) -> None:
+    (people / "same.csv").write_text(labels)
+    assert main(["train", "people.csv", "--profile", "p.toml", "--labels", "same.csv", "--output", "x.toml"]) == code
+    assert f"same.csv: {message}" in capfd.readouterr().err
+    assert not (people / "x.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["none.csv", "--profile", "p.toml"], 2, "none.csv: there is no such file or folder"),
+        (["empty.csv", "--profile", "p.toml"], 2, "empty.csv: got nothing, expected a header"),
+        (["empty.jsonl", "--profile", "p.toml"], 1, "empty.jsonl: got 0 records that can be used, expected many"),
+        (["people.csv", "--profile", "p.toml", "--id-column", "nr"], 2, "people.csv: got no column 'nr' for the id"),
+        (["people.csv", "--profile", "peeple"], 2, "did you mean 'people'?"),
+        (["people.csv", "--profile", "none.toml"], 2, "none.toml: got No such file or directory"),
+        (["lines.jsonl", "--profile", "bibliography"], 1, "expected two or more: the profile 'bibliography' compares"),
+        (["people.csv", "--profile", "products"], 1, "got no value for any field of the profile 'products'"),
+        (["people.csv", "--profile", "p.toml", "--output", "people.csv"], 2, "people.csv: is an input, and would be"),
+        (["people.csv", "--profile", "p.toml", "--output", "no/x.toml"], 2, "no/x.toml: cannot be written"),
+        (["people.csv"], 2, "required: --profile"),
+        (["people.csv", "--profile", "p.toml", "--label", "x"], 2, "did you mean `--labels`?"),
+    ],
+)
+def test_wrong_input_is_told_and_nothing_is_written(
+    people: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], code: int, message: str
+) -> None:
+    (people / "empty.csv").touch()
+    (people / "empty.jsonl").touch()
+    (people / "lines.jsonl").write_text('{"id": 1, "title": "a"}\n{"id": 2, "title": "b"}\n')
+    before = (people / "people.csv").read_text()
+    assert main(["train", *arguments]) == code
+    out, err = capfd.readouterr()
+    assert message in err
+    assert out == ""
+    assert (people / "people.csv").read_text() == before
+    assert not list(people.glob(".*.part"))
+
+
+def test_a_profile_with_three_mistakes_has_all_of_them_told(people: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text = PROFILE.replace('"surname", "born"', '"sirname"').replace('type = "date"', 'type = "day"')
+    (people / "p.toml").write_text(text.replace('"exact"', '"exakt"', 1))
+    assert main(["train", "people.csv", "--profile", "p.toml"]) == 2
+    told = capfd.readouterr().err.removeprefix("stream-lsh: ").splitlines()
+    assert [line.split(": ")[0] for line in told] == ["p.toml:2", "p.toml:10", "p.toml:17"]
+
+
+def test_lines_that_cannot_be_used_are_counted_and_strict_is_exit_code_1(
+    people: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with (people / "people.csv").open("a") as file:
+        file.write("x\n1a,Other,1999-09-09\n")
+    train = ["train", "people.csv", "--profile", "p.toml", "--output", "x.toml", "--rejects", "rejects.jsonl"]
+    assert main(train) == 0
+    err = capfd.readouterr().err
+    assert "people.csv:602: put aside (csv): got a row of 1 fields, expected 3 as in the header" in err
+    assert "people.csv:603: the id '1a' comes again" in err
+    assert "1 put aside: csv 1\n" in err
+    assert json.loads((people / "rejects.jsonl").read_text())["line"] == 602
+    assert main([*train, "--strict"]) == 1
+
+
+@pytest.mark.parametrize("command", [["train", "people.csv", "--profile", "people"], ["profile", "show", "people"]])
+@pytest.mark.parametrize("library", ["rapidfuzz", "jellyfish"])
+def test_without_the_extra_it_is_said_what_to_install(people: Path, library: str, command: list[str]) -> None:
+    run = f"from stream_lsh.cli.main import main; sys.exit(main({command!r}))"
+    code = f"import sys; sys.modules[{library!r}] = None; {run}"
+    done = subprocess.run([sys.executable, "-c", code], cwd=people, capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.returncode == 2
+    assert done.stderr == f'stream-lsh: comparing records needs {library}: pip install "stream_lsh[records]"\n'
+
+
+def test_ctrl_c_leaves_no_file_behind(people: Path) -> None:
+    with (people / "people.csv").open("a") as file:
+        file.writelines(f"n{number},name{number},1950-01-01\n" for number in range(400_000))
+    command = [sys.executable, "-m", "stream_lsh", "train", "people.csv", "--profile", "p.toml", "--output", "x.toml"]
+    process = subprocess.Popen(command, cwd=people, stderr=subprocess.PIPE)  # noqa: S603
+    deadline = time.monotonic() + 90
+    while not list(people.glob(".x.toml.*")):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(2)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert b"interrupted" in err
+    assert not list(people.glob("*x.toml*")) + list(people.glob(".x.toml*"))
+
+
+@pytest.mark.corpus
+def test_the_matches_of_febrl_3_are_estimated_without_labels(
+    data_dir: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = data_dir / "febrl"
+    arguments = [
+        "train",
+        str(folder / "dataset3.csv"),
+        "--profile",
+        "people",
+        "-q",
+        "--output",
+        str(tmp_path / "x.toml"),
+    ]
+    assert main(arguments) == 0
+    learned = load_profile(tmp_path / "x.toml")
+    assert learned.prior == pytest.approx(6538 / (5000 * 4999 / 2), rel=0.02)
+    assert main([*arguments, "--labels", str(folder / "truth_febrl3.csv")]) == 0
+    counted = load_profile(tmp_path / "x.toml")
+    for one, other in zip(learned.comparisons[:10], counted.comparisons[:10], strict=True):
+        assert one.m[0] == pytest.approx(other.m[0], abs=0.02)
+    assert counted.names == bundled("people").names
+    assert capfd.readouterr().err == ""

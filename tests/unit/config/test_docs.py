@@ -1,0 +1,85 @@
+"""docs/configuration.md says what the dataclasses say, and its examples are configurations.
+
+python -m tests.unit.config.test_docs      writes the tables anew
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from stream_lsh.config import KafkaConfig, PipelineConfig, SecurityConfig, TopicsConfig, WorkerConfig, parse
+from stream_lsh.config.grid import GridConfig
+from stream_lsh.errors import ConfigError
+from stream_lsh.ledger.clusters.guards.choice import Guards
+from stream_lsh.settings.schema import Key, keys_of
+from stream_lsh.settings.units import SIZE_UNITS, SPAN_UNITS
+from stream_lsh.wire.field_names import FieldNames
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "configuration.md"
+TABLES = (KafkaConfig, SecurityConfig, WorkerConfig, PipelineConfig, FieldNames, GridConfig, Guards, TopicsConfig)
+
+
+def table(cls: type) -> str:
+    """The keys of a dataclass as Markdown; tables within it have sections of their own."""
+    rows = [_row(key) for key in keys_of(cls).values() if key.kind is not None]
+    return "\n".join(["| key | default | what it may be | meaning |", "|---|---|---|---|", *rows])
+
+
+def _row(key: Key) -> str:
+    assert key.kind is not None
+    default = "none" if key.required else f"`{key.kind.shown(key.default)}`"
+    return f"| `{key.name}` | {default} | {key.kind.expected} | {key.says} |".replace("<", "&lt;")
+
+
+def written(page: str) -> str:
+    """The page with its tables made anew."""
+    for cls in TABLES:
+        mark = f"<!-- keys of {cls.__name__} -->\n"
+        assert page.count(mark) == 1, mark
+        start = page.index(mark) + len(mark)
+        rest = re.sub(r"\A\n(\|[^\n]*\n)*", "", page[start:])
+        page = f"{page[:start]}\n{table(cls)}\n\n{rest.lstrip()}"
+    return page.rstrip() + "\n"
+
+
+def test_the_tables_of_the_page_are_those_of_the_dataclasses() -> None:
+    page = PAGE.read_text()
+    assert page == written(page), "write them anew: python -m tests.unit.config.test_docs"
+
+
+def test_the_page_names_every_unit() -> None:
+    page = PAGE.read_text()
+    assert ", ".join(f"`{unit}`" for unit in SPAN_UNITS) in page
+    assert ", ".join(f"`{unit}`" for unit in SIZE_UNITS) in page
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_examples_are_configurations(number: int) -> None:
+    examples = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(examples) == 2
+    parse(examples[number], "example.toml", {})
+
+
+def test_the_mistakes_of_the_page_are_told_like_that() -> None:
+    (block,) = re.findall(r"```\n(news\.toml.*?)\n```", PAGE.read_text(), re.DOTALL)
+    text = "[pipeline]\nsource = 's'\nname = 'news'\n\n\n\n\n\ntreshold = 1\n\n\nshingles = 'words:3'\n"
+    with pytest.raises(ConfigError) as caught:
+        parse(text, "news.toml", {"STREAM_LSH__PIPELINE__NEWS__RECALL": "2"})
+    assert str(caught.value) == block
+
+
+def test_the_variables_of_the_page_override_what_it_says() -> None:
+    named = re.findall(r"`STREAM_LSH__([A-Z_]+)` \| `([a-z_]+)`", PAGE.read_text())
+    assert len(named) == 5
+    values = {"brokers": "a:1", "password": "p", "app_id": "a", "threshold": ".5", "text": "body"}
+    environ = {f"STREAM_LSH__{variable}": values[key] for variable, key in named}
+    text = "pipeline = {source = 's', name = 'news-en'}\nkafka.security.username = 'ann'"
+    config = parse(text, "news.toml", environ)
+    assert set(config.origins.values()) >= {f"environment {variable}" for variable in environ}
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(PAGE.read_text()))
+    sys.exit()

@@ -1,0 +1,122 @@
+"""Pipelines of sets and vectors in the configuration: what they need, and what is of another kind."""
+
+from pathlib import Path
+
+import pytest
+
+from stream_lsh.config import Config, parse, settings_shown
+from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.set.grid_scheme import GridScheme
+from stream_lsh.kinds.set.scheme import SetScheme
+from stream_lsh.kinds.vector.scheme import VectorScheme
+from stream_lsh.model import Document
+from stream_lsh.worker.guards import manifest_of
+from stream_lsh.worker.state import stored_settings
+
+NOW_MS = 1_714_564_800_000
+HEAD = '[pipeline]\nsource = "s"\nname = "near"\n'
+SETS = f'{HEAD}kind = "set"\n'
+GRID = f'{SETS}family = "grid"\ngrid.squares = 100\n'
+VECTORS = f'{HEAD}kind = "vector"\ndimension = 16\ndistance = 20\n'
+
+
+def read(text: str) -> Config:
+    return parse(text, "c.toml", {})
+
+
+def problems(text: str) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        read(text)
+    return [problem.partition(": pipeline.")[2] for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "told"),
+    [
+        (HEAD, "bag = true", "bag: got it, expected none: it is of kind set, not text"),
+        (HEAD, 'family = "grid"', "family: got it, expected none: it is of kind set, not text"),
+        (HEAD, "dimension = 3", "dimension: got it, expected none: it is of kind vector, not text"),
+        (HEAD, 'fields.items = "x"', "fields.items: got it, expected none: it is of kind set, not text"),
+        (SETS, 'shingles = "char:5"', "shingles: got it, expected none: it is of kind text, not set"),
+        (SETS, "stories = true", "stories: got it, expected none: it is of kind text, not set"),
+        (SETS, "distance = 3", "distance: got it, expected none: it is of kind vector, not set"),
+        (SETS, "grid.squares = 9", "grid.squares: got it, expected none: only with `family` grid there is a grid"),
+        (SETS, 'measure = "cosine"', "measure: got 'cosine', expected jaccard or containment, as `kind` is set"),
+        (SETS, 'fields.items = "id"', "fields.items: got 'id', which is another field, expected a name of its own"),
+        (SETS, 'fields.text = "x"', "fields.text: got it, expected none: it is of kind text, not set"),
+        (GRID, "recall = 0.9", "recall: got it, expected none: with `family` grid the grid says all this"),
+        (GRID, "bag = true", "bag: got it, expected none: with `family` grid the grid says all this"),
+        (GRID.replace("100", "2"), "", "grid.squares: got 2, expected at least the 3 squares of a function"),
+        (GRID.replace("100", "0"), "", "grid.squares: got none, expected the number of squares, as `family` is grid"),
+        (VECTORS, "threshold = 0.5", "threshold: got it, expected none: it is of kind text or set, not vector"),
+        (VECTORS, 'measure = "jaccard"', "measure: got 'jaccard', expected cosine or euclidean or hamming, as"),
+        (VECTORS, "line_width = 2", "line_width: got 2, expected none, as the measure is cosine"),
+        (VECTORS.replace("20", "180"), "", "distance: got 180, expected degrees, above 0 and below 180"),
+        (VECTORS.replace("20", "179"), "", "distance: with `slots` and `recall`: no banding of 256 slots finds a pair"),
+        (f"{HEAD}kind = 'vector'\ndistance = 3\n", "", "dimension: got none, expected how many values a vector has"),
+        (f"{HEAD}kind = 'vector'\ndimension = 3\n", "", "distance: got none, expected the greatest distance of a"),
+        (VECTORS, "guards.representative_similarity = 0.5", "guards.representative_similarity: got 0.5, expected at"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_told(text: str, line: str, told: str) -> None:
+    (found,) = problems(f"{text}{line}\n")
+    assert found.startswith(told)
+
+
+def test_keys_of_sets_and_vectors_are_refused_among_records() -> None:
+    told = problems(f'{HEAD}kind = "record"\nprofile = "people"\nbag = true\ndistance = 3\n')
+    assert told == [
+        "bag: got it, expected none: it is of kind set, not record",
+        "distance: got it, expected none: it is of kind vector, not record",
+    ]
+
+
+def test_each_kind_has_its_scheme_and_settings_of_its_own() -> None:
+    schemes = [read(text).pipelines[0].scheme() for text in (SETS, GRID, VECTORS)]
+    assert [type(scheme) for scheme in schemes] == [SetScheme, GridScheme, VectorScheme]
+    variants = [
+        SETS, f"{SETS}bag = true\n", f"{SETS}threshold = 0.5\n", f"{SETS}seed = 2\n",
+        f'{SETS}measure = "containment"\n',
+        GRID, f"{GRID}grid.functions = 9\n", f"{GRID}grid.size = 2\n", f"{GRID}seed = 2\n",
+        VECTORS, VECTORS.replace("20", "21"), VECTORS.replace("16", "17"), f"{VECTORS}slots = 300\n",
+        f'{VECTORS}measure = "euclidean"\n', f'{VECTORS}measure = "euclidean"\nline_width = 3\n',
+        f'{VECTORS.replace("20", "3")}measure = "hamming"\n', HEAD,
+    ]  # fmt: skip
+    found = [stored_settings(read(text).pipelines[0]) for text in variants]
+    assert all(one != other for at, one in enumerate(found) for other in found[:at])
+
+
+def test_vectors_have_defaults_of_their_own_that_say_where_they_come_from() -> None:
+    shown = {one.key: (one.value, one.origin) for one in settings_shown(read(VECTORS))}
+    assert shown["pipeline.near.measure"] == ('"cosine"', "kind vector")
+    assert shown["pipeline.near.slots"] == ("256", "kind vector")
+    (pipeline,) = read(VECTORS).pipelines
+    assert pipeline.least == 1 - 20 / 180
+    assert manifest_of(pipeline, 4, None).threshold == pipeline.least
+
+
+def test_keys_that_say_what_they_would_say_anyway_are_no_mistake() -> None:
+    assert read(f'{HEAD}bag = false\ndimension = 0\nfamily = "minhash"\n').pipelines[0].kind == "text"
+    assert read(f"{VECTORS}threshold = 0.8\nstories = false\n").pipelines[0].kind == "vector"
+
+
+def test_messages_are_read_as_the_kind_wants_it() -> None:
+    sets, vectors = (read(text).pipelines[0] for text in (f'{SETS}fields.items = "basket"\n', VECTORS))
+    value = b'{"basket": ["b", "a"], "time": "2024-05-01"}'
+    assert sets.document(value, b"x", NOW_MS) == Document("x", "a\nb\n", 1_714_521_600_000)
+    assert sets.document(None, b"x", NOW_MS) == Document("x", None, NOW_MS)
+    text = vectors.document(b'{"vector": [1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}', b"x", NOW_MS).text
+    assert vectors.form.value(text or "") == [1.0] + [0.0] * 15
+
+
+def test_the_topics_are_those_of_texts() -> None:
+    for text in (SETS, VECTORS):
+        (pipeline,) = read(text).pipelines
+        assert sorted(pipeline.named_topics) == ["clusters", "dead_letters", "matches", "members"]
+
+
+def test_a_variable_can_say_the_kind(tmp_path: Path) -> None:
+    environ = {"STREAM_LSH__PIPELINE__NEAR__KIND": "vector", "STREAM_LSH__PIPELINE__NEAR__DIMENSION": "4",
+               "STREAM_LSH__PIPELINE__NEAR__DISTANCE": "1.5"}  # fmt: skip
+    (pipeline,) = parse(HEAD, "c.toml", environ).pipelines
+    assert (pipeline.kind, pipeline.measure, pipeline.distance) == ("vector", "cosine", 1.5)

@@ -1,0 +1,200 @@
+"""Pipelines of records in the configuration: the profile that they need, and what does not go with them."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from stream_lsh.config import Config, parse, settings_shown, settings_text
+from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.record.profiles import bundled, profile_text
+from stream_lsh.records.compare.catalog import comparator
+from stream_lsh.worker.guards import manifest_of
+from stream_lsh.worker.process import warnings_of
+
+HEAD = '[pipeline]\nsource = "crm"\nname = "customers"\nkind = "record"\n'
+OF_TEXTS = "got it, expected none: it is about texts; of records the profile says all this"
+
+
+def customers(lines: str, environ: dict[str, str] | None = None) -> Config:
+    return parse(HEAD + lines, "c.toml", environ or {})
+
+
+def problems(text: str) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        parse(text, "c.toml", {})
+    return [*caught.value.problems]
+
+
+def test_records_need_a_profile() -> None:
+    told = "got none, expected people, companies, products, bibliography or the path of a file, as `kind` is record"
+    assert problems(HEAD) == [f"c.toml:1: pipeline.profile: {told}"]
+
+
+def test_a_profile_that_there_is_not_is_told_with_the_nearest_one() -> None:
+    (told,) = problems(HEAD + 'profile = "compnies"\n')
+    assert told == (
+        "c.toml:5: pipeline.profile: got 'compnies', expected people, companies, products, bibliography or the path of "
+        "a file; did you mean 'companies'?"
+    )
+    (told,) = problems(HEAD + 'profile = "nowhere/people.toml"\n')
+    assert told.startswith("c.toml:5: pipeline.profile: nowhere/people.toml: got No such file or directory, expected")
+
+
+def test_everything_that_is_wrong_with_a_profile_is_told_with_its_lines(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text("name = 'own'\nrules = ['sirname']\nmach = 0.9\n[[field]]\nname = 'surname'\n", "utf-8")
+    assert problems(f'{HEAD}profile = "{file}"\nseed = -1\n') == [
+        f"c.toml:5: pipeline.profile: {file}:1: comparison: got none, expected one or more: nothing else tells a match",
+        f"c.toml:5: pipeline.profile: {file}:2: rules: got the field 'sirname', expected one of the profile; did you "
+        "mean 'surname'?",
+        f"c.toml:5: pipeline.profile: {file}:3: mach: got an unknown key; did you mean 'match'?",
+        "c.toml:6: pipeline.seed: got -1, expected a whole number from 0 to 4294967295",
+        f"c.toml:6: pipeline.seed: {OF_TEXTS}",
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'preset = "news"', 'shingles = "char:5"', "threshold = 0.7", 'measure = "containment"', "recall = 0.9",
+        "slots = 64", 'normalise = ["nfkc"]', "seed = 2", 'html = "main"', "min_characters = 9", "stories = true",
+        "bands = 16", "rows = 6",
+        "mirror_share = 0.0", 'fields.text = "body"', 'fields.title = "name"', 'topics.clusters = "people"',
+        'topics.mirror_sites = "mirrors"', "shadow = 0.01",
+    ],
+)  # fmt: skip
+def test_keys_of_texts_are_refused_among_records(line: str) -> None:
+    key = line.partition(" ")[0]
+    assert f"c.toml:6: pipeline.{key}: {OF_TEXTS}" in problems(f'{HEAD}profile = "people"\n{line}\n')
+
+
+def test_a_profile_is_refused_among_texts() -> None:
+    told = "c.toml:3: pipeline.profile: got 'people', expected none: profiles are of records, `kind` is not"
+    assert problems('[pipeline]\nsource = "s"\nprofile = "people"\n') == [told]
+    assert problems('[pipeline]\nsource = "s"\nprofile = "people"\nkind = "text"\n') == [told]
+
+
+def test_what_both_kinds_have_can_be_set_of_records() -> None:
+    config = customers(
+        'profile = "people"\nretention = "9d"\nmax_candidates = 0\nrekey = true\nfields.time = "seen"\n'
+        "fields.deleted = 'gone'\nguards.one_per_source = true\ntopics.members = 'who'\n"
+    )
+    (pipeline,) = config.pipelines
+    assert (pipeline.retention_ms, pipeline.max_candidates, pipeline.fields.time) == (9 * 86_400_000, 0, "seen")
+    assert pipeline.limits().guards.one_per_source
+
+
+def test_guards_are_held_against_the_threshold_of_the_profile() -> None:
+    # That of people is 0.95.
+    assert customers('profile = "people"\nguards.representative_similarity = 0.96\n').pipelines
+    (told,) = problems(HEAD + 'profile = "people"\nguards.representative_similarity = 0.9\n')
+    assert told.endswith(
+        "representative_similarity: got 0.9, expected at least the threshold, 0.95: no pair is below it"
+    )
+
+
+def test_that_sources_are_clean_is_written_down_with_the_guards(tmp_path: Path) -> None:
+    clean, file = replace(bundled("people"), one_to_one=True), tmp_path / "clean.toml"
+    file.write_text(profile_text(clean), encoding="utf-8")
+    (by_profile,) = customers(f'profile = "{file}"').pipelines
+    (by_guard,) = customers('profile = "people"\nguards.one_per_source = true').pipelines
+    (neither,) = customers('profile = "people"').pipelines
+    written = [manifest_of(one, 4, None).guards for one in (by_profile, by_guard, neither)]
+    assert written[0] == written[1] != written[2]
+
+
+def test_defaults_of_the_kind_hold_and_say_where_they_come_from() -> None:
+    shown = {one.key: (one.value, one.origin) for one in settings_shown(customers('profile = "people"'))}
+    assert shown["pipeline.customers.retention"] == ('""', "kind record")
+    assert shown["pipeline.customers.profile"] == ('"people"', "c.toml:5")
+    assert shown["pipeline.customers.max_candidates"] == ("200", "default")
+    assert 'pipeline.customers.retention = ""' in settings_text(customers('profile = "people"'))
+    (pipeline,) = customers('profile = "people"').pipelines
+    assert (pipeline.retention_ms, pipeline.public_retention_ms) == (None, -1)
+
+
+def test_a_variable_names_the_profile_and_the_kind() -> None:
+    variable = "STREAM_LSH__PIPELINE__CUSTOMERS__PROFILE"
+    config = customers('profile = "nothing"', {variable: "companies"})
+    assert config.pipelines[0].known is not None
+    assert config.pipelines[0].known.profile.name == "companies"
+    assert config.origins["pipeline.customers.profile"] == f"environment {variable}"
+    kinds = {"STREAM_LSH__PIPELINE__A__KIND": "record", "STREAM_LSH__PIPELINE__A__PROFILE": "people"}
+    (pipeline,) = parse('pipeline = {source = "s", name = "a"}', "c.toml", kinds).pipelines
+    assert (pipeline.known is not None, pipeline.retention_ms) == (True, None)
+    with pytest.raises(ConfigError) as caught:
+        customers("", {variable: "peeple"})
+    assert caught.value.problems[0].startswith(f"environment: {variable}: got 'peeple', expected people, ")
+
+
+def test_the_topics_are_those_of_the_kind() -> None:
+    (pipeline,) = customers('profile = "people"\ntopics.decisions = "verdicts"\ntopics.reviews = "look-here"').pipelines
+    assert pipeline.public_topics == {
+        "matches": "customers-matches",
+        "members": "customers-members",
+        "entities": "customers-entities",
+        "reviews": "look-here",
+        "dead_letters": "customers-dead-letters",
+    }
+    assert pipeline.named_topics == {**pipeline.public_topics, "decisions": "verdicts"}
+    assert pipeline.clusters_topic == "customers-entities"
+    shown = {one.key: one.value for one in settings_shown(customers('profile = "people"'))}
+    assert shown["pipeline.customers.topics.decisions"] == '"customers-decisions"'
+    (texts,) = parse('[pipeline]\nsource = "s"\nname = "news"', "c.toml", {}).pipelines
+    assert texts.named_topics == texts.public_topics
+    assert not {"entities", "reviews", "decisions"} & texts.named_topics.keys()
+
+
+def test_decisions_are_no_topic_that_something_else_is() -> None:
+    (told,) = problems(HEAD + 'profile = "people"\ntopics.decisions = "customers-matches"\n')
+    assert told == (
+        "c.toml:6: pipeline.topics.decisions: got the topic 'customers-matches', which is `topics.matches` of the "
+        "pipeline 'customers', expected topics that differ"
+    )
+
+
+def test_a_worker_of_texts_needs_no_library_of_records() -> None:
+    program = (
+        "import sys\n"
+        "sys.modules.update(rapidfuzz=None, jellyfish=None)\n"
+        "from stream_lsh.config import parse\n"
+        "import stream_lsh.worker.topology\n"
+        "parse('pipeline.source = \"s\"', 'c.toml', {}).pipelines[0].results()\n"
+        f"text = {HEAD + 'profile = chr(112)'!r}\n"
+        "try:\n"
+        "    parse(text.replace('chr(112)', '\"people\"'), 'c.toml', {})\n"
+        "except Exception as error:\n"
+        "    print(type(error).__name__, error)\n"
+    )
+    root = str(Path(__file__).resolve().parents[3])
+    done = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": root},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.stderr == ""
+    assert done.stdout == (
+        'ConfigError c.toml:5: pipeline.profile: comparing records needs jellyfish: pip install "stream_lsh[records]"\n'
+    )
+
+
+def test_a_worker_says_that_a_profile_has_learned_nothing(tmp_path: Path) -> None:
+    (told,) = warnings_of(customers('profile = "people"\n'))
+    assert told.startswith("customers: the profile people has learned nothing, so a weighted mean stands in")
+    assert "stream-lsh train FILE... --profile people --output LEARNED.toml" in told
+    plain = bundled("people")
+    weights = tuple(
+        replace(one, m=(0.9, *[0.1 / size] * size), u=(0.1, *[0.9 / size] * size))
+        for one in plain.comparisons
+        for size in (len(comparator(one.comparator, one.levels).levels) - 1,)
+    )
+    learned = tmp_path / "learned.toml"
+    learned.write_text(profile_text(replace(plain, prior=0.001, comparisons=weights)))
+    assert [*warnings_of(customers(f'profile = "{learned}"\n'))] == []

@@ -1,0 +1,111 @@
+"""Which format a file is of: its ending says it, or an option; nothing is guessed, and nothing read is no success."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.runs import EDITED, LINES, LOW, OTHER, STORY, lines_of, ran, within
+
+TEXTS = {"a.txt": STORY, "b.md": EDITED, "c.html": OTHER}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in TEXTS.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "docs.jsonl").write_bytes(LINES)
+    return tmp_path
+
+
+def test_files_of_text_that_are_named_are_documents(folder: Path) -> None:
+    run = within("dedup", *LOW, *TEXTS, cwd=folder)
+    assert (run.code, list(run.pairs)) == (0, [("a.txt", "b.md")])
+    assert "3 documents" in run.err
+
+
+def test_a_compressed_text_and_any_file_that_is_called_text_are_documents(folder: Path) -> None:
+    (folder / "a.txt.gz").write_bytes(gzip.compress(STORY.encode()))
+    (folder / "notes").write_text(EDITED)
+    assert within("dedup", *LOW, "a.txt.gz", "b.md", cwd=folder).pairs
+    assert list(within("dedup", *LOW, "--format", "text", "a.txt", "notes", cwd=folder).pairs) == [("a.txt", "notes")]
+    assert list(within("dedup", *LOW, "--format", "text", "a.txt", "-", stdin=EDITED.encode(), cwd=folder).pairs)
+
+
+@pytest.mark.parametrize("command", ["dedup", "news", "mirrors", "plagiarism", "allpairs", "tune"])
+@pytest.mark.parametrize("name", ["docs", "docs.log", "docs.zip", "docs.npz", "docs.gz", "docs.npy.gz"])
+def test_a_file_of_an_unknown_ending_is_rejected_with_advice(tmp_path: Path, command: str, name: str) -> None:
+    (tmp_path / name).write_bytes(gzip.compress(LINES) if name.endswith(".gz") else LINES)
+    run = ran(command, name, cwd=tmp_path)
+    printed = run.stderr.decode()
+    assert (run.returncode, run.stdout) == (2, b"")
+    assert printed.startswith(f"stream-lsh: {name}: does not say by its ending what it is, expected .jsonl, ")
+    assert printed.endswith("say it with --format: jsonl, csv, tsv, text\n")
+    assert ran("dedup", "--format", "jsonl", name, cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["sets", "a.txt"], "a.txt: is text, expected .jsonl, .ndjson, .json, .csv, .tsv, .tab, with"),
+        (["neighbours", "--within", "5", "x.npz"], "x.npz: does not say by its ending what it is, expected"),
+        (["link", "--profile", "people", "a.txt"], "a.txt: is text, expected .jsonl"),
+        (["link", "--profile", "people", "--format", "csv", "a.txt"], "a.txt: got no column"),
+        (["dedup", "x.parquet"], "x.parquet: is Parquet, which is read as records only (`link`)"),
+        (["demo", "--from", "x.npz"], ".gz or .zst behind it if you like: rename it"),
+        (["dedup", "x.npz", "none.txt"], "none.txt: there is no such file or folder"),
+    ],
+)
+def test_every_command_names_what_it_reads(folder: Path, arguments: list[str], words: str) -> None:
+    for name in ("x.npz", "x.parquet"):
+        (folder / name).write_bytes(b"PK")
+    run = ran(*arguments, cwd=folder)
+    assert run.returncode == 2
+    assert words in run.stderr.decode()
+
+
+def test_a_folder_of_tables_is_not_read_as_a_document_per_file(folder: Path) -> None:
+    for name in ("one.jsonl", "two.csv.gz"):
+        (folder / "dump" / name).parent.mkdir(exist_ok=True)
+        (folder / "dump" / name).write_bytes(LINES)
+    run = ran("dedup", "dump", cwd=folder)
+    assert run.returncode == 2
+    assert b"dump: holds files of many documents, and a folder is read as a document per file: " in run.stderr
+    assert b"such as dump/one.jsonl, or take them as they are with --format folder" in run.stderr
+    assert ran("dedup", "--format", "folder", "dump", cwd=folder).returncode == 0
+    (folder / "dump" / "a.txt").write_text(STORY)
+    assert ran("dedup", "dump", cwd=folder).returncode == 0, "there is a text among them"
+
+
+@pytest.mark.parametrize("command", ["dedup", "news", "plagiarism", "allpairs"])
+def test_a_run_that_could_read_nothing_fails(tmp_path: Path, command: str) -> None:
+    (tmp_path / "docs.jsonl").write_text("no JSON\nnor this\n")
+    run = ran(command, "docs.jsonl", cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (1, b"")
+    assert b"2 put aside: json 2" in run.stderr
+    (tmp_path / "docs.jsonl").write_bytes(b"no JSON\n" + LINES)
+    assert ran(command, "docs.jsonl", cwd=tmp_path).returncode == 0
+    (tmp_path / "docs.jsonl").write_bytes(b"")
+    assert ran(command, "docs.jsonl", cwd=tmp_path).returncode == 0, "nothing was put aside"
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        (["sets"], {"id": "a", "items": 5}),
+        (["neighbours", "--within", "5"], {"id": "a", "vector": "x y"}),
+        (["link", "--profile", "people"], {"name": "Ann"}),
+    ],
+)
+def test_a_run_without_a_set_a_vector_or_a_record_fails(tmp_path: Path, command: list[str], line: object) -> None:
+    (tmp_path / "in.jsonl").write_text(json.dumps(line))
+    run = ran(*command, "in.jsonl", cwd=tmp_path)
+    assert run.returncode == 1, run.stderr
+
+
+def test_a_wrong_column_of_json_lines_fails_and_names_the_fields_that_are_there(tmp_path: Path) -> None:
+    (tmp_path / "docs.jsonl").write_bytes(lines_of([{"id": "a", "body": STORY, "time": 1_700_000_000_000}]))
+    run = ran("dedup", "docs.jsonl", cwd=tmp_path)
+    assert run.returncode == 1
+    assert b"there are 'id', 'body', 'time': name it with --text-column" in run.stderr

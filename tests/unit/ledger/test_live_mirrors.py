@@ -1,0 +1,277 @@
+"""Mirror sites of a ledger are what its pairs, its pages and the counts that were said make of them, at any time."""
+
+import random
+from collections import defaultdict
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from stream_lsh.ledger.changes import LedgerChanges, MirrorChange, Settled
+from stream_lsh.ledger.edges import Edge, End, edges_of
+from stream_lsh.ledger.incremental_snapshot import joined, slices
+from stream_lsh.ledger.ledger import Ledger
+from stream_lsh.ledger.sites.mirrors import SiteMirrors, SitePair
+from stream_lsh.ledger.sites.page_counts import AsOf, PageCounts
+from stream_lsh.model import About, Retirement
+from stream_lsh.retention import Horizon
+
+RETENTION_MS, LEAST = 60, 0.4
+SITES = ("", "a", "b", "c", "d")
+Told = dict[tuple[str, str], SiteMirrors]
+
+
+def pages(partition: int, as_of: tuple[int, int], counts: dict[str, int], *, whole: bool = False) -> PageCounts:
+    """A message of the owner; `whole`: a statement of its own."""
+    values = np.array([*counts.values()], np.uint32)
+    return PageCounts(partition, AsOf(*as_of), [*counts], values, begins=whole, ends=whole)
+
+
+class World:
+    """Pages of some sites that find each other, change, move to another site, are deleted and expire."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = rng = random.Random(seed)
+        self.ledger = self.empty()
+        self.told: Told = {}
+        self.counts: dict[int, dict[str, int]] = {0: {}, 1: {}}
+        self.ended = set[int]()  # partitions that have said all of it
+        self.firsts: dict[tuple[str, str], int] = {}
+        self._ids = [f"d{number}" for number in range(rng.choice((5, 12)))]
+        self._refs = dict.fromkeys(self._ids, 1)
+        self._abouts = {id: About("", rng.choice(SITES), 9) for id in self._ids}
+        self._now, self.offset, self._generation = 100, 0, 1
+        self._named = dict[int, set[str]]()  # in a statement that has not ended
+
+    @staticmethod
+    def empty(partitions: int = 2) -> Ledger:
+        return Ledger(0.5, RETENTION_MS, stories=True, mirror_share=LEAST, partitions=partitions)
+
+    def _end(self, id: str) -> End:
+        ref = self._refs[id]
+        return End(id, ref, self._now - ref % 3 * 5, ref, self._abouts[id])
+
+    def frame(self) -> LedgerChanges:
+        """What one more frame changes."""
+        rng = self.rng
+        self.offset += 1
+        self._now += rng.choice((0, 0, 1, 5))
+        if rng.random() < 0.4:
+            settled = self.ledger.settle(self.offset, pages=self._pages())
+        else:
+            settled = self._documents()
+        self._take(settled)
+        return settled.changes
+
+    def _documents(self) -> Settled:
+        rng, retirements, edges = self.rng, list[Retirement](), list[Edge]()
+        for id in rng.sample(self._ids, rng.choice((0, 0, 1, 2))):
+            ref = self._refs[id] = self.offset + 1
+            self._abouts[id] = About("", rng.choice(SITES), 9)
+            gone = rng.random() < 0.4
+            retirements.append(Retirement(id, ref, self._now, ref, gone, self._now + 20, self._abouts[id]))
+        for _ in range(rng.choice((1, 3, 20))):
+            one, other = (self._end(id) for id in rng.sample(self._ids, 2))
+            shared, left, right = rng.randint(1, 6), rng.randint(6, 9), rng.randint(6, 9)
+            edges.append(Edge(one, other, rng.choice((0.25, 0.5, 1.0)), shared, left + right - shared, left))
+        horizon = Horizon(self._now - RETENTION_MS) if rng.random() < 0.1 else None
+        return self.ledger.settle(self.offset, retirements=retirements, edges=edges_of(edges), horizon=horizon)
+
+    def _pages(self) -> PageCounts:
+        rng, partition = self.rng, self.rng.randrange(2)
+        said = {site: rng.randrange(4) for site in rng.sample(SITES[1:], rng.randrange(5))}
+        begins = rng.random() < 0.3
+        if begins:
+            self._generation += 1
+            self._named[partition] = set()
+        ends = partition in self._named and rng.random() < 0.6
+        if partition in self._named:
+            self._named[partition] |= {*said}
+        self.counts[partition] |= said
+        if ends:
+            self.counts[partition] = {site: self.counts[partition][site] for site in self._named.pop(partition)}
+            self.ended.add(partition)
+        return replace(pages(partition, (self.offset, self._generation), said), begins=begins, ends=ends)
+
+    def _take(self, settled: Settled) -> None:
+        for left, right, now in settled.mirrors:
+            if now is None:
+                del self.told[left, right]
+            else:
+                assert self.told.get((left, right)) != now, "what is told is news"
+                self.told[left, right] = now
+
+    def true(self) -> Told:
+        """What is to be told, from the whole ledger."""
+        snapshot, true = self.ledger.snapshot(), Told()
+        site_of = {node.id: node.about.source for node in snapshot.nodes}
+        found: dict[tuple[str, str], set[str]] = defaultdict(set)
+        times: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for pair in snapshot.pairs:
+            sites = site_of[pair.left], site_of[pair.right]
+            if not all(sites) or sites[0] == sites[1]:
+                continue
+            times[min(sites), max(sites)].append(max(pair.left_time_ms, pair.right_time_ms))
+            if 2 * pair.shared >= pair.left_shingles:
+                found[sites].add(pair.left)
+            if 2 * pair.shared >= pair.right_shingles:
+                found[sites[1], sites[0]].add(pair.right)
+        self.firsts = {key: min(self.firsts.get(key, 1 << 60), *of, 1 << 60) for key, of in times.items()}
+        for left, right in times:
+            mirrored = len(found[left, right]), len(found[right, left])
+            said = tuple(sum(counts.get(site, 0) for counts in self.counts.values()) for site in (left, right))
+            at_least = max(said[0], mirrored[0]), max(said[1], mirrored[1])
+            share = max(mirrored[0] / max(at_least[0], 1), mirrored[1] / max(at_least[1], 1))
+            if all(said) and share >= LEAST:
+                true[left, right] = SiteMirrors(SitePair(left, right, *at_least, *mirrored), self.firsts[left, right])
+        return true if len(self.ended) == 2 else {}
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_what_is_told_is_what_the_pairs_and_the_counts_make_of_it(seed: int) -> None:
+    world = World(seed)
+    ever = 0
+    for _ in range(120):
+        world.frame()
+        assert world.told == world.true()
+        ever += len(world.told)
+    assert ever > 10
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_ledger_that_came_back_tells_what_the_other_one_tells(seed: int) -> None:
+    world, back = World(seed), World.empty()
+    for _ in range(60):
+        back.apply(world.frame())
+    whole = World.empty()
+    whole.apply(world.ledger.snapshot())
+    taken, later = list[LedgerChanges](), list[LedgerChanges]()
+    for one in slices(world.ledger, 2):
+        taken.append(one)
+        later += [world.frame() for _ in range(world.rng.choice((0, 0, 1)))]
+    for changes in later:
+        back.apply(changes)
+        whole.apply(changes)
+    cut = World.empty()
+    cut.apply(joined(taken, later))
+    assert back.snapshot() == whole.snapshot() == cut.snapshot() == world.ledger.snapshot()
+    next_told = []
+    for ledger in (world.ledger, back, whole, cut):
+        world.ledger, rng = ledger, world.rng.getstate()
+        offset, said = world.offset, {partition: {**counts} for partition, counts in world.counts.items()}
+        counts = {"a": 1, "b": 1, "c": 1, "d": 1}
+        settled = ledger.settle(offset + 1, pages=pages(0, (1 << 30, 1 << 30), counts, whole=True))
+        next_told.append(settled.mirrors)
+        world.counts = said
+        world.rng.setstate(rng)
+    assert all(told == next_told[0] for told in next_told)
+
+
+# -- what owners say
+
+
+def edge(left: str, right: str) -> Edge:
+    """Two pages that are the same, on the sites that their ids begin with."""
+    ends = [End(id, ord(id[0]) + int(id[1]), 5, 1, About("", id[0], 9)) for id in (left, right)]
+    return Edge(ends[0], ends[1], 1.0, 9, 9)
+
+
+def ledger_with(*edges: Edge, partitions: int = 1) -> Ledger:
+    ledger = World.empty(partitions)
+    ledger.settle(0, edges=edges_of(edges))
+    return ledger
+
+
+def shares(told: list[MirrorChange]) -> list[tuple[float, float] | None]:
+    return [None if one.now is None else (one.now.sites.left_share, one.now.sites.right_share) for one in told]
+
+
+def test_nothing_is_told_before_both_counts_are_known() -> None:
+    ledger = ledger_with(edge("a1", "b1"))
+    assert ledger.settle(1, pages=pages(0, (5, 1), {"a": 1}, whole=True)).mirrors == []
+    assert shares([*ledger.settle(2, pages=pages(0, (5, 1), {"b": 2})).mirrors]) == [(1.0, 0.5)]
+
+
+def test_nothing_is_told_before_every_partition_has_ended_a_statement_then_everything() -> None:
+    ledger = ledger_with(edge("a1", "b1"), edge("c1", "d1"), partitions=3)
+    said = [
+        pages(0, (5, 1), {"a": 1, "b": 2, "c": 1, "d": 3}, whole=True),
+        pages(2, (-1, 1), {}, whole=True),
+        replace(pages(1, (7, 1), {"d": 1}), begins=True),
+        pages(0, (6, 1), {"b": 1}),
+        pages(2, (-1, 2), {}, whole=True),
+    ]
+    for offset, one in enumerate(said, 1):
+        back = World.empty(3)
+        back.apply(ledger.snapshot())
+        settled = ledger.settle(offset, pages=one)
+        assert settled.mirrors == back.settle(offset, pages=one).mirrors == []
+    last = replace(pages(1, (7, 1), {"b": 1}), ends=True)
+    told = ledger.settle(6, pages=last).mirrors
+    assert [(one.left, one.right) for one in told] == [("a", "b"), ("c", "d")]
+    assert shares([*told]) == [(1.0, 0.5), (1.0, 0.25)]
+    back = World.empty(3)
+    back.apply(ledger.snapshot())
+    # A new owner has said nothing yet.
+    again = [one.settle(7, pages=pages(0, (6, 1), {"b": 0, "c": 2})).mirrors for one in (ledger, back)]
+    assert shares([*again[0]]) == shares([*again[1]]) == [(1.0, 1.0), (0.5, 0.25)]
+
+
+def test_what_a_statement_leaves_out_is_no_more() -> None:
+    ledger = ledger_with(edge("a1", "b1"))
+    ledger.settle(1, pages=pages(0, (5, 1), {"a": 1, "b": 2, "z": 9}, whole=True))
+    begins = replace(pages(0, (6, 2), {"a": 1}, whole=True), ends=False)
+    assert ledger.settle(2, pages=begins).mirrors == [], "a statement counts where it ends"
+    ends = replace(pages(0, (6, 2), {"c": 1}, whole=True), begins=False)
+    assert shares([*ledger.settle(3, pages=ends).mirrors]) == [None]
+    assert [row.site for row in ledger.snapshot().site_counts] == ["a", "c"]
+
+
+def test_a_statement_that_was_cut_short_takes_nothing_away_and_the_next_one_does() -> None:
+    ledger = ledger_with(edge("a1", "b1"))
+    ledger.settle(1, pages=pages(0, (5, 1), {"a": 1, "b": 2}, whole=True))
+    ledger.settle(2, pages=replace(pages(0, (6, 2), {"b": 3}, whole=True), ends=False))
+    assert shares([*ledger.settle(3, pages=pages(0, (6, 3), {"a": 2}, whole=True)).mirrors]) == [None]
+
+
+def test_what_a_predecessor_says_late_is_passed_over() -> None:
+    ledger = ledger_with(edge("a1", "b1"))
+    ledger.settle(1, pages=pages(0, (5, 2), {"a": 1, "b": 2}, whole=True))
+    settled = ledger.settle(2, pages=pages(0, (5, 1), {"a": 7, "b": 7}))
+    assert (settled.mirrors, settled.changes.site_counts) == ([], [])
+    assert shares([*ledger.settle(3, pages=pages(0, (5, 2), {"b": 1})).mirrors]) == [(1.0, 1.0)], (
+        "its successor goes on"
+    )
+
+
+def test_where_the_group_was_forgotten_its_generations_count_anew() -> None:
+    ledger = ledger_with(edge("a1", "b1"))
+    ledger.settle(1, pages=pages(0, (5, 7), {"a": 1, "b": 2}, whole=True))
+    assert ledger.mirrors is not None
+    ledger.mirrors.begin(7)
+    assert ledger.settle(2, pages=pages(0, (5, 1), {"a": 2, "b": 2}, whole=True)).mirrors == []
+    ledger.mirrors.begin(1)
+    assert shares([*ledger.settle(3, pages=pages(0, (5, 1), {"a": 2, "b": 2}, whole=True)).mirrors]) == [(0.5, 0.5)]
+
+
+def test_shares_never_exceed_one_though_pairs_come_before_counts() -> None:
+    ledger = ledger_with(edge("a1", "b1"))
+    ledger.settle(1, pages=pages(0, (5, 1), {"a": 1, "b": 1}, whole=True))
+    settled = ledger.settle(2, edges=edges_of([edge("a2", "b2"), edge("a3", "b3")]))
+    assert shares([*settled.mirrors]) == [(1.0, 1.0)]
+
+
+def test_pairs_that_are_found_in_each_other_alike_share_what_says_so() -> None:
+    ledger = ledger_with(*(edge(f"a{number}", f"b{number}") for number in range(9)))
+    assert ledger.mirrors is not None
+    flags = [*ledger.mirrors._inside.values()]
+    assert (len(flags), len({*map(id, flags)})) == (9, 1)
+
+
+def test_a_ledger_that_watches_no_sites_tells_none() -> None:
+    ledger = Ledger(0.5, stories=True)
+    settled = ledger.settle(1, edges=edges_of([edge("a1", "b1")]))
+    assert (settled.mirrors, ledger.settle(2, pages=pages(0, (1, 1), {"a": 1}, whole=True)).changes.site_counts) == (
+        (),
+        (),
+    )

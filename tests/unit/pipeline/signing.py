@@ -1,0 +1,29 @@
+"""What the tests of sign share: a scheme whose buckets are the shingles, and what a result posts."""
+
+from stream_lsh.pipeline.documents.table import DocumentTable
+from stream_lsh.pipeline.sign import Signed
+from tests.simulation.scheme import NamedShingles
+
+SCHEME = NamedShingles()
+
+Posted = dict[int, tuple[int, ...]]
+
+
+def new_table() -> DocumentTable:
+    return DocumentTable(SCHEME.slots)
+
+
+def buckets_of(text: str) -> tuple[int, ...]:
+    return tuple(SCHEME.buckets(SCHEME.sign([text]))[0].tolist())
+
+
+def posted(result: Signed, *, retired: bool = False) -> Posted:
+    """Ref -> buckets of what is put in, or of what is taken out."""
+    found: Posted = {}
+    if result.postings is not None:
+        postings = result.postings
+        for row, ref in enumerate(postings.refs.tolist()):
+            if bool(postings.retired[row]) == retired:
+                buckets = tuple(postings.buckets[postings.rows == row].tolist())
+                assert found.setdefault(ref, buckets) == buckets, "a version may be named twice, with the same buckets"
+    return found

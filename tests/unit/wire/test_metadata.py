@@ -1,0 +1,137 @@
+"""What stories tell of a document: read from its message, or made from its text and its URL."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from stream_lsh.errors import ConfigError, MalformedMessage
+from stream_lsh.kinds.text.messages import parse_document, parse_lines
+from stream_lsh.model import NO_ABOUT, About, Document
+from stream_lsh.wire.arguments import given as handed_over
+from stream_lsh.wire.field_names import FieldNames
+from stream_lsh.wire.metadata import about_of
+from tests.unit.wire.strategies import STRINGS
+
+
+def about(value: Any, **options: Any) -> About:
+    data = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return parse_document(data, b"k", fallback_time_ms=0, stories=True, **options).about
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "expected"),
+    [
+        ("First line\nsecond", "", "First line"),
+        ("\r\n  \n Spaces \t in it \r\nsecond", "", "Spaces in it"),
+        ("text", "  A \n title ", "A title"),
+        ("text", " \t", "text"),
+        ("", "", ""),
+        (" \n ", "", ""),
+        ("x" * 500, "", "x" * 200),
+        ("a " * 300, "", ("a " * 100).rstrip()),
+        ("word", "é" * 199 + " tail", "é" * 199),
+        ("\ud800 half", "", "\ud800 half"),
+        ("😀" * 201, "", "😀" * 200),
+    ],
+)
+def test_the_title_is_given_or_the_first_line_that_is_not_blank(text: str, title: str, expected: str) -> None:
+    assert about_of(text, title).title == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://www.Example.ORG:8443/a?b#c", "example.org"),
+        ("http://user:secret@news.example.org/", "news.example.org"),
+        ("//example.org/a", "example.org"),
+        ("http://[2001:db8::1]:80/", "2001:db8::1"),
+        ("http://www.www.org", "www.org"),
+        ("http://bücher.example/", "bücher.example"),
+        ("example.org/a", "example.org"),
+        ("www.example.org", "example.org"),
+        ("/a", ""),
+        ("http://[broken", ""),
+        ("http://a\u2100b/", ""),
+        ("http://\ud800/", "\ud800"),
+        ("http://" + "a" * 300, "a" * 100),
+        ("mailto:a@example.org", ""),
+        ("", ""),
+    ],
+)
+def test_the_outlet_is_the_host_of_the_url_where_none_is_given(url: str, host: str) -> None:
+    assert about_of("text", url=url).source == host
+    assert about_of("text", source=" The  Wire ", url=url).source == "The Wire"
+
+
+@given(text=STRINGS, title=STRINGS, source=STRINGS, url=STRINGS.map("http://".__add__) | STRINGS)
+def test_whatever_comes_is_told_within_bounds_and_told_again_the_same(
+    text: str, title: str, source: str, url: str
+) -> None:
+    told = about_of(text, title, source, url)
+    assert (len(told.title) <= 200, len(told.source) <= 100, told.length) == (True, True, len(text))
+    assert about_of(text, told.title, told.source) == told
+
+
+def test_a_document_is_told_of_only_if_stories_are_asked_for() -> None:
+    value = {"text": "Words", "title": "Title", "source": "Wire", "url": 5}
+    assert parse_document(json.dumps(value).encode(), b"k", fallback_time_ms=0).about is NO_ABOUT
+    lines = [json.dumps({"id": "a", "text": "Words", "title": 7}).encode()]
+    assert parse_lines(lines)[0] == [Document("a", "Words", 0)]
+
+
+def test_the_fast_and_the_slow_way_tell_the_same() -> None:
+    value = {"id": "k", "text": "Words", "title": "Title", "source": None, "url": "http://example.org"}
+    fast, slow = json.dumps(value).encode(), b"\xef\xbb\xbf" + json.dumps(value).encode()
+    assert about(fast) == about(slow) == About("Title", "example.org", 5)
+    assert about(json.dumps(value | {"title": "\ud800"}).encode()).title == "\ud800"
+    told = [document.about for document in parse_lines([fast, slow], stories=True)[0]]
+    assert told == [About("Title", "example.org", 5)] * 2
+
+
+@pytest.mark.parametrize("field", ["title", "source", "url"])
+def test_what_is_no_string_is_refused_with_its_reason(field: str) -> None:
+    wrongs: tuple[object, ...] = (1.5 if field == "source" else 5, ["a"], {}, True)
+    for wrong in wrongs:
+        with pytest.raises(MalformedMessage) as caught:
+            about({"text": "Words", field: wrong})
+        assert caught.value.reason == field
+        assert parse_lines([json.dumps({"id": "a", "text": "w", field: wrong}).encode()], stories=True)[1]
+    assert about({"deleted": True, field: 5}) is NO_ABOUT
+
+
+def test_fields_are_named_otherwise_and_one_may_serve_for_two() -> None:
+    names = FieldNames(id="url", text="body", title="body", source="site")
+    value = {"url": "http://example.org/a", "body": "Words", "site": None}
+    data = json.dumps(value).encode()
+    for content in (data, b"\xef\xbb\xbf" + data):
+        key = b"http://example.org/a"
+        document = parse_document(content, key, fallback_time_ms=0, names=names, stories=True)
+        assert document.about == About("Words", "example.org", 5)
+    with pytest.raises(MalformedMessage, match="got a number 5 as `url`") as caught:
+        parse_document(b'{"url": 5, "body": "w"}', b"5", fallback_time_ms=0, names=names, stories=True)
+    assert caught.value.reason == "url"
+
+
+def test_what_a_program_hands_over_is_told_of_with_stories_only() -> None:
+    document = Document("a", "Words\nmore", 0, About("", " Wire ", 99))
+    assert handed_over(document, stories=True).about == About("Words", "Wire", 10)
+    assert handed_over(Document("a", None, 0, About("x")), stories=True, removable=True).about == NO_ABOUT
+    with pytest.raises(ConfigError, match="stories=True"):
+        handed_over(document)
+    with pytest.raises(MalformedMessage, match="got int as the source"):
+        handed_over(Document("a", "Words", 0, About("", 5)), stories=True)  # type: ignore[arg-type]
+
+
+def test_an_outlet_may_be_a_number_as_ids_may_and_a_title_may_not() -> None:
+    names = FieldNames(source="version")
+    found = parse_document(b'{"text": "Words", "version": 13}', b"a", fallback_time_ms=0, names=names, stories=True)
+    assert found.about.source == "13"
+    for value in (
+        b'{"text": "Words", "title": 13}',
+        b'{"text": "Words", "version": 1.5}',
+        b'{"text": "a", "version": true}',
+    ):
+        with pytest.raises(MalformedMessage):
+            parse_document(value, b"a", fallback_time_ms=0, names=names, stories=True)

@@ -1,0 +1,133 @@
+"""What an audit judges and what it does not, without a broker."""
+
+import numpy as np
+import pytest
+
+from stream_lsh.config.model import PipelineConfig
+from stream_lsh.ledger.decisions import Decision
+from stream_lsh.ledger.edges import Edge, End, edges_of
+from stream_lsh.ledger.sites.page_counts import AsOf, PageCounts
+from stream_lsh.model import Document, Retirement, make_ref
+from stream_lsh.pipeline.batches import BandsFrame, CandidatesFrame, EdgesFrame, Mark, VerificationsFrame, Watermarks
+from stream_lsh.retention import Horizon
+from stream_lsh.wire.fingerprint import fingerprint
+from stream_lsh.wire.frames import Frame, encode
+from stream_lsh.worker.clients.audit import Doubts, Published, Source, compare, count_effective
+from stream_lsh.worker.state import stored_settings
+
+TEXT = "one two three four five six seven eight nine ten"
+ENDLESS = PipelineConfig(sources=("s",), retention_ms=None, threshold=0.5)
+
+
+EDGE = Edge(End("a", 1, 5, 1), End("b", 2, 5, 2), 0.9, 9, 10)
+PAGES = PageCounts(0, AsOf(3, 1), ["a.org"], np.array([1], np.uint32))
+NO_PAGES = PageCounts(0, AsOf(3, 1), [], np.array([], np.uint32), begins=True, ends=True)
+MARKS = Watermarks(0, (Mark(0, 1_000, False, 0, 1, 1),))
+
+
+@pytest.mark.parametrize(
+    ("topic", "frame", "count"),
+    [
+        ("edges", EdgesFrame(edges=edges_of([EDGE])), 1),
+        ("edges", EdgesFrame(retirements=(Retirement("a", 1, 5, 0, deleted=False, keep_until_ms=5),)), 1),
+        ("edges", EdgesFrame(decisions=(Decision("a", "b", "same", 7),)), 1),
+        ("edges", EdgesFrame(pages=PAGES), 1),
+        ("edges", EdgesFrame(pages=NO_PAGES), 1),
+        ("edges", EdgesFrame(pages=PAGES, watermarks=MARKS), 1),
+        ("edges", EdgesFrame(watermarks=MARKS), 0),
+        ("bands", BandsFrame(lag=7), 0),
+        ("bands", BandsFrame(horizon=Horizon(5)), 0),
+        ("candidates", CandidatesFrame(watermarks=MARKS), 0),
+        ("verifications", VerificationsFrame(watermarks=MARKS), 0),
+    ],
+)
+def test_a_message_is_under_way_if_it_can_change_a_result(topic: str, frame: Frame, count: int) -> None:
+    value = encode(frame, fingerprint(stored_settings(ENDLESS)))
+    assert count_effective(ENDLESS, ENDLESS.internal_topic(topic), [value]) == count
+
+
+def test_what_users_write_is_under_way_whatever_it_is() -> None:
+    assert count_effective(ENDLESS, "s", [b"?", None]) == 2
+
+
+def source_of(*documents: Document, span_ms: int | None = None) -> Source:
+    source = Source()
+    for offset, document in enumerate(documents):
+        source.take(make_ref(0, offset), document, span_ms)
+    return source
+
+
+def published(*pairs: tuple[str, str], similarity: float = 1.0, cluster: str = "a") -> Published:
+    return Published(dict.fromkeys(pairs, similarity), {one: cluster for pair in pairs for one in pair})
+
+
+def told(
+    source: Source, results: Published, doubts: Doubts | None = None, pipeline: PipelineConfig = ENDLESS
+) -> list[tuple[str, str]]:
+    """The state of each finding, and its words up to the cases."""
+    found = compare(pipeline, source, results, doubts or Doubts())
+    return [(state, said.partition(":")[0]) for state, said in found]
+
+
+def test_the_newest_version_counts_and_a_delete_is_one() -> None:
+    source = source_of(
+        Document("a", TEXT), Document("b", "else"), Document("b", TEXT), Document("c", TEXT), Document("c", None)
+    )
+    assert told(source, published(("a", "b"))) == [("ok", "1 pairs and 2 members of 2 documents are true")]
+    assert ("wrong", "1 pairs are wrong") in told(source, published(("a", "b"), ("a", "c")))
+
+
+def test_a_version_that_repeats_the_one_before_keeps_its_time_within_a_stretch() -> None:
+    versions = [Document("a", TEXT, 1_000), Document("a", TEXT, 1_900), Document("a", TEXT, 2_000)]
+    assert [one.time_ms for one in source_of(*versions[:2], span_ms=1_000).live.values()] == [1_000]
+    assert [one.time_ms for one in source_of(*versions, span_ms=1_000).live.values()] == [2_000]
+
+
+def copies(count: int) -> list[Document]:
+    """Documents of one text, but for a word each, so that they are no twins."""
+    return [Document(f"{number:03}", f"{TEXT} {TEXT} {TEXT} w{number}") for number in range(count)]
+
+
+def test_what_a_cap_may_have_left_out_is_not_wrong_and_what_it_did_not_is_true() -> None:
+    documents = copies(60)
+    capped = PipelineConfig(sources=("s",), retention_ms=None, threshold=0.5, max_candidates=2)
+    free = PipelineConfig(sources=("s",), retention_ms=None, threshold=0.5, max_candidates=0)
+    ids = [one.id for one in documents]
+    every = [(left, right) for left in ids for right in ids if left < right]
+    similarity = 10 / 12  # the windows that are in all, and the last one of each
+    full = published(*every, similarity=similarity)
+    assert told(source_of(*documents), full, pipeline=free)[0][0] == "ok"
+    # More than the chain finds under the same cap, and every pair holds.
+    assert {state for state, _ in told(source_of(*documents), full, pipeline=capped)} == {"note", "ok"}
+    fewer = published(*every[:1], similarity=similarity)
+    assert ("wrong", "1,769 pairs are missing") in told(source_of(*documents), fewer, pipeline=free)
+    assert {state for state, _ in told(source_of(*documents), fewer, pipeline=capped)} == {"note"}
+    untrue = published(*every, similarity=0.9)
+    findings = told(source_of(*documents), untrue, pipeline=capped)
+    assert any(state == "wrong" and said.endswith("pairs are wrong") for state, said in findings)  # beyond the cap
+
+
+@pytest.mark.parametrize("doubts", [Doubts(unsure={"b"}), Doubts(lost=True), Doubts(waiting=1)])
+def test_what_cannot_be_known_accuses_nobody(doubts: Doubts) -> None:
+    results = published(("a", "b"), cluster="z")
+    findings = told(source_of(Document("a", TEXT)), results, doubts)
+    assert {state for state, _ in findings} <= {"note", "ok"}
+    assert "wrong" in {state for state, _ in told(source_of(Document("a", TEXT)), results)}
+
+
+def test_a_document_beyond_the_newest_that_are_kept_is_not_judged() -> None:
+    kept = PipelineConfig(sources=("s",), retention_ms=None, threshold=0.5, max_documents=2)
+    source = source_of(*(Document(one, TEXT) for one in "abc"))
+    findings = told(source, published(("b", "c")), pipeline=kept)
+    assert findings == [
+        ("note", "1 documents may have expired, or have no newest version, and are not judged"),
+        ("ok", "1 pairs and 2 members of 3 documents are true"),
+    ]
+    assert ("wrong", "1 pairs are missing") in told(source, published(), pipeline=kept)
+
+
+def test_results_that_kafka_has_deleted_are_not_missing() -> None:
+    source = source_of(Document("a", TEXT), Document("b", TEXT))
+    doubts = Doubts(gone=[ENDLESS.matches_topic])
+    assert [state for state, _ in told(source, Published({}, {"a": "a", "b": "a"}), doubts)] == ["note", "note"]
+    assert ("wrong", "2 documents have no cluster") in told(source, Published(), Doubts(gone=[ENDLESS.matches_topic]))

@@ -1,0 +1,35 @@
+"""The log of a worker: our words as they are, repetitions of the libraries counted."""
+
+import logging
+from typing import Any
+
+from stream_lsh.worker.log import Repeats
+
+
+def record(name: str, line: int, message: str, *arguments: Any) -> logging.LogRecord:
+    return logging.LogRecord(name, logging.WARNING, "client.py", line, message, arguments, None)
+
+
+def test_what_a_library_says_again_and_again_is_counted_and_said_later() -> None:
+    now = [0.0]
+    repeats = Repeats(lambda: now[0])
+    shown = [repeats.filter(record("aiokafka.conn", 7, "broker %d is away", number)) for number in range(50)]
+    assert shown == [True] * 3 + [False] * 47
+    assert repeats.filter(record("aiokafka.conn", 8, "something else"))
+    now[0] = 11.0
+    again = record("aiokafka.conn", 7, "broker %d is away", 9)
+    assert repeats.filter(again)
+    assert again.getMessage() == "broker 9 is away (and 47 more like this)"
+
+
+def test_our_own_words_are_never_dropped() -> None:
+    repeats = Repeats(lambda: 0.0)
+    assert all(repeats.filter(record("stream_lsh.worker.maintenance", 7, "ready")) for _ in range(50))
+
+
+def test_what_the_engine_says_of_its_services_is_shown_where_it_warns() -> None:
+    repeats = Repeats(lambda: 0.0)
+    service = record("stream_lsh.worker.engine_tables", 7, "[^--StateTable: news]: Starting...")
+    assert repeats.filter(service)
+    service.levelno = logging.INFO
+    assert not repeats.filter(service)

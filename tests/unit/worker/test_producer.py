@@ -1,0 +1,90 @@
+"""What a document and a record are as a message."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from stream_lsh.errors import UnusableDocument
+from stream_lsh.kinds.record.messages import parse_record
+from stream_lsh.kinds.text.messages import parse_document
+from stream_lsh.model import About, Document
+from stream_lsh.records.model import Record
+from stream_lsh.records.profile import Field, Profile
+from stream_lsh.records.reading import Reader
+from stream_lsh.wire.field_names import FieldNames
+from stream_lsh.worker.clients.producer import message, record_message
+
+
+@pytest.mark.parametrize("text", ["plain", "", "\x00", "half a pair \ud800", "\U0001f600", None])
+def test_a_message_reads_as_the_document_that_it_was_made_of(text: str | None) -> None:
+    names = FieldNames(id="guid", text="body", time="at", deleted="gone")
+    document = Document("\u00fc", text, -5)
+    key, value = message(document, names)
+    assert parse_document(value, key, fallback_time_ms=-5, names=names) == document
+
+
+def test_what_stories_tell_of_a_document_comes_again() -> None:
+    names = FieldNames(title="head", source="site")
+    document = Document("a", "Words", 0, About("Title \ud800", "Wire", 5))
+    key, value = message(document, names)
+    assert parse_document(value, key, fallback_time_ms=0, names=names, stories=True) == document
+
+
+def test_an_id_that_cannot_be_a_key_is_told() -> None:
+    with pytest.raises(UnusableDocument, match="expected UTF-8"):
+        message(Document("\ud800", "text", 0), FieldNames())
+
+
+PEOPLE = Profile(
+    name="people",
+    fields=(Field(name="name", type="name"), Field(name="kind", columns=("id", "deleted", "source", "fields"))),
+    comparisons=(),
+    id_columns=("rec_id", "id"),
+    source_columns=("data source", "source"),
+)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"name": "Ann Lee"},
+        {"name": ["Ann", "Bob"], "shoes": 9, "tags": None},
+        {"name": "Ann", "id": "another one"},
+        {"name": "Ann", "ID": 7},
+        {"name": "Ann", "time": "noon"},
+        {"name": "Ann", "deleted": "no"},
+        {"name": "Ann", "Source": "web"},
+        {"name": "Ann", "fields": "many"},
+        {"name": "Ann \U0001f600", "size": 10**30},
+        {},
+    ],
+)
+@pytest.mark.parametrize("source", ["", "a/b \u00fc"])
+@pytest.mark.parametrize("names", [FieldNames(), FieldNames(time="at", deleted="gone")])
+def test_a_record_reads_as_the_one_that_was_sent(fields: dict[str, object], source: str, names: FieldNames) -> None:
+    record, reader = Record("crm/\u00fc", fields, source, 5_000), Reader(PEOPLE)
+    key, value = record_message(record, PEOPLE, names)
+    found = parse_record(value, key, reader=reader, fallback_time_ms=9_000, names=names)
+    assert (found.id, found.time_ms, found.deleted) == (record.id, 5_000, False)
+    if source or "Source" not in fields:
+        assert found.source == source
+    assert found.values == reader.values(record)
+
+
+def test_a_record_without_a_time_has_that_of_its_message_and_looks_plain() -> None:
+    key, value = record_message(Record("7", {"name": "Ann"}), PEOPLE, FieldNames())
+    assert (key, json.loads(value or b"")) == (b"7", {"rec_id": "7", "name": "Ann"})
+    assert parse_record(value, key, reader=Reader(PEOPLE), fallback_time_ms=9).time_ms == 9
+
+
+def test_a_deleted_record_has_no_value_and_one_that_only_says_so_has() -> None:
+    assert record_message(Record("7", {"deleted": True}), PEOPLE, FieldNames()) == (b"7", None)
+    assert record_message(Record("7", {"deleted": "true"}), PEOPLE, FieldNames())[1] is not None
+    assert record_message(Record("7", {"deleted": True}), PEOPLE, FieldNames(deleted="gone"))[1] is not None
+
+
+def test_a_profile_without_columns_of_id_and_source_has_the_key() -> None:
+    bare = replace(PEOPLE, id_columns=(), source_columns=())
+    key, value = record_message(Record("7", {"name": "Ann"}, "crm"), bare, FieldNames())
+    assert parse_record(value, key, reader=Reader(bare), fallback_time_ms=9).id == "7"

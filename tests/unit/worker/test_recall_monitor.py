@@ -1,0 +1,106 @@
+"""The shadow in a worker: which pipelines have one, when it begins anew, and what is said of it."""
+
+import logging
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from stream_lsh.config import parse
+from stream_lsh.model import Document
+from stream_lsh.pipeline.recall_monitor import ShadowCounts
+from stream_lsh.worker.maintenance import _tell_recall
+from stream_lsh.worker.metrics import WorkerCollector
+from stream_lsh.worker.state import PipelineState
+from tests.unit.pipeline.makers import signed
+
+
+def state_of(keys: str = "") -> PipelineState:
+    return PipelineState(parse(f'[[pipeline]]\nname = "p"\nsource = "s"\n{keys}', "test.toml", {}).pipelines[0], 2)
+
+
+def see(counts: ShadowCounts, found: int, missed: int) -> None:
+    """Pairs at 0.9, each of another document; 0.99 of them should be found."""
+    for number in range(found + missed):
+        counts.add(np.array([0.9]), np.array([number < found]), np.array([0.99]))
+        counts.documents += 1
+
+
+def values(state: PipelineState) -> dict[tuple[str, ...], float]:
+    """The metrics of the shadow, by name and labels."""
+    collector: Any = WorkerCollector(SimpleNamespace(), {"p": state}, SimpleNamespace(), {})  # type: ignore[arg-type]
+    told: Iterator[Any] = collector._shadow()
+    return {(name, *labels): value for name, _, _, found in told for labels, value in found}
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [("", True), ("shadow = 0.5", True), ("shadow = 0", False), ('kind = "record"\nprofile = "people"', False)],
+)
+def test_pipelines_whose_signatures_tell_similarity_have_a_shadow_unless_none_is_wanted(
+    keys: str, expected: bool
+) -> None:
+    state = state_of(keys)
+    state.documents.own(1)
+    assert (state.has_shadow, state.documents[1].shadow is not None) == (expected, expected)
+    assert bool(values(state)) == expected
+
+
+def test_a_partition_that_comes_again_begins_anew_and_what_was_counted_stays() -> None:
+    state = state_of("shadow = 0.999999999")
+    state.documents.own(0)
+    before = state.documents[0]
+    record = signed(
+        before.table, state.scheme, 0, [Document("a", "some text", 0), Document("b", "some text", 0)]
+    ).record
+    assert record is not None
+    assert before.shadow is not None
+    before.shadow.take(record, before.table)
+    assert (len(before.shadow), state.counts.shadow.identical) == (2, 1)
+    state.documents.drop(0)
+    state.documents.own(0)
+    after = state.documents[0].shadow
+    assert after is not None
+    assert (len(after), state.counts.shadow.identical) == (0, 1)
+
+
+def test_metrics_tell_pairs_by_similarity_what_was_promised_and_the_interval() -> None:
+    state = state_of()
+    assert values(state) == {
+        ("shadow_documents_total", "p"): 0,
+        ("shadow_identical_total", "p"): 0,
+        ("shadow_left_out_total", "p"): 0,
+    }
+    see(state.counts.shadow, 98, 2)
+    told = values(state)
+    assert told["shadow_documents_total", "p"] == 100
+    assert told["shadow_pairs_total", "p", "true", "0.90"] == 98
+    assert told["shadow_pairs_total", "p", "false", "0.90"] == 2
+    assert told["shadow_promised_total", "p", "0.90"] == pytest.approx(99)
+    assert told["shadow_recall", "p"] == 0.98
+    assert told["shadow_recall_low", "p"] < 0.98 < told["shadow_recall_high", "p"]
+    assert told["shadow_recall_promised", "p"] == pytest.approx(0.99)
+
+
+def test_the_line_of_the_log_tells_the_recall_once_there_is_a_pair() -> None:
+    state = state_of()
+    assert "shadow" not in state.counts.line()
+    see(state.counts.shadow, 98, 2)
+    assert state.counts.line().endswith("; shadow: recall 0.980 (0.911 to 0.999) of 100 pairs")
+
+
+def test_bands_that_fall_short_are_told_once_until_they_do_not(caplog: pytest.LogCaptureFixture) -> None:
+    state, short = state_of(), set[str]()
+    caplog.set_level(logging.WARNING)
+    _tell_recall(state, short)
+    assert caplog.messages == []
+    see(state.counts.shadow, 900, 100)
+    for _ in range(3):
+        _tell_recall(state, short)
+    (said,) = caplog.messages
+    assert said.startswith("p: the bands find fewer of the matches than was asked for, 0.99: see ")
+    see(state.counts.shadow, 20_000, 0)
+    _tell_recall(state, short)
+    assert short == set()

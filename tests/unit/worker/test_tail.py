@@ -1,0 +1,58 @@
+"""Messages as lines: what a pipeline compares."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from stream_lsh.config import parse
+from stream_lsh.errors import FingerprintMismatch
+from stream_lsh.model import make_ref
+from stream_lsh.pipeline.batches import CANDIDATE, RECHECK, Candidates, CandidatesFrame, Mark, Watermarks
+from stream_lsh.wire.fingerprint import fingerprint
+from stream_lsh.wire.frames import encode
+from stream_lsh.worker.clients.tail import candidate_lines, readable
+from stream_lsh.worker.state import stored_settings
+
+PIPELINE = parse('[[pipeline]]\nname = "p"\nsource = "s"\n', "test.toml", {}).pipelines[0]
+OTHER = parse('[[pipeline]]\nname = "p"\nsource = "s"\nseed = 7\n', "test.toml", {}).pipelines[0]
+PAIRS = Candidates(
+    np.array([make_ref(2, 17), make_ref(0, 9)], np.uint64),
+    np.array([make_ref(1, 4), make_ref(0, 3)], np.uint64),
+    np.array([CANDIDATE, RECHECK], np.uint8),
+)
+
+
+def record(frame: CandidatesFrame) -> SimpleNamespace:
+    return SimpleNamespace(value=encode(frame, fingerprint(stored_settings(PIPELINE))))
+
+
+def test_each_pair_is_a_line_for_people_and_for_programs() -> None:
+    told = record(CandidatesFrame(candidates=PAIRS))
+    assert candidate_lines(PIPELINE, told, as_json=False) == [
+        b"candidate  s[2]:17  s[1]:4",
+        b"recheck    s[0]:9  s[0]:3",
+    ]
+    first, second = map(json.loads, candidate_lines(PIPELINE, told, as_json=True))
+    assert first == {
+        "kind": "candidate",
+        "new": {"partition": 2, "offset": 17},
+        "old": {"partition": 1, "offset": 4},
+    }
+    assert second["kind"] == "recheck"
+
+
+def test_what_is_no_pair_is_no_line_and_other_settings_are_refused() -> None:
+    only_time = CandidatesFrame(watermarks=Watermarks(0, (Mark(0, 5, False, 0),)))
+    assert candidate_lines(PIPELINE, record(only_time), as_json=False) == []
+    with pytest.raises(FingerprintMismatch):
+        candidate_lines(OTHER, record(only_time), as_json=False)
+
+
+def test_two_sites_are_a_line_that_says_how_much_of_which_is_in_the_other() -> None:
+    said = {"left": "a.org", "right": "b.org", "left_share": 0.125, "right_share": 1.0}
+    told = SimpleNamespace(key=b'["a.org","b.org"]', value=json.dumps(said).encode(), headers=[])
+    assert readable("mirror-sites", told, as_json=False) == "12.5% of a.org in b.org  100.0% of b.org in a.org"
+    gone = SimpleNamespace(key=told.key, value=None, headers=[])
+    assert readable("mirror-sites", gone, as_json=False) == 'gone   ["a.org","b.org"]'
