@@ -100,7 +100,7 @@ def _run(arguments: list[str]) -> int:
         raise ConfigError(f"got the {what} {name!r}, expected a command{hint}\n`stream-lsh --help` lists them.")
     # OpenBLAS starts a thread per core when numpy is loaded; nothing here uses it, and threads do not mix with forks.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    code: int = import_module(f"stream_lsh.cli.{name}").run(arguments[1:])
+    code: int = import_module(f"stream_lsh.cli.commands.{name}").run(arguments[1:])
     return code
 
 

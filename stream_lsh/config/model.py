@@ -14,12 +14,12 @@ from stream_lsh.config.message_sizes import FRAME_ROOM, max_message_bytes
 from stream_lsh.config.topics import TopicNames, TopicsConfig
 from stream_lsh.config.values import FAMILIES, OF_VALUES, form_of, measure_of, results_of, scheme_of
 from stream_lsh.config.worker import DEFAULT_APP_ID, WorkerConfig
+from stream_lsh.kinds.explain import PairwiseScheme
 from stream_lsh.kinds.record.golden import limits_of_records
 from stream_lsh.kinds.record.messages import parse_record
 from stream_lsh.kinds.results import Results, TextResults
-from stream_lsh.kinds.shingled.methods import EXACT, LSH, METHODS, most_candidates, text_scheme
+from stream_lsh.kinds.shingled.methods import EXACT, LSH, METHODS, ShingleScheme, most_candidates, text_scheme
 from stream_lsh.kinds.shingled.scheme import banding_for
-from stream_lsh.kinds.shingled.schemes import PairwiseScheme, ShingleScheme
 from stream_lsh.kinds.single_field import Form, parse_valued
 from stream_lsh.kinds.text.messages import parse_document
 from stream_lsh.kinds.text.presets import DAY_MS, PRESETS

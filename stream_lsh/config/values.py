@@ -3,11 +3,11 @@
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from stream_lsh.kinds.explain import PairwiseScheme
 from stream_lsh.kinds.results import Results, TextResults
 from stream_lsh.kinds.set.grid_scheme import GridScheme
 from stream_lsh.kinds.set.messages import ItemsForm
-from stream_lsh.kinds.shingled.methods import set_scheme
-from stream_lsh.kinds.shingled.schemes import PairwiseScheme
+from stream_lsh.kinds.set.scheme import set_scheme
 from stream_lsh.kinds.single_field import Form
 from stream_lsh.kinds.vector.messages import VectorForm
 from stream_lsh.kinds.vector.metric import VectorMeasure

@@ -17,13 +17,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from stream_lsh.errors import InputError, MalformedMessage
+from stream_lsh.errors import InputError, MalformedMessage, UnusableDocument
+from stream_lsh.files.chunks import Refused
 from stream_lsh.files.discover import TEXT, Input, files_of
 from stream_lsh.files.inflate import STDIN, file_chunks
 from stream_lsh.files.lines import Splitter, cells, check_columns, check_distinct, header_of, table_rows, too_large
 from stream_lsh.text.page import page_source
 from stream_lsh.wire.field_names import FieldNames
 
+MAX_AHEAD_MS = 3_600_000
+"""A document whose time is further ahead of the clock has a wrong time."""
 _ROWS = 256
 
 
@@ -192,3 +195,14 @@ def _file_text(path: str, max_bytes: int, *, html: bool) -> str:
             "utf8",
             f"got bytes that are not UTF-8 ({error.reason} at byte {error.start}): convert the file, as with iconv",
         ) from None
+
+
+def refused_of(block: Block, errors: Iterable[tuple[int, InputError]]) -> list[Refused]:
+    """The rejected lines of a block, in order, with their places."""
+    refused = []
+    for index, error in sorted([*block.errors, *errors], key=lambda found: found[0]):
+        message = str(error)
+        if error.reason == "time" and isinstance(error, UnusableDocument):
+            message = "got a time that has not come yet: a wrong clock, or another --time-unit?"
+        refused.append(Refused(block.places.path, block.places.at[index], error.reason, message))
+    return refused

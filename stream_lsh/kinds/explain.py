@@ -5,18 +5,21 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from stream_lsh.arrays import U64
 from stream_lsh.kinds.set.grid_scheme import GridScheme
-from stream_lsh.kinds.shingled.schemes import PairwiseScheme, ShingleScheme
+from stream_lsh.kinds.shingled.methods import ShingleScheme
 from stream_lsh.kinds.vector.scheme import VectorScheme
 from stream_lsh.ledger.graph.paths import Link, widest_path
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits
 from stream_lsh.text.passages import Passage
+
+PairwiseScheme: TypeAlias = ShingleScheme | GridScheme | VectorScheme
+"""The schemes of all kinds but records, whose scores depend on frequencies."""
 
 
 class Reason(StrEnum):

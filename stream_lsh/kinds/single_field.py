@@ -6,8 +6,8 @@
     {"id"?, "items": [...], "time"?}     has these items (`kinds.set.messages`)
     {"id"?, "vector": ..., "time"?}      is this vector (`kinds.vector.messages`)
 
-Id, key, time and deletion are as in documents (`kinds.text.messages`), and so are all errors but those of the field, whose
-reason is `items` or `vector`.  Every other field is ignored.
+Id, key, time and deletion are as in documents (`kinds.text.messages`), and so are all errors but those of the field,
+whose reason is `items` or `vector`.  Every other field is ignored.
 """
 
 from collections.abc import Sequence

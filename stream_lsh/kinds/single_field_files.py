@@ -14,9 +14,8 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Part
 from stream_lsh.files.column_names import AS_NAMED
 from stream_lsh.files.discover import TEXT, Input
-from stream_lsh.files.json_blocks import blocks
+from stream_lsh.files.json_blocks import MAX_AHEAD_MS, blocks, refused_of
 from stream_lsh.kinds.single_field import Form, parse_valued_lines
-from stream_lsh.kinds.text.files import MAX_AHEAD_MS, refused_of
 from stream_lsh.wire.field_names import FieldNames
 
 

@@ -157,7 +157,7 @@ class Settler:
             self.ledger.mirrors.begin(generation)
 
     def slices(self, rows: int) -> Iterator[LedgerRecord]:
-        """Everything, so many rows at a time; between two slices messages may be settled (`ledger.incremental_snapshot`)."""
+        """Everything, so many rows at a time; frames may be settled between slices (`ledger.incremental_snapshot`)."""
         said = self._watermarks.rows()
         for changes in slices(self.ledger, rows):
             yield LedgerRecord(self.applied_offset, changes, said)

@@ -1,7 +1,7 @@
 """What goes to the changelogs: the records of batches, and behind these the slices of a pass.
 
-Who may write what when is `pipeline/changelog/rewrite.py` and `pipeline/changelog/ledger_rewrite.py`; that a changelog is written batch after
-batch is up to the agents.
+`pipeline/changelog/rewrite.py` and `pipeline/changelog/ledger_rewrite.py` decide what is written when; the agents write
+a changelog batch after batch.
 """
 
 import asyncio

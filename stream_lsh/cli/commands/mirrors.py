@@ -34,7 +34,9 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> Parser:
-    parser = telling(Parser("mirrors", "Show sites that mirror each other, the most alike first.", _EPILOG), "sites")
+    parser = telling(
+        Parser("mirrors", "Show sites that mirror each other, the most alike first.", _EPILOG), "mirror_sites"
+    )
     least = f"least share of a site's pages that is found in the other one (default {MIRROR_SHARE:g})"
     parser.add_argument("--min-share", type=share, default=MIRROR_SHARE, metavar="S", help=least)
     return parser

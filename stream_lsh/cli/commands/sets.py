@@ -34,7 +34,7 @@ def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
     options = _parser().parse(arguments)
     _check(options)
-    return run_with(options, "set_work")
+    return run_with(options, "sets")
 
 
 def _parser() -> Parser:

@@ -85,7 +85,7 @@ def run_with(options: Namespace, module: str) -> int:
         hold()
         outputs = Outputs(options.matches, options.clusters, None, options.rejects)
         open_things.callback(outputs.close)
-        work = import_module(f"stream_lsh.cli.{module}").Work(options, outputs)
+        work = import_module(f"stream_lsh.cli.runs.{module}").Work(options, outputs)
         open_things.callback(work.close)
         open_things.callback(hold)
         release()

@@ -18,8 +18,7 @@ from stream_lsh.cli.runs.signer_pool import Signers
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Part
 from stream_lsh.files.discover import Input
-from stream_lsh.kinds.shingled.methods import most_candidates, text_scheme, unfit
-from stream_lsh.kinds.shingled.schemes import ShingleScheme
+from stream_lsh.kinds.shingled.methods import ShingleScheme, most_candidates, text_scheme, unfit
 from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.measure.catalog import Measure, measure_of
 from stream_lsh.model import About, Cluster, Document
@@ -171,7 +170,7 @@ class Work:
         if outputs.clusters is not None:
             outputs.clusters.write(cluster_line(cluster) for cluster in self._answers.clusters())
         if outputs.told is not None:
-            lines = import_module(f"stream_lsh.cli.{self._options.tell}").lines
+            lines = import_module(f"stream_lsh.cli.reports.{self._options.tell}").lines
             outputs.told.write(lines(self._answers, self._known, self._options))
         outputs.finish()
 

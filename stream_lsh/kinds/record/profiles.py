@@ -49,7 +49,7 @@ def bundled_text(name: str) -> str:
     if name not in BUNDLED:
         hint = f"did you mean {nearest(name, BUNDLED)!r}?"
         raise ConfigError(f"profile: got {name!r}, expected {', '.join(BUNDLED)} or the path of a file; {hint}")
-    return files("stream_lsh.config").joinpath("bundled", f"{name}.toml").read_text(encoding="utf-8")
+    return files("stream_lsh.kinds.record").joinpath("bundled", f"{name}.toml").read_text(encoding="utf-8")
 
 
 def find_profile(name: str) -> Profile:

@@ -10,8 +10,8 @@ from stream_lsh.errors import ConfigError, MalformedMessage
 from stream_lsh.kinds.in_memory import InMemory, check_limits, match_of, similar_of
 from stream_lsh.kinds.set.grid_scheme import FUNCTIONS, SIZE, GridScheme
 from stream_lsh.kinds.set.messages import ItemsForm
-from stream_lsh.kinds.set.scheme import ExactSetScheme, SetScheme
-from stream_lsh.kinds.shingled.methods import LSH, most_candidates, set_scheme, unfit
+from stream_lsh.kinds.set.scheme import ExactSetScheme, SetScheme, set_scheme
+from stream_lsh.kinds.shingled.methods import LSH, most_candidates, unfit
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.measure.catalog import JACCARD, measure_of
 from stream_lsh.model import Document, Match, Similar

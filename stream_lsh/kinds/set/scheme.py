@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from stream_lsh.kinds.set.content import ItemShingler
 from stream_lsh.kinds.shingled.exact_scheme import ExactScheme
+from stream_lsh.kinds.shingled.methods import EXACT, RECALL, check_method
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.lsh.solver import Banding
 from stream_lsh.measure.catalog import JACCARD, Measure
@@ -74,3 +75,25 @@ class ExactSetScheme(ExactScheme):
 def _of_sets(of_texts: Mapping[str, str | int | float], measure: Measure, bag: bool) -> Settings:
     kept = {name: value for name, value in of_texts.items() if name not in _OF_TEXTS}
     return {**kept, "kind": "set", "bag": int(bag), **measure.settings}
+
+
+def set_scheme(
+    method: str,
+    threshold: float,
+    *,
+    recall: float = RECALL,
+    slots: int = 128,
+    seed: int = 1,
+    measure: Measure = JACCARD,
+    bag: bool = False,
+    banding: Banding | None = None,
+) -> SetScheme | ExactSetScheme:
+    """The scheme of sets of a method; the other arguments are those of `SetScheme` and `ExactSetScheme`.
+
+    Raises:
+        ConfigError: an unknown method, or settings that cannot be.
+    """
+    if method == EXACT:
+        return ExactSetScheme(threshold, slots=slots, seed=seed, measure=measure, bag=bag)
+    check_method(method)
+    return SetScheme(threshold, recall=recall, slots=slots, seed=seed, measure=measure, bag=bag, banding=banding)

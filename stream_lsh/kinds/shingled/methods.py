@@ -1,21 +1,23 @@
 """How a pipeline of texts or sets finds who may match, by name: `lsh`, nearly all of them, or `exact`, all of them."""
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from stream_lsh.errors import ConfigError
-from stream_lsh.kinds.set.scheme import ExactSetScheme, SetScheme
 from stream_lsh.kinds.shingled.exact_scheme import ExactScheme
 from stream_lsh.kinds.shingled.scheme import TextScheme
-from stream_lsh.kinds.shingled.schemes import ShingleScheme
 from stream_lsh.lsh.solver import Banding
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.spelling import nearest
+
+ShingleScheme: TypeAlias = TextScheme | ExactScheme
+"""The schemes of texts and of sets of items."""
 
 LSH, EXACT = "lsh", "exact"
 METHODS = (LSH, EXACT)
 """All names."""
 
-_RECALL, _MAX_CANDIDATES = 0.99, 200  # defaults, which are always right
+RECALL, _MAX_CANDIDATES = 0.99, 200  # defaults, which are always right
 
 
 def text_scheme(
@@ -23,7 +25,7 @@ def text_scheme(
     threshold: float,
     shingles: str = "word:3",
     *,
-    recall: float = _RECALL,
+    recall: float = RECALL,
     slots: int = 128,
     normalise: Sequence[str] = ("nfc",),
     seed: int = 1,
@@ -51,7 +53,7 @@ def text_scheme(
             measure=measure,
             min_characters=min_characters,
         )
-    _check(method)
+    check_method(method)
     return TextScheme(
         threshold,
         shingles,
@@ -65,29 +67,8 @@ def text_scheme(
     )
 
 
-def set_scheme(
-    method: str,
-    threshold: float,
-    *,
-    recall: float = _RECALL,
-    slots: int = 128,
-    seed: int = 1,
-    measure: Measure = JACCARD,
-    bag: bool = False,
-    banding: Banding | None = None,
-) -> SetScheme | ExactSetScheme:
-    """The same for sets that are given as such; the other arguments are those of `SetScheme`.
-
-    Raises:
-        ConfigError: an unknown method, or settings that cannot be.
-    """
-    if method == EXACT:
-        return ExactSetScheme(threshold, slots=slots, seed=seed, measure=measure, bag=bag)
-    _check(method)
-    return SetScheme(threshold, recall=recall, slots=slots, seed=seed, measure=measure, bag=bag, banding=banding)
-
-
-def _check(method: str) -> None:
+def check_method(method: str) -> None:
+    """Raise ConfigError for an unknown method."""
     if method not in METHODS:
         expected = " or ".join(METHODS)
         raise ConfigError(f"method: got {method!r}, expected {expected}; did you mean {nearest(method, METHODS)!r}?")
@@ -97,7 +78,7 @@ def unfit(method: str, recall: float, max_candidates: int) -> Iterator[tuple[str
     """What does not go with a method: the setting, and what to tell of it; defaults always go."""
     if method != EXACT:
         return
-    if recall != _RECALL:
+    if recall != RECALL:
         yield "recall", f"got {recall:g}, expected none, as the method is {EXACT}, which finds all: only {LSH} uses it"
     if max_candidates not in (0, _MAX_CANDIDATES):
         yield (

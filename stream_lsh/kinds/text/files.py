@@ -2,22 +2,20 @@
 
 import time
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from stream_lsh.errors import InputError, MalformedMessage, UnusableDocument
-from stream_lsh.files.chunks import Part, Refused
+from stream_lsh.errors import InputError, MalformedMessage
+from stream_lsh.files.chunks import Part
 from stream_lsh.files.column_names import AS_NAMED
 from stream_lsh.files.discover import Input
-from stream_lsh.files.json_blocks import Block, blocks
+from stream_lsh.files.json_blocks import MAX_AHEAD_MS, blocks, refused_of
 from stream_lsh.kinds.text.messages import parse_lines
 from stream_lsh.wire.field_names import FieldNames
 
 _SHOWN = 20
 """Fields that a message names."""
-MAX_AHEAD_MS = 3_600_000
-"""What lies further ahead of now has a wrong time."""
 
 
 def read(inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0) -> Iterator[Part]:
@@ -63,14 +61,3 @@ def _named(error: InputError, line: bytes, column: str) -> InputError:
         return error
     there = ", ".join(map(repr, list(fields)[:_SHOWN]))
     return MalformedMessage("text", f"got no field {column!r}, there are {there}: name it with --text-column")
-
-
-def refused_of(block: Block, errors: Iterable[tuple[int, InputError]]) -> list[Refused]:
-    """What was put aside of a block, in order, with its places."""
-    refused = []
-    for index, error in sorted([*block.errors, *errors], key=lambda found: found[0]):
-        message = str(error)
-        if error.reason == "time" and isinstance(error, UnusableDocument):
-            message = "got a time that has not come yet: a wrong clock, or another --time-unit?"
-        refused.append(Refused(block.places.path, block.places.at[index], error.reason, message))
-    return refused

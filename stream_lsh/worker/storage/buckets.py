@@ -2,8 +2,8 @@
 
     manifest         `archive` without records; its head says whose state it is, the offset of the changelog's last
                      record in it, the horizon, and the other files
-    <number>.seg     arrays (`wire.mapped_arrays`): of a sealed segment all that a probe reads, of an open one a snapshot, and
-                     beside them the marks of the table and the head of the changelog
+    <number>.seg     arrays (`wire.mapped_arrays`): of a sealed segment all that a probe reads, of an open one a
+                     snapshot, and beside them the marks of the table and the head of the changelog
 
 Segments that have not changed since they were written stay as they are; the others are copied at one moment, written
 by a thread, and then the manifest replaces the one before.  So what is here is always the state of one offset, and what

@@ -80,7 +80,7 @@ def assert_equal(table: DocumentTable, oracle: Oracle) -> None:
 
 
 def chunks_of(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (table, contents):
+    for module in (table, content_store):
         monkeypatch.setattr(module, "CHUNK_BITS", bits)
         monkeypatch.setattr(module, "CHUNK", 1 << bits)
 

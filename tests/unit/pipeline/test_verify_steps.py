@@ -12,9 +12,9 @@ import pytest
 
 from stream_lsh.config import parse
 from stream_lsh.config.model import PipelineConfig
-from stream_lsh.kinds.record import comparer
-from stream_lsh.kinds.shingled import comparer
-from stream_lsh.kinds.vector import comparer
+from stream_lsh.kinds.record import comparer as record_comparer
+from stream_lsh.kinds.shingled import comparer as shingled_comparer
+from stream_lsh.kinds.vector import comparer as vector_comparer
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.model import Document
 from stream_lsh.pipeline.batches import CANDIDATE, RECHECK, Verifications
@@ -87,9 +87,9 @@ def rows_of(edges: Sequence[Edges | None]) -> list[tuple[object, ...]]:
 
 
 def little_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparer, "_CHARACTERS", 5_000)
-    monkeypatch.setattr(comparer, "_WORK", 40)
-    monkeypatch.setattr(comparer, "_NUMBERS", 12)
+    monkeypatch.setattr(shingled_comparer, "_CHARACTERS", 5_000)
+    monkeypatch.setattr(record_comparer, "_WORK", 40)
+    monkeypatch.setattr(vector_comparer, "_NUMBERS", 12)
 
 
 @pytest.mark.parametrize("most", [1, 7, 1_024])
@@ -160,7 +160,7 @@ def test_the_work_of_a_step_is_bounded_or_that_of_one_pair(monkeypatch: pytest.M
 
 
 def test_a_text_that_is_longer_than_a_step_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparer, "_CHARACTERS", 100)
+    monkeypatch.setattr(shingled_comparer, "_CHARACTERS", 100)
     batch = Batch("text", 5, news=2, olds=8)
     steps = [*verify_in_steps(batch.asked, batch.table, batch.criteria, batch.scheme.comparer())]
     assert rows_of(steps) == rows_of([verify(batch.asked, batch.table, batch.criteria, batch.scheme.comparer())])
