@@ -6,10 +6,10 @@ DATA   ?= ../shared/data
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix bench soak clean
+.PHONY: help demo test test-all check fix bench soak clean
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -17,14 +17,24 @@ $(VENV)/.ready: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	@touch $@
 
+$(VENV)/.demo: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[embedded]'
+	@touch $@
+
 $(VENV)/.bench: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	@touch $@
 
-demo: $(VENV)/.ready  ## a live stream of prose that every Python installation carries, through a broker in memory
+demo: $(VENV)/.demo  ## a live stream of prose that every Python installation carries, through a broker in memory
 	$(BIN)/stream-lsh demo
 
-test: $(VENV)/.ready  ## all tests: unit, property, statistical, corpora, simulated log (two minutes of seeds), faults on three brokers
+test: $(VENV)/.ready  ## the quick tests, some minutes on two cores: no Java, no corpora, nothing outside the checkout
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --hypothesis-profile quick \
+		-m "not (slow or kafka or corpus or chaos or packaging)"
+
+test-all: $(VENV)/.ready  ## all tests: also corpora, packaging, a real broker, more schedules, faults on three brokers
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 check: $(VENV)/.ready  ## format, lint, types; changes nothing

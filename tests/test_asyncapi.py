@@ -1,7 +1,7 @@
 """docs/asyncapi.yaml says what the code does: nothing less, and nothing more.
 
-Here the pipeline runs in memory, and the messages are those of `wire.public`; tests/kafka/test_asyncapi_topics.py has
-the headers that a worker adds, and the dead letters.
+Here the pipeline runs in memory, and the messages are those of `wire.public`; the headers that a worker adds, and the
+dead letters, are in tests/kafka/clients/test_asyncapi_topics.py.
 """
 
 import ast

@@ -2,7 +2,7 @@
 
 Held against the code: docker-compose.yml (its commands, files, variables, versions), deploy/Dockerfile (its versions,
 sources and entry point; its build commands are run, in another folder) and .dockerignore.  With a real broker:
-tests/kafka/test_compose.py.  Not seen here: whether the base images exist, and what
+tests/kafka/clients/test_compose.py.  Not seen here: whether the base images exist, and what
 the container engine makes of it all.
 """
 

@@ -3,7 +3,6 @@
 import fcntl
 import json
 import os
-import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,24 +13,6 @@ import pytest
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.worker.brokers import Broker, GivenBroker, MavenBroker, choose_broker
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.kafka)
-            # The engine's own warnings are not ours; what it forgets to close at the end of a loop neither.
-            for ignored in (r"ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::pytest.PytestWarning"):
-                item.add_marker(pytest.mark.filterwarnings(ignored))
-
-
-@pytest.fixture(scope="session", autouse=True)
-def temporary_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What is made with `tempfile` goes where pytest puts its own folders, and away with them."""
-    before, tempfile.tempdir = tempfile.tempdir, str(tmp_path_factory.mktemp("made"))
-    yield
-    tempfile.tempdir = before
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import read
-from tests.kafka.test_worker import published
+from tests.kafka.worker.test_answers import published
 
 NOW_MS = 1_700_000_000_000
 FOX = "the quick brown fox jumps over the lazy dog and runs far away into the dark wood"

@@ -9,7 +9,7 @@ import numpy as np
 from stream_lsh.config import Config
 from stream_lsh.kinds.shingled.comparer import MakesSets
 from stream_lsh.model import Document
-from tests.kafka.test_worker import expected, published
+from tests.kafka.worker.test_answers import expected, published
 
 Pairs = dict[tuple[str, str], float]
 

@@ -1,5 +1,8 @@
 """The protocol holds in random schedules, and every rule of it is needed."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
 from stream_lsh.errors import DamagedBytes
@@ -19,10 +22,19 @@ RECORD_BLOCKS = 4
 EXACT_BLOCKS = 2
 """Some three minutes on two cores; `make soak` runs ten thousand and more."""
 
-STARTS = [BLOCK * block for block in range(BLOCKS)] + [RECORDS_FROM + BLOCK * block for block in range(RECORD_BLOCKS)]
-STARTS.append(SETS_FROM)
-STARTS += [REKEY_FROM, REKEY_FROM + BLOCK, GROUPS_FROM, LOSSES_FROM]
-STARTS += [EXACT_FROM + BLOCK * block for block in range(EXACT_BLOCKS)]
+QUICK = 20
+"""Schedules of each family that `make test` runs."""
+
+FAMILIES = {
+    0: BLOCKS,
+    RECORDS_FROM: RECORD_BLOCKS,
+    SETS_FROM: 1,
+    REKEY_FROM: 2,
+    GROUPS_FROM: 1,
+    LOSSES_FROM: 1,
+    EXACT_FROM: EXACT_BLOCKS,
+}
+"""The first seed of each family of schedules, and how many blocks of them are run."""
 
 ONCE_FAILED = (26, 683, 15754)
 """Seeds that once found a fault, of the protocol or of its simulation."""
@@ -94,10 +106,19 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
 """For every rule, seeds that notice when it is taken out; `python -m tests.simulation --rule NAME` finds others."""
 
 
-@pytest.mark.parametrize("start", STARTS)
-def test_random_schedules_keep_the_protocol(start: int) -> None:
+def blocks() -> Iterator[Any]:
+    """The seeds of each run: a few of each family first, and the others, which are slow, in blocks."""
+    for first, count in FAMILIES.items():
+        yield pytest.param(range(first, first + QUICK), id=f"{first}")
+        for start in range(first, first + BLOCK * count, BLOCK):
+            seeds = range(max(start, first + QUICK), start + BLOCK)
+            yield pytest.param(seeds, id=f"{seeds.start}", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("seeds", blocks())
+def test_random_schedules_keep_the_protocol(seeds: range) -> None:
     failed = {}
-    for seed in range(start, start + BLOCK):
+    for seed in seeds:
         _, found = run(seed)
         if found:
             failed[seed] = found
@@ -134,6 +155,7 @@ def test_schedules_of_sets_notice_a_rule_taken_out() -> None:
     assert any(run(seed, "recheck on update")[1] for seed in range(SETS_FROM, SETS_FROM + 20)), "no seed notices"
 
 
+@pytest.mark.slow
 def test_the_seeds_that_notice_keep_the_protocol_with_all_rules_in() -> None:
     seeds = sorted({seed for seeds in NOTICED_BY.values() for seed in seeds})
     assert [seed for seed in seeds if run(seed)[1]] == []

@@ -19,7 +19,7 @@ from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.topology import build_app, source_partitions
 from tests.kafka.harness import read, running
 from tests.kafka.messages import NOW_MS, eventually, producing, started
-from tests.kafka.test_records import send, truths
+from tests.kafka.worker.test_records import send, truths
 
 SETS = 'kind = "set"\nthreshold = 0.5\n'
 GRID = 'kind = "set"\nfamily = "grid"\ngrid.squares = 400\nthreshold = 0.4\n'

@@ -22,11 +22,11 @@ from stream_lsh.worker.clients.topic_reader import bounds
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import is_ready, running, until
-from tests.kafka.test_worker import articles, configured, expected, published, send, written
-from tests.kafka.test_worker_faults import edits, processes, survivors, thirds
-from tests.kafka.test_worker_updates import prose, rewriting
-from tests.kafka.test_worker_upkeep import HOUR_MS, often, stories
 from tests.kafka.truth import settled
+from tests.kafka.worker.test_answers import articles, configured, expected, published, send, written
+from tests.kafka.worker.test_faults import edits, processes, survivors, thirds
+from tests.kafka.worker.test_maintenance import HOUR_MS, often, stories
+from tests.kafka.worker.test_updates import prose, rewriting
 
 PARTITIONS = 4
 

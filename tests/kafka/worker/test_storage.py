@@ -17,10 +17,10 @@ from stream_lsh.worker import state as state_module
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import running, until
-from tests.kafka.test_worker import articles, configured, expected, published, send, written
-from tests.kafka.test_worker_faults import edits, processes, start, survivors, thirds
-from tests.kafka.test_worker_upkeep import HOUR_MS, often, stories
 from tests.kafka.truth import settled
+from tests.kafka.worker.test_answers import articles, configured, expected, published, send, written
+from tests.kafka.worker.test_faults import edits, processes, start, survivors, thirds
+from tests.kafka.worker.test_maintenance import HOUR_MS, often, stories
 
 PARTITIONS = 2
 

@@ -37,10 +37,10 @@ from tests.kafka.messages import (
     twins,
     with_a_bug,
 )
-from tests.kafka.test_worker import articles, configured, expected, published
-from tests.kafka.test_worker_faults import edits, fed_and_killed, survivors, thirds
-from tests.kafka.test_worker_input import LIMIT, REFUSED
-from tests.kafka.test_worker_upkeep import often, starts
+from tests.kafka.worker.test_answers import articles, configured, expected, published
+from tests.kafka.worker.test_faults import edits, fed_and_killed, survivors, thirds
+from tests.kafka.worker.test_input import LIMIT, REFUSED
+from tests.kafka.worker.test_maintenance import often, starts
 
 SOURCES = {"one": 3, "two": 2}
 PARTITIONS = 4

@@ -20,9 +20,9 @@ from stream_lsh.kinds.record.profiles import bundled, profile_text
 from stream_lsh.records.profile import Profile
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.topology import build_app, source_partitions
+from tests.kafka.clients.test_guards import refused
 from tests.kafka.harness import quiet, read, running
 from tests.kafka.messages import NOW_MS, document, eventually, letters, producing, started
-from tests.kafka.test_guards import refused
 from tests.unit.kinds.test_record_linker import PROFILE, record
 
 ANN = {"name": "Ann Lee", "born": "1980"}

@@ -17,7 +17,7 @@ from stream_lsh.worker.engine.topic_ids import topic_ids
 from stream_lsh.worker.topology import build_app, source_partitions
 from tests.kafka.harness import admin_at, feed, make_topics, read, running, until
 from tests.kafka.messages import Message, eventually, matched, pair, put, started, twins
-from tests.kafka.test_worker import configured
+from tests.kafka.worker.test_answers import configured
 
 
 async def ran(broker: Broker, config: Config) -> None:

@@ -22,7 +22,7 @@ from tests.kafka.messages import (
     started,
     twins,
 )
-from tests.kafka.test_worker import configured, written
+from tests.kafka.worker.test_answers import configured, written
 
 
 async def ended(config: Config, folder: Path, then: Callable[[], Awaitable[None]] | None = None) -> tuple[int, str]:

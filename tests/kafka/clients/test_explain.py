@@ -9,11 +9,11 @@ import pytest
 
 from stream_lsh.cli.main import main
 from stream_lsh.worker.brokers import Broker
+from tests.kafka.clients.test_check import settled
+from tests.kafka.clients.test_guards import topics_of
 from tests.kafka.harness import admin_at, running
 from tests.kafka.messages import NOW_MS, Message, document, eventually, matched, put, started
-from tests.kafka.test_check import settled
-from tests.kafka.test_guards import topics_of
-from tests.kafka.test_worker import configured, written
+from tests.kafka.worker.test_answers import configured, written
 
 WORDS = [f"w{number}" for number in range(20)]
 

@@ -11,9 +11,9 @@ from faust.types import TP
 
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.clients.topic_reader import bounds
-from tests.kafka.test_worker import articles, configured, send, written
-from tests.kafka.test_worker_faults import edits, survivors
 from tests.kafka.truth import settled
+from tests.kafka.worker.test_answers import articles, configured, send, written
+from tests.kafka.worker.test_faults import edits, survivors
 
 _WORKER = """
 import sys

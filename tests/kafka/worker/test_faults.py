@@ -18,8 +18,8 @@ from stream_lsh.model import Document
 from stream_lsh.worker.brokers import Broker
 from tests.kafka.harness import until
 from tests.kafka.messages import eventually, matched, pair, put, twins
-from tests.kafka.test_worker import articles, configured, send, written
 from tests.kafka.truth import settled
+from tests.kafka.worker.test_answers import articles, configured, send, written
 
 DOCUMENTS, UPDATED, DELETED = 20_000, 0.1, 0.05
 

@@ -19,9 +19,9 @@ from stream_lsh.config import Config, parse
 from stream_lsh.worker.brokers import Broker
 from tests.kafka.harness import make_topics, read, running
 from tests.kafka.messages import NOW_MS, Message, document, eventually, producing, put, started
-from tests.kafka.test_records import ANN, resolving
-from tests.kafka.test_records import send as send_records
-from tests.kafka.test_worker import configured
+from tests.kafka.worker.test_answers import configured
+from tests.kafka.worker.test_records import ANN, resolving
+from tests.kafka.worker.test_records import send as send_records
 from tests.test_docs import README, ROOT, blocks
 from tests.unit.kinds.test_record_linker import PROFILE
 

@@ -11,9 +11,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.brokers.maven import free_port
-from tests.kafka.test_worker import articles, configured, send, written
-from tests.kafka.test_worker_faults import processes
 from tests.kafka.truth import settled
+from tests.kafka.worker.test_answers import articles, configured, send, written
+from tests.kafka.worker.test_faults import processes
 
 PARTITIONS = 2
 Values = dict[tuple[str, ...], float]

@@ -10,8 +10,8 @@ from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.clients.topic_reader import bounds, partitions_of
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import read, running, until
-from tests.kafka.test_worker import configured, expected, published, send
-from tests.kafka.test_worker_upkeep import often, words
+from tests.kafka.worker.test_answers import configured, expected, published, send
+from tests.kafka.worker.test_maintenance import often, words
 
 PARTITIONS = 2
 VERSIONS = 10_000

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.brokers.maven import free_port
+from tests.kafka.clients.test_web import Values, metrics, wait_ready
 from tests.kafka.harness import read
-from tests.kafka.test_web import Values, metrics, wait_ready
-from tests.kafka.test_worker import configured, send, written
-from tests.kafka.test_worker_faults import processes
+from tests.kafka.worker.test_answers import configured, send, written
+from tests.kafka.worker.test_faults import processes
 from tests.unit.pipeline.test_recall_monitor import SCHEME, THRESHOLD, families, true_pairs
 
 PARTITIONS = 2

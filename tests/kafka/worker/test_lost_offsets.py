@@ -9,11 +9,11 @@ from stream_lsh.errors import StateError
 from stream_lsh.worker import guards
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.topology import WorkerApp
+from tests.kafka.clients.test_guards import ran, refused, replaced
 from tests.kafka.harness import _clear_up, admin_at, make_topics, running, until
 from tests.kafka.messages import Message, eventually, matched, pair, put, started, twins
-from tests.kafka.test_guards import ran, refused, replaced
-from tests.kafka.test_worker import configured
-from tests.kafka.test_worker_upkeep import often
+from tests.kafka.worker.test_answers import configured
+from tests.kafka.worker.test_maintenance import often
 
 OWN = {"retention_bytes": "-1", "message_timestamp_type": "LogAppendTime"}
 """Settings of a topic of our own."""

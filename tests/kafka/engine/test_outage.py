@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from stream_lsh.worker.brokers.maven import MavenBroker
-from tests.kafka.test_worker import articles, configured, send, written
-from tests.kafka.test_worker_faults import edits, processes, start, survivors, thirds
 from tests.kafka.truth import settled
+from tests.kafka.worker.test_answers import articles, configured, send, written
+from tests.kafka.worker.test_faults import edits, processes, start, survivors, thirds
 
 OUTAGE_SECONDS = 60.0
 
