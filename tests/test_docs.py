@@ -259,11 +259,14 @@ def link_problems(text: str, home: Path) -> Iterator[str]:
 
 
 def path_problems(text: str) -> Iterator[str]:
-    """Files of the project that a document names and that are not there."""
+    """Files of the project that a document names and that are not there; modules may be named without the package."""
     for span in _CODE.findall(prose(text)):
         path = span.partition("::")[0]
-        if re.fullmatch(r"(stream_lsh|tests|docs|benchmarks)/[\w/.]*", path) and not (ROOT / path).exists():
-            yield f"there is no {path}"
+        if re.fullmatch(r"(stream_lsh|tests|docs|benchmarks)/[\w/.]*", path):
+            if not (ROOT / path).exists():
+                yield f"there is no {path}"
+        elif re.fullmatch(r"[a-z_]+/[\w/]*\w\.py", path) and not (ROOT / "stream_lsh" / path).exists():
+            yield f"there is no stream_lsh/{path}"
 
 
 @every_document
@@ -277,6 +280,8 @@ def test_links_that_lead_nowhere_are_found() -> None:
     assert list(link_problems("[x](docs/nothing.md)", home))
     assert list(link_problems("# One\n[x](#two)", home))
     assert list(path_problems("see `stream_lsh/nothing.py`"))
+    assert list(path_problems("see `ledger/nothing.py`"))
+    assert not list(path_problems("see `ledger/ledger.py`"))
     assert not list(link_problems("# One two\n[x](#one-two) [y](LICENSE) [z](https://kafka.apache.org/)", home))
 
 
