@@ -6,6 +6,7 @@ integer.  Refs of one id only grow, so the greater of two is the newer version (
 Ids are ordered by their UTF-8 bytes, which is the order in which Python compares strings: by code point.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -191,3 +192,28 @@ class Story:
     first: First
     last_time_ms: int
     members: tuple[str, ...]
+
+
+Abouts = Sequence[About]
+"""A column of `About`, one for each row; empty if no row has any, so that pipelines without stories store none."""
+
+
+def or_empty(abouts: Abouts) -> Abouts:
+    """The column, or an empty one if no row has an `About`."""
+    return () if abouts.count(NO_ABOUT) == len(abouts) else abouts
+
+
+def in_full(abouts: Abouts, rows: int) -> Abouts:
+    """The column with one `About` for each row."""
+    return abouts or [NO_ABOUT] * rows
+
+
+def at_rows(abouts: Abouts, rows: Iterable[int]) -> Abouts:
+    """The column of some of the rows, in their order."""
+    return [abouts[row] for row in rows] if abouts else ()
+
+
+def concatenate(columns: Iterable[tuple[Abouts, int]]) -> Abouts:
+    """One column of several, each given with its number of rows."""
+    parts = [*columns]
+    return or_empty([about for abouts, rows in parts for about in in_full(abouts, rows)])

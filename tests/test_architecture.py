@@ -13,7 +13,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "stream_lsh"
 
-FOUNDATION = ("arrays", "hashing", "errors", "model", "abouts", "retention", "spelling")
+FOUNDATION = ("arrays", "hashing", "errors", "model", "retention", "spelling")
 STEPS = ("text", "sketch", "lsh", "measure", "index", "records", "ledger", "pipeline")
 KINDS = ("files", "settings", "kinds")
 SURFACES = ("allpairs", "stream_lsh", "demo", "cli", "__main__")
@@ -58,7 +58,7 @@ ALSO = {
     **{
         f"stream_lsh.records.compare.{module}": {"rapidfuzz"}
         for module in (
-            "comparator", "damerau", "dates", "edits", "jaro_winkler", "levenshtein", "person_name", "phones", "tokens",
+            "comparator", "dates", "edits", "person_name", "phones", "tokens",
         )
     },
     "stream_lsh.records.compare.phonetic": {"jellyfish"},

@@ -79,11 +79,6 @@ def find_inputs(
     return inputs
 
 
-def same_file(one: Input, path: str) -> bool:
-    """Whether an output of this path would replace an input."""
-    return one.path != STDIN and os.path.exists(path) and os.path.samefile(one.path, path)
-
-
 def _format(path: str) -> str:
     """What the ending of a name stands for; "" for an unknown one."""
     whole = os.path.basename(path).lower()

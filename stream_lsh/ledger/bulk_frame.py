@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from stream_lsh.abouts import Abouts, in_full
 from stream_lsh.arrays import I64, U32, U64
 from stream_lsh.ledger.changes import MatchChange, PairState
 from stream_lsh.ledger.edges import Edges
@@ -23,7 +22,7 @@ from stream_lsh.ledger.graph.graph import Graph
 from stream_lsh.ledger.graph.nodes import view_i64, view_u64
 from stream_lsh.ledger.graph.pairs import Columns
 from stream_lsh.ledger.state import LedgerState
-from stream_lsh.model import NO_ABOUT, ref_offset, ref_partition
+from stream_lsh.model import NO_ABOUT, Abouts, in_full, ref_offset, ref_partition
 from stream_lsh.retention import Horizon
 
 LEAST_ROWS = 6

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stream_lsh.abouts import told
 from stream_lsh.arrays import I64
 from stream_lsh.ledger.changes import NodeState, PairState
 from stream_lsh.ledger.clusters.ids import Cluster
@@ -12,6 +11,7 @@ from stream_lsh.ledger.edges import written
 from stream_lsh.ledger.graph.columns import Table, columns_of
 from stream_lsh.ledger.graph.graph import Graph
 from stream_lsh.ledger.graph.nodes import view_f64, view_i64, view_u32, view_u64
+from stream_lsh.model import or_empty
 
 _NUMBERS = (np.uint64, np.uint64, np.int64, np.int64, np.float64, np.uint32, np.uint32, np.uint32)
 """The columns of pairs between their ids and their evidence."""
@@ -65,7 +65,7 @@ def fill_nodes(rows: Sequence[NodeState], graph: Graph, live: dict[str, Cluster]
     ids, refs, times, digests, clusters, pasts, abouts = columns_of(rows)
     times = np.asarray(times, np.int64)
     digests = np.asarray(digests, np.uint64)
-    slots = nodes.add_many([*ids], np.asarray(refs, np.uint64), times, digests, told(abouts))
+    slots = nodes.add_many([*ids], np.asarray(refs, np.uint64), times, digests, or_empty(abouts))
     graph.pairs.grow()
     nodes.clusters = [live[cluster] for cluster in clusters]
     order = times.argsort(kind="stable")

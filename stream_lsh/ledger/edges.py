@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stream_lsh.abouts import Abouts, in_full, told
 from stream_lsh.arrays import F64, I64, U32, U64
-from stream_lsh.model import NO_ABOUT, About
+from stream_lsh.model import NO_ABOUT, About, Abouts, in_full, or_empty
 
 
 class End(NamedTuple):
@@ -116,5 +115,5 @@ def _ends(ends: Sequence[End]) -> Ends:
         np.array([end.ref for end in ends], np.uint64),
         np.array([end.time_ms for end in ends], np.int64),
         np.array([end.digest for end in ends], np.uint64),
-        told([end.about for end in ends]),
+        or_empty([end.about for end in ends]),
     )

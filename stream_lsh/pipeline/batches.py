@@ -21,16 +21,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stream_lsh.abouts import Abouts
 from stream_lsh.arrays import I64, U8, U32, U64, Bools
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.ledger.sites.page_counts import PageCounts
-from stream_lsh.model import Retirement
+from stream_lsh.model import Abouts, Retirement
 from stream_lsh.retention import Horizon
 
 CANDIDATE, RECHECK = 0, 1
 """Kinds of a pair on its way to the exact check: found by the index, or asked again by settle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signatures:
+    """Of n versions: uint32[n, slots] `values` and uint64[n] `digests`, 0 for one that can match nothing."""
+
+    values: U32
+    digests: U64
+
+    def __len__(self) -> int:
+        return self.digests.size
 
 
 @dataclass(frozen=True, slots=True)

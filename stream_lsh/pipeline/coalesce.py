@@ -10,7 +10,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from stream_lsh import abouts
+from stream_lsh.model import concatenate
 from stream_lsh.pipeline.batches import BandsFrame, Candidates, CandidatesFrame, Postings, Verifications
 from stream_lsh.retention import Horizon
 
@@ -82,7 +82,7 @@ def joined_verifications(batches: Iterable[Verifications | None]) -> Verificatio
         rows=np.concatenate([batch.rows + start for batch, start in zip(some, starts, strict=True)]),
         old=np.concatenate([batch.old for batch in some]),
         kinds=np.concatenate([batch.kinds for batch in some]),
-        abouts=abouts.joined((batch.abouts, batch.refs.size) for batch in some),
+        abouts=concatenate((batch.abouts, batch.refs.size) for batch in some),
     )
 
 

@@ -9,15 +9,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from stream_lsh.abouts import at_rows, told
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.changes import Settled
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.ledger.frame_notes import Teller
-from stream_lsh.model import NO_ABOUT, NO_REF, About, Document
-from stream_lsh.pipeline.batches import CANDIDATE, Candidates, EdgesFrame, Mark, Verifications, Watermarks
+from stream_lsh.model import NO_ABOUT, NO_REF, About, Document, at_rows, or_empty
+from stream_lsh.pipeline.batches import CANDIDATE, Candidates, EdgesFrame, Mark, Signatures, Verifications, Watermarks
 from stream_lsh.pipeline.changelog.records import DocumentsRecord, LedgerRecord
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded, gather
@@ -25,7 +24,6 @@ from stream_lsh.pipeline.index import index
 from stream_lsh.pipeline.scheme import Scheme
 from stream_lsh.pipeline.settle import Settlement, Settler
 from stream_lsh.pipeline.sign import Arrivals, SignCounts, sign
-from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.pipeline.verify import verify
 from stream_lsh.retention import BEGINNING_MS, Horizon
 
@@ -237,7 +235,7 @@ class LocalPipeline:
             rows=np.zeros(len(hits), np.int64),
             old=hits.old,
             kinds=np.full(len(hits), CANDIDATE, np.uint8),
-            abouts=told([about]),
+            abouts=or_empty([about]),
         )
         criteria = self._criteria if time_ms is not None else replace(self._criteria, retention_ms=None)
         edges = verify(asked, self.documents, criteria, self._comparer)

@@ -10,9 +10,9 @@ from typing import Protocol
 import numpy as np
 
 from stream_lsh.arrays import F64, U64
+from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Comparer, Criteria
 from stream_lsh.pipeline.documents.observer import LiveObserver
-from stream_lsh.pipeline.signatures import Signatures
 
 
 class Scheme(Protocol):

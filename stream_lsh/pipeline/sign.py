@@ -18,15 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stream_lsh.abouts import in_full, told
 from stream_lsh.errors import InvariantError
-from stream_lsh.model import NO_ABOUT, About, Document, Retirement, make_ref
-from stream_lsh.pipeline.batches import Postings
+from stream_lsh.model import NO_ABOUT, About, Document, Retirement, in_full, make_ref, or_empty
+from stream_lsh.pipeline.batches import Postings, Signatures
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.documents.versions import Retired, Version
 from stream_lsh.pipeline.scheme import Scheme
-from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.retention import Horizon
 from stream_lsh.sketch.scheme import EMPTY_SLOT
 
@@ -341,7 +339,7 @@ def _record(
         retired_refs=np.concatenate([part.refs for part in retired]),
         retired_buckets=np.concatenate([part.buckets for part in retired]),
         horizon=horizon,
-        abouts=told([new.document.about if new.live else NO_ABOUT for new in versions]),
+        abouts=or_empty([new.document.about if new.live else NO_ABOUT for new in versions]),
         acknowledged=acknowledged,
     )
 

@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from stream_lsh.abouts import at_rows
 from stream_lsh.arrays import I64
 from stream_lsh.ledger.edges import Edges, Ends
+from stream_lsh.model import at_rows
 from stream_lsh.pipeline.batches import Verifications
 from stream_lsh.pipeline.compare import Compared, Comparer, Criteria, Pairs
 from stream_lsh.pipeline.documents.table import DocumentTable

@@ -17,10 +17,8 @@ With WATERMARKS go MARK_NUMBERS.
 from dataclasses import replace
 from typing import assert_never
 
-from stream_lsh import abouts
-from stream_lsh.abouts import Abouts, told
 from stream_lsh.ledger.edges import Edges
-from stream_lsh.model import Retirement
+from stream_lsh.model import Abouts, Retirement, concatenate, or_empty
 from stream_lsh.pipeline.batches import (
     BandsFrame,
     CandidatesFrame,
@@ -215,10 +213,10 @@ def decode_documents(data: bytes | None, fingerprint: int, inflate_limit: int = 
 
 def _abouts_of(frame: EdgesFrame) -> Abouts:
     """What stories tell of the rows of a frame: retirements, left ends, right ends."""
-    columns = [(told([retired.about for retired in frame.retirements]), len(frame.retirements))]
+    columns = [(or_empty([retired.about for retired in frame.retirements]), len(frame.retirements))]
     if frame.edges is not None:
         columns += [(ends.abouts, len(frame.edges)) for ends in (frame.edges.left, frame.edges.right)]
-    return abouts.joined(columns)
+    return concatenate(columns)
 
 
 def _with_abouts(
@@ -229,8 +227,8 @@ def _with_abouts(
     retirements = tuple(replace(retired, about=about) for retired, about in zip(retirements, found, strict=False))
     if edges is not None:
         middle = first + len(edges)
-        left = replace(edges.left, abouts=told(found[first:middle]))
-        edges = replace(edges, left=left, right=replace(edges.right, abouts=told(found[middle:])))
+        left = replace(edges.left, abouts=or_empty(found[first:middle]))
+        edges = replace(edges, left=left, right=replace(edges.right, abouts=or_empty(found[middle:])))
     return retirements, edges
 
 

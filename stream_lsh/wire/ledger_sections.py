@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from stream_lsh.abouts import in_full
 from stream_lsh.ledger.changes import (
     ClosedState,
     ClusterState,
@@ -20,6 +19,7 @@ from stream_lsh.ledger.changes import (
     SiteOriginState,
 )
 from stream_lsh.ledger.graph.columns import Table, columns_of
+from stream_lsh.model import in_full
 from stream_lsh.pipeline.changelog.records import LedgerRecord
 from stream_lsh.wire.layout import (
     F64,

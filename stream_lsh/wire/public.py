@@ -25,7 +25,7 @@ that is an id or in a header.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, takewhile
 from typing import Any, Protocol
 
@@ -139,8 +139,14 @@ def match_messages(
     return messages
 
 
-def member_messages(changes: Sequence[MemberChange]) -> list[PublicMessage]:
+def member_messages(
+    changes: Sequence[MemberChange], value_type: Callable[..., msgspec.Struct] = _Member
+) -> list[PublicMessage]:
     """The messages of the topic `members` for documents that are in a cluster now, or in none.
+
+    Args:
+        changes: of the memberships.
+        value_type: from the cluster's id, similarity and time to the value of a message.
 
     Example:
         >>> member_messages([MemberChange("b", "a", None, 5), MemberChange("b", reason="expired")])
@@ -153,31 +159,45 @@ def member_messages(changes: Sequence[MemberChange]) -> list[PublicMessage]:
         if cluster is None:
             messages.append((key, None, withdrawal(reason)))
         else:
-            value = _Member(cluster, unset if similarity is None else similarity, time_ms)
+            value = value_type(cluster, unset if similarity is None else similarity, time_ms)
             messages.append((key, encode(value), []))
     return messages
 
 
-def cluster_messages(changes: Sequence[ClusterChange], version: int) -> list[PublicMessage]:
+def cluster_messages(
+    changes: Sequence[ClusterChange], version: int, value_of: "ClusterValue | None" = None
+) -> list[PublicMessage]:
     """The messages of the topic `clusters` for clusters as they are now, or that are no more.
+
+    Args:
+        changes: of the clusters.
+        version: of the messages.
+        value_of: from a row of `changes` and the version to the value of a message; None: that of `clusters`.
 
     Example:
         >>> cluster_messages([ClusterChange("a", merged_into="z")], 7)
         [(b'a', None, [('merged_into', b'z')])]
     """
     messages: list[PublicMessage] = []
-    for id, event, size, members, representative, merged, split, first_ms, last_ms, into, told in _rows(changes):
+    value_of = value_of or _cluster_value
+    for row in _rows(changes):
+        id, event, *_, into, _ = row
         if event is None:
             messages.append((as_utf8(id), None, [] if into is None else [("merged_into", as_utf8(into))]))
         else:
-            merged_from, split_from = merged or msgspec.UNSET, msgspec.UNSET if split is None else split
-            times = (first_ms, last_ms, version)
-            value = _Cluster(id, event, size, members, representative, merged_from, split_from, *times)
-            if told is not None:
-                value.headline, value.source_count = told.headline, told.source_count
-                value.sources, value.first = [_Outlet(*outlet) for outlet in told.sources], _First(*told.first)
-            messages.append((as_utf8(id), bounded_json(value), []))
+            messages.append((as_utf8(id), bounded_json(value_of(row, version)), []))
     return messages
+
+
+def _cluster_value(row: tuple[Any, ...], version: int) -> _Cluster:
+    id, event, size, members, representative, merged, split, first_ms, last_ms, _, told = row
+    merged_from, split_from = merged or msgspec.UNSET, msgspec.UNSET if split is None else split
+    times = (first_ms, last_ms, version)
+    value = _Cluster(id, event, size, members, representative, merged_from, split_from, *times)
+    if told is not None:
+        value.headline, value.source_count = told.headline, told.source_count
+        value.sources, value.first = [_Outlet(*outlet) for outlet in told.sources], _First(*told.first)
+    return value
 
 
 class Listing(Protocol):
@@ -187,6 +207,10 @@ class Listing(Protocol):
     merged_from: Any
     members_omitted: int | msgspec.UnsetType
     merged_from_omitted: int | msgspec.UnsetType
+
+
+ClusterValue = Callable[[tuple[Any, ...], int], Listing]
+"""From a row of changes of clusters and the version to the value of a message."""
 
 
 def bounded_json(value: Listing) -> bytes:

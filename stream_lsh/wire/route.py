@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from stream_lsh.abouts import at_rows
 from stream_lsh.arrays import I64, U64
 from stream_lsh.errors import InvariantError
+from stream_lsh.model import at_rows
 from stream_lsh.pipeline.batches import Candidates, Postings, Verifications
 
 _ONE, _LOW, _HALF, _COORDINATE = np.uint64(1), np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(48)

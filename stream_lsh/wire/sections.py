@@ -38,10 +38,9 @@ from struct import Struct
 
 import numpy as np
 
-from stream_lsh.abouts import Abouts, told
 from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.ledger.sites.page_counts import AsOf, PageCounts
-from stream_lsh.model import About, Retirement
+from stream_lsh.model import About, Abouts, Retirement, or_empty
 from stream_lsh.pipeline.batches import Candidates, Mark, Pass, Postings, Verifications, Watermarks
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.retention import Horizon
@@ -213,7 +212,7 @@ def get_retirements(reader: Reader) -> tuple[Retirement, ...]:
 
 def put_abouts(writer: Writer, abouts: Abouts) -> None:
     """The section ABOUTS, where there is something to say."""
-    if not told(abouts):
+    if not or_empty(abouts):
         return
     n = len(abouts)
     titles, sources, lengths = zip(*abouts, strict=True)

@@ -14,12 +14,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from stream_lsh.abouts import Abouts, in_full, told
 from stream_lsh.arrays import I64
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.ledger.sites.page_counts import PageCounts
-from stream_lsh.model import Retirement
+from stream_lsh.model import Abouts, Retirement, in_full, or_empty
 from stream_lsh.pipeline.batches import Candidates, Postings, Verifications
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 
@@ -173,7 +172,7 @@ def cut_edges(edges: Edges, limit: int = FRAME_BYTES) -> list[Edges]:
 def cut_retirements(retirements: Sequence[Retirement], limit: int = FRAME_BYTES) -> list[tuple[Retirement, ...]]:
     """Retirements in groups of at most `limit` bytes, at least one in each."""
     sizes = _column(_RETIREMENT_BYTES + _utf8(retirement.id) for retirement in retirements)
-    if abouts := told([retirement.about for retirement in retirements]):
+    if abouts := or_empty([retirement.about for retirement in retirements]):
         sizes += _abouts(abouts)
     return [tuple(retirements[start:stop]) for start, stop in _spans(sizes, limit)]
 

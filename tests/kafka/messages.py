@@ -12,7 +12,7 @@ from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 
 from stream_lsh.config import Config
 from stream_lsh.kinds.shingled.scheme import TextScheme
-from stream_lsh.pipeline.signatures import Signatures
+from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 from tests.kafka.harness import read

@@ -18,9 +18,9 @@ from stream_lsh.kinds.record.frequencies import RecordCounts
 from stream_lsh.ledger.clusters.entities import Entities
 from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.model import About, Document
+from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Compared, Criteria, Pairs
 from stream_lsh.pipeline.documents.table import DocumentTable
-from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.records.model import as_text, values_of
 from stream_lsh.records.profile import Comparison, Field, Profile
 from tests.simulation.scheme import NamedShingles

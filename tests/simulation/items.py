@@ -11,8 +11,8 @@ from stream_lsh.kinds.set.content import items_text
 from stream_lsh.kinds.set.scheme import SetScheme
 from stream_lsh.kinds.shingled.comparer import ShingleSets
 from stream_lsh.measure.catalog import Measure
+from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Criteria
-from stream_lsh.pipeline.signatures import Signatures
 from tests.simulation.scheme import NamedShingles
 
 SETS_FROM = 2_000_000

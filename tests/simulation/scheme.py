@@ -10,9 +10,9 @@ from stream_lsh.kinds.shingled.comparer import ShingleSets
 from stream_lsh.kinds.shingled.prefix_buckets import Prefixes
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.firsts import first_members
+from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Criteria
 from stream_lsh.pipeline.scheme import SchemeDefaults
-from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.sketch.scheme import EMPTY_SLOT
 
 MOST_SHINGLES = 6

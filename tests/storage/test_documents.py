@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stream_lsh.abouts import in_full
 from stream_lsh.errors import DamagedBytes, DoubtError
 from stream_lsh.kinds.record.frequencies import RecordCounts
-from stream_lsh.model import NO_ABOUT, About, make_ref
+from stream_lsh.model import NO_ABOUT, About, in_full, make_ref
 from stream_lsh.pipeline.changelog.head import LogHead, extent_of_documents
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.documents.table import DocumentTable

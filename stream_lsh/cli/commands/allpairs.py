@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from importlib import import_module
 
-from stream_lsh.cli.commands.dedup import check_outputs
+from stream_lsh.cli.commands.dedup import outputs_of
 from stream_lsh.cli.options.common import MEASURES, add_input, parse
 from stream_lsh.cli.options.parser import Parser, ratio, share, whole
-from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, exit_code
+from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, exit_code
 from stream_lsh.cli.process.gc_pause import few_collections
 from stream_lsh.cli.process.signals import hold, release
 from stream_lsh.files.discover import find_inputs
@@ -33,7 +33,7 @@ def run(arguments: Sequence[str]) -> int:
     options = parse(_parser(), arguments)
     started = time.monotonic()
     inputs = find_inputs(options.file, options.format)
-    check_outputs(options, inputs)
+    check_outputs(outputs_of(options), [one.path for one in inputs])
     import_module("stream_lsh.allpairs.engine").require()
     with ExitStack() as open_things:
         open_things.enter_context(few_collections())

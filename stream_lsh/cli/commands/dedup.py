@@ -21,12 +21,11 @@ from importlib import import_module
 from stream_lsh.cli.input.reader_process import Elsewhere
 from stream_lsh.cli.options.common import add_guards, add_input, add_matching, add_work, parse
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, exit_code
+from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, exit_code
 from stream_lsh.cli.process.gc_pause import few_collections
 from stream_lsh.cli.process.signals import hold, release
-from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Part
-from stream_lsh.files.discover import Input, find_inputs, same_file
+from stream_lsh.files.discover import Input, find_inputs
 from stream_lsh.files.inflate import STDIN
 
 _MOST_JOBS = 4
@@ -63,7 +62,7 @@ def run_with(options: Namespace) -> int:
     """Compare what the options name, and write what they ask for; returns the exit code."""
     started = time.monotonic()
     inputs = find_inputs(options.file, options.format)
-    check_outputs(options, inputs)
+    check_outputs(outputs_of(options), [one.path for one in inputs])
     with ExitStack() as open_things:
         open_things.enter_context(few_collections())
         hold()
@@ -108,18 +107,9 @@ def _parser() -> Parser:
     return parser
 
 
-def check_outputs(options: Namespace, inputs: Sequence[Input]) -> None:
-    """Raise ConfigError if two outputs are one file, or one is an input."""
-    named = (options.matches, options.clusters, options.told, options.rejects)
-    given = [path for path in named if path is not None]
-    problems = []
-    for path in given:
-        if given.count(path) > 1 and path != os.devnull:
-            problems.append(f"{path}: two outputs cannot be one file")
-        if path != STDOUT and any(same_file(one, path) for one in inputs):
-            problems.append(f"{path}: is an input, and would be replaced")
-    if problems:
-        raise ConfigError(sorted(set(problems)))
+def outputs_of(options: Namespace) -> list[str | None]:
+    """The paths that the options name."""
+    return [options.matches, options.clusters, options.told, options.rejects]
 
 
 def _useful_jobs(inputs: Sequence[Input]) -> int:

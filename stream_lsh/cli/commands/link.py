@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 from stream_lsh.cli.options.common import add_guards
 from stream_lsh.cli.options.parser import Parser, share, whole
-from stream_lsh.cli.output.atomic_files import STDOUT, Output
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs
 from stream_lsh.cli.process.gc_pause import few_collections
 from stream_lsh.cli.process.signals import hold, release
 from stream_lsh.records.libraries import require
@@ -46,7 +46,6 @@ def run(arguments: Sequence[str]) -> int:
     with ExitStack() as open_things:
         open_things.enter_context(few_collections())
         hold()
-        from stream_lsh.cli.input.record_reader import check_outputs  # noqa: PLC0415
         from stream_lsh.cli.runs.link import Linking, profile_of  # noqa: PLC0415 - after what may be missing
         from stream_lsh.kinds.record.files import find_record_inputs  # noqa: PLC0415
 

@@ -9,9 +9,9 @@ from contextlib import ExitStack
 
 from stream_lsh.cli.options.common import add_input
 from stream_lsh.cli.options.parser import Parser, whole
-from stream_lsh.cli.output.atomic_files import STDOUT, Output, exit_code, tell
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, exit_code, replaces, tell
 from stream_lsh.errors import ConfigError
-from stream_lsh.files.discover import Input, find_inputs, same_file
+from stream_lsh.files.discover import Input, find_inputs
 from stream_lsh.files.inflate import STDIN
 
 _EPILOG = """\
@@ -108,7 +108,7 @@ def _check(options: Namespace, inputs: Sequence[Input]) -> None:
     problems = []
     if options.report == STDOUT:
         problems.append("--report: got -, expected a file")
-    elif options.report is not None and any(same_file(one, options.report) for one in inputs):
+    elif options.report is not None and replaces(options.report, [one.path for one in inputs]):
         problems.append(f"{options.report}: is an input, and would be replaced")
     if [one.path for one in inputs].count(STDIN) > 1:
         problems.append("-: standard input can be read once only")

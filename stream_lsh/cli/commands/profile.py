@@ -8,9 +8,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stream_lsh.cli.input.record_reader import Intake, add_record_input, check_outputs
+from stream_lsh.cli.input.record_reader import Intake, add_record_input
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import STDOUT, Output, tell
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, tell
 from stream_lsh.errors import ConfigError, InputError
 from stream_lsh.kinds.record.files import find_record_inputs
 from stream_lsh.records.libraries import require

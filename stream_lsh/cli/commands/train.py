@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import STDOUT, Output, tell
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, tell
 from stream_lsh.errors import ConfigError, InputError
 from stream_lsh.files.discover import Input
 from stream_lsh.records.libraries import require
@@ -40,7 +40,6 @@ def run(arguments: Sequence[str]) -> int:
     started = time.monotonic()
     options = _parser().parse(arguments)
     require()
-    from stream_lsh.cli.input.record_reader import check_outputs  # noqa: PLC0415
     from stream_lsh.kinds.record.files import find_record_inputs  # noqa: PLC0415 - after what may be missing
     from stream_lsh.kinds.record.profiles import find_profile  # noqa: PLC0415
 

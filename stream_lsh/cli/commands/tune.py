@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from stream_lsh.cli.options.common import add_input, add_matching, parse
 from stream_lsh.cli.options.parser import Parser, whole
-from stream_lsh.cli.output.atomic_files import STDOUT, Output, tell
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, replaces, tell
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.errors import ConfigError
-from stream_lsh.files.discover import Input, find_inputs, same_file
+from stream_lsh.files.discover import Input, find_inputs
 
 if TYPE_CHECKING:
     from stream_lsh.cli.reports.tuning import Corpus, Tuned
@@ -118,7 +118,7 @@ def _check(options: Namespace, inputs: Sequence[Input]) -> None:
     problems = []
     if options.picture == STDOUT:
         problems.append("--picture: got -, expected a file")
-    elif options.picture is not None and any(same_file(one, options.picture) for one in inputs):
+    elif options.picture is not None and replaces(options.picture, [one.path for one in inputs]):
         problems.append(f"{options.picture}: is an input, and would be replaced")
     if options.documents is not None and not options.file:
         problems.append("--documents: without files nothing is known of the pairs that they make")

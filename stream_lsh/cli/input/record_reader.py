@@ -1,6 +1,5 @@
 """Records as the commands take them, out of the files; what is wrong is named on standard error as it is met."""
 
-import os
 import sys
 from argparse import Namespace
 from collections import Counter
@@ -13,7 +12,6 @@ from stream_lsh.cli.options.common import add_time_unit
 from stream_lsh.cli.options.parser import Parser, whole
 from stream_lsh.cli.output.atomic_files import Output, exit_code
 from stream_lsh.cli.output.progress import Progress
-from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input
 from stream_lsh.files.lines import ByteLimit
 from stream_lsh.kinds.record.files import FORMATS, RecordPart, ascii_encoding, read_records
@@ -57,22 +55,6 @@ def add_encoding(add: Callable[..., object], what: str = "") -> None:
         metavar="NAME",
         help=f"{what}of CSV, TSV and JSON lines, such as latin-1 (default utf-8)",
     )
-
-
-def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
-    """Raise ConfigError where an output would replace what is read, or another one."""
-    wanted = [path for path in outputs if path is not None]
-    named = [path for path in wanted if os.path.isfile(path)]
-    given = [path for path in inputs if path is not None and os.path.exists(path)]
-    problems = [f"{path}: is an input, and would be replaced" for path in named if any(map(_same(path), given))]
-    twice = {path for path in wanted if wanted.count(path) > 1 and path != os.devnull}
-    problems += [f"{path}: two outputs cannot be one file" for path in sorted(twice)]
-    if problems:
-        raise ConfigError(problems)
-
-
-def _same(path: str) -> Callable[[str], bool]:
-    return lambda other: os.path.samefile(path, other)
 
 
 class Intake:

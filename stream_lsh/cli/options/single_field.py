@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from importlib import import_module
 
-from stream_lsh.cli.input.record_reader import check_outputs
 from stream_lsh.cli.options.common import add_time_unit
 from stream_lsh.cli.options.parser import Parser, whole
-from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, exit_code, tell
+from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, exit_code, tell
 from stream_lsh.cli.process.gc_pause import few_collections
 from stream_lsh.cli.process.signals import hold, release
 from stream_lsh.errors import ConfigError

@@ -3,7 +3,7 @@
 import os
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from stream_lsh.errors import ConfigError
 
@@ -26,6 +26,29 @@ def exit_code(read: int, refused: int, *, strict: bool) -> int:
         strict: whether one of these is too many.
     """
     return 1 if refused and (strict or not read) else 0
+
+
+def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
+    """Check that no output of a command replaces one of its inputs or another output.
+
+    Raises:
+        ConfigError: every output that does.
+    """
+    named = [path for path in outputs if path is not None]
+    problems = {f"{path}: is an input, and would be replaced" for path in named if replaces(path, inputs)}
+    problems |= {
+        f"{path}: two outputs cannot be one file" for path in named if named.count(path) > 1 and path != os.devnull
+    }
+    if problems:
+        raise ConfigError(sorted(problems))
+
+
+def replaces(output: str, inputs: Iterable[str | None]) -> bool:
+    """Whether an output is a file or a folder that is read, under whatever name; terminals and pipes can be both."""
+    if output == STDOUT or not (os.path.isfile(output) or os.path.isdir(output)):
+        return False
+    named = (path for path in inputs if path is not None and path != STDOUT and os.path.exists(path))
+    return any(os.path.samefile(path, output) for path in named)
 
 
 class Output:

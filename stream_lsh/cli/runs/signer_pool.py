@@ -21,9 +21,9 @@ import numpy as np
 from stream_lsh.cli.input.reader_process import end_child
 from stream_lsh.cli.process.signals import ignore
 from stream_lsh.errors import StreamLSHError
+from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.local import BATCH
 from stream_lsh.pipeline.scheme import Scheme
-from stream_lsh.pipeline.signatures import Signatures
 
 _SLOT_BYTES = 4 << 20
 _SLOTS_PER_SIGNER = 16

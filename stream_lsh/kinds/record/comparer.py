@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stream_lsh.abouts import at_rows, in_full
 from stream_lsh.arrays import I64, U32, Bools
 from stream_lsh.errors import InvariantError
 from stream_lsh.kinds.record.frequencies import RecordCounts
+from stream_lsh.model import at_rows, in_full
 from stream_lsh.pipeline.compare import Compared, Criteria, Pairs, affordable
 from stream_lsh.records.block.blocker import block_of
 from stream_lsh.records.evidence import evidence_text

@@ -27,12 +27,12 @@ import msgspec
 
 from stream_lsh.kinds.record.messages import MAX_RECORD_BYTES
 from stream_lsh.kinds.results import Told
-from stream_lsh.ledger.changes import ClusterChange, EntityTelling, MatchChange, MemberChange, Settled
+from stream_lsh.ledger.changes import ClusterChange, EntityTelling, MatchChange, Settled
 from stream_lsh.records.block.blocker import blocker_of
 from stream_lsh.records.evidence import Named
 from stream_lsh.records.model import RecordMatch
 from stream_lsh.records.profile import Profile
-from stream_lsh.wire.public import PublicMessage, as_json, as_utf8, bounded_json, withdrawal
+from stream_lsh.wire.public import PublicMessage, as_json, cluster_messages, member_messages, withdrawal
 
 LEARNED, FALLBACK = "fellegi-sunter", "weighted"
 GOLDEN_BYTES = MAX_RECORD_BYTES
@@ -126,23 +126,6 @@ class PairWriter:
         )
 
 
-def entity_of_messages(changes: Sequence[MemberChange]) -> list[PublicMessage]:
-    """The messages of the topic `members` for records that are in an entity now, or in none.
-
-    Example:
-        >>> entity_of_messages([MemberChange("b", "a", None, 5), MemberChange("b", reason="deleted")])
-        [(b'b', b'{"entity":"a","time":5}', []), (b'b', None, [('reason', b'deleted')])]
-    """
-    messages: list[PublicMessage] = []
-    for id, entity, similarity, time_ms, reason in changes:
-        if entity is None:
-            messages.append((as_utf8(id), None, withdrawal(reason)))
-        else:
-            value = _Member(entity, msgspec.UNSET if similarity is None else similarity, time_ms)
-            messages.append((as_utf8(id), as_json(value), []))
-    return messages
-
-
 def entity_messages(changes: Sequence[ClusterChange], version: int) -> list[PublicMessage]:
     """The messages of the topic `entities` for entities as they are now, or that are no more.
 
@@ -150,32 +133,25 @@ def entity_messages(changes: Sequence[ClusterChange], version: int) -> list[Publ
         >>> entity_messages([ClusterChange("a", merged_into="z")], 7)
         [(b'a', None, [('merged_into', b'z')])]
     """
-    messages: list[PublicMessage] = []
-    for change in changes:
-        key = as_utf8(change.id)
-        if change.event is None:
-            into = change.merged_into
-            messages.append((key, None, [] if into is None else [("merged_into", as_utf8(into))]))
-        else:
-            messages.append((key, bounded_json(_entity(change, version)), []))
-    return messages
+    return cluster_messages(changes, version, _entity)
 
 
-def _entity(change: ClusterChange, version: int) -> _Entity:
+def _entity(row: tuple[Any, ...], version: int) -> _Entity:
     """The value of an entity, with as much of its golden record as fits."""
-    told = change.told if isinstance(change.told, EntityTelling) else EntityTelling((), "{}")
-    golden = json.loads(told.golden)
-    kept = _within(golden, GOLDEN_BYTES) if len(told.golden) > GOLDEN_BYTES // 4 else golden
+    id, event, size, _, _, merged, split, first_ms, last_ms, _, found = row
+    summary = found if isinstance(found, EntityTelling) else EntityTelling((), "{}")
+    golden = json.loads(summary.golden)
+    kept = _within(golden, GOLDEN_BYTES) if len(summary.golden) > GOLDEN_BYTES // 4 else golden
     return _Entity(
-        change.id,
-        change.event or "",
-        change.size,
-        [_Of(*member) for member in told.members],
+        id,
+        event,
+        size,
+        [_Of(*member) for member in summary.members],
         kept,
-        change.merged_from or msgspec.UNSET,
-        msgspec.UNSET if change.split_from is None else change.split_from,
-        change.first_time_ms,
-        change.last_time_ms,
+        merged or msgspec.UNSET,
+        msgspec.UNSET if split is None else split,
+        first_ms,
+        last_ms,
         version,
         golden_omitted=len(golden) - len(kept) or msgspec.UNSET,
     )
@@ -208,5 +184,5 @@ class RecordResults:
         """What one settled frame has to say."""
         yield "matches", self._pairs.messages(settled.matches, confirmed_at_ms)
         yield "reviews", self._pairs.messages(settled.reviews, confirmed_at_ms)
-        yield "members", entity_of_messages(settled.members)
+        yield "members", member_messages(settled.members, _Member)
         yield "entities", entity_messages(settled.clusters, version)

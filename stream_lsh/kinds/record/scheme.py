@@ -15,9 +15,9 @@ from mmh3 import hash64
 from stream_lsh.arrays import U64
 from stream_lsh.kinds.record.comparer import RecordPairs
 from stream_lsh.kinds.record.frequencies import RecordCounts
+from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Criteria
 from stream_lsh.pipeline.scheme import SchemeDefaults
-from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.records.block.blocker import block_of, blocker_of
 from stream_lsh.records.model import values_of
 from stream_lsh.records.profile import Profile

@@ -24,9 +24,9 @@ from stream_lsh.lsh.families.family import NOTHING
 from stream_lsh.lsh.families.grid_triples import GridTriples
 from stream_lsh.measure.catalog import JACCARD
 from stream_lsh.measure.jaccard import jaccard, sorted_unique
+from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Criteria, Meeting, common_buckets
 from stream_lsh.pipeline.scheme import SchemeDefaults
-from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.text.digest import bag_digest
 from stream_lsh.text.passages import Passage, passages
 

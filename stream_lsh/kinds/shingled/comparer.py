@@ -8,8 +8,7 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U32, U64, Bools
 from stream_lsh.measure.jaccard import shared_counts
-from stream_lsh.pipeline.compare import Compared, Criteria, Pairs, affordable
-from stream_lsh.pipeline.stored import Stored, Worth, by_estimate
+from stream_lsh.pipeline.compare import Compared, Criteria, Pairs, Stored, Worth, affordable, by_estimate
 
 _MOST_CACHED = 8 << 20
 """Shingles: 64 MB."""

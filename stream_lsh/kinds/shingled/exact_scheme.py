@@ -15,8 +15,8 @@ from stream_lsh.kinds.shingled.scheme import ShingledTexts
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.firsts import first_members
 from stream_lsh.measure.jaccard import sorted_unique
+from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Criteria, Meeting, common_buckets
-from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.text.digest import bag_digest
 from stream_lsh.text.groups import groups
 from stream_lsh.text.shingles import Shingler

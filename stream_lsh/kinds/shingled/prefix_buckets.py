@@ -27,8 +27,8 @@ from stream_lsh.lsh.banding import digest_buckets
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.filters import least_shared, most_members, prefix_lengths
 from stream_lsh.measure.firsts import most_shared, sizes_of
+from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Criteria
-from stream_lsh.pipeline.signatures import Signatures
 
 _NO_DIGEST = np.uint64((1 << 64) - 2)
 _HALF = np.uint64(32)

@@ -13,9 +13,9 @@ from stream_lsh.lsh.solver import Banding, choose_banding, pinned
 from stream_lsh.measure.catalog import JACCARD, Measure, similarity_of
 from stream_lsh.measure.filters import least_matching_slots
 from stream_lsh.measure.jaccard import sorted_unique
+from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Criteria, Meeting, common_buckets
 from stream_lsh.pipeline.scheme import SchemeDefaults
-from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.sketch.catalog import scheme as signature_scheme
 from stream_lsh.sketch.estimate import matching_slots
 from stream_lsh.text.catalog import shingler

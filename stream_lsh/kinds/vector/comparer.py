@@ -4,8 +4,7 @@ import numpy as np
 
 from stream_lsh.arrays import F64, I64, Bools
 from stream_lsh.kinds.vector.metric import VectorMeasure
-from stream_lsh.pipeline.compare import Compared, Criteria, Pairs
-from stream_lsh.pipeline.stored import Stored, by_estimate
+from stream_lsh.pipeline.compare import Compared, Criteria, Pairs, Stored, by_estimate
 
 _NUMBERS = 1 << 20
 """Of each side of the pairs that are measured together: 8 MB in float64."""

@@ -20,9 +20,9 @@ from stream_lsh.kinds.vector.metric import VectorMeasure
 from stream_lsh.lsh.banding import Bands, digest_buckets
 from stream_lsh.lsh.solver import Banding, choose_banding
 from stream_lsh.measure.filters import least_matching_slots
+from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Criteria, Meeting, common_buckets
 from stream_lsh.pipeline.scheme import SchemeDefaults
-from stream_lsh.pipeline.signatures import Signatures
 
 SLOTS = 256
 """Functions, where nobody says otherwise: one tells less of two vectors than a minimum tells of two texts."""

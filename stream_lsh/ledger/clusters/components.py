@@ -5,13 +5,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from stream_lsh.abouts import at_rows
 from stream_lsh.ledger.bulk_frame import PlainPairs
 from stream_lsh.ledger.clusters.ids import NOWHERE, Cluster, older
 from stream_lsh.ledger.frame_diff import NodeNews, moved_slots
 from stream_lsh.ledger.frame_notes import GROWING, Frame
 from stream_lsh.ledger.graph.nodes import view_f64
 from stream_lsh.ledger.state import LedgerState
+from stream_lsh.model import at_rows
 
 _FEW = 16
 """What is so many times smaller is put in, or taken out, one by one."""

@@ -18,10 +18,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from stream_lsh.abouts import Abouts
 from stream_lsh.arrays import F64, I64, U32, U64
 from stream_lsh.ledger.clusters.ids import NOWHERE, Cluster
-from stream_lsh.model import NO_ABOUT, About
+from stream_lsh.model import NO_ABOUT, About, Abouts
 
 _FEW = 32
 """So many are sorted faster one by one."""

@@ -6,9 +6,9 @@ A record carries the horizon that its writer knew, so that recovery forgets what
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stream_lsh.abouts import Abouts
 from stream_lsh.arrays import I64, U32, U64, Bools
 from stream_lsh.ledger.changes import LedgerChanges
+from stream_lsh.model import Abouts
 from stream_lsh.pipeline.batches import Pass, Watermarks
 from stream_lsh.retention import Horizon
 

@@ -9,9 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
-from stream_lsh.abouts import Abouts, at_rows, in_full
 from stream_lsh.arrays import I64, U32, U64
-from stream_lsh.model import NO_ABOUT, About
+from stream_lsh.model import NO_ABOUT, About, Abouts, at_rows, in_full
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.retention import Horizon
 

@@ -8,9 +8,9 @@ from collections import Counter
 
 import numpy as np
 
-from stream_lsh.abouts import Abouts, in_full
 from stream_lsh.arrays import I64
 from stream_lsh.ledger.sites.page_counts import AsOf, PageCounts
+from stream_lsh.model import Abouts, in_full
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 
 

@@ -9,9 +9,9 @@ are dropped once a record states that their messages are acknowledged and not re
 
 import numpy as np
 
-from stream_lsh.abouts import Abouts, in_full, told
 from stream_lsh.arrays import I64, U64, Bools
-from stream_lsh.model import NO_ABOUT, About, make_ref, ref_offset, ref_partition
+from stream_lsh.model import NO_ABOUT, About, Abouts, in_full, make_ref, or_empty, ref_offset, ref_partition
+from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.documents.content_store import CHUNK, CHUNK_BITS, Contents, MemoryContents, gather
 from stream_lsh.pipeline.documents.observer import LiveObserver
@@ -20,7 +20,6 @@ from stream_lsh.pipeline.documents.replayable import Replayable
 from stream_lsh.pipeline.documents.sharded_dict import ShardedDict, by_ref_shard, ref_shard, text_shard
 from stream_lsh.pipeline.documents.site_pages import SitePages
 from stream_lsh.pipeline.documents.versions import FREE, LIVE, MARKER, META, Retired, Version, Versions, refs_in_order
-from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from stream_lsh.sketch.scheme import EMPTY_SLOT
 
@@ -391,7 +390,7 @@ class DocumentTable:
             retired_refs=np.concatenate([r.refs for _, r in retired] or [np.empty(0, np.uint64)]),
             retired_buckets=np.concatenate([r.buckets for _, r in retired] or [np.empty((0, bands), np.uint64)]),
             horizon=self.horizon,
-            abouts=told(abouts),
+            abouts=or_empty(abouts),
             acknowledged=self.acknowledged,
         )
 

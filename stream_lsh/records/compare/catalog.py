@@ -1,16 +1,15 @@
 """The comparators by name, and that of a comparison of a profile."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.records.compare.comparator import Comparator
-from stream_lsh.records.compare.damerau import damerau
 from stream_lsh.records.compare.dates import Dates
+from stream_lsh.records.compare.edits import edit_distance, jaro_winkler
 from stream_lsh.records.compare.exact import Exact
 from stream_lsh.records.compare.geography import Geography
 from stream_lsh.records.compare.jaccard import SetJaccard
-from stream_lsh.records.compare.jaro_winkler import JaroWinkler
-from stream_lsh.records.compare.levenshtein import levenshtein
 from stream_lsh.records.compare.numbers import Numbers
 from stream_lsh.records.compare.person_name import PersonName
 from stream_lsh.records.compare.phones import Phones
@@ -21,9 +20,9 @@ from stream_lsh.records.frequencies import Frequencies
 from stream_lsh.spelling import nearest
 
 _WITH_LEVELS: Mapping[str, Callable[[Sequence[float]], Comparator]] = {
-    "jaro-winkler": JaroWinkler,
-    "levenshtein": levenshtein,
-    "damerau": damerau,
+    "jaro-winkler": jaro_winkler,
+    "levenshtein": partial(edit_distance, "levenshtein"),
+    "damerau": partial(edit_distance, "damerau"),
     "token-sort": TokenSort,
     "token-set": TokenSet,
     "number": Numbers,

@@ -14,8 +14,8 @@ def level_of(comparator: Comparator, left: str, right: str) -> int:
     r"""The level of two values: of several the best pair's, MISSING where there is none.
 
     Example:
-        >>> from stream_lsh.records.compare.jaro_winkler import JaroWinkler
-        >>> names = JaroWinkler((0.9,))
+        >>> from stream_lsh.records.compare.edits import jaro_winkler
+        >>> names = jaro_winkler((0.9,))
         >>> level_of(names, "bob\x1frobert", "robert"), level_of(names, "bob", ""), level_of(names, "bob", "ann")
         (0, 255, 2)
     """

@@ -8,13 +8,11 @@ from stream_lsh.errors import MalformedMessage
 from stream_lsh.records.model import SEVERAL
 from stream_lsh.records.standardise.address import address
 from stream_lsh.records.standardise.characters import LONGEST, fold, words
-from stream_lsh.records.standardise.codes import identifier, postcode
+from stream_lsh.records.standardise.contacts import email, identifier, phone, postcode
 from stream_lsh.records.standardise.date import date
-from stream_lsh.records.standardise.email import email
 from stream_lsh.records.standardise.location import location
 from stream_lsh.records.standardise.name import name
 from stream_lsh.records.standardise.number import number
-from stream_lsh.records.standardise.phone import phone
 
 Standardise = Callable[[str], str]
 

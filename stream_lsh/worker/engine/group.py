@@ -2,11 +2,13 @@
 
 aiokafka keeps to itself when the group coordinator last answered, and faust does not ask.  `GroupWatch` listens to
 the requests of one coordinator and notes it; `fence.py` and `watchdog.py` decide by it.  It runs in the consumer's
-thread and is read from another: every field is replaced whole, and each reader takes one field once.
+thread and is read from another: every field is replaced whole, and each reader takes one field once.  Moments are those
+of the boot clock, which runs while the machine sleeps and while the process is stopped.
 
 Delete when: aiokafka tells the time of the last answered heartbeat and the last error of a join.
 """
 
+import time
 from collections.abc import Callable
 from typing import Any
 from zlib import crc32
@@ -23,10 +25,16 @@ from aiokafka.protocol.group import (  # type: ignore[import-untyped]
     SyncGroupRequest,
 )
 
-from stream_lsh.worker.engine.clock import boot_seconds
-
 _EXPELLED = (UnknownMemberIdError.errno, IllegalGenerationError.errno)
 _ALIVE = (0, RebalanceInProgressError.errno)  # either answer renews the session
+
+
+_BOOT_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # Linux has it; a Mac's monotonic clock is one
+
+
+def boot_seconds() -> float:
+    """Seconds since the machine started, sleep included."""
+    return time.clock_gettime(_BOOT_CLOCK)
 
 
 class GroupWatch:

@@ -16,8 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stream_lsh.errors import DoubtError
-from stream_lsh.worker.engine.clock import boot_seconds
-from stream_lsh.worker.engine.group import GroupWatch
+from stream_lsh.worker.engine.group import GroupWatch, boot_seconds
 
 _CHECK_SECONDS = 0.25
 _MOST_SECONDS = 1.0

@@ -31,10 +31,9 @@ from typing import Any
 import numpy as np
 from rocksdict import BlockBasedOptions, Cache, DBCompressionType, Options, Rdict, WriteBatch, WriteOptions
 
-from stream_lsh.abouts import Abouts, in_full
 from stream_lsh.arrays import I64, U32, U64, Bools
 from stream_lsh.errors import DamagedBytes, InvariantError, StateError
-from stream_lsh.model import NO_ABOUT, About
+from stream_lsh.model import NO_ABOUT, About, Abouts, in_full
 from stream_lsh.pipeline.changelog.head import Extent, LogHead
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.documents.observer import LiveObserver

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stream_lsh.kinds.shingled.scheme import TextScheme
-from stream_lsh.pipeline.signatures import Signatures
+from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.worker.brokers import Broker
 from tests.asyncapi import Seen, described
 from tests.kafka.harness import read, running

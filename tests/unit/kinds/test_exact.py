@@ -21,9 +21,9 @@ from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.containment import Containment
 from stream_lsh.measure.firsts import first_members, most_shared, sizes_of
+from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Criteria
 from stream_lsh.pipeline.local import LocalPipeline
-from stream_lsh.pipeline.signatures import Signatures
 from tests import oracles
 from tests.offline import components
 from tests.streamed import UNCAPPED, Pairs, Public, run

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from numpy.testing import assert_array_equal
 
 from stream_lsh.kinds.shingled.scheme import TextScheme
-from stream_lsh.pipeline.signatures import Signatures
+from stream_lsh.pipeline.batches import Signatures
 from tests.texts import AWKWARD, batches
 
 SCHEME = TextScheme(0.8, "char:3")

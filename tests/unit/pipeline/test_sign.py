@@ -8,10 +8,10 @@ import pytest
 from stream_lsh.arrays import I64, U64
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.model import NO_ABOUT, About, Document, make_ref
+from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.documents.content_store import MemoryContents
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.sign import Arrivals, SignCounts, Signed, sign
-from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from tests.simulation.scheme import NamedShingles
 from tests.unit.pipeline.makers import AWKWARD_IDS, plain, signed

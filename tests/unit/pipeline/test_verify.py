@@ -16,10 +16,9 @@ from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.measure.containment import Containment
 from stream_lsh.model import Document, make_ref
-from stream_lsh.pipeline.batches import CANDIDATE, RECHECK
+from stream_lsh.pipeline.batches import CANDIDATE, RECHECK, Signatures
 from stream_lsh.pipeline.compare import Criteria
 from stream_lsh.pipeline.documents.table import DocumentTable
-from stream_lsh.pipeline.signatures import Signatures
 from stream_lsh.pipeline.verify import verify
 from tests import oracles
 from tests.simulation.scheme import NamedShingles

@@ -7,7 +7,6 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from stream_lsh.abouts import Abouts, told
 from stream_lsh.ledger.changes import (
     ClosedState,
     ClusterState,
@@ -22,7 +21,7 @@ from stream_lsh.ledger.changes import (
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges, Ends, written
 from stream_lsh.ledger.sites.page_counts import AsOf, PageCounts
-from stream_lsh.model import NO_ABOUT, About, Retirement
+from stream_lsh.model import NO_ABOUT, About, Abouts, Retirement, or_empty
 from stream_lsh.pipeline.batches import Candidates, Mark, Postings, Verifications, Watermarks
 from stream_lsh.pipeline.changelog.records import DocumentsRecord, LedgerRecord
 from stream_lsh.retention import Horizon
@@ -50,7 +49,7 @@ ABOUTS = st.just(NO_ABOUT) | st.builds(About, STRINGS, STRINGS, st.integers(0, 2
 
 
 def abouts(n: int) -> st.SearchStrategy[Abouts]:
-    return st.just(()) | st.lists(ABOUTS, min_size=n, max_size=n).map(told)
+    return st.just(()) | st.lists(ABOUTS, min_size=n, max_size=n).map(or_empty)
 
 
 def row_numbers(draw: st.DrawFn, n: int, ascending: bool) -> Any:

@@ -8,11 +8,10 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
 
-from stream_lsh.abouts import in_full
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.ledger.sites.page_counts import PageCounts
-from stream_lsh.model import Retirement
+from stream_lsh.model import Retirement, in_full
 from stream_lsh.pipeline.batches import (
     BandsFrame,
     Candidates,

@@ -1,0 +1,58 @@
+"""Contact data and codes: e-mail addresses, telephone numbers, postcodes and identifiers."""
+
+import re
+
+from stream_lsh.records.standardise.characters import fold, solid
+
+_ADDRESS = re.compile(r"[^\s<>,;:\"()]+@[^\s<>,;:\"()]+")
+_FEWEST = 5
+
+
+def email(text: str) -> str:
+    """The first address of a text, in lower case; the text, cleaned, where it has none.
+
+    Example:
+        >>> email('"Jay Jones" <JJones@fmail.com>'), email("nobody")
+        ('jjones@fmail.com', 'nobody')
+    """
+    folded = fold(text, 320)
+    found = _ADDRESS.search(folded)
+    return found[0].strip(".") if found else folded
+
+
+def phone(text: str) -> str:
+    """The digits; what has fewer than five is kept as a text.
+
+    Example:
+        >>> phone("+1 (702) 919-1300"), phone("0044 20 7946 0018"), phone("n. a.")
+        ('17029191300', '442079460018', 'n. a.')
+    """
+    folded = fold(text, 64)
+    digits = "".join(filter(_is_digit, folded))
+    if len(digits) < _FEWEST:
+        return folded
+    return digits.removeprefix("00") if digits.startswith("00") and not digits.startswith("000") else digits
+
+
+def _is_digit(character: str) -> bool:
+    return "0" <= character <= "9"
+
+
+def postcode(text: str) -> str:
+    """Letters and digits, nothing between them.
+
+    Example:
+        >>> postcode("TQ13 8DF"), postcode("92723-0000")
+        ('tq138df', '927230000')
+    """
+    return solid(text, 32)
+
+
+def identifier(text: str) -> str:
+    """Letters and digits, nothing between them.
+
+    Example:
+        >>> identifier("294-66-9999"), identifier("GB 123.456")
+        ('294669999', 'gb123456')
+    """
+    return solid(text, 128)
