@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stream_lsh.ledger.bulk_frame import PlainPairs, pair_tables
 from stream_lsh.ledger.bulk_rows import node_rows
 from stream_lsh.ledger.changes import (
     ClusterChange,
@@ -13,13 +14,15 @@ from stream_lsh.ledger.changes import (
     MatchChange,
     MemberChange,
     PairState,
+    Settled,
 )
 from stream_lsh.ledger.clusters.ids import NOWHERE, Cluster
 from stream_lsh.ledger.frame_notes import DECIDED, UNSEEN, UPDATED, Frame, NodeNote, PairKey
 from stream_lsh.ledger.graph.columns import Table
 from stream_lsh.ledger.graph.graph import Graph
 from stream_lsh.ledger.graph.nodes import NO_PAIR, view_f64, view_i64
-from stream_lsh.ledger.graph.pairs import MATCH
+from stream_lsh.ledger.graph.pairs import MATCH, REVIEW
+from stream_lsh.ledger.state import LedgerState
 from stream_lsh.retention import Horizon
 
 _EVENTS = ("merged", "split", "joined", "left", "changed")
@@ -229,4 +232,31 @@ def changes_of(
         decisions=[frame.decisions[key] for key in sorted(frame.decisions)],
         next_past=graph.past.next,
         horizon=horizon,
+    )
+
+
+def settled_rows(frame: Frame, state: LedgerState, rechecks: list[tuple[int, int]]) -> Settled:
+    """The outcome of a frame that was settled row by row."""
+    graph, live = state.graph, state.ids.live
+    news, pairs = node_news(frame, graph, live), pair_news(frame, graph)
+    return Settled(
+        matches=match_changes(pairs, frame, graph),
+        members=member_changes(news, frame, graph),
+        clusters=cluster_changes(frame, live),
+        rechecks=rechecks,
+        changes=changes_of(news, pairs, frame, live, state.horizon),
+        reviews=match_changes(pairs, frame, graph, REVIEW) if graph.pairs.link_from else (),
+        capped_rechecks=frame.capped_rechecks,
+    )
+
+
+def settled_bulk(frame: Frame, state: LedgerState, news: NodeNews, found: PlainPairs) -> Settled:
+    """The outcome of a frame that only brought new pairs."""
+    matches, pairs = pair_tables(found)
+    return Settled(
+        matches=matches,
+        members=member_changes(news, frame, state.graph),
+        clusters=cluster_changes(frame, state.ids.live),
+        rechecks=[],
+        changes=changes_of(news, PairNews(pairs, [], {}), frame, state.ids.live, state.horizon),
     )

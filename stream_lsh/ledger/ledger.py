@@ -18,32 +18,28 @@ A pair is *in doubt* while a version that it was confirmed for is not the newest
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from stream_lsh.ledger.bulk_frame import LEAST_ROWS, PlainPairs, pair_tables, plain_pairs
+from stream_lsh.errors import InvariantError
+from stream_lsh.ledger.bulk_frame import LEAST_ROWS, plain_pairs
 from stream_lsh.ledger.changes import NewestState, Settled
+from stream_lsh.ledger.clusters.components import ComponentClusters
+from stream_lsh.ledger.clusters.guarded import GuardedClusters
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.clusters.ids import NOWHERE
 from stream_lsh.ledger.clusters.stories import Stories
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edge, Edges, End
-from stream_lsh.ledger.frame_diff import (
-    PairNews,
-    changes_of,
-    cluster_changes,
-    match_changes,
-    member_changes,
-    node_news,
-    pair_news,
-)
-from stream_lsh.ledger.frame_notes import DELETED, EXPIRED, UPDATED, Frame, Teller
-from stream_lsh.ledger.graph.pairs import MATCH, REVIEW, Counts
-from stream_lsh.ledger.rechecks import Rechecking
+from stream_lsh.ledger.frame_diff import settled_bulk, settled_rows
+from stream_lsh.ledger.frame_notes import DECIDED, DELETED, EXPIRED, UPDATED, Frame, Teller
+from stream_lsh.ledger.graph.pairs import MATCH, Counts
+from stream_lsh.ledger.rechecks import excess_doubts, rechecks
 from stream_lsh.ledger.sites.live import Mirrors
 from stream_lsh.ledger.sites.page_counts import PageCounts
+from stream_lsh.ledger.state import LedgerState
 from stream_lsh.model import About, Retirement
 from stream_lsh.retention import Horizon
 
 
-class Ledger(Rechecking):
+class Ledger(LedgerState):
     """Live pairs, their clusters, and what must be remembered to keep them right.
 
     Args:
@@ -79,7 +75,15 @@ class Ledger(Rechecking):
         teller: Teller | None = None,
         cap_rechecks: int = 0,
     ) -> None:
-        super().__init__(threshold, retention_ms, guards, link_from, cap_rechecks)
+        super().__init__(retention_ms, link_from)
+        self.guards = guards
+        self._threshold = threshold
+        self._cap_rechecks = cap_rechecks
+        if guards or link_from > 0:
+            self._clusters: ComponentClusters = GuardedClusters(self.graph, self.ids, guards, self.decisions)
+        else:
+            self._clusters = ComponentClusters(self.graph, self.ids)
+        self._frame = Frame(-1, self.graph)
         self._teller = Stories() if stories else teller
         if mirror_share:
             self.mirrors = Mirrors(threshold, mirror_share, self.pairs_of, partitions)
@@ -124,22 +128,23 @@ class Ledger(Rechecking):
         decisions: Sequence[Decision],
     ) -> Settled:
         self._frame = Frame(offset, self.graph, self._teller, 2 if self.graph.pairs.link_from else 1)
+        self._clusters.begin(self._frame)
         if horizon is None and not retirements and isinstance(edges, Edges) and len(edges) >= LEAST_ROWS:
-            found = None if self.guarded else plain_pairs(edges, self, self._threshold)
+            found = None if self._clusters.parts_components else plain_pairs(edges, self, self._threshold)
             if found is not None:
-                return self._settled_plain(found)
+                return settled_bulk(self._frame, self, self._clusters.link_bulk(found), found)
         for retirement in retirements:
             self._retire(retirement)
-        for said in decisions:
-            self._decide(said)
+        for decision in decisions:
+            self._decide(decision)
         for edge in edges.rows() if isinstance(edges, Edges) else edges:
             self._link(edge)
         if retirements:
             self._cap_doubts()
         if horizon is not None:
             self._expire(self.horizon.joined(horizon))
-        self._regroup()
-        settled = self._settled()
+        self._clusters.regroup()
+        settled = settled_rows(self._frame, self, self._rechecks())
         self.graph.nodes.release()
         return settled
 
@@ -171,7 +176,7 @@ class Ledger(Rechecking):
             left_ref, right_ref, *_ = pairs.versions_of(pair)
             if (left_ref if pairs.ends[2 * pair] == slot else right_ref) < tombstone:
                 suspects |= self._withdraw(pair, DELETED)
-        self._repair(suspects, DELETED)
+        self._clusters.repair(suspects, DELETED)
 
     def _remove(self, slot: int, reason: str) -> None:
         """A document is gone, with its pairs, its membership and its link to the past."""
@@ -182,8 +187,8 @@ class Ledger(Rechecking):
             self._withdraw(pair, reason)
         self._frame.touch_node(slot)
         graph.past.link(slot, ())
-        self._drop_nodes([slot], reason)
-        self._repair(suspects, reason)
+        self._clusters.drop([slot], reason)
+        self._clusters.repair(suspects, reason)
 
     def _replace_version(self, slot: int, ref: int, time_ms: int, digest: int, about: About) -> None:
         """A node names a newer version: its pairs stay, in doubt; its twins are others, and it has no past.
@@ -204,9 +209,9 @@ class Ledger(Rechecking):
         graph.replace(slot, ref, time_ms, digest, about)
         if cluster is not NOWHERE:
             nodes.put_in(cluster, slot)
-        self._repair(suspects, UPDATED)
+        self._clusters.repair(suspects, UPDATED)
         if nodes.clusters[slot] is not NOWHERE:
-            self._join_twins(slot)
+            self._clusters.join_twins(slot)
 
     def _keep_until(self, id: str, default: int) -> int:
         entry = self.newest.get(id)
@@ -216,6 +221,56 @@ class Ledger(Rechecking):
         if self.newest.get(entry.id) != entry and not self.horizon.passed(entry.keep_until_ms, entry.ref):
             self.remember(entry)
             self._frame.newest[entry.id] = entry
+
+    # -- decisions
+
+    def _decide(self, decision: Decision) -> None:
+        """`same` links a pair whatever its similarity; `different` withdraws it, and parts the two."""
+        if not self._clusters.parts_components:
+            raise InvariantError(
+                f"got a decision about {decision.left!r} and {decision.right!r}, expected none in a ledger whose "
+                "clusters are the components of its pairs: give it `link_from`, or guards"
+            )
+        if not self.decisions.put(decision):
+            return
+        frame, pairs, slots = self._frame, self.graph.pairs, self.graph.nodes.slots
+        frame.decisions[decision.left, decision.right] = decision
+        if decision.left not in slots or decision.right not in slots:
+            return
+        key = one, other = slots[decision.left], slots[decision.right]
+        pair, verdict = pairs.find(one, other), self.decisions.verdict(decision.left, decision.right)
+        if pair >= 0:
+            frame.touch_node(one)
+            frame.touch_node(other)
+            frame.touch_pair(key, pairs.state(pair), pairs.place(pair))
+            if pairs.similarity[pair] < self._threshold and not verdict:
+                self._withdraw(pair, DECIDED)  # it was there because they were the same
+            else:
+                frame.put[key] = pair
+                pairs.decide(pair, verdict)
+        self._clusters.repair({one, other}, DECIDED)
+
+    def _withdraw(self, pair: int, reason: str) -> set[int]:
+        """Take a pair out; returns both ends, whose connection is to be looked at."""
+        frame, pairs = self._frame, self.graph.pairs
+        key = left, right = pairs.ends[2 * pair], pairs.ends[2 * pair + 1]
+        frame.touch_node(left)
+        frame.touch_node(right)
+        frame.touch_pair(key, pairs.state(pair), pairs.place(pair))
+        frame.put.pop(key, None)
+        frame.pair_reasons[key] = reason
+        pairs.drop(pair)
+        return {left, right}
+
+    def _cap_doubts(self) -> None:
+        """Withdraw the pairs in doubt beyond the cap, document by document."""
+        for id in sorted(self._frame.asked) if self._cap_rechecks else ():
+            excess = excess_doubts(self.graph, id, self._cap_rechecks)
+            self._frame.capped_rechecks += len(excess)
+            self._clusters.repair({end for pair in excess for end in self._withdraw(pair, UPDATED)}, UPDATED)
+
+    def _rechecks(self) -> list[tuple[int, int]]:
+        return rechecks(self.graph, sorted(self._frame.asked))
 
     # -- edges
 
@@ -237,7 +292,7 @@ class Ledger(Rechecking):
         elif left.id in slots and right.id in slots:
             pair = self.graph.pairs.find(slots[left.id], slots[right.id])
             if pair >= 0 and not self._scored(pair, left.ref, right.ref):
-                self._repair(self._withdraw(pair, UPDATED), UPDATED)
+                self._clusters.repair(self._withdraw(pair, UPDATED), UPDATED)
 
     def _is_stale(self, end: End) -> bool:
         return end.ref < self.newest_ref(end.id)
@@ -272,12 +327,12 @@ class Ledger(Rechecking):
         frame.put[key] = pair
         if times[one] != left.time_ms or times[other] != right.time_ms:
             pairs.versions[pair] = named
-        self._join_twins(one)
-        self._join_twins(other)
+        self._clusters.join_twins(one)
+        self._clusters.join_twins(other)
         if linked or pairs.links(pair):
-            self._join(one, other)
+            self._clusters.join(one, other)
         else:
-            self._stand(one, other)
+            self._clusters.stand(one, other)
 
     def _node(self, end: End) -> int:
         slot = self.graph.nodes.slots.get(end.id)
@@ -293,7 +348,7 @@ class Ledger(Rechecking):
         nodes = self.graph.nodes
         expired = nodes.by_id(self.graph.expiry.due(before, horizon))
         self._withdraw_doubts(expired)
-        self._regroup()
+        self._clusters.regroup()
         for slot in expired:
             if nodes.clusters[slot] is not NOWHERE:
                 self._contract(slot)
@@ -307,7 +362,7 @@ class Ledger(Rechecking):
             for _, pair in pairs.partners(slot):
                 if pairs.in_doubt(pair):
                     suspects |= self._withdraw(pair, UPDATED)
-        self._repair(suspects, UPDATED)
+        self._clusters.repair(suspects, UPDATED)
 
     def _contract(self, slot: int) -> None:
         """An expired document leaves its cluster and lives on as a link between those that it was connected with.
@@ -317,7 +372,7 @@ class Ledger(Rechecking):
         frame, graph, clusters = self._frame, self.graph, self.graph.nodes.clusters
         near, partners = graph.twins.near(slot), graph.pairs.partners(slot)
         cluster, suspects = clusters[slot], graph.past.company(slot).union(near)
-        neighbours = [twin for twin in near if clusters[twin] is cluster] if self.guarded else near
+        neighbours = self._clusters.held_together(cluster, near)
         frame.touch_node(slot)
         for partner, pair in reversed(partners):
             state, place, linked = graph.pairs.state(pair), graph.pairs.place(pair), graph.pairs.links(pair)
@@ -332,35 +387,7 @@ class Ledger(Rechecking):
             suspects.add(partner)
             if linked and clusters[partner] is cluster:
                 neighbours.append(partner)
-        self._leave([slot], EXPIRED)
+        self._clusters.leave([slot], EXPIRED)
         graph.past.contract(slot, neighbours, frame.touch_node)
         graph.remove(slot)
-        if self.guarded:
-            self._repair(suspects, EXPIRED)
-
-    # -- what came of it
-
-    def _settled(self) -> Settled:
-        frame, graph = self._frame, self.graph
-        news, pairs = node_news(frame, graph, self.ids.live), pair_news(frame, graph)
-        return Settled(
-            matches=match_changes(pairs, frame, graph),
-            members=member_changes(news, frame, graph),
-            clusters=cluster_changes(frame, self.ids.live),
-            rechecks=self._rechecks(),
-            changes=changes_of(news, pairs, frame, self.ids.live, self.horizon),
-            reviews=match_changes(pairs, frame, graph, REVIEW) if graph.pairs.link_from else (),
-            capped_rechecks=frame.capped_rechecks,
-        )
-
-    def _settled_plain(self, found: PlainPairs) -> Settled:
-        frame, graph = self._frame, self.graph
-        news = self._link_plain(found)
-        matches, pairs = pair_tables(found)
-        return Settled(
-            matches=matches,
-            members=member_changes(news, frame, graph),
-            clusters=cluster_changes(frame, self.ids.live),
-            rechecks=[],
-            changes=changes_of(news, PairNews(pairs, [], {}), frame, self.ids.live, self.horizon),
-        )
+        self._clusters.expired(suspects)

@@ -246,6 +246,7 @@ _RECOVERY, _LOG = (
 )
 _DECISIONS = "stream_lsh.ledger.decisions.Decisions."
 _LEDGER = "stream_lsh.ledger.ledger.Ledger."
+_GUARDED = "stream_lsh.ledger.clusters.guarded.GuardedClusters."
 _WATERMARKS = "stream_lsh.pipeline.watermarks.WatermarkTable."
 _PAGES = "stream_lsh.ledger.sites.page_counts.PageTable."
 
@@ -255,10 +256,10 @@ RULES: dict[str, list[Patch]] = {
     "public outputs before the ledger record": [],
     "stale edges are dropped": [(_LEDGER + "_is_stale", lambda *_: False)],
     "newest refs are kept": [(_LEDGER + "_remember", _nothing)],
-    "newest refs in the ledger record": [("stream_lsh.ledger.ledger.changes_of", _record_without(newest=[]))],
+    "newest refs in the ledger record": [("stream_lsh.ledger.frame_diff.changes_of", _record_without(newest=[]))],
     "the watermark in the ledger record": [("stream_lsh.pipeline.settle.LedgerRecord", _record_without_watermarks)],
-    "past links in the ledger record": [("stream_lsh.ledger.ledger.changes_of", _without_pasts)],
-    "titles in the ledger record": [("stream_lsh.ledger.ledger.changes_of", _without_abouts)],
+    "past links in the ledger record": [("stream_lsh.ledger.frame_diff.changes_of", _without_pasts)],
+    "titles in the ledger record": [("stream_lsh.ledger.frame_diff.changes_of", _without_abouts)],
     "another title is another version": [("stream_lsh.pipeline.sign._Plan._repeats", _repeats_the_text)],
     "a retirement has the title": [(_LEDGER + "_retire", _retire_untold)],
     "recheck on update": [(_LEDGER + "_rechecks", lambda *_: [])],
@@ -309,9 +310,9 @@ RULES: dict[str, list[Patch]] = {
     "an older decision does not count over a newer one": [(_DECISIONS + "put", _put_as_it_comes)],
     "decisions are in one partition": [],
     "a decision that was taken back is remembered": [(_DECISIONS + "put", _put_and_forget)],
-    "decisions in the ledger record": [("stream_lsh.ledger.ledger.changes_of", _record_without(decisions=[]))],
+    "decisions in the ledger record": [("stream_lsh.ledger.frame_diff.changes_of", _record_without(decisions=[]))],
     "a decision is passed on before it is acknowledged": [],
-    "what is different is parted whoever connects it": [(_LEDGER + "_apart", lambda *_: [])],
+    "what is different is parted whoever connects it": [(_GUARDED + "_apart", lambda *_: [])],
     "the score of the same versions stays": [(_LEDGER + "_scored", lambda *_: False)],
     "reviews connect nobody": [("stream_lsh.ledger.graph.pairs.Pairs.linked", _linked_by_reviews)],
     "the guards hold after recovery": [],

@@ -6,51 +6,81 @@ from collections.abc import Iterable
 import numpy as np
 
 from stream_lsh.ledger.bulk_frame import PlainPairs
-from stream_lsh.ledger.clusters.ids import NOWHERE, Cluster, older
+from stream_lsh.ledger.clusters.ids import NOWHERE, Cluster, ClusterIds, older
 from stream_lsh.ledger.frame_diff import NodeNews, moved_slots
 from stream_lsh.ledger.frame_notes import GROWING, Frame
+from stream_lsh.ledger.graph.graph import Graph
 from stream_lsh.ledger.graph.nodes import view_f64
-from stream_lsh.ledger.state import LedgerState
 from stream_lsh.model import at_rows
 
 _FEW = 16
 """What is so many times smaller is put in, or taken out, one by one."""
 
 
-class Components(LedgerState):
-    """The state of a ledger, with the clusters kept as the components of its graph."""
+class ComponentClusters:
+    """The clusters of a ledger: the connected components of its graph.
 
-    def __init__(self, retention_ms: int | None, link_from: float = 0.0) -> None:
-        super().__init__(retention_ms, link_from)
-        self._frame = Frame(-1, self.graph)
+    Args:
+        graph: the live documents and pairs.
+        ids: the live clusters, by id.
+
+    Cost:
+        O(size of the smaller part) for a link that comes, O(size of the part that comes off) for one that goes.
+    """
+
+    parts_components = False
+    """Whether documents of one component can be in several clusters."""
+
+    def __init__(self, graph: Graph, ids: ClusterIds) -> None:
+        self._graph = graph
+        self._ids = ids
+        self._frame = Frame(-1, graph)
+
+    def begin(self, frame: Frame) -> None:
+        """Note all changes in this frame from now on."""
+        self._frame = frame
+
+    def regroup(self) -> None:
+        """Bring the clusters up to date with the links; here they always are."""
+
+    def expired(self, suspects: set[int]) -> None:
+        """An expired document has left these; here the past keeps them connected."""
+
+    def held_together(self, cluster: Cluster, slots: list[int]) -> list[int]:
+        """Those of the identical documents of a member that are in its cluster; here all are."""
+        return slots
+
+    def stand(self, one: int, other: int) -> None:
+        """A pair that connects nothing has come; here every pair connects."""
 
     # -- links that come
 
-    def _join_twins(self, slot: int) -> None:
-        if self.graph.twins.groups:
-            for twin in self.graph.twins.near(slot):
-                self._join(slot, twin)
+    def join_twins(self, slot: int) -> None:
+        """Connect a node with the documents that are identical to it."""
+        if self._graph.twins.groups:
+            for twin in self._graph.twins.near(slot):
+                self.join(slot, twin)
 
-    def _join(self, one: int, other: int) -> None:
+    def join(self, one: int, other: int) -> None:
         """Two nodes are connected now: they are of one cluster."""
-        nodes = self.graph.nodes
+        nodes = self._graph.nodes
         its, others = nodes.clusters[one], nodes.clusters[other]
         if its is others:
             if its is NOWHERE:
                 members = nodes.by_age([one, other])
-                cluster = self.ids.open(nodes.ids[members[0]], members, self._frame.offset)
+                cluster = self._ids.open(nodes.ids[members[0]], members, self._frame.offset)
                 nodes.clusters[one] = nodes.clusters[other] = cluster
                 self._frame.touch_new_cluster(cluster)
         elif its is NOWHERE or others is NOWHERE:
             new, there = (one, others) if its is NOWHERE else (other, its)
             self._frame.touch_cluster(there, "joined")
-            self.graph.nodes.put_in(there, new)
+            self._graph.nodes.put_in(there, new)
             nodes.clusters[new] = there
         else:
             self._merge(*older(its, others))
 
     def _merge(self, stays: Cluster, goes: Cluster) -> None:
-        frame, nodes = self._frame, self.graph.nodes
+        frame, nodes = self._frame, self._graph.nodes
         frame.touch_cluster(stays, "merged")
         frame.touch_cluster(goes, "merged")
         frame.merged_into[goes.id] = stays.id
@@ -60,22 +90,22 @@ class Components(LedgerState):
         self._close(goes, nodes.times[newest], nodes.refs[newest])
         if _FEW * len(goes) < len(stays):
             for slot in goes:
-                self.graph.nodes.put_in(stays, slot)
+                self._graph.nodes.put_in(stays, slot)
         else:
             stays.become(nodes.by_age(stays + goes))
 
     def _carry(self, slots: Iterable[int], from_: Cluster, to: Cluster) -> None:
         """Nodes go from one cluster to another."""
-        clusters, moved, id = self.graph.nodes.clusters, self._frame.moved, from_.id
+        clusters, moved, id = self._graph.nodes.clusters, self._frame.moved, from_.id
         for slot in slots:
             clusters[slot] = to
             moved.setdefault(slot, id)
 
     # -- links that come, all at once
 
-    def _link_plain(self, found: PlainPairs) -> NodeNews:
+    def link_bulk(self, found: PlainPairs) -> NodeNews:
         """Put the new documents and pairs of a plain frame in."""
-        ends, graph, nodes = found.ends, self.graph, self.graph.nodes
+        ends, graph, nodes = found.ends, self._graph, self._graph.nodes
         digests = ends.digests[ends.first]
         abouts = at_rows(ends.abouts, ends.first.tolist())
         fresh = nodes.add_many(ends.new_ids, ends.refs[ends.first], ends.times[ends.first], digests, abouts)
@@ -97,7 +127,7 @@ class Components(LedgerState):
 
     def _join_rows(self, left: list[int], right: list[int], twins: set[int]) -> None:
         """As `_join` for each row; `twins` are put beside theirs when they come."""
-        nodes, graph, join = self.graph.nodes, self.graph, self._join
+        nodes, graph, join = self._graph.nodes, self._graph, self.join
         clusters, ids, times = nodes.clusters, nodes.ids, nodes.times
         frame = self._frame
         notes, offset = frame.clusters, frame.offset
@@ -107,8 +137,8 @@ class Components(LedgerState):
                     if slot in twins:
                         twins.discard(slot)
                         graph.twins.add(slot)
-                self._join_twins(one)
-                self._join_twins(other)
+                self.join_twins(one)
+                self.join_twins(other)
                 join(one, other)
                 continue
             its, others = clusters[one], clusters[other]
@@ -129,18 +159,18 @@ class Components(LedgerState):
                 clusters[new] = there
             elif its is NOWHERE:
                 members = [one, other] if times[one] <= times[other] else [other, one]
-                cluster = clusters[one] = clusters[other] = self.ids.open(ids[members[0]], members, offset)
+                cluster = clusters[one] = clusters[other] = self._ids.open(ids[members[0]], members, offset)
                 notes[cluster.id] = None
 
     # -- links that go
 
-    def _repair(self, suspects: set[int], reason: str) -> None:
+    def repair(self, suspects: set[int], reason: str) -> None:
         """Links of these nodes were taken away: let go of who is alone, and split clusters that have come apart."""
-        graph, nodes = self.graph, self.graph.nodes
+        graph, nodes = self._graph, self._graph.nodes
         ordered = nodes.by_id(suspects)
         alone = [slot for slot in ordered if nodes.clusters[slot] is not NOWHERE and graph.alone(slot)]
         if alone:
-            self._drop_nodes(alone, reason)
+            self.drop(alone, reason)
         by_cluster: dict[str, list[int]] = {}
         for slot in ordered:
             cluster = nodes.clusters[slot]
@@ -150,11 +180,11 @@ class Components(LedgerState):
             if len(slots) > 1:
                 parts = graph.parts(slots)
                 if parts:
-                    self._split(self.ids.live[id], parts)
+                    self._split(self._ids.live[id], parts)
 
     def _split(self, cluster: Cluster, parts: list[list[int]]) -> None:
         """`parts` have come off a cluster; what is in none of them has stayed together."""
-        frame, nodes = self._frame, self.graph.nodes
+        frame, nodes = self._frame, self._graph.nodes
         frame.touch_cluster(cluster, "split")
         origin = frame.split_from.get(cluster.id, cluster.id)
         pieces = self._pieces(cluster, parts)
@@ -162,7 +192,7 @@ class Components(LedgerState):
         pieces.sort(key=lambda piece: (-len(piece), nodes.first_id(piece) if of_size[len(piece)] > 1 else ""))
         cluster.become(pieces[0])
         for piece in pieces[1:]:
-            new = self.ids.open(nodes.ids[piece[0]], piece, frame.offset)
+            new = self._ids.open(nodes.ids[piece[0]], piece, frame.offset)
             frame.touch_new_cluster(new)
             frame.split_from[new.id] = origin
             self._carry(piece, cluster, new)
@@ -173,7 +203,7 @@ class Components(LedgerState):
         A part may reach into another cluster: a document that was updated is beside twins that it has not joined yet.
         """
         if _FEW * sum(map(len, parts)) < len(cluster):
-            nodes = self.graph.nodes
+            nodes = self._graph.nodes
             pieces = [nodes.by_age([slot for slot in part if nodes.clusters[slot] is cluster]) for part in parts]
             for piece in pieces:
                 for slot in piece:
@@ -185,21 +215,24 @@ class Components(LedgerState):
             pieces[part_of.get(slot, -1)].append(slot)
         return pieces
 
-    def _drop_nodes(self, slots: list[int], reason: str) -> None:
-        self._leave(slots, reason)
+    def drop(self, slots: list[int], reason: str) -> None:
+        """Nodes leave their clusters and the graph."""
+        self.leave(slots, reason)
         for slot in slots:
-            self.graph.remove(slot)
+            self._graph.remove(slot)
 
-    def _leave(self, slots: list[int], reason: str) -> None:
+    def leave(self, slots: list[int], reason: str) -> None:
         """Documents, in ascending order of ids, leave their clusters, which close with their last ones."""
-        frame, nodes = self._frame, self.graph.nodes
+        frame, nodes = self._frame, self._graph.nodes
         by_cluster: dict[str, list[int]] = {}
         for slot in slots:
+            if nodes.clusters[slot] is NOWHERE:
+                continue
             frame.touch_node(slot)
             frame.node_reasons[slot] = reason
             by_cluster.setdefault(nodes.clusters[slot].id, []).append(slot)
         for id, leaving in by_cluster.items():
-            cluster = self.ids.live[id]
+            cluster = self._ids.live[id]
             frame.touch_cluster(cluster, "left")
             if _FEW * len(leaving) < len(cluster):
                 for slot in leaving:
@@ -212,4 +245,4 @@ class Components(LedgerState):
                 self._close(cluster, nodes.times[last], nodes.refs[last])
 
     def _close(self, cluster: Cluster, time_ms: int, ref: int) -> None:
-        self._frame.closed[cluster.id] = self.ids.retire(cluster.id, time_ms, ref)
+        self._frame.closed[cluster.id] = self._ids.retire(cluster.id, time_ms, ref)

@@ -17,101 +17,113 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import inf
 
-from stream_lsh.ledger.clusters.components import Components
-from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
+from stream_lsh.ledger.clusters.components import ComponentClusters
+from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.ledger.clusters.guards.constrained import constrained
 from stream_lsh.ledger.clusters.guards.links import Links, components
-from stream_lsh.ledger.clusters.ids import NOWHERE, Cluster
+from stream_lsh.ledger.clusters.ids import NOWHERE, Cluster, ClusterIds
+from stream_lsh.ledger.decisions import Decisions
+from stream_lsh.ledger.frame_notes import EXPIRED
 from stream_lsh.ledger.graph.graph import Graph
 
 _HELD = 1e300
 """The similarity of identical documents where they can be parted: only those that people call the same have more."""
 
 
-class Groups(Components):
-    """The state of a ledger, with the clusters kept as its guards want them; without guards, as the components.
+class GuardedClusters(ComponentClusters):
+    """The clusters of a ledger with guards, with decisions, or with pairs that do not link.
 
-    Cost: with guards, O(members and links of the component) for each component that a frame touches.  Pairs that do
-    not link are not walked over.
+    Args:
+        graph: the live documents and pairs.
+        ids: the live clusters, by id.
+        guards: what holds a cluster together besides its links.
+        decisions: which ids must not be together.
+
+    Cost:
+        O(members and links of the component) for each component that a frame touches.  Pairs that do not link are not
+        walked over.
     """
 
-    def __init__(self, retention_ms: int | None, guards: Guards = NO_GUARDS, link_from: float = 0.0) -> None:
-        super().__init__(retention_ms, link_from)
-        self.guards = guards
-        self.guarded = bool(guards) or link_from > 0
+    parts_components = True
+
+    def __init__(self, graph: Graph, ids: ClusterIds, guards: Guards, decisions: Decisions) -> None:
+        super().__init__(graph, ids)
+        self._guards = guards
+        self._decisions = decisions
         self._loose: set[int] = set()
 
     # -- links that come and go
 
-    def _join(self, one: int, other: int) -> None:
-        if self.guarded:
-            self._loose.update((one, other))
-        else:
-            super()._join(one, other)
+    def join(self, one: int, other: int) -> None:
+        """Two nodes are connected now."""
+        self._loose.update((one, other))
 
-    def _stand(self, one: int, other: int) -> None:
-        """A pair is there that links nobody: its ends are in clusters, be they of their own."""
-        clusters = self.graph.nodes.clusters
+    def stand(self, one: int, other: int) -> None:
+        """A pair that connects nothing has come: an end that is in no cluster gets one of its own."""
+        clusters = self._graph.nodes.clusters
         self._loose.update(slot for slot in (one, other) if clusters[slot] is NOWHERE)
 
-    def _repair(self, suspects: set[int], reason: str) -> None:
-        if not self.guarded:
-            super()._repair(suspects, reason)
-            return
+    def repair(self, suspects: set[int], reason: str) -> None:
+        """Links of these nodes were taken away: drop nodes without links, and look at the others at the end."""
         if self._frame.least > 1:
             for slot in suspects:
                 self._frame.node_reasons.setdefault(slot, reason)
-        alone = [slot for slot in self._live(suspects) if self.graph.alone(slot)]
+        alone = [slot for slot in self._live(suspects) if self._graph.alone(slot)]
         if alone:
-            self._drop_nodes(alone, reason)
+            self.drop(alone, reason)
         self._loose |= suspects
 
-    def _leave(self, slots: list[int], reason: str) -> None:
-        clusters = self.graph.nodes.clusters
-        super()._leave([slot for slot in slots if clusters[slot] is not NOWHERE], reason)
+    def expired(self, suspects: set[int]) -> None:
+        """An expired document has left these: guards may part them now."""
+        self.repair(suspects, EXPIRED)
+
+    def held_together(self, cluster: Cluster, slots: list[int]) -> list[int]:
+        """Those of the identical documents of a member that are in its cluster."""
+        clusters = self._graph.nodes.clusters
+        return [slot for slot in slots if clusters[slot] is cluster]
 
     def _live(self, slots: set[int]) -> list[int]:
         """Those that are in the ledger, in ascending order of their ids."""
-        nodes = self.graph.nodes
+        nodes = self._graph.nodes
         return nodes.by_id(slot for slot in slots if nodes.slots.get(nodes.ids[slot]) == slot)
 
     # -- what belongs together
 
-    def _regroup(self) -> None:
+    def regroup(self) -> None:
         """Bring the clusters of everybody whose connection may have changed up to date."""
         if not self._loose:
             return
-        nodes, seen, groups = self.graph.nodes, set[int](), list[list[int]]()
+        nodes, seen, groups = self._graph.nodes, set[int](), list[list[int]]()
         for slot in self._live(self._loose):
             if slot not in seen:
-                members = nodes.by_age(self.graph.component(slot))
+                members = nodes.by_age(self._graph.component(slot))
                 seen.update(members)
                 for allowed in self._allowed(members):
-                    groups += self._guarded_parts(allowed) if self.guards.refine else [allowed]
+                    groups += self._guarded_parts(allowed) if self._guards.refine else [allowed]
         self._loose = set()
         self._assign(groups)
 
     def _guarded_parts(self, members: list[int]) -> Iterator[list[int]]:
-        vertices = _vertices(self.graph, members)
-        for part in self.guards.parts(_links(self.graph, vertices)):
-            yield self.graph.nodes.by_age([slot for vertex in part for slot in vertices[vertex]])
+        vertices = _vertices(self._graph, members)
+        for part in self._guards.parts(_links(self._graph, vertices)):
+            yield self._graph.nodes.by_age([slot for vertex in part for slot in vertices[vertex]])
 
     def _allowed(self, members: list[int]) -> list[list[int]]:
         """A component, parted where some may not be together; everything in ascending order of age."""
-        nodes, sources = self.graph.nodes, list[tuple[str, ...]]()
-        if self.guards.one_per_source:
+        nodes, sources = self._graph.nodes, list[tuple[str, ...]]()
+        if self._guards.one_per_source:
             named = [nodes.abouts[slot].source for slot in members]
             if len({*named} - {""}) < len(named) - named.count(""):
                 sources = [(source,) if source else () for source in named]
-        apart = self._apart(members) if self.decisions.apart else []
+        apart = self._apart(members) if self._decisions.apart else []
         if not sources and not apart:
             return [members]
-        links = Links([1] * len(members), _all_links(self.graph, members), sources, apart)
-        return [[members[at] for at in part] for part in constrained(links, one_per_source=self.guards.one_per_source)]
+        links = Links([1] * len(members), _all_links(self._graph, members), sources, apart)
+        return [[members[at] for at in part] for part in constrained(links, one_per_source=self._guards.one_per_source)]
 
     def _apart(self, members: list[int]) -> list[tuple[int, int]]:
         """The numbers of those of whom people said that they are different."""
-        ids, apart = self.graph.nodes.ids, self.decisions.apart
+        ids, apart = self._graph.nodes.ids, self._decisions.apart
         number = {ids[slot]: at for at, slot in enumerate(members)}
         return [
             (at, number[other])
@@ -122,7 +134,7 @@ class Groups(Components):
 
     def _assign(self, groups: list[list[int]]) -> None:
         """Make these the clusters of their members, who were in none yet, or in one of which all members are here."""
-        clusters = self.graph.nodes.clusters
+        clusters = self._graph.nodes.clusters
         shares = [Counter(clusters[slot].id for slot in group if clusters[slot] is not NOWHERE) for group in groups]
         kept = self._kept(groups, shares)
         changed = [at for at, group in enumerate(groups) if len(kept[at]) != 1 or kept[at][0] != group]
@@ -142,20 +154,20 @@ class Groups(Components):
             most = max(shares[at][id] for at in found)
             largest = [at for at in found if shares[at][id] == most]
             heir = largest[0] if len(largest) == 1 else min(largest, key=lambda at: self._first_of(id, groups[at]))
-            kept[heir].append(self.ids.live[id])
+            kept[heir].append(self._ids.live[id])
         for of in kept:
             of.sort(key=lambda cluster: (not self._frame.tells(cluster), cluster.created, cluster.id))
         return kept
 
     def _first_of(self, id: str, group: list[int]) -> str:
-        nodes = self.graph.nodes
+        nodes = self._graph.nodes
         return nodes.first_id(slot for slot in group if nodes.clusters[slot].id == id)
 
     def _touch(self, group: list[int], share: Counter[str], kept: list[Cluster]) -> None:
         """Note what is about to happen to the clusters that the members of a group are in."""
         frame, keeps = self._frame, {cluster.id for cluster in kept}
         for id in sorted(share):
-            cluster = self.ids.live[id]
+            cluster = self._ids.live[id]
             if id not in keeps:
                 frame.touch_cluster(cluster, "left" if kept or len(group) < frame.least else "split")
             elif len(kept) > 1:
@@ -165,7 +177,7 @@ class Groups(Components):
 
     def _make(self, group: list[int], share: Counter[str], kept: list[Cluster]) -> None:
         """Make a group the cluster that stays of those that it keeps, or a new one."""
-        frame, nodes = self._frame, self.graph.nodes
+        frame, nodes = self._frame, self._graph.nodes
         if kept:
             cluster, *merged = kept
             for goes in merged:
@@ -174,7 +186,7 @@ class Groups(Components):
                 self._close(goes, nodes.times[goes[-1]], nodes.refs[goes[-1]])
             cluster.become(group)
         else:
-            cluster = self.ids.open(nodes.ids[group[0]], group, frame.offset)
+            cluster = self._ids.open(nodes.ids[group[0]], group, frame.offset)
             frame.touch_new_cluster(cluster)
             if share:
                 source = min(share, key=lambda id: (-share[id], id))

@@ -67,7 +67,7 @@ class World:
     def _decisions(self) -> list[Decision]:
         rng = self.rng
         said = list[Decision]()
-        for _ in range(rng.choice((0, 0, 1, 2)) if self.ledger.guarded else 0):
+        for _ in range(rng.choice((0, 0, 1, 2)) if self.ledger._clusters.parts_components else 0):
             left, right = sorted(rng.sample(self._ids, 2))
             said.append(Decision(left, right, rng.choice((None, "same", "different")), rng.randrange(1_000)))
         return said
