@@ -20,8 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.corpora import exact_pairs, pair_of
 from benchmarks.timing import Timing
+from evaluation.corpora import exact_pairs, pair_of
 
 Pairs = dict[tuple[str, str], float]
 

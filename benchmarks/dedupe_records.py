@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.clustering import components
 from benchmarks.peers import GET, required, version_of
-from benchmarks.record_corpora import Corpus, pair_of
+from evaluation.clustering import components
+from evaluation.record_corpora import Corpus, pair_of
 from stream_lsh.records.model import Record
 
 FIELDS = ("given_name", "surname", "date_of_birth", "soc_sec_id")

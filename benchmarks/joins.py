@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
 
-from benchmarks.corpora import Corpus, Pair, llvm_pages, newsgroups, pair_of
+from evaluation.corpora import Corpus, Pair, llvm_pages, newsgroups, pair_of
 from stream_lsh.arrays import U64
 from stream_lsh.kinds.shingled.methods import text_scheme
 from stream_lsh.kinds.shingled.scheme import TextScheme

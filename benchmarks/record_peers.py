@@ -23,7 +23,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -32,21 +32,21 @@ import numpy as np
 
 from benchmarks.dedupe_records import Gazetteer
 from benchmarks.peers import version_of
-from benchmarks.record_corpora import CORPORA, Corpus, Pair, febrl, pair_of
-from benchmarks.records import profile_of, streamed
+from benchmarks.record_peers_rows import DEDUPE, INDEXED, OURS, SPLINK, Latency, Quality, Ratio
 from benchmarks.splink_records import MODELS, scored
+from evaluation.linking import profile_of, streamed
+from evaluation.record_corpora import CORPORA, Corpus, febrl, pair_of
+from evaluation.thresholds import figures
 from stream_lsh import __version__
 from stream_lsh.kinds.record.in_memory import RecordLinker
 from stream_lsh.records.model import Record
 
-INDEXED = 5_000
 ROUND, ROUNDS = 50, 100
 """Records that a contender is asked for before it is the other one's turn, and turns of each."""
 ADDED, ADDING_ROUNDS = 10, 20
 THRESHOLDS = (0.5, 0.95)
 
 _PACKAGES = ("numpy", "dedupe", "BTrees", "splink", "duckdb", "rapidfuzz", "jellyfish")
-OURS, DEDUPE, SPLINK = "stream_lsh", "dedupe", "splink"
 
 
 class Contender(Protocol):
@@ -79,54 +79,10 @@ class Linker:
         return [(one.id, one.probability) for one in found if one.probability >= self._match]
 
 
-CONTENDERS: dict[str, Callable[[Corpus], Contender]] = {
+MAKERS: dict[str, Callable[[Corpus], Contender]] = {
     OURS: Linker,
     **{f"{DEDUPE} {seed}": partial(Gazetteer, seed=seed) for seed in (1, 2, 3)},
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Latency:
-    """One call of one contender, milliseconds; of a search also what it found of the truth."""
-
-    corpus: str
-    call: str
-    contender: str
-    calls: int
-    median_ms: float
-    quartiles_ms: tuple[float, float]
-    p99_ms: float
-    precision: float | None = None
-    recall: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """How many times as long as ours a contender takes: the median of the rounds, and their quartiles."""
-
-    corpus: str
-    call: str
-    contender: str
-    ratio: float
-    quartiles: tuple[float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Quality:
-    """Pairs of one contender: precision, recall and F1 at thresholds and at the best one, seconds to find them.
-
-    Attributes:
-        compared: the share of the true pairs that were scored.
-        at: by threshold; that of `people` is .95.
-    """
-
-    corpus: str
-    contender: str
-    records: int
-    true_pairs: int
-    compared: float
-    at: Mapping[str, Mapping[str, float]]
-    seconds: float
 
 
 def main(argv: Sequence[str]) -> int:
@@ -169,7 +125,7 @@ def latency(data: Path, rounds: int) -> tuple[list[Latency], list[Ratio]]:
     for number in (4, 3):
         corpus = febrl(data, number)
         old, new = corpus.records[:INDEXED], corpus.records[INDEXED:]
-        contenders = {name: made(corpus) for name, made in CONTENDERS.items()}
+        contenders = {name: made(corpus) for name, made in MAKERS.items()}
         for contender in contenders.values():
             contender.index(old)
         queries = (new or old)[: ROUND * rounds]
@@ -320,35 +276,6 @@ def _row(
     contender: str, corpus: Corpus, compared: float, at: Mapping[str, Mapping[str, float]], seconds: float
 ) -> Quality:
     return Quality(corpus.name, contender, len(corpus.records), len(corpus.truth), compared, at, seconds)
-
-
-def figures(
-    pairs: Sequence[Pair], bits: np.ndarray, truth: set[Pair], probabilities: Sequence[float]
-) -> dict[str, dict[str, float]]:
-    """Precision, recall and F1 of the pairs that reach a probability, and at the threshold that is the best.
-
-    Args:
-        pairs: each once.
-        bits: their evidence.
-        truth: all that are right.
-        probabilities: the thresholds.
-    """
-    order = np.argsort(-bits, kind="stable")
-    bits = bits[order]
-    right = np.cumsum([pairs[place] in truth for place in order.tolist()])
-
-    def counted(found: int) -> dict[str, float]:
-        hits = int(right[found - 1]) if found else 0
-        precision, recall = hits / max(1, found), hits / max(1, len(truth))
-        return {"precision": precision, "recall": recall, "f1": 2 * hits / max(1, found + len(truth))}
-
-    at = {}
-    for probability in probabilities:
-        at[f"{probability:g}"] = counted(int((bits >= np.log2(probability / (1 - probability))).sum()))
-    ends = np.flatnonzero(np.append(bits[1:] != bits[:-1], True)) + 1  # no threshold parts equal evidence
-    most = int(ends[np.argmax(2 * right[ends - 1] / (ends + len(truth)))]) if len(pairs) else 0
-    least = float(bits[most - 1]) if most else 0.0
-    return at | {"best": {**counted(most), "probability": float(1 / (1 + 2.0**-least))}}
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.record_peers import CONTENDERS, DEDUPE, INDEXED, OURS, SPLINK, Latency, Quality
+from benchmarks.record_peers_rows import CONTENDERS, DEDUPE, INDEXED, OURS, SPLINK, Latency, Quality
 
 _COLOURS = {OURS: "orange", DEDUPE: "tab:green", SPLINK: "tab:blue"}
 

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.broker import Bench, KeyValue
-from benchmarks.clustering import components
-from benchmarks.record_corpora import CORPORA, Corpus, Pair, febrl, pair_of
-from benchmarks.records import learned, measured, measured_within, profile_of
+from evaluation.clustering import components
+from evaluation.linking import learned, measured, measured_within, profile_of
+from evaluation.record_corpora import CORPORA, Corpus, Pair, febrl, pair_of
 from stream_lsh import __version__
 from stream_lsh.kinds.record.profiles import profile_text
 from stream_lsh.records.model import Record

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.peers import required
-from benchmarks.record_corpora import Corpus
+from evaluation.record_corpora import Corpus
 from stream_lsh.records.model import Record
 
 SWAPPED = "l.given_name = r.surname and l.surname = r.given_name"

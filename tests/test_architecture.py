@@ -6,7 +6,7 @@ break it, so that a rule which notices nothing is noticed.
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -94,10 +94,18 @@ CORE_BUILTINS = frozenset({"hash", "open", "print", "input", "exec", "eval", "co
 MOST_LINES = 400
 
 
-def modules() -> dict[str, str]:
-    """Every module of the package with its source."""
+KNOWN_CYCLES = frozenset({frozenset(f"stream_lsh.config.{name}" for name in ("model", "values", "message_sizes"))})
+"""Import cycles that are allowed: what depends on the kind of data still reads the settings of the whole pipeline."""
+
+APART = {"stream_lsh": {"evaluation", "benchmarks", "tests"}, "evaluation": {"benchmarks", "tests"},
+         "benchmarks": {"tests"}, "tests": {"benchmarks"}}  # fmt: skip
+"""Top folders, and those that they may not import; tests and benchmarks share what is in `evaluation`."""
+
+
+def modules(folder: Path = PACKAGE) -> dict[str, str]:
+    """Every module of the package, or of another top folder, with its source."""
     found = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path.read_text(encoding="utf-8")
     return found
@@ -240,6 +248,69 @@ RULES = (wrong_direction, other_kind, wrong_libraries, wrong_moment, impure_name
 def breaches(module: str, source: str) -> list[str]:
     """Everything that a module does and may not."""
     return [breach for rule in RULES for breach in rule(module, source)]
+
+
+def targets(source: str, known: Collection[str]) -> Iterator[str]:
+    """The modules that a source imports, wherever in it, for type checkers too."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            within = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [name if name in known else str(node.module) for name in within]
+        else:
+            continue
+        yield from (name for name in names if name in known)
+
+
+def import_cycles(sources: Mapping[str, str]) -> set[frozenset[str]]:
+    """The groups of modules that import each other, directly or through others; a type checker's imports count."""
+    imports = {module: {*targets(source, sources)} - {module} for module, source in sources.items()}
+    reached = dict[str, set[str]]()
+    for module, direct in imports.items():
+        seen, todo = set[str](), [*direct]
+        while todo:
+            one = todo.pop()
+            if one not in seen:
+                seen.add(one)
+                todo += imports[one]
+        reached[module] = seen
+    return {
+        frozenset(other for other in reached[module] if module in reached[other])
+        for module in imports
+        if module in reached[module]
+    }
+
+
+def test_no_modules_import_each_other() -> None:
+    for folder in ("stream_lsh", "evaluation", "benchmarks"):
+        cycles = import_cycles(modules(PACKAGE.parent / folder))
+        assert cycles == (KNOWN_CYCLES if folder == "stream_lsh" else set())
+
+
+@pytest.mark.parametrize(
+    ("sources", "cycle"),
+    [
+        (["import p.b", "import p.a"], "ab"),
+        (["from p.b import x", "from p import a"], "ab"),
+        (["from p.b import x", "def f():\n    from p.a import y"], "ab"),
+        (["from p.b import x", "if TYPE_CHECKING:\n    from p.a import y"], "ab"),
+        (["import p.b", "import p.c", "from p.a import x", "import p.a"], "abc"),
+    ],
+)
+def test_a_cycle_is_found(sources: list[str], cycle: str) -> None:
+    named = {f"p.{letter}": source for letter, source in zip("abcd", sources, strict=False)}
+    assert import_cycles(named) == {frozenset(f"p.{letter}" for letter in cycle)}
+
+
+def test_modules_that_only_share_what_they_import_are_no_cycle() -> None:
+    assert import_cycles({"p.a": "import p.b, p.c", "p.b": "import p.c", "p.c": "import os, p.d"}) == set()
+
+
+def test_top_folders_import_each_other_in_one_direction_only() -> None:
+    for folder, others in APART.items():
+        for module, source in modules(PACKAGE.parent / folder).items():
+            assert not {name.split(".")[0] for name in imported(source)} & others, module
 
 
 def test_the_package_keeps_all_rules() -> None:

@@ -11,8 +11,8 @@ import numpy as np
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.figures.drawing import INK, SERIES, figure
-from stream_lsh.lsh.families.composed import Composed
-from stream_lsh.lsh.families.family import Family, Sensitivity
+from stream_lsh.lsh.families.family import Composed, Family
+from stream_lsh.lsh.families.functions import Sensitivity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

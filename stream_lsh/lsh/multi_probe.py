@@ -27,7 +27,7 @@ import numpy as np
 
 from stream_lsh.arrays import F64, I64, U32
 from stream_lsh.errors import ConfigError
-from stream_lsh.lsh.families.family import Margins
+from stream_lsh.lsh.families.functions import Margins
 
 
 def probes(values: U32, margins: Margins, rows: int, count: int) -> U32:

@@ -9,7 +9,7 @@ import pytest
 
 from stream_lsh.errors import ConfigError, UnusableDocument
 from stream_lsh.lsh.families.catalog import FAMILIES, family
-from stream_lsh.lsh.families.family import NOTHING, Hashes
+from stream_lsh.lsh.families.functions import NOTHING, Hashes
 from stream_lsh.text.shingles import Shingles
 from tests.families import Sample, discovered, parts, samples, size
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import corpora
+from evaluation import corpora
 from stream_lsh import Document
 
 

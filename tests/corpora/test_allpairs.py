@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import corpora
+from evaluation import corpora
 from stream_lsh import Document
 from stream_lsh.allpairs.engine import LEAST_MEMORY
 from stream_lsh.allpairs.pairs import AllPairs, all_pairs

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.partial_copies import near_duplicates, partial_copies, plant
+from evaluation.partial_copies import near_duplicates, partial_copies, plant
 from stream_lsh import PartialCopies
 
 pytestmark = pytest.mark.corpus

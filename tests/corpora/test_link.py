@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.record_corpora import dblp_acm, febrl, pair_of
-from benchmarks.records import measured
+from evaluation.linking import measured
+from evaluation.record_corpora import dblp_acm, febrl, pair_of
 from stream_lsh.cli.main import main
 
 pytestmark = pytest.mark.corpus

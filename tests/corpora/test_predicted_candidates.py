@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from benchmarks.corpora import llvm_pages, newsgroups
+from evaluation.corpora import llvm_pages, newsgroups
 from stream_lsh import Document
 from stream_lsh.arrays import U32
 from stream_lsh.kinds.shingled.scheme import TextScheme

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.record_corpora import CORPORA, Corpus
-from benchmarks.records import Stream, figures, learned, profile_of, proposed, streamed
+from evaluation.linking import Stream, figures, learned, profile_of, proposed, streamed
+from evaluation.record_corpora import CORPORA, Corpus
 from stream_lsh.kinds.record.profiles import bundled
 from stream_lsh.records.profile import Profile
 

@@ -9,7 +9,8 @@ import pytest
 from stream_lsh.arrays import F64
 from stream_lsh.lsh.banding import Bands
 from stream_lsh.lsh.families.bit_sampling import BitSampling
-from stream_lsh.lsh.families.family import Family, agreements
+from stream_lsh.lsh.families.family import Family
+from stream_lsh.lsh.families.functions import agreements
 from stream_lsh.lsh.families.grid_triples import GridTriples
 from stream_lsh.lsh.families.hyperplanes import Hyperplanes, estimated_angle
 from stream_lsh.lsh.families.lines import Lines

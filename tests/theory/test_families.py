@@ -7,8 +7,7 @@ import pytest
 
 from stream_lsh.lsh.banding import Bands
 from stream_lsh.lsh.families.bit_sampling import BitSampling
-from stream_lsh.lsh.families.composed import Composed
-from stream_lsh.lsh.families.family import Family
+from stream_lsh.lsh.families.family import Composed, Family
 from stream_lsh.lsh.families.grid_triples import GridTriples
 from stream_lsh.lsh.families.hyperplanes import Hyperplanes, estimated_angle
 from stream_lsh.lsh.families.lengths import about_equal

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from evaluation.oracles import jaccard, minhash_by_permutation, minhash_by_row_hashing
 from stream_lsh.sketch.advice import advise_slots, signature_memory
 from stream_lsh.sketch.estimate import chernoff_slots, standard_error
 from stream_lsh.sketch.permutations import (
@@ -12,7 +13,6 @@ from stream_lsh.sketch.permutations import (
     signature_matrix,
     universal_hashes,
 )
-from tests.oracles import jaccard, minhash_by_permutation, minhash_by_row_hashing
 
 ROWS = "abcde"
 SETS = ("ad", "c", "bde", "acd")

@@ -8,13 +8,13 @@ from itertools import islice
 from typing import Generic, NamedTuple, TypeVar
 
 from stream_lsh.cli.input.batches import SHOWN, list_rejects, put_aside, summary
-from stream_lsh.cli.options.common import add_time_unit
+from stream_lsh.cli.options.common import add_encoding, add_time_unit
 from stream_lsh.cli.options.parser import Parser, whole
 from stream_lsh.cli.output.atomic_files import Output, exit_code
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.files.discover import Input
 from stream_lsh.files.lines import ByteLimit
-from stream_lsh.kinds.record.files import FORMATS, RecordPart, ascii_encoding, read_records
+from stream_lsh.kinds.record.files import FORMATS, RecordPart, read_records
 from stream_lsh.kinds.record.rows import RecordNames
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile
@@ -44,17 +44,6 @@ def add_record_input(parser: Parser, *, timed: bool = False) -> None:
     add("--strict", action="store_true", help="exit with 1 if a record was put aside")
     add("--rejects", metavar="OUT", help="file for what was put aside: file, line, reason, message")
     add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
-
-
-def add_encoding(add: Callable[..., object], what: str = "") -> None:
-    """The option of what text is written in; `add` adds an option."""
-    add(
-        "--encoding",
-        type=ascii_encoding,
-        default="utf-8",
-        metavar="NAME",
-        help=f"{what}of CSV, TSV and JSON lines, such as latin-1 (default utf-8)",
-    )
 
 
 class Intake:

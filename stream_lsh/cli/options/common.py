@@ -3,7 +3,7 @@
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 
-from stream_lsh.cli.options.parser import Parser, ratio, share, span_ms, whole
+from stream_lsh.cli.options.parser import Parser, ascii_encoding, ratio, share, span_ms, whole
 from stream_lsh.cli.output.atomic_files import STDOUT
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.column_names import AS_NAMED, COLUMNS
@@ -153,8 +153,6 @@ def allow_records(parser: Parser) -> None:
 
     What its files are of, the command knows later; `of_documents` then says what the columns are called.
     """
-    from stream_lsh.cli.input.record_reader import add_encoding  # noqa: PLC0415
-
     add_encoding(parser.add_argument, "of records: ")
     parser.set_defaults(**dict.fromkeys(AS_NAMED), quiet=False, strict=False)
 
@@ -215,3 +213,14 @@ def add_work(parser: Parser) -> None:
     add = parser.add_argument
     add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
     add("--jobs", type=whole(1), metavar="N", help="processes (default: one a core, at most 4)")
+
+
+def add_encoding(add: Callable[..., object], what: str = "") -> None:
+    """The option of what text is written in; `add` adds an option."""
+    add(
+        "--encoding",
+        type=ascii_encoding,
+        default="utf-8",
+        metavar="NAME",
+        help=f"{what}of CSV, TSV and JSON lines, such as latin-1 (default utf-8)",
+    )

@@ -1,6 +1,7 @@
 """An argument parser that names the option that may have been meant, and reports mistakes as `ConfigError`."""
 
 import argparse
+import codecs
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
@@ -124,3 +125,18 @@ def span_ms(value: str) -> int:
             f"got {value!r}, expected a number with one of {', '.join(_UNITS)}, such as 3d"
         )
     return span
+
+
+def ascii_encoding(value: str) -> str:
+    """A converter for names of encodings in which ASCII stands for itself, so that lines and commas can be found."""
+    try:
+        name = codecs.lookup(value).name
+        plain = bytes(range(128))
+        fits = plain.decode(name) == plain.decode("ascii")
+    except (LookupError, UnicodeError):
+        fits = False
+    if not fits:
+        raise argparse.ArgumentTypeError(
+            f"got {value!r}, expected an encoding beyond ASCII, such as utf-8, latin-1 or cp1252"
+        )
+    return name

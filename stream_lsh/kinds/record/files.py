@@ -12,7 +12,6 @@ goes by `source/id`, one that has none by its id.
 """
 
 import codecs
-from argparse import ArgumentTypeError
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -103,19 +102,6 @@ def _stem(path: str) -> str:
     name = "stdin" if path == STDIN else PurePath(path).name
     ending = next((one for one in _ENDINGS if name.lower().endswith(one)), "")
     return _stem(name.removesuffix(name[-len(ending) :])) if ending and len(name) > len(ending) else name
-
-
-def ascii_encoding(value: str) -> str:
-    """A converter for names of encodings in which ASCII stands for itself, so that lines and commas can be found."""
-    try:
-        name = codecs.lookup(value).name
-        plain = bytes(range(128))
-        fits = plain.decode(name) == plain.decode("ascii")
-    except (LookupError, UnicodeError):
-        fits = False
-    if not fits:
-        raise ArgumentTypeError(f"got {value!r}, expected an encoding beyond ASCII, such as utf-8, latin-1 or cp1252")
-    return name
 
 
 def read_records(

@@ -20,7 +20,7 @@ from stream_lsh.hashing import fmix64
 from stream_lsh.kinds.set.content import ItemShingler, items_of
 from stream_lsh.kinds.shingled.comparer import ShingleSets
 from stream_lsh.lsh.banding import digest_buckets
-from stream_lsh.lsh.families.family import NOTHING
+from stream_lsh.lsh.families.functions import NOTHING
 from stream_lsh.lsh.families.grid_triples import GridTriples
 from stream_lsh.measure.catalog import JACCARD
 from stream_lsh.measure.jaccard import jaccard, sorted_unique

@@ -14,7 +14,8 @@ import numpy as np
 from stream_lsh.arrays import F64, I64, U32
 from stream_lsh.errors import InvariantError
 from stream_lsh.lsh.families.draws import below
-from stream_lsh.lsh.families.family import Family, Hashes, Items, check_columns, check_settings
+from stream_lsh.lsh.families.family import Family
+from stream_lsh.lsh.families.functions import Hashes, Items, check_columns, check_settings
 
 
 @dataclass(frozen=True)

@@ -6,65 +6,33 @@ value: its settings and nothing else.  What it draws depends on the settings and
 
 Reference: Indyk and Motwani, Approximate nearest neighbors, 1998; Leskovec, Rajaraman and Ullman, Mining of Massive
 Datasets, sections 3.6 and 3.7.
+
+Families made of families: AND, OR, and any cascade of the two.
+
+    AND of r:   agrees where all of r functions agree            p -> p^r
+    OR of b:    agrees where at least one of b functions agrees  p -> 1 - (1 - p)^b
+
+AND takes away from the far pairs more than from the near ones, OR gives to the near ones more than to the far ones; one
+after the other they steepen the curve.  What it costs is the product of all the counts.
+
+Both p and 1 - p are carried along, each to its full relative precision: after a few steps one of the two is beyond what
+a number near 1 can hold.
+
+Reference of compositions: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.6.3.
 """
 
-from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias, overload
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, overload
 
 import numpy as np
 
 from stream_lsh.arrays import F64, U32, Bools
-from stream_lsh.errors import ConfigError, InvariantError
-from stream_lsh.sketch.scheme import EMPTY_SLOT
+from stream_lsh.errors import ConfigError
+from stream_lsh.lsh.banding import Bands
+from stream_lsh.lsh.families.functions import NOTHING, Hashes, Items, Sensitivity, agreements, sensitivity_of
 
-if TYPE_CHECKING:
-    from stream_lsh.lsh.families.composed import Composed
-
-Items: TypeAlias = Any
-"""A batch of what a family compares: an array [n, dimension], shingles, or lengths; the family says which."""
-
-NOTHING = EMPTY_SLOT
-"""The value of a function that has nothing to say about an item: the item agrees in it with no other."""
-
-
-class Sensitivity(NamedTuple):
-    """Up to the distance d1 a function agrees with a probability of p1 or more; from d2 on, of p2 or less."""
-
-    d1: float
-    d2: float
-    p1: float
-    p2: float
-
-
-class Hashes(Protocol):
-    """Functions drawn from a family.
-
-    Guarantees:
-        pure; the values of an item depend on the item and the functions alone, to the last bit, not on the batch.
-    """
-
-    def __call__(self, items: Items, /) -> U32:
-        """One value a function: uint32[n, count].  Two items agree where values are equal and not `NOTHING`."""
-
-
-class Margins(NamedTuple):
-    """How near each item is to another value in each function.
-
-    Attributes:
-        others: the values next to the item's own, uint32[n, count, m].
-        costs: how unlikely a near item has each: the square of the item's distance from the border, float64[n, count,
-            m].  Where m = 2, the roots of an item's two costs add up to the width of a cell.
-    """
-
-    others: U32
-    costs: F64
-
-
-class MarginHashes(Hashes, Protocol):
-    """Functions that also know how near an item is to having had another value."""
-
-    def margins(self, items: Items) -> Margins:
-        """The values next to those that the functions give."""
+_PLACES = 4096
+"""Intervals in which fixed points are looked for; a curve of few steps has one at most."""
 
 
 class Family(Protocol):
@@ -111,14 +79,10 @@ class Family(Protocol):
 
     def and_(self, count: int) -> "Composed":
         """The family whose function agrees where all of `count` functions of this one agree."""
-        from stream_lsh.lsh.families.composed import Composed  # noqa: PLC0415 - it is made of families
-
         return Composed(self).and_(count)
 
     def or_(self, count: int) -> "Composed":
         """The family whose function agrees where at least one of `count` functions of this one agrees."""
-        from stream_lsh.lsh.families.composed import Composed  # noqa: PLC0415 - it is made of families
-
         return Composed(self).or_(count)
 
     def settings(self) -> dict[str, Any]:
@@ -130,47 +94,227 @@ class Family(Protocol):
         return f"{self.name}({shown})"
 
 
-class _Sensitive(Protocol):
-    def probability(self, distance: float) -> float: ...
+class Step(NamedTuple):
+    """All of `size` functions, or one of them at least."""
+
+    kind: Literal["AND", "OR"]
+    size: int
 
 
-def sensitivity_of(family: _Sensitive, d1: float, d2: float) -> Sensitivity:
-    """The sensitivity at two distances.
+@dataclass(frozen=True)
+class Composed:
+    """A family under a cascade of steps; made by `family.and_(4).or_(4)`.
 
-    Raises:
-        ConfigError: d1 is not below d2 -> exchange them.
-    """
-    if not 0 <= d1 < d2:
-        raise ConfigError(f"sensitivity: got the distances {d1} and {d2}, expected 0 <= d1 < d2")
-    return Sensitivity(d1, d2, family.probability(d1), family.probability(d2))
+    Args:
+        base: the family whose functions are drawn.
+        steps: the innermost first.
 
-
-def agreements(left: U32, right: U32) -> Bools:
-    """In which functions two items agree: bool, of the shape of the values.
+    Guarantees:
+        the curve is exact for independent functions.
 
     Example:
-        >>> agreements(np.array([1, 2, NOTHING], np.uint32), np.array([1, 3, NOTHING], np.uint32)).tolist()
-        [True, False, False]
+        >>> from stream_lsh.lsh.families.minhash import MinHash
+        >>> steep = MinHash().and_(4).or_(4)
+        >>> str(steep), steep.cost
+        ('minhash(scheme=fast) AND 4 OR 4', 16)
+        >>> [round(p, 4) for p in steep.sensitivity(0.2, 0.8)]
+        [0.2, 0.8, 0.8785, 0.0064]
+        >>> [round(p, 4) for p in MinHash().or_(4).and_(4).sensitivity(0.2, 0.8)]
+        [0.2, 0.8, 0.9936, 0.1215]
+        >>> print(steep.table(4))
+        minhash(scheme=fast) AND 4 OR 4
+          distance  one function      composed
+                 0             1             1
+              0.25          0.75       0.78163
+               0.5           0.5       0.22752
+              0.75          0.25      0.015534
+                 1             0             0
+        distance: Jaccard distance
+        fixed point: 0.7245
+        base functions: 16
     """
-    return np.asarray((left == right) & (left != np.uint32(NOTHING)), np.bool_)
+
+    base: Family
+    steps: tuple[Step, ...] = ()
+
+    def __post_init__(self) -> None:
+        wrong = [step for step in self.steps if step.kind not in ("AND", "OR") or step.size < 1]
+        if wrong:
+            raise ConfigError([f"{kind} {size}: expected AND or OR of at least 1 function" for kind, size in wrong])
+
+    def and_(self, count: int) -> "Composed":
+        """All of `count` functions of this family agree."""
+        return Composed(self.base, (*self.steps, Step("AND", count)))
+
+    def or_(self, count: int) -> "Composed":
+        """At least one of `count` functions of this family agrees."""
+        return Composed(self.base, (*self.steps, Step("OR", count)))
+
+    @property
+    def name(self) -> str:
+        """The base family's name and the steps, in the order in which they are taken."""
+        return " ".join((self.base.name, *(f"{kind} {size}" for kind, size in self.steps)))
+
+    @property
+    def unit(self) -> str:
+        """Of the distance: the base family's."""
+        return self.base.unit
+
+    @property
+    def farthest(self) -> float:
+        """The distance up to which the curve is worth a look."""
+        return self.base.farthest
+
+    @property
+    def cost(self) -> int:
+        """Base functions that one function is made of."""
+        cost = self.base.cost
+        for step in self.steps:
+            cost *= step.size
+        return cost
+
+    def amplified(self, probabilities: F64) -> tuple[F64, F64]:
+        """What the steps make of the probability that one base function agrees: p and 1 - p, float64[n] each."""
+        p = np.asarray(probabilities, np.float64)
+        q = 1 - p
+        with np.errstate(divide="ignore"):  # the logarithm of 0 is the right one
+            for kind, size in self.steps:
+                if kind == "AND":
+                    p, q = p**size, -np.expm1(size * np.log1p(-q))
+                else:
+                    p, q = -np.expm1(size * np.log1p(-p)), q**size
+        return p, q
+
+    def curve(self, distances: F64) -> F64:
+        """The S-curve: the probability that one function agrees at each of these distances, float64[n]."""
+        return self.amplified(self.base.probability(distances))[0]
+
+    def misses(self, distances: F64) -> F64:
+        """The probability that one function does not agree, precise also where it is tiny: float64[n]."""
+        return self.amplified(self.base.probability(distances))[1]
+
+    @overload
+    def probability(self, distance: float) -> float: ...
+    @overload
+    def probability(self, distance: F64) -> F64: ...
+    def probability(self, distance: float | F64) -> float | F64:
+        """The probability that one function agrees for two items at this distance; a number or float64[n]."""
+        found = self.curve(np.atleast_1d(np.asarray(distance, np.float64)))
+        return found if isinstance(distance, np.ndarray) else float(found[0])
+
+    def sensitivity(self, d1: float, d2: float) -> Sensitivity:
+        """What the family promises at two distances, d1 below d2."""
+        return sensitivity_of(self, d1, d2)
+
+    def fixed_points(self) -> tuple[float, ...]:
+        """The probabilities between 0 and 1 that the steps leave as they are, ascending.
+
+        Below a single one the steps lower a probability, above it they raise it, so that the base family has to be near
+        it at the distance where near and far part.  AND alone and OR alone have none.
+
+        Example:
+            >>> from stream_lsh.lsh.families.minhash import MinHash
+            >>> [round(p, 4) for p in MinHash().and_(4).or_(4).fixed_points()], MinHash().or_(4).fixed_points()
+            ([0.7245], ())
+        """
+        if not any(step.size > 1 for step in self.steps):
+            return ()  # every probability stays
+        # By their logits: many steps push the fixed point to the ends.
+        places = 1 / (1 + np.exp(-np.linspace(-30, 30, _PLACES)))
+        above = self._rises(places)
+        return tuple(
+            self._between(float(places[i]), float(places[i + 1])) for i in np.flatnonzero(above[1:] != above[:-1])
+        )
+
+    def _rises(self, places: F64) -> Bools:
+        """Where the steps raise a probability; asked of whichever of p and 1 - p is the smaller one."""
+        p, q = self.amplified(places)
+        return np.where(places < 0.5, p > places, q < 1 - places)
+
+    def _between(self, low: float, high: float) -> float:
+        """The fixed point between two places on its two sides."""
+        rises = bool(self._rises(np.array([low]))[0])
+        for _ in range(60):
+            middle = (low + high) / 2
+            if bool(self._rises(np.array([middle]))[0]) == rises:
+                low = middle
+            else:
+                high = middle
+        return (low + high) / 2
+
+    def draw(self, count: int, seed: int) -> "Drawn":
+        """So many functions of the composed family, independent of one another."""
+        return Drawn(self.base.draw(count * self.cost, seed), self.steps, count)
+
+    def candidates(self, left: Items, right: Items, seed: int) -> Bools:
+        """Which pairs one function, drawn by the seed, makes candidates: bool[n]; item i of both batches is a pair."""
+        drawn = self.draw(1, seed)
+        return drawn.agree(drawn(left), drawn(right))[:, 0]
+
+    def bands(self, seed: int = 1) -> Bands:
+        """The banding of an OR of ANDs: items that share a key of it are those that the function makes candidates.
+
+        It takes the values of `draw(1, ...)`.  Where a function can say `NOTHING`, the caller masks the keys outside
+        `spoken`.
+
+        Raises:
+            ConfigError: the steps are others -> take AND r, then OR b; other cascades have no buckets.
+        """
+        rows, bands = self._rows_and_bands()
+        return Bands(bands, rows, seed)
+
+    def spoken(self, values: U32) -> Bools:
+        """Which bands of an OR of ANDs have a value in each row that is not `NOTHING`: bool[n, bands]."""
+        rows, bands = self._rows_and_bands()
+        return np.asarray((values != np.uint32(NOTHING)).reshape(-1, bands, rows).all(axis=2))
+
+    def _rows_and_bands(self) -> tuple[int, int]:
+        if [step.kind for step in self.steps] not in ([], ["AND"], ["OR"], ["AND", "OR"]):
+            raise ConfigError(f"{self.name}: expected an AND and then an OR; other cascades have no buckets")
+        sizes = {step.kind: step.size for step in self.steps}
+        return sizes.get("AND", 1), sizes.get("OR", 1)
+
+    def __str__(self) -> str:
+        return " ".join((str(self.base), *(f"{kind} {size}" for kind, size in self.steps)))
+
+    def table(self, rows: int = 10) -> str:
+        """The curve as a text: at `rows` + 1 distances, of one base function and of the cascade; fixed points, cost."""
+        distances = np.linspace(0, self.farthest, rows + 1)
+        lines = [str(self), f"{'distance':>10}  {'one function':>12}  {'composed':>12}"]
+        lines += [
+            f"{distance:>10.4g}  {one:>12.5g}  {all_:>12.5g}"
+            for distance, one, all_ in zip(
+                distances.tolist(), self.base.curve(distances).tolist(), self.curve(distances).tolist(), strict=True
+            )
+        ]
+        fixed = ", ".join(f"{point:.4g}" for point in self.fixed_points()) or "none"
+        return "\n".join([*lines, f"distance: {self.unit}", f"fixed point: {fixed}", f"base functions: {self.cost}"])
 
 
-def check_settings(name: str, **least: tuple[float, float]) -> None:
-    """Refuses settings below their least value.
+class Drawn:
+    """Functions of a composed family: the base functions that were drawn for them, and how these are put together.
 
-    Raises:
-        ConfigError: all settings that are too small, or not numbers -> take what the message expects.
+    Example:
+        >>> from stream_lsh.lsh.families.bit_sampling import BitSampling
+        >>> drawn = BitSampling(dimension=4).and_(2).or_(3).draw(1, seed=1)
+        >>> values = drawn(np.array([[0, 1, 0, 1], [0, 1, 1, 1], [1, 0, 1, 0]], np.uint8))
+        >>> values.shape, drawn.agree(values[:1], values[1:]).tolist()
+        ((3, 6), [[True], [False]])
     """
-    problems = [
-        f"{name}: got {setting} = {value}, expected {smallest} or more"
-        for setting, (value, smallest) in least.items()
-        if not smallest <= value < float("inf")
-    ]
-    if problems:
-        raise ConfigError(problems)
 
+    def __init__(self, hashes: Hashes, steps: tuple[Step, ...], count: int) -> None:
+        self.hashes = hashes
+        self._steps = steps
+        self._count = count
 
-def check_columns(name: str, items: Items, columns: int) -> None:
-    """Asserts that items are an array of so many columns."""
-    if items.ndim != 2 or items.shape[1] != columns:
-        raise InvariantError(f"{name}: got items of the shape {items.shape}, expected (n, {columns})")
+    def __call__(self, items: Items) -> U32:
+        """The values of the base functions, those of one function side by side: uint32[n, count * cost]."""
+        return self.hashes(items)
+
+    def agree(self, left: U32, right: U32) -> Bools:
+        """In which functions each pair of rows of values agrees: bool[n, count]; one row on a side meets all."""
+        found = agreements(left, right)
+        for kind, size in self._steps:
+            groups = found.reshape(len(found), -1, size)
+            found = np.asarray(groups.all(axis=2) if kind == "AND" else groups.any(axis=2))
+        return found.reshape(len(found), self._count)

@@ -22,7 +22,8 @@ import numpy as np
 from stream_lsh.arrays import F64, I64, U32
 from stream_lsh.errors import ConfigError
 from stream_lsh.lsh.families.draws import below
-from stream_lsh.lsh.families.family import NOTHING, Family, Hashes, Items, check_columns, check_settings
+from stream_lsh.lsh.families.family import Family
+from stream_lsh.lsh.families.functions import NOTHING, Hashes, Items, check_columns, check_settings
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ import numpy as np
 from stream_lsh.arrays import F64, I64, U32, Bools
 from stream_lsh.errors import ConfigError, InvariantError
 from stream_lsh.lsh.families.draws import uniforms
-from stream_lsh.lsh.families.family import NOTHING, Family, Hashes, Items
+from stream_lsh.lsh.families.family import Family
+from stream_lsh.lsh.families.functions import NOTHING, Hashes, Items
 
 _LONGEST = 2.0**53
 

@@ -28,7 +28,8 @@ import numpy as np
 from stream_lsh.arrays import F64, U32
 from stream_lsh.errors import ConfigError, UnusableDocument
 from stream_lsh.lsh.families.draws import gaussians, uniforms
-from stream_lsh.lsh.families.family import Family, Items, MarginHashes, Margins, check_settings
+from stream_lsh.lsh.families.family import Family
+from stream_lsh.lsh.families.functions import Items, MarginHashes, Margins, check_settings
 from stream_lsh.lsh.families.projections import Directions
 
 _CELLS = 4294967295.0

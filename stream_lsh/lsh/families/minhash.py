@@ -14,7 +14,8 @@ import numpy as np
 from stream_lsh.arrays import F64, U32, U64
 from stream_lsh.hashing import fmix64
 from stream_lsh.lsh.families.draws import words
-from stream_lsh.lsh.families.family import Family, Hashes, Items
+from stream_lsh.lsh.families.family import Family
+from stream_lsh.lsh.families.functions import Hashes, Items
 from stream_lsh.sketch.catalog import scheme
 from stream_lsh.sketch.fast_similarity import FastSimilarity
 from stream_lsh.sketch.scheme import SignatureScheme

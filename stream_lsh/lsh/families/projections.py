@@ -16,7 +16,7 @@ import numpy as np
 
 from stream_lsh.arrays import F64, I64
 from stream_lsh.errors import UnusableDocument
-from stream_lsh.lsh.families.family import Items, check_columns
+from stream_lsh.lsh.families.functions import Items, check_columns
 
 _EXACT = 52  # bits: whole numbers up to 2^53, one for rounding up
 _LARGEST = 1000  # power of two of a factor that is a number

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.record_corpora import febrl
-from benchmarks.records import measured
+from evaluation.linking import measured
+from evaluation.record_corpora import febrl
 from stream_lsh import Record, RecordLinker
 from stream_lsh.config import Config, parse
 from stream_lsh.errors import ConfigError

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evaluation.oracles import containment, jaccard, word_windows
 from stream_lsh import Document
 from stream_lsh.allpairs.engine import LEAST_MEMORY, Engine
 from stream_lsh.allpairs.pairs import AllPairs, all_pairs
@@ -19,7 +20,6 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.containment import Containment
 from stream_lsh.model import Match
-from tests.oracles import containment, jaccard, word_windows
 
 MEASURES: list[Measure] = [JACCARD, Containment(1.0), Containment(2.0), Containment(7.5)]
 

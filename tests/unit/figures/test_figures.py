@@ -17,8 +17,7 @@ from stream_lsh.figures.scurve import scurve_figure
 from stream_lsh.figures.similarities import similarities_figure
 from stream_lsh.figures.slots import slots_figure
 from stream_lsh.lsh.families.bit_sampling import BitSampling
-from stream_lsh.lsh.families.composed import Composed
-from stream_lsh.lsh.families.family import Family
+from stream_lsh.lsh.families.family import Composed, Family
 from stream_lsh.lsh.families.hyperplanes import Hyperplanes
 from stream_lsh.lsh.solver import banding_of, choose_banding
 from stream_lsh.lsh.spread import Agreements

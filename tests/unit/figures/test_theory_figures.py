@@ -25,7 +25,7 @@ from stream_lsh.figures.family import Curve, family_figure
 from stream_lsh.figures.filters import filters_figure
 from stream_lsh.figures.scurve import scurve_figure
 from stream_lsh.figures.slots import slots_figure
-from stream_lsh.lsh.families.family import Sensitivity
+from stream_lsh.lsh.families.functions import Sensitivity
 from stream_lsh.lsh.families.grid_triples import GridTriples
 from stream_lsh.lsh.families.lines import Lines
 from stream_lsh.lsh.families.minhash import MinHash

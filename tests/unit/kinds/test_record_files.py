@@ -16,11 +16,12 @@ from typing import Any, ClassVar
 import pytest
 import zstandard
 
-from benchmarks.record_corpora import dblp_acm, febrl, senzing
+from evaluation.record_corpora import dblp_acm, febrl, senzing
 from stream_lsh.cli.input.record_reader import Intake, Kept, keep
+from stream_lsh.cli.options.parser import ascii_encoding
 from stream_lsh.cli.output.atomic_files import Output
 from stream_lsh.errors import ConfigError, MalformedMessage
-from stream_lsh.kinds.record.files import ascii_encoding, find_record_inputs, read_records, source_names
+from stream_lsh.kinds.record.files import find_record_inputs, read_records, source_names
 from stream_lsh.kinds.record.rows import RecordNames
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from stream_lsh.arrays import U32
 from stream_lsh.errors import ConfigError
 from stream_lsh.lsh.families.bit_sampling import BitSampling
-from stream_lsh.lsh.families.composed import Composed, Step
-from stream_lsh.lsh.families.family import NOTHING
+from stream_lsh.lsh.families.family import Composed, Step
+from stream_lsh.lsh.families.functions import NOTHING
 from stream_lsh.lsh.families.grid_triples import GridTriples
 from stream_lsh.lsh.families.hyperplanes import Hyperplanes
 from stream_lsh.lsh.families.minhash import MinHash

@@ -8,7 +8,7 @@ import pytest
 
 from stream_lsh.errors import ConfigError, InvariantError, UnusableDocument
 from stream_lsh.lsh.families.bit_sampling import BitSampling
-from stream_lsh.lsh.families.family import NOTHING, agreements
+from stream_lsh.lsh.families.functions import NOTHING, agreements
 from stream_lsh.lsh.families.grid_triples import GridTriples
 from stream_lsh.lsh.families.hyperplanes import Hyperplanes, estimated_angle
 from stream_lsh.lsh.families.lengths import Lengths, about_equal

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from stream_lsh.arrays import U32
 from stream_lsh.errors import ConfigError
-from stream_lsh.lsh.families.family import Margins
+from stream_lsh.lsh.families.functions import Margins
 from stream_lsh.lsh.families.hyperplanes import Hyperplanes
 from stream_lsh.lsh.families.lines import Lines
 from stream_lsh.lsh.multi_probe import probes

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from benchmarks.one_to_one import best_pairs
+from evaluation.one_to_one import best_pairs
 from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.record.scheme import RecordScheme
 from stream_lsh.records.block.blocker import blocker_of

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.record_corpora import Corpus, febrl, labelled, pair_of
-from benchmarks.records import learned
+from evaluation.linking import learned
+from evaluation.record_corpora import Corpus, febrl, labelled, pair_of
 from stream_lsh.kinds.record.profiles import bundled
 from stream_lsh.records.explained import PairEvidence, Verdict, explain_pair
 from stream_lsh.records.model import SEVERAL, Record, Values

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.clustering import (
+from evaluation import offline
+from evaluation.clustering import (
     Labels,
     Score,
     adjusted_rand_index,
@@ -17,7 +18,6 @@ from benchmarks.clustering import (
     labels_of,
     pairwise,
 )
-from tests import offline
 
 groupings = st.integers(1, 14).flatmap(
     lambda size: st.tuples(*(st.lists(st.integers(0, 5), min_size=size, max_size=size),) * 2)
