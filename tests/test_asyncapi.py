@@ -31,7 +31,7 @@ from stream_lsh.kinds.vector.messages import VectorForm
 from stream_lsh.kinds.vector.metric import VectorMeasure
 from stream_lsh.kinds.vector.results import VectorResults
 from stream_lsh.kinds.vector.scheme import VectorScheme
-from stream_lsh.ledger.changes import ClusterChange, EntityTelling
+from stream_lsh.ledger.changes import ClusterChange, EntitySummary
 from stream_lsh.ledger.decisions import DIFFERENT, SAME
 from stream_lsh.measure.catalog import JACCARD
 from stream_lsh.measure.containment import Containment
@@ -137,7 +137,7 @@ def seen_of_records() -> Seen:
                 for topic, messages in results.messages(settled, NOW_MS, next(versions)):
                     for key, value, headers in messages:
                         found.take(CHANNEL_OF.get(topic, topic), key, value, [*headers, ("app_id", b"sales")])
-    telling = EntityTelling(tuple((id, "") for id in LONG_IDS), json.dumps({"name": "x" * 200_000, "town": "York"}))
+    telling = EntitySummary(tuple((id, "") for id in LONG_IDS), json.dumps({"name": "x" * 200_000, "town": "York"}))
     large = ClusterChange("a", "merged", 200, (), "b", LONG_IDS, None, NOW_MS, NOW_MS, None, telling)
     for key, value, headers in entity_messages([large], 1):
         found.take("entities", key, value, [*headers, ("app_id", b"sales")])

@@ -146,11 +146,11 @@ class InMemory:
             (True, 1.0)
         """
         state = self._pipeline.snapshot()
-        settings, limits = self._scheme.settings, asdict(replace(self._limits, teller=None))
+        settings, limits = self._scheme.settings, asdict(replace(self._limits, describer=None))
         head = {
             "kind": self._KIND,
             "settings": self._settings,
-            "limits": {name: value for name, value in limits.items() if name != "stories"},
+            "limits": {name: value for name, value in limits.items() if name not in ("stories", "describer")},
             "scheme": settings,
             "next_offset": state.next_offset,
             "newest_ms": state.newest_ms,

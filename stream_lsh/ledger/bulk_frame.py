@@ -55,7 +55,7 @@ class Ends:
 
 
 @dataclass(slots=True)
-class PlainPairs:
+class BulkPairs:
     """The pairs of a plain frame that are not in the ledger, each once, in the order in which they come.
 
     Attributes:
@@ -88,7 +88,7 @@ class PlainPairs:
         return [left[row] for row in rows], [right[row] for row in rows]
 
 
-def plain_pairs(edges: Edges, state: LedgerState, threshold: float) -> PlainPairs | None:
+def bulk_pairs(edges: Edges, state: LedgerState, threshold: float) -> BulkPairs | None:
     """What is new in a frame, None if it is not plain.  Nothing is changed."""
     left, right = edges.left, edges.right
     if edges.similarity.min() < threshold or any(map(eq, left.ids, right.ids)):
@@ -104,7 +104,7 @@ def plain_pairs(edges: Edges, state: LedgerState, threshold: float) -> PlainPair
     if rows.size < len(edges):
         evidence = [edges.evidence[row] for row in rows.tolist()] if edges.evidence else ()
         counts = similarity[rows], shared[rows], union[rows], counts[3][rows], evidence
-    return PlainPairs(ends, rows, counts)
+    return BulkPairs(ends, rows, counts)
 
 
 def _shingles(edges: Edges) -> U32:
@@ -223,7 +223,7 @@ def _no_text(row: int) -> str:
     return ""
 
 
-def pair_tables(found: PlainPairs) -> tuple[Sequence[MatchChange], Sequence[PairState]]:
+def pair_tables(found: BulkPairs) -> tuple[Sequence[MatchChange], Sequence[PairState]]:
     """New pairs as the topic `matches` and as the changelog has them, in ascending order."""
     ends, rows = found.ends, found.rows.tolist()
     if not rows:

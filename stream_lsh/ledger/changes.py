@@ -55,7 +55,7 @@ class MemberChange(NamedTuple):
     reason: str | None = None
 
 
-class Telling(NamedTuple):
+class StorySummary(NamedTuple):
     """What a cluster tells: its headline, its outlets in the order in which they published, at most 100, who was first.
 
     `source_count` is that of all outlets.
@@ -67,7 +67,7 @@ class Telling(NamedTuple):
     first: First
 
 
-class EntityTelling(NamedTuple):
+class EntitySummary(NamedTuple):
     """What a cluster of records tells: its members with their sources, newest first, at most 100; the golden record."""
 
     members: tuple[tuple[str, str], ...]
@@ -77,8 +77,8 @@ class EntityTelling(NamedTuple):
 class ClusterChange(NamedTuple):
     """A cluster as it is now, or (`event` is None) that it is no more: merged into another, or closed.
 
-    `members` are the newest first by event time, at most 100; `size` counts them all.  `told` is there where clusters
-    are stories, or entities.
+    `members` are the newest first by event time, at most 100; `size` counts them all.  `summary` is set for stories and
+    entities.
     """
 
     id: str
@@ -91,7 +91,7 @@ class ClusterChange(NamedTuple):
     first_time_ms: int = 0
     last_time_ms: int = 0
     merged_into: str | None = None
-    told: Telling | EntityTelling | None = None
+    summary: StorySummary | EntitySummary | None = None
 
 
 class MirrorChange(NamedTuple):

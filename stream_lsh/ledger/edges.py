@@ -1,4 +1,4 @@
-"""What the ledger is told about pairs: columns, as they travel; rows, for whoever writes them by hand."""
+"""Edges, the input of the ledger: columns, as they travel; rows, for code that writes them by hand."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

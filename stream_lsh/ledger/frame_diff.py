@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stream_lsh.ledger.bulk_frame import PlainPairs, pair_tables
+from stream_lsh.ledger.bulk_frame import BulkPairs, pair_tables
 from stream_lsh.ledger.bulk_rows import node_rows
 from stream_lsh.ledger.changes import (
     ClusterChange,
@@ -29,23 +29,23 @@ _EVENTS = ("merged", "split", "joined", "left", "changed")
 """One event for each cluster and frame: the first of these that happened to it."""
 
 
-class NodeNews(NamedTuple):
+class NodeDiff(NamedTuple):
     """What became of the nodes that a frame touched, in slots by ascending id.
 
-    `told` are those that look different to the public, `changed` those whose row is another one, `gone` those that are
-    no more, `left` those that were told and are in no cluster that is.
+    `published` look different to the public, `changed` have another row, `gone` are no more, `left` were published and
+    are in no published cluster now.
     """
 
-    told: list[int]
+    published: list[int]
     changed: list[int]
     gone: list[int]
     left: list[int]
 
 
-def node_news(frame: Frame, graph: Graph, live: dict[str, Cluster]) -> NodeNews:
+def node_news(frame: Frame, graph: Graph, live: dict[str, Cluster]) -> NodeDiff:
     """Compare the nodes that a frame touched with what they were."""
     clusters, notes = graph.nodes.clusters, frame.nodes
-    fresh, told, changed, gone = list[int](), list[int](), list[int](), list[int]()
+    fresh, published, changed, gone = list[int](), list[int](), list[int](), list[int]()
     for slot, before in notes.items():
         cluster = clusters[slot]
         if before is None:
@@ -57,39 +57,41 @@ def node_news(frame: Frame, graph: Graph, live: dict[str, Cluster]) -> NodeNews:
             now = frame.note(slot, cluster)
             if now[:-1] != before[:-1]:
                 changed.append(slot)
-            if _told(now) != _told(before):
-                told.append(slot)
+            if _public_view(now) != _public_view(before):
+                published.append(slot)
     fresh += moved_slots(frame, graph)
-    touched = {*told, *changed}
+    touched = {*published, *changed}
     ordered = graph.nodes.by_id([*touched, *fresh])
-    unchanged, untold = touched.difference(changed), touched.difference(told)
+    unchanged, unpublished = touched.difference(changed), touched.difference(published)
     changed_now = [slot for slot in ordered if slot not in unchanged] if unchanged else ordered
     gone = graph.nodes.by_id(gone)
     if frame.least > 1:
-        told, left = _told_nodes(frame, graph, live)
-        return NodeNews(told, changed_now, gone, left)
-    return NodeNews([slot for slot in ordered if slot not in untold] if untold else ordered, changed_now, gone, gone)
+        published, left = _published_nodes(frame, graph, live)
+        return NodeDiff(published, changed_now, gone, left)
+    return NodeDiff(
+        [slot for slot in ordered if slot not in unpublished] if unpublished else ordered, changed_now, gone, gone
+    )
 
 
-def _told_nodes(frame: Frame, graph: Graph, live: dict[str, Cluster]) -> tuple[list[int], list[int]]:
-    """As `told` and `left` of `NodeNews`, where clusters of one are not told."""
-    clusters, told, left = graph.nodes.clusters, list[int](), list[int]()
+def _published_nodes(frame: Frame, graph: Graph, live: dict[str, Cluster]) -> tuple[list[int], list[int]]:
+    """As `published` and `left` of `NodeDiff`, where clusters of one are not published."""
+    clusters, published, left = graph.nodes.clusters, list[int](), list[int]()
     touched = {*frame.nodes, *frame.moved, *frame.singles.values()}
-    touched.update(live[id][0] for id in frame.clusters if id in live and not frame.tells(live[id]))
+    touched.update(live[id][0] for id in frame.clusters if id in live and not frame.is_published(live[id]))
     for slot in touched:
         before = frame.nodes[slot] if slot in frame.nodes else frame.before(slot)
-        was = before is not None and _was_told(before.cluster, frame, live)
+        was = before is not None and _was_published(before.cluster, frame, live)
         cluster = clusters[slot]
-        if not frame.tells(cluster):
+        if not frame.is_published(cluster):
             if was:
                 left.append(slot)
-        elif not was or before is None or _told(frame.note(slot, cluster)) != _told(before):
-            told.append(slot)
-    return graph.nodes.by_id(told), graph.nodes.by_id(left)
+        elif not was or before is None or _public_view(frame.note(slot, cluster)) != _public_view(before):
+            published.append(slot)
+    return graph.nodes.by_id(published), graph.nodes.by_id(left)
 
 
-def _was_told(cluster: str, frame: Frame, live: dict[str, Cluster]) -> bool:
-    return frame.was_told(cluster) if cluster in frame.clusters else frame.tells(live[cluster])
+def _was_published(cluster: str, frame: Frame, live: dict[str, Cluster]) -> bool:
+    return frame.was_published(cluster) if cluster in frame.clusters else frame.is_published(live[cluster])
 
 
 def moved_slots(frame: Frame, graph: Graph) -> list[int]:
@@ -102,27 +104,27 @@ def moved_slots(frame: Frame, graph: Graph) -> list[int]:
     ]
 
 
-def _told(node: NodeNote) -> tuple[str, float, int]:
+def _public_view(node: NodeNote) -> tuple[str, float, int]:
     """What `members` has to say of a node."""
     return node.cluster, node.best, node.time_ms
 
 
-def member_changes(news: NodeNews, frame: Frame, graph: Graph) -> Sequence[MemberChange]:
+def member_changes(news: NodeDiff, frame: Frame, graph: Graph) -> Sequence[MemberChange]:
     """What the topic `members` has to say: documents whose cluster, similarity or time changed, and who left."""
-    nodes, told = graph.nodes, news.told
-    at = np.array(told, np.int64)
+    nodes, published = graph.nodes, news.published
+    at = np.array(published, np.int64)
     best: list[float | None] = view_f64(nodes.best)[at].tolist()
     if NO_PAIR in best:
         best = [None if one == NO_PAIR else one for one in best]
-    ids, clusters = [nodes.ids[slot] for slot in told], [nodes.clusters[slot].id for slot in told]
-    columns = (ids, clusters, best, view_i64(nodes.times)[at], [None] * len(told))
+    ids, clusters = [nodes.ids[slot] for slot in published], [nodes.clusters[slot].id for slot in published]
+    columns = (ids, clusters, best, view_i64(nodes.times)[at], [None] * len(published))
     if news.left:
         left = [MemberChange(nodes.ids[slot], reason=frame.node_reasons.get(slot, UPDATED)) for slot in news.left]
         return sorted([*Table(MemberChange, columns), *left], key=lambda change: change.id)
     return Table(MemberChange, columns)
 
 
-class PairNews(NamedTuple):
+class PairDiff(NamedTuple):
     """What became of the pairs that a frame touched.
 
     `there` are those that are in the ledger now; `rows`, in ascending order, those of them that are new or others, or
@@ -134,17 +136,17 @@ class PairNews(NamedTuple):
     there: dict[PairKey, PairState]
 
 
-def pair_news(frame: Frame, graph: Graph) -> PairNews:
+def pair_news(frame: Frame, graph: Graph) -> PairDiff:
     """Compare the pairs that a frame touched with what they were."""
     ids = graph.nodes.ids
     there = {key: graph.pairs.state(pair) for key, pair in frame.put.items()}
     again = frame.pair_reasons  # they may have moved (see `copying`)
     rows = [state for key, state in there.items() if key in again or state != frame.pairs[key]]
     gone = [key for key, before in frame.pairs.items() if before is not None and key not in there]
-    return PairNews(sorted(rows, key=_ends), sorted((ids[left], ids[right]) for left, right in gone), there)
+    return PairDiff(sorted(rows, key=_ends), sorted((ids[left], ids[right]) for left, right in gone), there)
 
 
-def match_changes(news: PairNews, frame: Frame, graph: Graph, place: int = MATCH) -> Sequence[MatchChange]:
+def match_changes(news: PairDiff, frame: Frame, graph: Graph, place: int = MATCH) -> Sequence[MatchChange]:
     """What the topic `matches`, or that of reviews, has to say: pairs that look different, and withdrawals."""
     ids, changes = graph.nodes.ids, list[MatchChange]()
     for key, first in frame.pairs.items():
@@ -163,7 +165,7 @@ def match_changes(news: PairNews, frame: Frame, graph: Graph, place: int = MATCH
 
 
 def _place(key: PairKey, frame: Frame, graph: Graph) -> int:
-    """As what a pair is told that is there, or was until an end expired."""
+    """The topic (matches or reviews) on which this pair is, or was last, published."""
     return graph.pairs.place(frame.put[key]) if key in frame.put else frame.left_as.get(key, MATCH)
 
 
@@ -185,37 +187,38 @@ def cluster_changes(frame: Frame, live: dict[str, Cluster]) -> Sequence[ClusterC
         now = None if cluster is None else frame.seen(cluster)
         if now is not None and now is not UNSEEN:
             if now != before:
-                size, members, representative, first_ms, last_ms, told = now
+                size, members, representative, first_ms, last_ms, summary = now
                 happened = ("created", (), None) if before is None and not rooted else _happened(id, frame, live)
                 event, merged_from, split_from = happened
-                rest = (first_ms, last_ms, None, told)
+                rest = (first_ms, last_ms, None, summary)
                 changes.append((id, event, size, members, representative, merged_from, split_from, *rest))
-        elif frame.was_told(id):
+        elif frame.was_published(id):
             heir = frame.heir(id)
-            is_told = heir != id and heir in live and frame.tells(live[heir])
-            changes.append(ClusterChange(id, merged_into=heir if is_told else None))
+            is_merged = heir != id and heir in live and frame.is_published(live[heir])
+            changes.append(ClusterChange(id, merged_into=heir if is_merged else None))
     return Table(ClusterChange, [*zip(*changes, strict=True)]) if changes else []
 
 
 def _happened(id: str, frame: Frame, live: dict[str, Cluster]) -> tuple[str, tuple[str, ...], str | None]:
     """The event of a cluster, and the clusters that went into it or that it came from: those that the public knows."""
     split_from = frame.split_from.get(id)
-    if split_from is not None and not frame.was_told(split_from):
+    if split_from is not None and not frame.was_published(split_from):
         split_from = None
-    if not frame.was_told(id):
+    if not frame.was_published(id):
         return "created" if split_from is None else "split", (), split_from
-    merged_from = tuple(sorted(one for one in frame.merged_from.get(id, ()) if frame.was_told(one)))
+    merged_from = tuple(sorted(one for one in frame.merged_from.get(id, ()) if frame.was_published(one)))
     happened = set(frame.events[id])
     if not merged_from and "merged" in happened:
         happened.remove("merged")
         happened |= {"joined"} if frame.least > 1 else set()
-    if not any(origin == id and one in live and frame.tells(live[one]) for one, origin in frame.split_from.items()):
+    parts = [one for one, origin in frame.split_from.items() if origin == id and one in live]
+    if not any(frame.is_published(live[one]) for one in parts):
         happened.discard("split")
     return next((name for name in _EVENTS if name in happened), "changed"), merged_from, split_from
 
 
 def changes_of(
-    news: NodeNews, pairs: PairNews, frame: Frame, live: dict[str, Cluster], horizon: Horizon
+    news: NodeDiff, pairs: PairDiff, frame: Frame, live: dict[str, Cluster], horizon: Horizon
 ) -> LedgerChanges:
     """The changelog record of a frame: the state after it of everything that it changed."""
     clusters, graph = frame.clusters, frame.graph
@@ -250,7 +253,7 @@ def settled_rows(frame: Frame, state: LedgerState, rechecks: list[tuple[int, int
     )
 
 
-def settled_bulk(frame: Frame, state: LedgerState, news: NodeNews, found: PlainPairs) -> Settled:
+def settled_bulk(frame: Frame, state: LedgerState, news: NodeDiff, found: BulkPairs) -> Settled:
     """The outcome of a frame that only brought new pairs."""
     matches, pairs = pair_tables(found)
     return Settled(
@@ -258,5 +261,5 @@ def settled_bulk(frame: Frame, state: LedgerState, news: NodeNews, found: PlainP
         members=member_changes(news, frame, state.graph),
         clusters=cluster_changes(frame, state.ids.live),
         rechecks=[],
-        changes=changes_of(news, PairNews(pairs, [], {}), frame, state.ids.live, state.horizon),
+        changes=changes_of(news, PairDiff(pairs, [], {}), frame, state.ids.live, state.horizon),
     )

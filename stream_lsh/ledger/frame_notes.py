@@ -5,7 +5,7 @@ So a frame publishes a value once, however often it changed on the way, and noth
 
 from typing import NamedTuple, Protocol
 
-from stream_lsh.ledger.changes import ClosedState, EntityTelling, NewestState, PairState, Telling
+from stream_lsh.ledger.changes import ClosedState, EntitySummary, NewestState, PairState, StorySummary
 from stream_lsh.ledger.clusters.ids import NEWEST_LISTED, Cluster
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.graph.graph import Graph
@@ -30,26 +30,26 @@ class NodeNote(NamedTuple):
     best: float
 
 
-Seen = tuple[int, tuple[str, ...], str, int, int, Telling | EntityTelling | None]
+Seen = tuple[int, tuple[str, ...], str, int, int, StorySummary | EntitySummary | None]
 """What the public sees of a cluster, apart from what happened to it: size, newest members, representative, times,
-and what it tells."""
+and its summary."""
 
 
 UNSEEN: Seen = (-1, (), "", 0, 0, None)
-"""Stands for a cluster that is there and not told."""
+"""Stands for a live cluster that is not published."""
 
 GROWING: Seen = (0, (), "", 0, 0, None)
 """Stands for a cluster as it was that nothing leaves in the frame: whatever it was, it has become another."""
 
 
-class Teller(Protocol):
-    """What clusters tell besides their members: a function of these (`stories`, `entities`)."""
+class ClusterDescriber(Protocol):
+    """Makes the summary of a cluster, a function of its members (`stories`, `entities`)."""
 
     def representative(self, cluster: Cluster, nodes: Nodes) -> int:
         """The slot of the member that stands for a cluster."""
 
-    def telling(self, cluster: Cluster, nodes: Nodes) -> Telling | EntityTelling:
-        """What a cluster tells."""
+    def summary(self, cluster: Cluster, nodes: Nodes) -> StorySummary | EntitySummary:
+        """The summary of a cluster."""
 
 
 class Frame:
@@ -61,19 +61,19 @@ class Frame:
     doubt exceeded the cap; `expired` the pairs that an expired end took
     along.
 
-    `least` is how many members a cluster has that is told; `singles` are the only members of clusters that were not.
-    `places` says as what pairs were told before, `left_as` as what those in `expired` stay, both where it is not as
-    matches.  `decisions` are those that are new.
+    `least` is how many members a published cluster has; `singles` are the only members of clusters that were not
+    published.  `places` says on which topic pairs were published, `left_as` on which those in `expired` stay, where it
+    is not `matches`.  `decisions` are those that are new.
     """
 
-    def __init__(self, offset: int, graph: Graph, teller: Teller | None = None, least: int = 1) -> None:
+    def __init__(self, offset: int, graph: Graph, describer: ClusterDescriber | None = None, least: int = 1) -> None:
         self.offset = offset
         self.graph = graph
         self.least = least
         self.singles: dict[str, int] = {}
         self.places: dict[PairKey, int] = {}
         self.left_as: dict[PairKey, int] = {}
-        self._teller = teller
+        self._describer = describer
         self.nodes: dict[int, NodeNote | None] = {}
         self.moved: dict[int, str] = {}
         self.pairs: dict[PairKey, PairState | None] = {}
@@ -116,7 +116,7 @@ class Frame:
         )
 
     def touch_pair(self, key: PairKey, before: PairState | None, place: int = MATCH) -> None:
-        """A pair is about to change, which was told as what `place` says."""
+        """A pair is about to change, which was published on the topic `place`."""
         if key not in self.pairs:
             self.pairs[key] = before
             if place != MATCH:
@@ -136,12 +136,12 @@ class Frame:
         """A cluster has appeared."""
         self.clusters.setdefault(cluster.id, None)
 
-    def tells(self, cluster: Cluster) -> bool:
-        """Whether a cluster has enough members to be told."""
+    def is_published(self, cluster: Cluster) -> bool:
+        """Whether a cluster has enough members to be published."""
         return len(cluster) >= self.least
 
-    def was_told(self, id: str) -> bool:
-        """Whether a cluster that was touched was there, and told, before."""
+    def was_published(self, id: str) -> bool:
+        """Whether a cluster that was touched was live and published before."""
         before = self.clusters[id]
         return before is not None and before is not UNSEEN
 
@@ -153,11 +153,11 @@ class Frame:
         ids, times = nodes.ids, nodes.times
         oldest, newest = cluster[0], cluster[-1]
         members = tuple(map(ids.__getitem__, cluster[: -NEWEST_LISTED - 1 : -1]))
-        teller = self._teller
-        if teller is None:
+        describer = self._describer
+        if describer is None:
             return len(cluster), members, ids[oldest], times[oldest], times[newest], None
-        representative = ids[teller.representative(cluster, nodes)]
-        return len(cluster), members, representative, times[oldest], times[newest], teller.telling(cluster, nodes)
+        representative = ids[describer.representative(cluster, nodes)]
+        return len(cluster), members, representative, times[oldest], times[newest], describer.summary(cluster, nodes)
 
     def heir(self, id: str) -> str:
         """The cluster that a cluster ended up in, itself if it was not merged away."""

@@ -1,8 +1,8 @@
 """The one place that decides what is true about pairs and clusters.
 
 A frame (one message of `edges`) is settled as a whole: retirements, decisions, edges, the horizon, each with all its
-consequences, and then what changed is told once.  The result depends on the state and the frame alone - no clock, no
-randomness, no order of a hash table - so that a frame settled again after a crash says the same.
+consequences, and then each change is published once.  The result depends on the state and the frame alone - no clock,
+no randomness, no order of a hash table - so that a frame settled again after a crash has the same result.
 
     decision    counts until the next one about the same ids, whatever becomes of their documents; `same` links a pair,
                 `different` withdraws it, and parts the two whoever else connects them; where there is no pair, it
@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from stream_lsh.errors import InvariantError
-from stream_lsh.ledger.bulk_frame import LEAST_ROWS, plain_pairs
+from stream_lsh.ledger.bulk_frame import LEAST_ROWS, bulk_pairs
 from stream_lsh.ledger.changes import NewestState, Settled
 from stream_lsh.ledger.clusters.components import ComponentClusters
 from stream_lsh.ledger.clusters.guarded import GuardedClusters
@@ -29,7 +29,7 @@ from stream_lsh.ledger.clusters.stories import Stories
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edge, Edges, End
 from stream_lsh.ledger.frame_diff import settled_bulk, settled_rows
-from stream_lsh.ledger.frame_notes import DECIDED, DELETED, EXPIRED, UPDATED, Frame, Teller
+from stream_lsh.ledger.frame_notes import DECIDED, DELETED, EXPIRED, UPDATED, ClusterDescriber, Frame
 from stream_lsh.ledger.graph.pairs import MATCH, Counts
 from stream_lsh.ledger.rechecks import excess_doubts, rechecks
 from stream_lsh.ledger.sites.live import Mirrors
@@ -46,12 +46,12 @@ class Ledger(LedgerState):
         threshold: pairs below it are not true.
         retention_ms: how far apart in event time two documents may be; None: any distance.
         guards: what holds a cluster together besides pairs; without, clusters are the connected components.
-        stories: clusters tell headline, outlets and who was first.
-        mirror_share: sites of which this share of pages is in another one are told; 0: sites are not watched.
+        stories: summaries have headline, outlets and the first outlet.
+        mirror_share: site pairs that share at least this much of their pages are published; 0: none.
         partitions: of the source, of which each says how many pages it has.
-        link_from: pairs below it, and not below `threshold`, are kept, and told as reviews, but connect nobody; a
+        link_from: pairs below it, and not below `threshold`, are kept, and published as reviews, but connect nobody; a
             score stays what it was as long as neither version changes.  0: all pairs connect.
-        teller: what clusters tell (`entities`), where it is not `stories`.
+        describer: makes the summaries of clusters (`entities`), where it is not `stories`.
         cap_rechecks: pairs of a document that are compared again when it is updated; 0: all.
 
     Guarantees:
@@ -72,7 +72,7 @@ class Ledger(LedgerState):
         *,
         partitions: int = 1,
         link_from: float = 0.0,
-        teller: Teller | None = None,
+        describer: ClusterDescriber | None = None,
         cap_rechecks: int = 0,
     ) -> None:
         super().__init__(retention_ms, link_from)
@@ -84,7 +84,7 @@ class Ledger(LedgerState):
         else:
             self._clusters = ComponentClusters(self.graph, self.ids)
         self._frame = Frame(-1, self.graph)
-        self._teller = Stories() if stories else teller
+        self._describer = Stories() if stories else describer
         if mirror_share:
             self.mirrors = Mirrors(threshold, mirror_share, self.pairs_of, partitions)
 
@@ -127,10 +127,10 @@ class Ledger(LedgerState):
         horizon: Horizon | None,
         decisions: Sequence[Decision],
     ) -> Settled:
-        self._frame = Frame(offset, self.graph, self._teller, 2 if self.graph.pairs.link_from else 1)
+        self._frame = Frame(offset, self.graph, self._describer, 2 if self.graph.pairs.link_from else 1)
         self._clusters.begin(self._frame)
         if horizon is None and not retirements and isinstance(edges, Edges) and len(edges) >= LEAST_ROWS:
-            found = None if self._clusters.parts_components else plain_pairs(edges, self, self._threshold)
+            found = None if self._clusters.parts_components else bulk_pairs(edges, self, self._threshold)
             if found is not None:
                 return settled_bulk(self._frame, self, self._clusters.link_bulk(found), found)
         for retirement in retirements:

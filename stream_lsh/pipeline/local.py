@@ -14,7 +14,7 @@ from stream_lsh.ledger.changes import Settled
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges
-from stream_lsh.ledger.frame_notes import Teller
+from stream_lsh.ledger.frame_notes import ClusterDescriber
 from stream_lsh.model import NO_ABOUT, NO_REF, About, Document, at_rows, or_empty
 from stream_lsh.pipeline.batches import CANDIDATE, Candidates, EdgesFrame, Mark, Signatures, Verifications, Watermarks
 from stream_lsh.pipeline.changelog.records import DocumentsRecord, LedgerRecord
@@ -48,7 +48,7 @@ class Limits:
         guards: what holds a cluster together besides pairs.
         stories: clusters tell headline, outlets and who was first.
         link_from: similarity from which a pair connects, of records; 0: every pair does.
-        teller: what clusters tell, where that is not stories.
+        describer: makes the summaries of clusters, where that is not stories.
     """
 
     retention_ms: int | None = None
@@ -59,7 +59,7 @@ class Limits:
     guards: Guards = NO_GUARDS
     stories: bool = False
     link_from: float = 0.0
-    teller: Teller | None = None
+    describer: ClusterDescriber | None = None
 
     def settler(self, threshold: float, partitions: int = 1, mirror_share: float = 0.0) -> Settler:
         """The state of settle under these limits."""
@@ -72,7 +72,7 @@ class Limits:
             stories=self.stories,
             mirror_share=mirror_share,
             link_from=self.link_from,
-            teller=self.teller,
+            describer=self.describer,
             cap_rechecks=self.cap_candidates,
         )
 

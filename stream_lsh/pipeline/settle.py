@@ -14,7 +14,7 @@ import numpy as np
 
 from stream_lsh.ledger.changes import Settled
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
-from stream_lsh.ledger.frame_notes import Teller
+from stream_lsh.ledger.frame_notes import ClusterDescriber
 from stream_lsh.ledger.graph.columns import columns_of
 from stream_lsh.ledger.incremental_snapshot import slices
 from stream_lsh.ledger.ledger import Ledger
@@ -97,7 +97,7 @@ class Settler:
         stories: clusters tell headline, outlets and who was first.
         mirror_share: sites of which this share of pages is in another one are told; 0: none.
         link_from: matches begin here, and pairs below are reviews; 0: all pairs are matches.
-        teller: what clusters tell, where it is not `stories`.
+        describer: makes the summaries of clusters, where it is not `stories`.
         cap_rechecks: pairs of a document that are compared again when it is updated; 0: all.
     """
 
@@ -112,12 +112,12 @@ class Settler:
         stories: bool = False,
         mirror_share: float = 0.0,
         link_from: float = 0.0,
-        teller: Teller | None = None,
+        describer: ClusterDescriber | None = None,
         cap_rechecks: int = 0,
     ) -> None:
         kept = threshold, retention_ms, guards, stories, mirror_share
         self._new_ledger = partial(
-            Ledger, *kept, partitions=partitions, link_from=link_from, teller=teller, cap_rechecks=cap_rechecks
+            Ledger, *kept, partitions=partitions, link_from=link_from, describer=describer, cap_rechecks=cap_rechecks
         )
         self.ledger = self._new_ledger()
         self.applied_offset = -1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stream_lsh.ledger.changes import EntityTelling, MatchChange
+from stream_lsh.ledger.changes import EntitySummary, MatchChange
 from stream_lsh.ledger.decisions import DIFFERENT, SAME, Decision
 from stream_lsh.pipeline.local import Limits, LocalPipeline
 from tests.simulation.entities import Records, differs, entities, golden
@@ -151,8 +151,8 @@ def golden_records_are_true(view: "View") -> Iterator[str]:
             continue
         versions = sorted((live[member] for member in change.members), key=lambda one: (one.time_ms, one.id))
         rows = [(one.id, one.about.source, one.time_ms, one.about.title) for one in versions]
-        told = EntityTelling(tuple((one.id, one.about.source) for one in reversed(versions)), golden(rows))
-        if (change.representative, change.told) != (versions[0].id, told):
+        told = EntitySummary(tuple((one.id, one.about.source) for one in reversed(versions)), golden(rows))
+        if (change.representative, change.summary) != (versions[0].id, told):
             yield f"cluster {id} is published as {change}, true are {told}"
 
 
@@ -219,7 +219,7 @@ def memory_gives_the_same(view: "View") -> Iterator[str]:
     if view.expires or not setup.matches_at_any_distance or records.drift or held:
         return
     limits = Limits(
-        cap_postings=0, cap_candidates=0, guards=records.guards, link_from=records.link_from, teller=entities()
+        cap_postings=0, cap_candidates=0, guards=records.guards, link_from=records.link_from, describer=entities()
     )
     local = LocalPipeline(setup.scheme, setup.threshold, limits)
     for (left, right), said in truth.said.items():

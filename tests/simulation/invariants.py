@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
-from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange, MirrorChange, Telling
+from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange, MirrorChange, StorySummary
 from stream_lsh.ledger.decisions import DIFFERENT
 from stream_lsh.model import Document, First, Outlet
 from stream_lsh.pipeline.local import Limits, LocalPipeline
@@ -147,18 +147,18 @@ def stories_are_true(view: View) -> Iterator[str]:
             (live[member] for member in change.members), key=lambda version: (version.time_ms, version.id)
         )
         true = _story(versions) if view.setup.stories else (versions[0].id, None)
-        if (change.representative, change.told) != true:
+        if (change.representative, change.summary) != true:
             yield f"cluster {id} is published as {change}, true are {true}"
 
 
-def _story(versions: list[Version]) -> tuple[str, Telling]:
+def _story(versions: list[Version]) -> tuple[str, StorySummary]:
     """The representative, and what is told; at most some forty members."""
     fullest = max(versions[:10], key=lambda version: version.about.length)
     outlets = list(dict.fromkeys(version.about.source for version in versions if version.about.source))
     of = {outlet: [version.time_ms for version in versions if version.about.source == outlet] for outlet in outlets}
     sources = tuple(Outlet(outlet, times[0], len(times)) for outlet, times in of.items())
     first = First(versions[0].id, versions[0].about.source, versions[0].time_ms)
-    return fullest.id, Telling(fullest.about.title, sources, len(sources), first)
+    return fullest.id, StorySummary(fullest.about.title, sources, len(sources), first)
 
 
 def sites_are_true(view: View) -> Iterator[str]:

@@ -317,8 +317,8 @@ RULES: dict[str, list[Patch]] = {
     "reviews connect nobody": [("stream_lsh.ledger.graph.pairs.Pairs.linked", _linked_by_reviews)],
     "the guards hold after recovery": [],
     "a cluster tells anew when its members do": [
-        ("stream_lsh.ledger.clusters.entities._Told.put_in", _nothing),
-        ("stream_lsh.ledger.clusters.entities._Told.take_out", _nothing),
+        ("stream_lsh.ledger.clusters.entities._CachedSummary.put_in", _nothing),
+        ("stream_lsh.ledger.clusters.entities._CachedSummary.take_out", _nothing),
     ],
     "a pass over buckets does not count behind a copy on disk": [(_RECOVERY + "__init__", _new_whatever_it_has)],
     INTAKE_RULE: [],

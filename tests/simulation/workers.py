@@ -128,7 +128,7 @@ class Setup:
             stories=self.stories,
             mirror_share=self.mirror_share,
             link_from=0.0 if records is None else records.link_from,
-            teller=None if records is None else entities(),
+            describer=None if records is None else entities(),
         )
 
 

@@ -17,14 +17,16 @@ _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 
 
-def limits_of_records(limits: Limits, profile: Profile, teller: Entities | None = None) -> Limits:
+def limits_of_records(limits: Limits, profile: Profile, describer: Entities | None = None) -> Limits:
     """The limits of a pipeline, with what its profile says of them."""
     guards = limits.guards
     if profile.one_to_one:
         guards = replace(guards, one_per_source=True)
     if profile.bridge > profile.match and not (guards.strong_links or guards.bridge_similarity):
         guards = replace(guards, bridge_similarity=profile.bridge)
-    return replace(limits, guards=guards, link_from=profile.match, teller=teller or Entities(golden_texts(profile)))
+    return replace(
+        limits, guards=guards, link_from=profile.match, describer=describer or Entities(golden_texts(profile))
+    )
 
 
 def golden_texts(profile: Profile) -> Callable[[Iterable[MemberText]], str]:

@@ -195,7 +195,7 @@ class RecordLinker(InMemory):
         return RecordMatch(pair.left, pair.right, pair.similarity or 0.0, *self._named.told(pair.evidence))
 
     def _entity(self, cluster: Cluster) -> Entity:
-        told = self._entities.telling(self._ledger.ids.live[cluster.id], self._ledger.graph.nodes)
+        told = self._entities.summary(self._ledger.ids.live[cluster.id], self._ledger.graph.nodes)
         return Entity(cluster.id, cluster.members, json.loads(told.golden))
 
 

@@ -27,7 +27,7 @@ import msgspec
 
 from stream_lsh.kinds.record.messages import MAX_RECORD_BYTES
 from stream_lsh.kinds.results import Told
-from stream_lsh.ledger.changes import ClusterChange, EntityTelling, MatchChange, Settled
+from stream_lsh.ledger.changes import ClusterChange, EntitySummary, MatchChange, Settled
 from stream_lsh.records.block.blocker import blocker_of
 from stream_lsh.records.evidence import Named
 from stream_lsh.records.model import RecordMatch
@@ -139,7 +139,7 @@ def entity_messages(changes: Sequence[ClusterChange], version: int) -> list[Publ
 def _entity(row: tuple[Any, ...], version: int) -> _Entity:
     """The value of an entity, with as much of its golden record as fits."""
     id, event, size, _, _, merged, split, first_ms, last_ms, _, found = row
-    summary = found if isinstance(found, EntityTelling) else EntityTelling((), "{}")
+    summary = found if isinstance(found, EntitySummary) else EntitySummary((), "{}")
     golden = json.loads(summary.golden)
     kept = _within(golden, GOLDEN_BYTES) if len(summary.golden) > GOLDEN_BYTES // 4 else golden
     return _Entity(

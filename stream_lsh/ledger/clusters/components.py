@@ -5,9 +5,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from stream_lsh.ledger.bulk_frame import PlainPairs
+from stream_lsh.ledger.bulk_frame import BulkPairs
 from stream_lsh.ledger.clusters.ids import NOWHERE, Cluster, ClusterIds, older
-from stream_lsh.ledger.frame_diff import NodeNews, moved_slots
+from stream_lsh.ledger.frame_diff import NodeDiff, moved_slots
 from stream_lsh.ledger.frame_notes import GROWING, Frame
 from stream_lsh.ledger.graph.graph import Graph
 from stream_lsh.ledger.graph.nodes import view_f64
@@ -103,7 +103,7 @@ class ComponentClusters:
 
     # -- links that come, all at once
 
-    def link_bulk(self, found: PlainPairs) -> NodeNews:
+    def link_bulk(self, found: BulkPairs) -> NodeDiff:
         """Put the new documents and pairs of a plain frame in."""
         ends, graph, nodes = found.ends, self._graph, self._graph.nodes
         digests = ends.digests[ends.first]
@@ -122,8 +122,9 @@ class ComponentClusters:
         self._join_rows(lefts, rights, twins)
         moved = moved_slots(self._frame, graph)
         unchanged = set(better).difference(moved)
-        told = nodes.by_id([*fresh, *moved, *unchanged])
-        return NodeNews(told, [slot for slot in told if slot not in unchanged] if unchanged else told, [], [])
+        published = nodes.by_id([*fresh, *moved, *unchanged])
+        changed = [slot for slot in published if slot not in unchanged] if unchanged else published
+        return NodeDiff(published, changed, [], [])
 
     def _join_rows(self, left: list[int], right: list[int], twins: set[int]) -> None:
         """As `_join` for each row; `twins` are put beside theirs when they come."""

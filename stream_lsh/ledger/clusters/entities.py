@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from stream_lsh.ledger.changes import EntityTelling
+from stream_lsh.ledger.changes import EntitySummary
 from stream_lsh.ledger.clusters.ids import NEWEST_LISTED, Cluster
 from stream_lsh.ledger.graph.nodes import Nodes
 
@@ -10,21 +10,21 @@ Golden = Callable[[Sequence[tuple[str, str, int, str]]], str]
 """From all members of a cluster, oldest first, each with its id, source, event time and fields as JSON, to one text."""
 
 
-class _Told:
-    """What a cluster told last, as long as it has the same members in the same versions."""
+class _CachedSummary:
+    """The last summary of a cluster, valid as long as it has the same members in the same versions."""
 
-    __slots__ = ("telling",)
+    __slots__ = ("summary",)
 
-    def __init__(self, telling: EntityTelling) -> None:
-        self.telling: EntityTelling | None = telling
+    def __init__(self, summary: EntitySummary) -> None:
+        self.summary: EntitySummary | None = summary
 
     def put_in(self, slot: int) -> None:
         """A member more."""
-        self.telling = None
+        self.summary = None
 
     def take_out(self, slot: int) -> None:
         """A member less."""
-        self.telling = None
+        self.summary = None
 
 
 class Entities:
@@ -34,18 +34,18 @@ class Entities:
         golden: of the members; a function of them alone.
 
     Guarantees:
-        what is told is a function of the members, never of the order in which they came.
+        the summary is a function of the members, never of the order in which they came.
     Cost:
         `golden` over all members, once for each cluster and frame that changes it, and once more the first time after
-        a start.  What was told last is kept with the cluster.
+        a start.  The last summary is kept with the cluster.
 
     Example:
         >>> entities = Entities(lambda members: members[0][3])
         >>> nodes = Nodes()
         >>> from stream_lsh.model import About
         >>> slots = [nodes.add(id, 1, 5, 0, About(f'{{"name":"{id}"}}', "crm")) for id in "ab"]
-        >>> entities.telling(Cluster("a", 0, slots), nodes)
-        EntityTelling(members=(('b', 'crm'), ('a', 'crm')), golden='{"name":"a"}')
+        >>> entities.summary(Cluster("a", 0, slots), nodes)
+        EntitySummary(members=(('b', 'crm'), ('a', 'crm')), golden='{"name":"a"}')
     """
 
     def __init__(self, golden: Golden) -> None:
@@ -55,18 +55,18 @@ class Entities:
         """The oldest member."""
         return cluster[0]
 
-    def telling(self, cluster: Cluster, nodes: Nodes) -> EntityTelling:
+    def summary(self, cluster: Cluster, nodes: Nodes) -> EntitySummary:
         """What a cluster tells."""
         kept = cluster.kept
-        if isinstance(kept, _Told) and kept.telling is not None:
-            return kept.telling
+        if isinstance(kept, _CachedSummary) and kept.summary is not None:
+            return kept.summary
         ids, times, abouts = nodes.ids, nodes.times, nodes.abouts
         newest = cluster[: -NEWEST_LISTED - 1 : -1]
-        told = EntityTelling(
+        summary = EntitySummary(
             members=tuple([(ids[slot], abouts[slot].source) for slot in newest]),
             golden=self._golden(
                 [(ids[slot], abouts[slot].source, times[slot], abouts[slot].title) for slot in cluster]
             ),
         )
-        cluster.kept = _Told(told)
-        return told
+        cluster.kept = _CachedSummary(summary)
+        return summary

@@ -6,8 +6,8 @@ clusters that their members were in: of each cluster the largest part keeps the 
 oldest id stays.  A document that nothing holds in a cluster with others has one of its own.
 
 Where pairs are kept that do not link (`link_from`), many documents have one of their own, from when they come.  Such a
-cluster of one is never told, also where it is what is left of a larger one: to the public a cluster begins with its
-second member and ends with the last but one, and of several that come together one that is told keeps its id.
+cluster of one is never published, not even as the rest of a larger one: to the public a cluster begins with its second
+member and ends with the last but one, and of several that come together a published one keeps its id.
 
 Who may not be together (`guards.constrained`) is parted before all else, identical documents too: those next to each
 other, and those that share a past, are then the most similar pairs.
@@ -144,7 +144,7 @@ class GuardedClusters(ComponentClusters):
             self._make(groups[at], shares[at], kept[at])
 
     def _kept(self, groups: list[list[int]], shares: list[Counter[str]]) -> list[list[Cluster]]:
-        """For each group the clusters of which it is the largest part, those that are told and the oldest first."""
+        """For each group the clusters of which it is the largest part, published ones and the oldest first."""
         parts: dict[str, list[int]] = {}
         for at, share in enumerate(shares):
             for id in share:
@@ -156,7 +156,7 @@ class GuardedClusters(ComponentClusters):
             heir = largest[0] if len(largest) == 1 else min(largest, key=lambda at: self._first_of(id, groups[at]))
             kept[heir].append(self._ids.live[id])
         for of in kept:
-            of.sort(key=lambda cluster: (not self._frame.tells(cluster), cluster.created, cluster.id))
+            of.sort(key=lambda cluster: (not self._frame.is_published(cluster), cluster.created, cluster.id))
         return kept
 
     def _first_of(self, id: str, group: list[int]) -> str:

@@ -18,7 +18,7 @@ NEWEST_LISTED = 100
 
 
 class Kept(Protocol):
-    """What a teller keeps with a cluster: it hears of members that come and go, and ends where many do at once."""
+    """What a describer keeps with a cluster: it hears of members that come and go, and ends where many do at once."""
 
     def put_in(self, slot: int) -> None:
         """A member more, or one in another version."""

@@ -5,7 +5,7 @@ All of it is a function of the members, never of the order in which they came.
 
 from collections.abc import Iterable
 
-from stream_lsh.ledger.changes import Telling
+from stream_lsh.ledger.changes import StorySummary
 from stream_lsh.ledger.clusters.ids import Cluster
 from stream_lsh.ledger.graph.nodes import Nodes
 from stream_lsh.model import First, Outlet, Story
@@ -82,7 +82,7 @@ def representative_of(cluster: Cluster, nodes: Nodes) -> int:
     return max(cluster[:EARLY], key=lambda slot: nodes.abouts[slot].length)
 
 
-def telling(cluster: Cluster, nodes: Nodes) -> Telling:
+def summary(cluster: Cluster, nodes: Nodes) -> StorySummary:
     """What a cluster tells.
 
     Cost:
@@ -98,7 +98,7 @@ def telling(cluster: Cluster, nodes: Nodes) -> Telling:
     for slot in outlets.firsts[:OUTLETS_LISTED]:
         source = abouts[slot].source
         listed.append(Outlet(source, times[slot], len(outlets.members[source])))
-    return Telling(
+    return StorySummary(
         headline=abouts[representative_of(cluster, nodes)].title,
         sources=tuple(listed),
         source_count=len(outlets.firsts),
@@ -113,22 +113,22 @@ class Stories:
         """The fullest early version."""
         return representative_of(cluster, nodes)
 
-    def telling(self, cluster: Cluster, nodes: Nodes) -> Telling:
+    def summary(self, cluster: Cluster, nodes: Nodes) -> StorySummary:
         """What a cluster tells."""
-        return telling(cluster, nodes)
+        return summary(cluster, nodes)
 
 
 def story(cluster: Cluster, nodes: Nodes) -> Story:
     """A cluster and what it tells; O(members)."""
-    told, ids = telling(cluster, nodes), nodes.ids
+    found, ids = summary(cluster, nodes), nodes.ids
     members = tuple(ids[slot] for slot in reversed(cluster))
     return Story(
         id=cluster.id,
-        headline=told.headline,
+        headline=found.headline,
         representative=ids[representative_of(cluster, nodes)],
-        sources=told.sources,
-        source_count=told.source_count,
-        first=told.first,
+        sources=found.sources,
+        source_count=found.source_count,
+        first=found.first,
         last_time_ms=nodes.times[cluster[-1]],
         members=members,
     )

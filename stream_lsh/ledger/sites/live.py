@@ -81,7 +81,7 @@ class Mirrors:
         self._take(changes)
         told, firsts, gone = list[MirrorChange](), list[SiteFirstState](), list[_Key]()
         for key, before in sorted(self._before.items()):
-            first_ms, now = self._firsts.get(key), self._told(key)
+            first_ms, now = self._firsts.get(key), self._published(key)
             if now != before.told:
                 told.append(MirrorChange(*key, now))
             if first_ms is None and before.first_ms is not None:
@@ -166,9 +166,9 @@ class Mirrors:
 
     def _touch(self, key: _Key) -> None:
         if key not in self._before:
-            self._before[key] = _Before(self._told(key), self._firsts.get(key))
+            self._before[key] = _Before(self._published(key), self._firsts.get(key))
 
-    def _told(self, key: _Key) -> SiteMirrors | None:
+    def _published(self, key: _Key) -> SiteMirrors | None:
         """Two sites as the public is to see them; nothing as long as the pages of one of them are not known."""
         first_ms, pair = self._firsts.get(key), self._sites.pair(*key)
         if not self._tells or first_ms is None or not (pair.left_pages and pair.right_pages):

@@ -4,7 +4,7 @@ import json
 import random
 from collections.abc import Sequence
 
-from stream_lsh.ledger.changes import ClusterChange, EntityTelling, LedgerChanges
+from stream_lsh.ledger.changes import ClusterChange, EntitySummary, LedgerChanges
 from stream_lsh.ledger.clusters.entities import Entities
 from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.ledger.edges import Edge, End, edges_of
@@ -43,14 +43,14 @@ class Records(History):
         return Retirement(retired.id, retired.ref, retired.time_ms, *rest, told)
 
 
-def expected(ledger: Ledger) -> dict[str, EntityTelling]:
+def expected(ledger: Ledger) -> dict[str, EntitySummary]:
     """What each cluster of two or more has to tell, from who is in it."""
-    nodes, told = ledger.graph.nodes, dict[str, EntityTelling]()
+    nodes, told = ledger.graph.nodes, dict[str, EntitySummary]()
     for id, members in members_of(ledger).items():
         rows = [(one, fields(nodes.refs[nodes.slots[one]]), time_ms) for time_ms, one in members]
         golden = json.dumps([(one, about.source, time_ms, about.title) for one, about, time_ms in rows])
         if len(members) > 1:
-            told[id] = EntityTelling(tuple((one, about.source) for one, about, _ in rows[:-101:-1]), golden)
+            told[id] = EntitySummary(tuple((one, about.source) for one, about, _ in rows[:-101:-1]), golden)
     return told
 
 
@@ -61,7 +61,7 @@ def test_entities_follow_from_the_members_after_every_frame(seed: int) -> None:
         guards = Guards(one_per_source=rng.random() < 0.3)
 
         def empty(history: Records = history, guards: Guards = guards) -> Ledger:
-            return Ledger(0.8, history.retention_ms, guards, link_from=0.9, teller=Entities(all_of_them))
+            return Ledger(0.8, history.retention_ms, guards, link_from=0.9, describer=Entities(all_of_them))
 
         ledger, topic, log = empty(), dict[str, ClusterChange](), list[LedgerChanges]()
         for offset, (retirements, edges, horizon) in enumerate(history.frames()):
@@ -72,7 +72,7 @@ def test_entities_follow_from_the_members_after_every_frame(seed: int) -> None:
                 assert topic.pop(change.id, None) != bare, "nothing new"
                 if change.event is not None:
                     topic[change.id] = bare
-            assert {id: change.told for id, change in topic.items()} == expected(ledger)
+            assert {id: change.summary for id, change in topic.items()} == expected(ledger)
             seen += len(topic)
             if rng.random() < 0.1:
                 live, ledger = ledger, empty()
@@ -93,26 +93,26 @@ def test_golden_records_are_made_once_for_each_change() -> None:
         made.append(len(members))
         return members[-1][3]
 
-    ledger = Ledger(0.8, link_from=0.9, teller=Entities(golden))
+    ledger = Ledger(0.8, link_from=0.9, describer=Entities(golden))
     one, two, three = record("a", 1, "x"), record("b", 2, "y"), record("c", 3, "z")
     (created,) = ledger.settle(0, edges=[Edge(one, two, 0.95, 1, 2)]).clusters
-    assert created.told == EntityTelling((("b", "crm"), ("a", "crm")), two.about.title)
+    assert created.summary == EntitySummary((("b", "crm"), ("a", "crm")), two.about.title)
     assert made == [2]
     ledger.settle(1, edges=[Edge(two, three, 0.85, 1, 2)])
     assert made == [2], "a review tells nothing"
     (joined,) = ledger.settle(2, edges=[Edge(one, three, 0.95, 1, 2)]).clusters
-    assert (joined.event, joined.told and joined.told[1]) == ("joined", three.about.title)
+    assert (joined.event, joined.summary and joined.summary[1]) == ("joined", three.about.title)
     assert made == [2, 3], "what was told before is known"
     newer = record("b", 9, "new")
     (changed,) = ledger.settle(3, retirements=[Retirement("b", 9, 9, 0, False, 9, newer.about)]).clusters
-    assert (changed.event, changed.told and changed.told[1]) == ("changed", newer.about.title)
+    assert (changed.event, changed.summary and changed.summary[1]) == ("changed", newer.about.title)
     assert made == [2, 3, 3]
     ledger.settle(4, horizon=Horizon(0))
     assert made == [2, 3, 3]
 
 
 def test_a_cluster_whose_golden_record_stays_is_not_told_again() -> None:
-    ledger = Ledger(0.8, link_from=0.9, teller=Entities(lambda members: "same"))
+    ledger = Ledger(0.8, link_from=0.9, describer=Entities(lambda members: "same"))
     one, two = record("a", 1, "x"), record("b", 2, "y")
     ledger.settle(0, edges=[Edge(one, two, 0.95, 1, 2)])
     retold = Retirement("b", 9, two.time_ms, 0, False, 9, About("{}", "crm"))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stream_lsh.ledger import ledger as ledger_module
-from stream_lsh.ledger.changes import ClusterChange, LedgerChanges, Telling
+from stream_lsh.ledger.changes import ClusterChange, LedgerChanges, StorySummary
 from stream_lsh.ledger.clusters import stories as stories_module
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.clusters.stories import Outlets
@@ -28,7 +28,7 @@ def about(ref: int) -> About:
     return About(f"title {ref}", rng.choice(SOURCES), rng.randint(0, 4))
 
 
-def slow_story(members: Sequence[tuple[int, str]], abouts: dict[str, About], listed: int) -> tuple[str, Telling]:
+def slow_story(members: Sequence[tuple[int, str]], abouts: dict[str, About], listed: int) -> tuple[str, StorySummary]:
     """The representative of these members, and what they tell."""
     members = sorted(members)
     longest = max(abouts[id].length for _, id in members[:10])
@@ -42,7 +42,7 @@ def slow_story(members: Sequence[tuple[int, str]], abouts: dict[str, About], lis
     time_ms, oldest = members[0]
     told = (*firsts.values(),)[:listed]
     first = First(oldest, abouts[oldest].source, time_ms)
-    return representative, Telling(abouts[representative].title, told, len(firsts), first)
+    return representative, StorySummary(abouts[representative].title, told, len(firsts), first)
 
 
 class Retold(History):
@@ -67,7 +67,7 @@ class Retold(History):
 def check_stories(ledger: Ledger, topics: Topics, listed: int) -> None:
     nodes = ledger.graph.nodes
     abouts = {id: about(nodes.refs[slot]) for id, slot in nodes.slots.items()}
-    published = {id: (change.representative, change.told) for id, change in topics.clusters.items()}
+    published = {id: (change.representative, change.summary) for id, change in topics.clusters.items()}
     assert published == {id: slow_story(members, abouts, listed) for id, members in members_of(ledger).items()}
 
 
@@ -122,8 +122,8 @@ def chained(versions: Iterable[End]) -> list[Edge]:
 
 def headline(change: ClusterChange) -> str:
     """What a story is called."""
-    assert isinstance(change.told, Telling)
-    return change.told.headline
+    assert isinstance(change.summary, StorySummary)
+    return change.summary.headline
 
 
 FLASH = end("b", 1, 10, About("Fire in the port", "wire", 90))
@@ -135,7 +135,7 @@ def test_a_story_has_the_headline_of_its_fullest_early_version_and_its_outlets_i
     ledger = Ledger(0.8, stories=True)
     (created,) = ledger.settle(0, edges=chained([COPY, FULL, FLASH])).clusters
     outlets = (Outlet("wire", 10, 1), Outlet("herald", 12, 1), Outlet("post", 15, 1))
-    told = Telling("Two ships burn in the port", outlets, 3, First("b", "wire", 10))
+    told = StorySummary("Two ships burn in the port", outlets, 3, First("b", "wire", 10))
     assert created == ClusterChange("a", "created", 3, ("d", "a", "b"), "a", (), None, 10, 15, None, told)
 
 
@@ -166,7 +166,7 @@ def test_a_title_is_told_where_only_an_identical_document_holds_its_own() -> Non
 
 def test_without_stories_the_oldest_represents_and_nothing_is_told() -> None:
     (created,) = Ledger(0.8).settle(0, edges=chained([COPY, FULL, FLASH])).clusters
-    assert (created.representative, created.told) == ("b", None)
+    assert (created.representative, created.summary) == ("b", None)
 
 
 def test_an_outlet_goes_with_its_last_document_and_falls_back_behind_others() -> None:
@@ -175,9 +175,9 @@ def test_an_outlet_goes_with_its_last_document_and_falls_back_behind_others() ->
     ledger.settle(0, edges=chained([FULL, FLASH, COPY, again]))
     gone = [Retirement("b", 30, 10, 0, True, 10), Retirement("d", 31, 15, 0, True, 15)]
     (left,) = ledger.settle(1, retirements=gone).clusters
-    assert isinstance(left.told, Telling)
-    assert left.told.sources == (Outlet("herald", 12, 1), Outlet("wire", 20, 1))
-    assert left.told.first == First("a", "herald", 12)
+    assert isinstance(left.summary, StorySummary)
+    assert left.summary.sources == (Outlet("herald", 12, 1), Outlet("wire", 20, 1))
+    assert left.summary.first == First("a", "herald", 12)
 
 
 def test_an_event_in_a_large_story_costs_what_it_costs_in_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 
 from stream_lsh.kinds.record.results import GOLDEN_BYTES, entity_messages
-from stream_lsh.ledger.changes import ClusterChange, EntityTelling, MatchChange, MemberChange, MirrorChange, Telling
+from stream_lsh.ledger.changes import (
+    ClusterChange,
+    EntitySummary,
+    MatchChange,
+    MemberChange,
+    MirrorChange,
+    StorySummary,
+)
 from stream_lsh.ledger.sites.mirrors import SiteMirrors, SitePair
 from stream_lsh.model import First, Outlet
 from stream_lsh.wire.public import (
@@ -192,7 +199,7 @@ def test_a_merge_of_more_clusters_than_fit_lists_the_first_and_leaves_the_member
 def test_the_largest_story_fits() -> None:
     ids, source = longest_ids(100), "\x01" * 100
     outlets = tuple(Outlet(source[:-2] + f"{number:02}", -(1 << 53), 1 << 31) for number in range(100))
-    telling = Telling("\x01" * 200, outlets, 1 << 31, First(ids[0], source, -(1 << 53)))
+    telling = StorySummary("\x01" * 200, outlets, 1 << 31, First(ids[0], source, -(1 << 53)))
     change = ClusterChange(
         ids[0] + "~9223372036854775807" * 5,
         "merged",
@@ -216,7 +223,7 @@ def test_the_largest_story_fits() -> None:
 def test_an_entity_lists_what_fits_of_members_and_of_the_golden_record() -> None:
     ids = longest_ids(100)
     golden = {f"field{number}": "\x01" * 5_000 for number in range(20)} | {"small": "x"}
-    telling = EntityTelling(tuple((id, "s" * 100) for id in ids), json.dumps(golden))
+    telling = EntitySummary(tuple((id, "s" * 100) for id in ids), json.dumps(golden))
     change = ClusterChange(ids[0], "merged", 1 << 31, (), ids[1], ids, ids[2], 1, 2, None, telling)
     ((key, value, headers),) = entity_messages([change], 7)
     found = json.loads(value or b"")
@@ -234,6 +241,6 @@ def test_the_golden_record_of_a_single_record_always_fits() -> None:
     for more, omitted in ((0, None), (1, 1)):
         golden = json.dumps(fields | {"f0": "x" * (1_000 + spare + more)}, separators=(",", ":"))
         assert len(golden) == GOLDEN_BYTES + more
-        change = ClusterChange("a", "created", 2, (), "a", told=EntityTelling((("a", ""), ("b", "")), golden))
+        change = ClusterChange("a", "created", 2, (), "a", summary=EntitySummary((("a", ""), ("b", "")), golden))
         value = json.loads(entity_messages([change], 7)[0][1] or b"")
         assert value.get("golden_omitted") == omitted
