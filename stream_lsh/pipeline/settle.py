@@ -53,12 +53,17 @@ def flights(settlements: Iterable[Settlement], most_keys: int = 1_000) -> Iterat
     """
     run, keys = list[Settlement](), set[object]()
     for settlement in settlements:
+        if not run:
+            run = [settlement]  # its keys matter only where there is a second one
+            continue
+        keys = keys or _keys(run[0].settled)
         named = _keys(settlement.settled)
-        if run and (settlement.horizon is not None or len(keys) >= most_keys or not keys.isdisjoint(named)):
+        if settlement.horizon is not None or len(keys) >= most_keys or not keys.isdisjoint(named):
             yield run
-            run, keys = [], set()
-        run.append(settlement)
-        keys |= named
+            run, keys = [settlement], named
+        else:
+            run.append(settlement)
+            keys |= named
     if run:
         yield run
 

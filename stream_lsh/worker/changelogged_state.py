@@ -163,6 +163,12 @@ class Changelogged(Generic[_State]):
         """The states that are this worker's own."""
         return {partition: state for partition, state in self.here().items() if partition not in self._followed}
 
+    def is_same(self, partition: int, state: _State) -> bool:
+        """Whether this state is still the one of this partition, and the partition this worker's own."""
+        if self.failure is not None:
+            raise self.failure
+        return self._states.get(partition) is state and partition not in self._followed
+
     def followed(self) -> dict[int, _State]:
         """The states that are other workers', as far as what those wrote has come here."""
         return {partition: state for partition, state in self.here().items() if partition in self._followed}

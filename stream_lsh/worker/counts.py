@@ -1,10 +1,9 @@
 """What has passed through a worker, for its log."""
 
-from collections import Counter
 from dataclasses import dataclass, field
 
+from stream_lsh.pipeline.agents.state import StepCounts
 from stream_lsh.pipeline.recall_monitor import ShadowCounts
-from stream_lsh.pipeline.sign import SignCounts
 
 _WORDS = (
     ("added", "new"),
@@ -21,29 +20,17 @@ _BLOCKS = 3
 
 
 @dataclass(slots=True)
-class Counts:
+class Counts(StepCounts):
     """Of one pipeline on this worker, since it was started.
 
     Attributes:
-        documents: that were read and can be used.
-        signed: what became of them.
+        matches: that were published.
         dead_letters: messages that cannot be used, by reason.
-        late_copies: copies of the intake that a zombie made.
-        capped_postings: buckets that were followed no further.
-        capped_candidates: pairs that were not compared, or not again, because a document had too many.
-        capped_by_block: those of `capped_postings` by the block that they are of.
         shadow: what the bands find and what they miss, of a sample.
     """
 
-    documents: int = 0
-    signed: SignCounts = field(default_factory=SignCounts)
-    candidates: int = 0
     matches: int = 0
     dead_letters: dict[str, int] = field(default_factory=dict)
-    late_copies: int = 0
-    capped_postings: int = 0
-    capped_candidates: int = 0
-    capped_by_block: Counter[str] = field(default_factory=Counter)
     shadow: ShadowCounts = field(default_factory=ShadowCounts)
 
     def line(self) -> str:

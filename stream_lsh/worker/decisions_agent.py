@@ -1,17 +1,13 @@
-"""The agent that passes decisions on: from the topic that people write to, to the one that settle reads.
+"""The agent of decisions on Kafka (`pipeline.agents.decide`)."""
 
-A decision has its place in that topic, and the ledger keeps the newest one of two records, so that passing one on
-twice, after a crash, does no harm.
-"""
-
+from functools import partial
 from typing import Any
 
 from stream_lsh.kinds.record.decisions import parse_decision
+from stream_lsh.ledger.decisions import Decision
 from stream_lsh.model import make_ref
-from stream_lsh.pipeline.batches import EdgesFrame
-from stream_lsh.wire.frames import encode
-from stream_lsh.wire.split import cut_decisions
-from stream_lsh.worker.dead_letters import dead_letter
+from stream_lsh.pipeline.agents.decide import decide_agent
+from stream_lsh.worker.driver import Driver, Received
 from stream_lsh.worker.engine import ContiguityGuard, EngineApp, OrderedAcker
 from stream_lsh.worker.state import PipelineState
 
@@ -26,22 +22,19 @@ class Deciding:
 
     def __init__(self, app: EngineApp, state: PipelineState) -> None:
         self._app = app
-        self._state = state
         self._config = state.config
+        self._driver = Driver(app, state, {})
 
     async def decide(self, stream: Any) -> None:
         """Decisions in, the same for settle out."""
         topic = self._config.decisions_topic
         acker, guard = OrderedAcker(self._app), ContiguityGuard(self._app.committed_offset, (topic,))
-        edges = self._config.internal_topic("edges")
         async for batch in self._app.current(stream, guard):
-            deliveries, decisions = [], []
-            for record in batch.records:
-                try:
-                    decisions.append(parse_decision(record.key, record.value, make_ref(batch.partition, record.offset)))
-                except Exception as error:
-                    deliveries.append(await dead_letter(self._app, self._state, record, error))
-            for part in cut_decisions(decisions):
-                value = encode(EdgesFrame(decisions=part), self._state.fingerprint)
-                deliveries.append(await self._app.produce(edges, None, value, 0))
-            await acker.add_batch(batch, deliveries)
+            records = [*map(Received, batch.records)]
+            agent = decide_agent(records, batch.offset + 1, partial(_decision, batch.partition))
+            await self._driver.run(agent, batch, acker)
+
+
+def _decision(partition: int, received: Received) -> Decision:
+    record = received.record
+    return parse_decision(record.key, record.value, make_ref(partition, record.offset))

@@ -1,28 +1,26 @@
-"""The intake agent: sources that are several, or not keyed by id, to one topic that is.
+"""The intake on Kafka: sources that are several, or not keyed by id, to one topic that is (`pipeline.agents.intake`).
 
 From there on the pipeline runs as ever, with that topic as the source: key and partition are the id's, the value is
 that of the source, and a header says where it comes from (`stream_lsh/wire/origin.py`).  Each message is read once
-here, so that what cannot be used is put aside with the key and the place that its sender knows.
+here, so that a dead letter has the key and the place that its sender knows.
 
-Order.  The messages of one partition of a source are copied in their order: the client has one request under way for a
-partition, and tries it again before it sends the next one.  Between partitions there is no order.
-
-A copy that comes twice is a new version with the same bytes, which sign passes over.  After a crash everything from the
-committed offset on is copied again: for the moment between the copies, an older version of an id that was updated may
-be the newest once more.  A zombie's late copies are another matter, see `CopyGenerations`.
+The client has one request under way for a partition, and tries it again before it sends the next one: so the messages
+of one partition of a source are copied in their order.
 """
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from aiokafka.structs import TopicPartition as TP  # type: ignore[import-untyped]
 
 from stream_lsh.config.kafka import KafkaConfig
+from stream_lsh.pipeline.agents.intake import intake_agent
 from stream_lsh.wire.ids import key_of
-from stream_lsh.wire.origin import Origin, origin_header, origin_of
+from stream_lsh.wire.origin import origin_of
 from stream_lsh.worker.clients.topic_reader import bounds, records
-from stream_lsh.worker.dead_letters import dead_letter
+from stream_lsh.worker.driver import Driver, Received
 from stream_lsh.worker.engine import ContiguityGuard, EngineApp, OrderedAcker
 from stream_lsh.worker.state import PipelineState
 
@@ -65,28 +63,23 @@ class Intake:
 
     def __init__(self, app: EngineApp, state: PipelineState) -> None:
         self._app = app
-        self._state = state
         self._config = state.config
+        self._driver = Driver(app, state, {})
 
     async def copy(self, stream: Any) -> None:
         """Messages of a source in, the same keyed by id out."""
         acker = OrderedAcker(self._app, _WINDOW)
         guard = ContiguityGuard(self._app.committed_offset, self._config.sources)
         async for batch in self._app.current(stream, guard):
-            generation, deliveries, now_ms = batch.generation_id, [], int(time.time() * 1_000)
-            for record in batch.records:
-                try:
-                    key = self._key(record, now_ms)
-                except Exception as error:
-                    deliveries.append(await dead_letter(self._app, self._state, record, error))
-                else:
-                    place = record.topic, record.partition, record.offset
-                    origin = Origin(*place, record.timestamp, generation, now_ms)
-                    topic, headers = self._config.documents_topic, origin_header(origin)
-                    deliveries.append(await self._app.produce(topic, key, record.value, headers=headers))
-            await acker.add_batch(batch, deliveries)
+            now_ms = int(time.time() * 1_000)
+            records = [*map(Received, batch.records)]
+            key = partial(self._key, now_ms)
+            await self._driver.run(
+                intake_agent(records, batch.offset + 1, key, batch.generation_id, now_ms), batch, acker
+            )
 
-    def _key(self, record: Any, now_ms: int) -> bytes:
+    def _key(self, now_ms: int, received: Received) -> bytes:
         """The id of a message that can be used."""
+        record = received.record
         found = self._config.document(record.value, record.key, record.timestamp, now_ms=now_ms, keyed=False)
         return key_of(found.id)

@@ -11,20 +11,19 @@ import numpy as np
 from faust.types import TP
 
 from stream_lsh.arrays import Bools
+from stream_lsh.config.message_sizes import most_retired
 from stream_lsh.config.model import PipelineConfig
-from stream_lsh.errors import StateError
 from stream_lsh.index.table import BandTable
+from stream_lsh.pipeline.agents.state import BucketsState, DocumentsState, LedgerState, Shared
 from stream_lsh.pipeline.changelog.head import Extent, extent_of_buckets, extent_of_documents
-from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerPasses, LedgerRecovery, LogSizes
+from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerRecovery, LogSizes
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
-from stream_lsh.pipeline.changelog.rewrite import BucketsPasses, BucketsRecovery, DocumentsPasses
+from stream_lsh.pipeline.changelog.rewrite import BucketsRecovery
 from stream_lsh.pipeline.documents.site_pages import SitePages
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
 from stream_lsh.pipeline.recall_monitor import Shadow
-from stream_lsh.pipeline.settle import Settler
-from stream_lsh.pipeline.watermarks import Relay, WatermarkGenerator
-from stream_lsh.retention import BEGINNING_MS, Horizon
+from stream_lsh.pipeline.watermarks import Relay
 from stream_lsh.wire.fingerprint import Setting, fingerprint
 from stream_lsh.wire.frames import decode_buckets, decode_documents
 from stream_lsh.wire.ledger_parts import LedgerAssembler
@@ -42,52 +41,27 @@ _LEAST_SAVED = 250_000  # postings
 
 
 @dataclass(slots=True)
-class Documents:
-    """The documents of one source partition, and what sign and gather know beside them.
+class Documents(DocumentsState):
+    """The documents of one source partition on this worker.
 
-    `newest_ms` is the greatest event time of what sign has delivered; None until it is known how far that is.
-    `position` is the offset behind what sign has taken; `watermarks` makes the marks of event time.
-    `shadow` measures what the bands find, of what is signed here.
-    `store` is the copy on disk, with the contents of the table.  While `in_hand`, the table may be ahead of its
-    changelog.  `generations` recognises late copies; only where sources are rekeyed.
+    `store` is the copy on disk, with the contents of the table.  `generations` recognises late copies; only where
+    sources are rekeyed.
     """
 
-    table: DocumentTable
-    forwarded: Forwarded
-    gather_relay: Relay
-    verify_relay: Relay
-    newest_ms: int | None = None
-    position: int = 0
-    watermarks: WatermarkGenerator = field(default_factory=WatermarkGenerator)
     store: DocumentStore | None = None
-    in_hand: bool = False
     generations: CopyGenerations = field(default_factory=CopyGenerations)
-    passes: DocumentsPasses = field(default_factory=DocumentsPasses)
-    shadow: Shadow | None = None
 
 
 @dataclass(slots=True)
-class Buckets:
-    """One partition of the band-bucket table; `passes` rewrite its changelog.
+class Buckets(BucketsState):
+    """One partition of the band-bucket table on this worker.
 
     `log_end` is where the changelog ended when a follower first waited for the end of a pass.
-    `store` is the copy on disk, which lacks `unsaved` postings.  While `in_hand`, the table may be ahead of its
-    changelog.
+    `store` is the copy on disk, which lacks `unsaved` postings.
     """
 
-    recovery: BucketsRecovery
-    relay: Relay
-    horizon: Horizon = field(default_factory=Horizon)
     store: BucketStore | None = None
-    unsaved: int = 0
-    in_hand: bool = False
-    passes: BucketsPasses = field(default_factory=BucketsPasses)
     log_end: int | None = None
-
-    @property
-    def table(self) -> BandTable:
-        """The table; a recovery that still waits for something has come to its end."""
-        return self.recovery.table
 
     @property
     def is_due(self) -> bool:
@@ -96,47 +70,23 @@ class Buckets:
             return False
         return self.unsaved > max(_LEAST_SAVED, len(self.table) // 4)
 
-    def forget(self, horizon: Horizon) -> None:
-        """Drop the segments that the horizon has passed."""
-        self.horizon = self.horizon.joined(horizon)
-        self.table.expire(horizon.time_ms, np.array(horizon.floors, np.uint64))
-
 
 @dataclass(slots=True)
-class Ledger:
-    """The ledger, the parts of a record that is not complete yet, and the passes over its changelog.
+class Ledger(LedgerState):
+    """The ledger on this worker, and the parts of a record that is not complete yet; `store` is the copy on disk."""
 
-    `store` is the copy on disk.  While `in_hand`, the ledger may be ahead of its changelog.
-    """
-
-    recovery: LedgerRecovery
-    assembler: LedgerAssembler
-    passes: LedgerPasses = field(default_factory=LedgerPasses)
+    assembler: LedgerAssembler = field(kw_only=True)
     store: LedgerStore | None = None
-    in_hand: bool = False
-
-    @property
-    def settler(self) -> Settler:
-        """What has been settled, as far as it has been taken in."""
-        return self.recovery.settler
 
     @property
     def is_whole(self) -> bool:
         """Whether nothing that has been taken in still waits for something."""
         return self.recovery.is_whole and not self.assembler.waits
 
-    def expect_all(self) -> None:
-        """Nothing may be settled on half a ledger.
-
-        Raises:
-            StateError: its changelog begins with a copy of it that has no end.
-        """
-        if not self.recovery.is_whole:
-            raise StateError(
-                f"the changelog of the ledger begins at offset {self.assembler.began} with a copy of the ledger that "
-                "is not complete, expected all of it: records were lost or deleted; restore the topic, or rebuild the "
-                "state from the source"
-            )
+    @property
+    def began(self) -> int | None:
+        """The offset at which the changelog begins, where that is known."""
+        return self.assembler.began
 
 
 @dataclass(slots=True)
@@ -196,6 +146,14 @@ class PipelineState:
         # Where no number of slots says that a pair cannot match, signatures do not tell what is similar.
         self.has_shadow = config.shadow > 0 and self.criteria.least_matching > 0
         self.counts = Counts()
+        self.shared = Shared(
+            self.scheme,
+            self.criteria,
+            self.comparer,
+            self.counts,
+            self.limits.segment_span_ms,
+            most_retired(config, self.scheme),
+        )
         self.traffic = Traffic()
         self.settle_lag = SettleLag()
         self.documents = Changelogged(self._new_documents, self._apply_documents, lambda state: state.store)
@@ -291,7 +249,7 @@ class PipelineState:
         place, identity = self._copy(self.storage, "buckets", partition)
         store = BucketStore(place, identity, **settings)
         recovery = BucketsRecovery(store.table, is_copy=store.offset is not None)
-        return Buckets(recovery, relay, store.horizon, store)
+        return Buckets(recovery, relay, store.horizon, store=store)
 
     def save_buckets(self, partition: int, buckets: Buckets) -> Coroutine[Any, Any, None]:
         """Save a table on disk, if it is not ahead of its changelog: copied now; awaited, it is written in a thread."""
@@ -363,7 +321,7 @@ class PipelineState:
 
     def _new_ledger(self, partition: int) -> Ledger:
         settler = self.limits.settler(self.config.least, self.partitions, self.config.mirror_share)
-        ledger = Ledger(LedgerRecovery(settler), LedgerAssembler(self.fingerprint))
+        ledger = Ledger(LedgerRecovery(settler), assembler=LedgerAssembler(self.fingerprint))
         if self.storage is not None:
             store = ledger.store = LedgerStore(*self._copy(self.storage, "ledger", partition), self.fingerprint)
             ledger.passes.sizes = store.sizes
@@ -388,7 +346,4 @@ class PipelineState:
 
     def newest_ms(self, state: Documents, committed: int | None) -> int:
         """The greatest event time of what has been delivered; after a recovery, of what has been committed."""
-        if state.newest_ms is None:
-            state.newest_ms = BEGINNING_MS if committed is None else state.table.newest_ms(committed)
-            state.position = committed or 0
-        return state.newest_ms
+        return state.delivered_ms(committed)

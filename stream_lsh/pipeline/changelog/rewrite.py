@@ -99,7 +99,7 @@ class DocumentsPasses:
         """
         return table.acknowledged if self._order is not None else max(table.acknowledged, committed)
 
-    def sent(self, records: int) -> None:
+    def sent(self, records: int, size: int = 0) -> None:
         """So many records are on their way into the log."""
         self._under_way += records
 
@@ -157,7 +157,7 @@ class BucketsPasses:
             self._ended = True
             yield BandsFrame(copied=Pass(self._began, True))
 
-    def sent(self, records: int) -> None:
+    def sent(self, records: int, size: int = 0) -> None:
         """So many records are on their way into the log."""
         self._under_way += records
 

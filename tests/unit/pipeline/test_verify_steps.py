@@ -17,7 +17,9 @@ from stream_lsh.kinds.shingled import comparer as shingled_comparer
 from stream_lsh.kinds.vector import comparer as vector_comparer
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.model import Document
-from stream_lsh.pipeline.batches import CANDIDATE, RECHECK, Verifications
+from stream_lsh.pipeline.agents.inputs import Input
+from stream_lsh.pipeline.agents.verify import verify_agent
+from stream_lsh.pipeline.batches import CANDIDATE, RECHECK, Verifications, VerificationsFrame
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.verify import verify, verify_in_steps
 from stream_lsh.wire.frames import decode_edges
@@ -180,13 +182,23 @@ class Worker:
 
     async def _produce(self, topic: str, key: None, value: bytes, partition: int) -> Any:
         self.sent.append(value)
-        return asyncio.sleep(0)
+        delivery = asyncio.get_running_loop().create_future()
+        delivery.set_result(None)
+        return delivery
 
     async def verify(self, asked: Verifications) -> bool:
         """Verify a batch of the partition, as the agent does."""
-        deliveries: list[Any] = []
-        held = await self.agents._verify(asked, 0, self.state.documents[0], deliveries)
-        await asyncio.gather(*deliveries)
+        states, acked = self.state.documents, list[object]()
+
+        async def add_batch(batch: object, deliveries: Sequence[Any]) -> None:
+            await asyncio.gather(*deliveries)
+            acked.append(batch)
+
+        agent = verify_agent(self.state.shared, states[0], Input(0, [VerificationsFrame(asked)], 1, 1))
+        batch: Any = SimpleNamespace(partition=0, events=["event"])
+        acker: Any = SimpleNamespace(add_batch=add_batch)
+        held = await self.agents._run(agent, batch, acker, states)
+        assert (acked, self.passed_over) == (([batch], []) if held else ([], ["event"]))
         return held
 
     def pairs(self) -> list[tuple[object, ...]]:

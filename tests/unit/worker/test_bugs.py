@@ -84,9 +84,8 @@ class Worker:
 
     def sign(self, *records: Any) -> None:
         """One batch of the documents topic."""
-        documents, acker = self.state.documents[0], Acker()
         batch = batch_of(self.config.documents_topic, records)
-        asyncio.run(self.agents._sign(batch, documents, acker))  # type: ignore[arg-type]
+        asyncio.run(self.agents._sign(batch, Acker()))  # type: ignore[arg-type]
 
 
 def record(offset: int, key: str, value: object, headers: Any = ()) -> Any:

@@ -11,7 +11,14 @@ def test_what_did_not_happen_is_left_out_of_what_became_of_the_documents() -> No
         "0 documents, 0 candidates, 0 matches; dead letters: none; too late to match: 0; "
         "left out by caps: 0 buckets, 0 candidates"
     )
-    counts = Counts(9, SignCounts(added=5, deleted=1, unchanged=2, expired=1), 7, 3, {"text": 2, "json": 1}, 4)
+    counts = Counts(
+        documents=9,
+        signed=SignCounts(added=5, deleted=1, unchanged=2, expired=1),
+        candidates=7,
+        matches=3,
+        dead_letters={"text": 2, "json": 1},
+        late_copies=4,
+    )
     assert counts.line() == (
         "9 documents (5 new, 1 deletes, 2 unchanged), 7 candidates, 3 matches; dead letters: json 1, text 2; "
         "too late to match: 1; left out by caps: 0 buckets, 0 candidates; late copies passed over: 4"

@@ -1,0 +1,135 @@
+"""What an agent asks its driver to do.  One effect carries a whole batch; the driver routes, cuts and encodes it.
+
+    output      Append, Send, Publish, Copy, DeadLetter     the driver sends them in the order in which they come
+    order       BARRIER                                     the agent continues once all its outputs are stored
+                TURN                                        other agents may run before this one continues
+    behind all  Acknowledge, Trim, Save                     done once all outputs before are stored; the agent continues
+
+Between two barriers nothing is known about the order in which outputs are stored, except within one partition of one
+topic: a crash may leave any prefix of each partition.  Where one output must not be stored without another, the agent
+yields a `BARRIER` between the two.
+
+A driver that finds that the partition belongs to another worker now takes no more effects and acknowledges nothing.
+"""
+
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import Any, Literal, NamedTuple, Protocol
+
+from stream_lsh.pipeline.batches import BandsFrame, CandidatesFrame, EdgesFrame, VerificationsFrame
+from stream_lsh.pipeline.changelog.records import DocumentsRecord, LedgerRecord, LedgerSlice
+from stream_lsh.pipeline.settle import Settlement
+
+Step = Literal["bands", "candidates", "verifications", "edges"]
+"""A topic between two steps."""
+
+Table = Literal["documents", "buckets", "ledger"]
+"""A table with a changelog."""
+
+Frame = BandsFrame | CandidatesFrame | VerificationsFrame | EdgesFrame
+"""A message of a topic between two steps, before it is encoded."""
+
+Record = DocumentsRecord | BandsFrame | LedgerRecord | LedgerSlice
+"""A record of a changelog, before it is encoded."""
+
+
+class Passes(Protocol):
+    """A pass that rewrites a changelog (`changelog.rewrite`, `changelog.ledger_rewrite`); the driver reports on its records."""
+
+    def sent(self, records: int, size: int) -> None:
+        """An `Append` has become this many records, of so many bytes together."""
+
+    def delivered(self, offset: int) -> None:
+        """One of these records is stored at this offset."""
+
+
+class Append(NamedTuple):
+    """Append a record to the changelog of a partition.
+
+    Attributes:
+        passes: the pass that copies this record; None for a record that is new.
+    """
+
+    table: Table
+    partition: int
+    record: Record
+    passes: Passes | None = None
+
+
+class Send(NamedTuple):
+    """Send a frame to the next step.
+
+    Postings, candidates and verifications go to the partitions of their rows; marks and horizons go to every partition;
+    `edges` has one.
+    """
+
+    step: Step
+    frame: Frame
+
+
+class Publish(NamedTuple):
+    """Publish what a message of `edges` has changed in the public topics."""
+
+    settlement: Settlement
+
+
+class Copy(NamedTuple):
+    """Copy messages of a source to the topic that is keyed by id.
+
+    Attributes:
+        records: the messages, as the driver gave them to the agent.
+        keys: the id of each, as a key.
+        generation: of the consumer group.
+        made_ms: when they are copied, in milliseconds since 1970.
+    """
+
+    records: Sequence[Any]
+    keys: Sequence[Any]
+    generation: int
+    made_ms: int
+
+
+class DeadLetter(NamedTuple):
+    """Send a message that cannot be used to the dead letters; the driver raises `error` where it ends the worker."""
+
+    record: Any
+    error: Exception
+
+
+class Order(Enum):
+    """Effects that write nothing and decide when the agent continues."""
+
+    BARRIER = "barrier"
+    TURN = "turn"
+
+
+BARRIER, TURN = Order.BARRIER, Order.TURN
+
+
+class Acknowledge(NamedTuple):
+    """The input below this offset is done once everything before this effect is stored."""
+
+    position: int
+
+
+class Trim(NamedTuple):
+    """Drop the head of a changelog, once everything before this effect is stored.
+
+    Attributes:
+        until: returns the offset before which nothing is needed any more; None where all is needed.
+    """
+
+    table: Table
+    partition: int
+    until: Callable[[], int | None]
+
+
+class Save(NamedTuple):
+    """Save a table on disk, once everything before this effect is stored and acknowledged."""
+
+    table: Table
+    partition: int
+
+
+Effect = Append | Send | Publish | Copy | DeadLetter | Order | Acknowledge | Trim | Save
+"""Everything that an agent yields."""

@@ -1,0 +1,57 @@
+"""The agent of index: bands in, candidates out.
+
+    Append      the postings, or the horizon
+    Send        the candidates
+    Append      slices of the table, where the changelog is being rewritten
+    Send        the marks, behind the candidates of all that came before them
+    Acknowledge
+
+There is no barrier: a batch that comes again is inserted and probed again, and gives the same candidates, or more.
+"""
+
+from collections.abc import Iterator
+
+from stream_lsh.pipeline.agents.effects import Acknowledge, Append, Effect, Save, Send
+from stream_lsh.pipeline.agents.inputs import Input
+from stream_lsh.pipeline.agents.state import BucketsState, Shared
+from stream_lsh.pipeline.batches import BandsFrame, CandidatesFrame
+from stream_lsh.pipeline.changelog.head import LogHead
+from stream_lsh.pipeline.coalesce import furthest_horizon, joined_postings
+from stream_lsh.pipeline.index import index
+
+
+def index_agent(shared: Shared, buckets: BucketsState, log: LogHead, bands: Input[BandsFrame]) -> Iterator[Effect]:
+    """Index a batch of frames.
+
+    Args:
+        shared: of the pipeline.
+        buckets: of the partition.
+        log: what its changelog holds.
+        bands: messages of the topic.
+    """
+    partition, frames, stop, generation = bands
+    horizon, written = furthest_horizon(frames), 0
+    buckets.in_hand = True
+    if horizon is not None:
+        buckets.forget(horizon)
+        buckets.unsaved += 1
+        yield Append("buckets", partition, BandsFrame(horizon=horizon))
+    for postings in joined_postings(frame.postings for frame in frames):
+        indexed = index(postings, buckets.table)
+        buckets.unsaved += postings.rows.size
+        written += postings.rows.size
+        shared.counts.capped_postings += len(indexed.capped_buckets)
+        shared.counts.capped_by_block.update(map(shared.scheme.block, indexed.capped_buckets))
+        shared.counts.capped_candidates += indexed.capped_candidates
+        yield Append("buckets", partition, BandsFrame(postings=postings))
+        if indexed.candidates is not None:
+            yield Send("candidates", CandidatesFrame(candidates=indexed.candidates))
+    for copied in buckets.passes.records(buckets.table, log.entries, written):
+        yield Append("buckets", partition, copied, buckets.passes)
+    buckets.relay.begin(generation)
+    for marks in buckets.relay.take_all(frame.watermarks for frame in frames):
+        yield Send("candidates", CandidatesFrame(watermarks=marks))
+    buckets.in_hand = False
+    yield Acknowledge(stop)
+    if buckets.is_due:
+        yield Save("buckets", partition)

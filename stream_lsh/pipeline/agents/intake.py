@@ -1,0 +1,41 @@
+"""The agent of the intake: sources that are several, or not keyed by id, to one topic that is.
+
+    Copy        the messages of a batch, in their order
+    Acknowledge
+
+Order.  The messages of one partition of a source are copied in their order.  Between partitions there is no order.
+
+A copy that comes twice is a new version with the same bytes, which sign passes over.  After a crash everything from the
+committed offset on is copied again: for the moment between the copies, an older version of an id that was updated may
+be the newest once more.  A zombie's late copies are another matter, see `wire.origin.CopyGenerations`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from stream_lsh.pipeline.agents.effects import Acknowledge, Copy, DeadLetter, Effect
+
+
+def intake_agent(
+    records: Sequence[Any], stop: int, key_of: Callable[[Any], Any], generation: int, now_ms: int
+) -> Iterator[Effect]:
+    """Copy a batch of messages of a source.
+
+    Args:
+        records: consecutive messages of a partition.
+        stop: the offset behind the last of them.
+        key_of: the id of a message, as a key; raises what makes it a dead letter.
+        generation: of the consumer group, when they were read.
+        now_ms: the time, in milliseconds since 1970.
+    """
+    copied, keys = list[Any](), list[Any]()
+    for record in records:
+        try:
+            keys.append(key_of(record))
+        except Exception as error:
+            yield DeadLetter(record, error)
+        else:
+            copied.append(record)
+    if copied:
+        yield Copy(copied, keys, generation, now_ms)
+    yield Acknowledge(stop)

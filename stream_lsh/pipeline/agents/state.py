@@ -1,0 +1,176 @@
+"""What the agents of one pipeline keep: what all of them share, and the state of each partition."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from stream_lsh.errors import StateError
+from stream_lsh.index.table import BandTable
+from stream_lsh.ledger.edges import Edges
+from stream_lsh.pipeline.batches import Verifications
+from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerPasses, LedgerRecovery
+from stream_lsh.pipeline.changelog.rewrite import BucketsPasses, BucketsRecovery, DocumentsPasses
+from stream_lsh.pipeline.compare import Comparer, Criteria
+from stream_lsh.pipeline.documents.table import DocumentTable
+from stream_lsh.pipeline.gather import Forwarded
+from stream_lsh.pipeline.recall_monitor import Shadow
+from stream_lsh.pipeline.scheme import Scheme
+from stream_lsh.pipeline.settle import Settler
+from stream_lsh.pipeline.sign import SignCounts
+from stream_lsh.pipeline.verify import verify_in_steps
+from stream_lsh.pipeline.watermarks import Relay, WatermarkGenerator
+from stream_lsh.retention import BEGINNING_MS, Horizon
+
+Verify = Callable[[Verifications, DocumentTable, Criteria, Comparer], Iterator[Edges | None]]
+"""Compares pairs, in as many steps as it likes."""
+
+
+@dataclass(slots=True)
+class StepCounts:
+    """What has passed through the agents of a pipeline.
+
+    Attributes:
+        documents: that were read and can be used.
+        signed: what became of them.
+        edges: answers of verify.
+        late_copies: copies of the intake that a zombie made.
+        capped_postings: buckets that were followed no further.
+        capped_candidates: pairs that were not compared, or not again, because a document had too many.
+        capped_by_block: those of `capped_postings` by the block that they are of.
+    """
+
+    documents: int = 0
+    signed: SignCounts = field(default_factory=SignCounts)
+    candidates: int = 0
+    edges: int = 0
+    late_copies: int = 0
+    capped_postings: int = 0
+    capped_candidates: int = 0
+    capped_by_block: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What all agents of a pipeline share.
+
+    Attributes:
+        scheme: makes signatures and buckets.
+        criteria: what makes a pair a match.
+        comparer: of verify.
+        counts: what has passed.
+        segment_span_ms: the stretch of event time within which a byte-equal text is no new version; None: any.
+        most_retired: versions that one version may retire; 0: any number.
+        verify: compares pairs.
+    """
+
+    scheme: Scheme
+    criteria: Criteria
+    comparer: Comparer
+    counts: StepCounts
+    segment_span_ms: int | None = None
+    most_retired: int = 0
+    verify: Verify = verify_in_steps
+
+
+@dataclass(slots=True)
+class DocumentsState:
+    """The documents of one source partition, and what sign, gather and verify know beside them.
+
+    Attributes:
+        newest_ms: the greatest event time of what sign has delivered; None until it is known how far that is.
+        position: the offset behind what sign has taken.
+        watermarks: makes the marks of event time.
+        in_hand: the table may be ahead of its changelog.
+        passes: rewrite the changelog.
+        shadow: measures what the bands find, of what is signed here.
+    """
+
+    table: DocumentTable
+    forwarded: Forwarded
+    gather_relay: Relay
+    verify_relay: Relay
+    newest_ms: int | None = None
+    position: int = 0
+    watermarks: WatermarkGenerator = field(default_factory=WatermarkGenerator)
+    in_hand: bool = False
+    passes: DocumentsPasses = field(default_factory=DocumentsPasses)
+    shadow: Shadow | None = None
+
+    def delivered_ms(self, committed: int | None) -> int:
+        """The greatest event time of what has been delivered; after a recovery, of what has been committed."""
+        if self.newest_ms is None:
+            self.newest_ms = BEGINNING_MS if committed is None else self.table.newest_ms(committed)
+            self.position = committed or 0
+        return self.newest_ms
+
+
+@dataclass(slots=True)
+class BucketsState:
+    """One partition of the band-bucket table.
+
+    Attributes:
+        relay: passes watermarks on.
+        unsaved: postings that the copy on disk lacks.
+        in_hand: the table may be ahead of its changelog.
+        passes: rewrite the changelog.
+    """
+
+    recovery: BucketsRecovery
+    relay: Relay
+    horizon: Horizon = field(default_factory=Horizon)
+    unsaved: int = 0
+    in_hand: bool = False
+    passes: BucketsPasses = field(default_factory=BucketsPasses)
+
+    @property
+    def table(self) -> BandTable:
+        """The table; a recovery that still waits for something has come to its end."""
+        return self.recovery.table
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is to be saved on disk now."""
+        return False
+
+    def forget(self, horizon: Horizon) -> None:
+        """Drop the segments that the horizon has passed."""
+        self.horizon = self.horizon.joined(horizon)
+        self.table.expire(horizon.time_ms, np.array(horizon.floors, np.uint64))
+
+
+@dataclass(slots=True)
+class LedgerState:
+    """The ledger, and the passes over its changelog.
+
+    Attributes:
+        in_hand: the ledger may be ahead of its changelog.
+    """
+
+    recovery: LedgerRecovery
+    passes: LedgerPasses = field(default_factory=LedgerPasses)
+    in_hand: bool = False
+
+    @property
+    def settler(self) -> Settler:
+        """What has been settled, as far as it has been taken in."""
+        return self.recovery.settler
+
+    @property
+    def began(self) -> int | None:
+        """The offset at which the changelog begins, where that is known."""
+        return None
+
+    def expect_all(self) -> None:
+        """Nothing may be settled on half a ledger.
+
+        Raises:
+            StateError: its changelog begins with a copy of it that has no end.
+        """
+        if not self.recovery.is_whole:
+            raise StateError(
+                f"the changelog of the ledger begins at offset {self.began} with a copy of the ledger that is not "
+                "complete, expected all of it: records were lost or deleted; restore the topic, or rebuild the state "
+                "from the source"
+            )

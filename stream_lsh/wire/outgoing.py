@@ -1,0 +1,125 @@
+"""The messages of an effect: which partitions its rows go to, and how it is cut to the size of a message.
+
+postings        to the partition of each bucket
+candidates      to the partition of the new document
+verifications   to the partition of the old document
+marks, horizon  to every partition
+edges           to the only one
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from stream_lsh.pipeline.agents.effects import Append, Frame, Send
+from stream_lsh.pipeline.batches import (
+    BandsFrame,
+    Candidates,
+    CandidatesFrame,
+    EdgesFrame,
+    Postings,
+    Verifications,
+    VerificationsFrame,
+)
+from stream_lsh.pipeline.changelog.head import Extent, extent_of_buckets, extent_of_documents
+from stream_lsh.pipeline.changelog.records import DocumentsRecord
+from stream_lsh.wire.frames import encode, encode_buckets
+from stream_lsh.wire.ledger_parts import encode_ledger
+from stream_lsh.wire.route import candidates_by_partition, postings_by_partition, verifications_by_partition
+from stream_lsh.wire.split import (
+    FRAME_BYTES,
+    cut_candidates,
+    cut_decisions,
+    cut_documents,
+    cut_edges,
+    cut_pages,
+    cut_postings,
+    cut_retirements,
+    cut_verifications,
+)
+
+
+def frames_of(send: Send, partitions: int, limit: int = FRAME_BYTES) -> Iterator[tuple[int, Frame]]:
+    """The messages of a `Send`: the partition of each, and its frame.
+
+    Args:
+        send: a frame with rows, or one with marks or a horizon.
+        partitions: of the source, and so of each step before settle.
+        limit: bytes of a message, as in `cut`.
+    """
+    frame = send.frame
+    if isinstance(frame, EdgesFrame):
+        return ((0, edges) for edges in _edges(frame, limit))
+    if isinstance(frame, BandsFrame) and frame.postings is not None:
+        return _bands(postings_by_partition(frame.postings, partitions), limit)
+    if isinstance(frame, CandidatesFrame) and frame.candidates is not None:
+        return _candidates(candidates_by_partition(frame.candidates, partitions), limit)
+    if isinstance(frame, VerificationsFrame) and frame.verifications is not None:
+        return _verifications(verifications_by_partition(frame.verifications, partitions), limit)
+    return ((target, frame) for target in range(partitions))
+
+
+def _bands(by_partition: Sequence[Postings | None], limit: int) -> Iterator[tuple[int, Frame]]:
+    for target, postings in enumerate(by_partition):
+        for part in () if postings is None else cut_postings(postings, limit):
+            yield target, BandsFrame(postings=part)
+
+
+def _candidates(by_partition: Sequence[Candidates | None], limit: int) -> Iterator[tuple[int, Frame]]:
+    for target, candidates in enumerate(by_partition):
+        for part in () if candidates is None else cut_candidates(candidates, limit):
+            yield target, CandidatesFrame(candidates=part)
+
+
+def _verifications(by_partition: Sequence[Verifications | None], limit: int) -> Iterator[tuple[int, Frame]]:
+    for target, verifications in enumerate(by_partition):
+        for part in () if verifications is None else cut_verifications(verifications, limit):
+            yield target, VerificationsFrame(verifications=part)
+
+
+def _edges(frame: EdgesFrame, limit: int) -> Iterator[EdgesFrame]:
+    """The parts of a frame of `edges`, of which only one column is set."""
+    if frame.edges is not None:
+        yield from (EdgesFrame(edges=part) for part in cut_edges(frame.edges, limit))
+    elif frame.retirements:
+        yield from (EdgesFrame(retirements=part) for part in cut_retirements(frame.retirements, limit))
+    elif frame.pages is not None:
+        yield from (EdgesFrame(pages=pages) for pages in cut_pages(frame.pages, limit))
+    elif frame.decisions:
+        yield from (EdgesFrame(decisions=part) for part in cut_decisions(frame.decisions, limit))
+    else:
+        yield frame
+
+
+class Part(NamedTuple):
+    """A message of a changelog.
+
+    Attributes:
+        value: its bytes.
+        extent: what it names.
+        record: the versions in it, of the documents changelog.
+    """
+
+    value: bytes
+    extent: Extent
+    record: DocumentsRecord | None = None
+
+
+def parts_of(append: Append, fingerprint: int, limit: int = FRAME_BYTES) -> list[Part]:
+    """The messages of an `Append`, in order.
+
+    Args:
+        append: a record of any changelog.
+        fingerprint: of the scheme.
+        limit: bytes of a message, as in `cut`.
+    """
+    record = append.record
+    if isinstance(record, DocumentsRecord):
+        cut = cut_documents(record, limit)
+        return [Part(encode(part, fingerprint), extent_of_documents(part), part) for part in cut]
+    if isinstance(record, BandsFrame):
+        frames = [record]
+        if record.postings is not None:
+            frames = [replace(record, postings=part) for part in cut_postings(record.postings, limit)]
+        return [Part(encode_buckets(frame, fingerprint), extent_of_buckets(frame)) for frame in frames]
+    return [Part(value, Extent()) for value in encode_ledger(record, fingerprint, limit)]

@@ -1,0 +1,240 @@
+"""Carries out the effects of the agents on Kafka: encodes, produces, waits at a barrier, acknowledges in order.
+
+Which output is stored before which other one is up to the agents (`stream_lsh/pipeline/agents`).  Deliveries that no
+barrier has waited for go to the acker, which waits for them before it acknowledges.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import cached_property, partial
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from stream_lsh.pipeline.agents.effects import (
+    BARRIER,
+    Acknowledge,
+    Append,
+    Copy,
+    DeadLetter,
+    Effect,
+    Order,
+    Publish,
+    Save,
+    Send,
+    Table,
+    Trim,
+)
+from stream_lsh.wire.frames import encode
+from stream_lsh.wire.origin import Origin, origin_header
+from stream_lsh.wire.outgoing import Part, frames_of, parts_of
+from stream_lsh.worker.changelogged_state import Changelogged, Taken
+from stream_lsh.worker.dead_letters import dead_letter
+from stream_lsh.worker.engine import Batch, EngineApp, OrderedAcker
+from stream_lsh.worker.engine_tables import StateTable
+from stream_lsh.worker.state import Documents, PipelineState
+
+Deliveries = list[Awaitable[Any]]
+
+
+class Received(NamedTuple):
+    """A message as the agents of the worker get it; `origin` is its place in the source, where it is a copy."""
+
+    record: Any
+    origin: Origin | None = None
+
+
+class Driver:
+    """Drives the agents of one pipeline.
+
+    Args:
+        app: the engine.
+        state: of the pipeline.
+        tables: that log it, by name.
+    """
+
+    def __init__(self, app: EngineApp, state: PipelineState, tables: dict[str, StateTable]) -> None:
+        self._app = app
+        self._state = state
+        self._tables = tables
+
+    async def run(
+        self,
+        agent: Iterator[Effect],
+        batch: Batch,
+        acker: OrderedAcker,
+        is_held: Callable[[], bool] = lambda: True,
+    ) -> bool:
+        """Run an agent over a batch to its end.
+
+        Args:
+            agent: that was given the batch.
+            batch: acknowledged where the agent says so.
+            acker: of the agent.
+            is_held: whether the state of the agent is still this worker's.
+
+        Returns:
+            False where it is not: then no effect after that is carried out, and the batch is passed over unless it was
+            acknowledged before.
+        """
+        run = _Run(self._app, self._state, self._tables, batch, acker)
+        for effect in agent:
+            await run.carry_out(effect)
+            if not is_held():
+                run.pass_over()
+                return False
+        return True
+
+
+class _Run:
+    """One agent over one batch; holds the deliveries that nothing has waited for."""
+
+    def __init__(
+        self,
+        app: EngineApp,
+        state: PipelineState,
+        tables: dict[str, StateTable],
+        batch: Batch,
+        acker: OrderedAcker,
+    ) -> None:
+        self._app = app
+        self._state = state
+        self._tables = tables
+        self._batch = batch
+        self._acker = acker
+        self._deliveries = Deliveries()
+        self._copies = Deliveries()
+        self._acknowledged = False
+
+    async def carry_out(self, effect: Effect) -> None:
+        match effect:
+            case Send():
+                await self._send(effect)
+            case Append():
+                await self._append(effect)
+            case Publish():
+                await self._publish(effect)
+            case Order():
+                await (self._barrier() if effect is BARRIER else asyncio.sleep(0))
+            case Acknowledge():
+                self._acknowledged = True
+                deliveries, self._deliveries = self._deliveries, Deliveries()
+                await self._acker.add_batch(self._batch, deliveries)
+            case DeadLetter((record, origin), error):
+                self._deliveries.append(await dead_letter(self._app, self._state, record, error, origin))
+            case Copy():
+                await self._copy(effect)
+            case Trim():
+                self._trim(effect)
+            case Save():
+                await self._save(effect)
+
+    def pass_over(self) -> None:
+        """The batch belongs to another worker now; no rebalance is to wait for its acknowledgement."""
+        for event in () if self._acknowledged else self._batch.events:
+            self._app.pass_over(event)
+
+    async def _barrier(self) -> None:
+        deliveries, self._deliveries = self._deliveries, Deliveries()
+        await asyncio.gather(*deliveries)
+
+    # -- outputs
+
+    async def _send(self, send: Send) -> None:
+        topic = self._state.config.internal_topic(send.step)
+        for partition, frame in frames_of(send, self._state.partitions):
+            value = encode(frame, self._state.fingerprint)
+            self._deliveries.append(await self._app.produce(topic, None, value, partition))
+
+    async def _append(self, append: Append) -> None:
+        parts, passes, table = parts_of(append, self._state.fingerprint), append.passes, self._tables[append.table]
+        if passes is not None:
+            passes.sent(len(parts), sum(len(part.value) for part in parts))
+        # The state may be taken away between two parts.
+        for part, taken in zip(parts, self._taken(append, parts), strict=True):
+            delivery = await table.append(self._app, append.partition, part.value, taken)
+            self._deliveries.append(delivery)
+            if passes is not None:
+                self._copies.append(delivery)
+                _when_stored(delivery, passes.delivered)
+            elif append.table == "ledger":
+                _when_stored(delivery, partial(self._wrote, len(part.value)))
+
+    def _taken(self, append: Append, parts: Sequence[Part]) -> Iterator[Taken]:
+        """What is to be done once each part is in the changelog."""
+        if append.table != "documents":
+            return (Taken(part.extent) for part in parts)
+        documents, is_copy = self._state.documents[append.partition], append.passes is not None
+        return (self._taken_documents(documents, part, is_copy) for part in parts)
+
+    def _taken_documents(self, documents: Documents, part: Part, is_copy: bool) -> Taken:
+        if part.record is None:
+            return Taken(part.extent)
+        # What is on disk has the versions of a copy already.
+        stored = np.zeros(len(part.record), np.bool_) if is_copy else None
+        return self._state.taken_documents(documents, part.record, stored)
+
+    def _wrote(self, size: int, _: int) -> None:
+        """A record of the ledger is stored."""
+        ledger = self._state.ledger.held().get(0)
+        if ledger is not None:
+            ledger.passes.wrote(size)
+
+    async def _publish(self, publish: Publish) -> None:
+        state, (settled, _, _, record) = self._state, publish.settlement
+        state.counts.matches += sum(match.similarity is not None for match in settled.matches)
+        app_id, topics = state.config.app_id.encode(), state.config.public_topics
+        for name, messages in state.results.messages(settled, self._timestamps[record.offset], record.offset):
+            topic = topics[name]
+            for key, value, headers in messages:
+                named = {**dict(headers), "app_id": app_id}
+                self._deliveries.append(await self._app.produce(topic, key, value, headers=named))
+
+    @cached_property
+    def _timestamps(self) -> dict[int, int]:
+        """Kafka's time of each message of the batch, by offset."""
+        return {record.offset: record.timestamp for record in self._batch.records}
+
+    async def _copy(self, copy: Copy) -> None:
+        topic = self._state.config.documents_topic
+        for (record, _), key in zip(copy.records, copy.keys, strict=True):
+            place = record.topic, record.partition, record.offset
+            headers = origin_header(Origin(*place, record.timestamp, copy.generation, copy.made_ms))
+            self._deliveries.append(await self._app.produce(topic, key, record.value, headers=headers))
+
+    # -- behind the outputs
+
+    def _trim(self, trim: Trim) -> None:
+        """Note what is not needed any more, as soon as the last copy of a pass is stored; `upkeep` deletes it."""
+        states = self._changelogged(trim.table)
+        state = states.held().get(trim.partition)
+
+        def note(_: int = -1) -> None:
+            until = trim.until()
+            if until is not None and states.held().get(trim.partition) is state:
+                states.rewritten(trim.partition, until)
+
+        note()
+        for delivery in self._copies:
+            _when_stored(delivery, note)
+
+    async def _save(self, save: Save) -> None:
+        buckets = self._state.buckets.held().get(save.partition)
+        await self._acker.drain()
+        if buckets is not None:
+            self._app.add_future(self._state.save_buckets(save.partition, buckets))
+
+    def _changelogged(self, table: Table) -> Changelogged[Any]:
+        if table == "documents":
+            return self._state.documents
+        return self._state.buckets if table == "buckets" else self._state.ledger
+
+
+def _when_stored(delivery: Awaitable[Any], do: Callable[[int], None]) -> None:
+    """Do something, given its offset, once a record is in its log; nothing if it never is, which ends the worker."""
+
+    def ended(future: Any) -> None:
+        if not future.cancelled() and future.exception() is None:
+            do(future.result().offset)
+
+    cast(Any, delivery).add_done_callback(ended)

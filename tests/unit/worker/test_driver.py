@@ -1,0 +1,270 @@
+"""What the driver of the worker waits for: nothing passes a barrier, nothing is acknowledged before it is stored."""
+
+import asyncio
+import random
+from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from faust.types import TP
+
+from stream_lsh.config import parse
+from stream_lsh.errors import DoubtError, UnusableDocument
+from stream_lsh.pipeline.agents.effects import (
+    BARRIER,
+    TURN,
+    Acknowledge,
+    Append,
+    Copy,
+    DeadLetter,
+    Effect,
+    Save,
+    Send,
+    Trim,
+)
+from stream_lsh.pipeline.batches import BandsFrame, Candidates, CandidatesFrame, Mark, Watermarks
+from stream_lsh.retention import Horizon
+from stream_lsh.worker.driver import Driver, Received
+from stream_lsh.worker.engine import Batch, OrderedAcker
+from stream_lsh.worker.state import PipelineState
+
+NO_FRAME = BandsFrame(horizon=Horizon(5))
+MARKS = Watermarks(0, (Mark(0, 5, False, 0),))
+
+
+class Worker:
+    """A driver over an app whose records are stored when the test says so.
+
+    Attributes:
+        log: what has happened, in order: topics of records that were sent, and what the agents and the acker did.
+        under_way: the records that are not stored yet.
+    """
+
+    def __init__(self, partitions: int = 1) -> None:
+        text = '[[pipeline]]\nname = "p"\nsource = "s"\n'
+        self.state = PipelineState(parse(text, "test.toml", {}).pipelines[0], partitions)
+        self.state.buckets.own(0)
+        self.log = list[str]()
+        self.under_way = list[tuple[str, asyncio.Future[Any]]]()
+        self.offsets = 0
+        self.stopped: BaseException | None = None
+        self._futures = list[asyncio.Task[None]]()
+        self.app = cast(
+            Any,
+            SimpleNamespace(
+                produce=self._produce,
+                add_future=lambda running: self._futures.append(asyncio.ensure_future(running)),
+                pass_over=lambda event: self.log.append("passed over"),
+                consumer_generation_id=1,
+            ),
+        )
+        tables: Any = {"buckets": SimpleNamespace(append=self._append)}
+        self.driver = Driver(self.app, self.state, tables)
+        self.acker = OrderedAcker(self.app)
+
+    async def _produce(self, topic: str, key: Any, value: Any, partition: int = 0, *, headers: Any = None) -> Any:
+        step = topic.rpartition("-")[2]
+        self.log.append(step)
+        self.under_way.append((step, asyncio.get_running_loop().create_future()))
+        return self.under_way[-1][1]
+
+    async def _append(self, app: Any, partition: int, value: bytes, taken: Any) -> Any:
+        delivery = await self._produce("changelog", None, value)
+        delivery.add_done_callback(self.state.buckets.appended(partition, taken))
+        return delivery
+
+    def batch(self) -> Batch:
+        message = SimpleNamespace(tp=TP("bands", 0), generation_id=1, topic="bands", offset=0)
+        record = SimpleNamespace(topic="bands", partition=0, offset=0, timestamp=0, key=None, value=b"x")
+        event = SimpleNamespace(message=message, value=[record], ack=lambda: self.log.append("acknowledged"))
+        return Batch(event)
+
+    def store(self, at: int) -> None:
+        """One of the records is stored."""
+        name, delivery = self.under_way.pop(at)
+        delivery.set_result(SimpleNamespace(offset=self.offsets))
+        self.offsets += 1
+        self.log.append(f"{name} stored")
+
+    def start(self, effects: Iterator[Effect], is_held: Any = lambda: True) -> asyncio.Task[bool]:
+        return asyncio.ensure_future(self.driver.run(effects, self.batch(), self.acker, is_held))
+
+    async def rest(self, running: asyncio.Task[bool], order: random.Random) -> bool:
+        """Let everything be stored, in some order, until the agent has ended and nothing is under way."""
+        await turns()
+        while self.under_way:
+            self.store(order.randrange(len(self.under_way)))
+            await turns()
+        return await running
+
+    def end(self) -> None:
+        for running in self._futures:
+            running.cancel()
+
+
+async def turns() -> None:
+    for _ in range(12):
+        await asyncio.sleep(0)
+
+
+def candidates(count: int) -> Send:
+    refs = np.arange(count, dtype=np.uint64)
+    return Send("candidates", CandidatesFrame(candidates=Candidates(refs, refs, np.zeros(count, np.uint8))))
+
+
+def noted(worker: Worker, effects: Sequence[Effect]) -> Iterator[Effect]:
+    """The effects; whenever the agent continues behind a barrier, that is noted."""
+    for effect in effects:
+        yield effect
+        if effect is BARRIER:
+            worker.log.append("continues")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nothing_goes_past_a_barrier_and_nothing_is_acknowledged_before_it_is_stored(seed: int) -> None:
+    async def run() -> list[str]:
+        worker, order = Worker(), random.Random(seed)
+        effects: list[Effect] = [
+            Append("buckets", 0, NO_FRAME),
+            candidates(2),
+            BARRIER,
+            TURN,
+            candidates(3),
+            Acknowledge(1),
+        ]
+        assert await worker.rest(worker.start(noted(worker, effects)), order)
+        await turns()
+        worker.end()
+        return worker.log
+
+    log = asyncio.run(run())
+    assert sorted(log[:2]) == ["candidates", "changelog"]
+    assert sorted(log[2:4]) == ["candidates stored", "changelog stored"]
+    assert log[4:] == ["continues", "candidates", "candidates stored", "acknowledged"]
+
+
+@pytest.mark.parametrize("effect", [Append("buckets", 0, NO_FRAME), candidates(2), Send("edges", NO_FRAME)])
+def test_every_output_is_waited_for_before_the_acknowledgement(effect: Effect) -> None:
+    async def run() -> None:
+        worker = Worker()
+        running = worker.start(iter([effect, Acknowledge(1)]))
+        await turns()
+        assert worker.under_way
+        assert "acknowledged" not in worker.log
+        await worker.rest(running, random.Random(1))
+        await turns()
+        assert worker.log[-1] == "acknowledged"
+        worker.end()
+
+    asyncio.run(run())
+
+
+def test_dead_letters_and_copies_are_waited_for_too() -> None:
+    record = SimpleNamespace(topic="s", partition=0, offset=7, timestamp=5, key=b"a", value=b"{}")
+    letter = DeadLetter(Received(record), UnusableDocument("text", "got nothing"))
+    copy = Copy([Received(record)], [b"a"], 3, 1_000)
+
+    async def run(effect: Effect, topic: str) -> None:
+        worker = Worker()
+        running = worker.start(iter([effect, Acknowledge(1)]))
+        await turns()
+        assert worker.log == [topic]
+        await worker.rest(running, random.Random(1))
+        await turns()
+        assert worker.log == [topic, f"{topic} stored", "acknowledged"]
+        worker.end()
+
+    asyncio.run(run(letter, "letters"))
+    asyncio.run(run(copy, "s"))
+
+
+def test_an_output_that_is_not_stored_ends_an_agent_at_its_barrier() -> None:
+    async def run() -> list[str]:
+        worker = Worker()
+        running = worker.start(noted(worker, [candidates(2), BARRIER, candidates(3), Acknowledge(1)]))
+        await turns()
+        worker.under_way.pop()[1].set_exception(DoubtError("not stored"))
+        with pytest.raises(DoubtError):
+            await running
+        worker.end()
+        return worker.log
+
+    assert asyncio.run(run()) == ["candidates"]
+
+
+def test_marks_go_to_every_partition() -> None:
+    async def run() -> list[str]:
+        worker = Worker(partitions=3)
+        send = Send("candidates", CandidatesFrame(watermarks=MARKS))
+        await worker.rest(worker.start(iter([send, Acknowledge(1)])), random.Random(1))
+        worker.end()
+        return worker.log
+
+    assert asyncio.run(run())[:3] == ["candidates"] * 3
+
+
+def test_a_partition_that_goes_away_is_passed_over_and_its_agent_continues_no_further() -> None:
+    async def run() -> list[str]:
+        worker, held = Worker(), [True]
+        effects = noted(worker, [candidates(2), BARRIER, candidates(3), Acknowledge(1)])
+        running = worker.start(effects, lambda: held[0])
+        await turns()
+        held[0] = False
+        assert not await worker.rest(running, random.Random(1))
+        worker.end()
+        return worker.log
+
+    assert asyncio.run(run()) == ["candidates", "candidates stored", "passed over"]
+
+
+def test_a_changelog_is_trimmed_when_the_last_record_of_a_pass_is_stored() -> None:
+    class Pass:
+        """A pass of two records."""
+
+        left = 2
+
+        def sent(self, records: int, size: int) -> None:
+            assert (records, size > 0) == (1, True)
+
+        def delivered(self, offset: int) -> None:
+            self.left -= 1
+
+        def until(self) -> int | None:
+            return None if self.left else 17
+
+    async def run(seed: int) -> None:
+        worker, passes, given_up = Worker(), Pass(), list[int]()
+        worker.state.buckets.rewritten = lambda partition, offset: given_up.append(offset)  # type: ignore[method-assign]
+        copy = Append("buckets", 0, NO_FRAME, passes)
+        running = worker.start(iter([copy, copy, Trim("buckets", 0, passes.until), Acknowledge(1)]))
+        await turns()
+        assert given_up == []
+        worker.store(seed % 2)
+        await turns()
+        assert given_up == []
+        await worker.rest(running, random.Random(seed))
+        await turns()
+        assert given_up[0] == 17
+        worker.end()
+
+    for seed in range(2):
+        asyncio.run(run(seed))
+
+
+def test_a_table_is_saved_behind_the_acknowledgement() -> None:
+    async def run() -> list[str]:
+        worker = Worker()
+
+        async def save(partition: int, buckets: Any) -> None:
+            worker.log.append("saved")
+
+        worker.state.save_buckets = save  # type: ignore[method-assign]
+        effects: list[Effect] = [Append("buckets", 0, NO_FRAME), Acknowledge(1), Save("buckets", 0)]
+        await worker.rest(worker.start(iter(effects)), random.Random(1))
+        await turns()
+        worker.end()
+        return worker.log
+
+    assert asyncio.run(run()) == ["changelog", "changelog stored", "acknowledged", "saved"]
