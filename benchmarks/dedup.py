@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.timing import Timing
-from evaluation.corpora import exact_pairs, pair_of
+from tests.evaluation.corpora import exact_pairs, pair_of
 
 Pairs = dict[tuple[str, str], float]
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.peers import GET, required, version_of
-from evaluation.clustering import components
-from evaluation.record_corpora import Corpus, pair_of
 from stream_lsh.records.model import Record
+from tests.evaluation.clustering import components
+from tests.evaluation.record_corpora import Corpus, pair_of
 
 FIELDS = ("given_name", "surname", "date_of_birth", "soc_sec_id")
 """Of several choices of four, those with which it was both fastest and most often right."""

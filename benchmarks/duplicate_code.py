@@ -11,7 +11,7 @@ own tokeniser, names and literals by their class, at least `ALIKE` in common by 
 import argparse
 import random
 
-from evaluation.duplicate_code import library, measured, plant
+from tests.evaluation.duplicate_code import library, measured, plant
 
 
 def main() -> None:

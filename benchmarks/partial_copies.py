@@ -11,7 +11,7 @@ import random
 import statistics
 from pathlib import Path
 
-from evaluation.partial_copies import REPLACED, measured, plant
+from tests.evaluation.partial_copies import REPLACED, measured, plant
 
 
 def main() -> None:

@@ -7,8 +7,9 @@ stream_lsh      `NearDuplicates` with caps lifted; `caps`: with its own caps
 strong links, representative, diameter, size        the pairs of `stream_lsh`, settled by a ledger with one guard each
 datasketch      MinHashLSH, candidates verified with Python's sets, union-find
 
-The measures are those of `evaluation/clustering.py`, over all documents.  `off` is the greatest difference from `exact`
-in any of the ten.  At the lowest threshold of each corpus the offline algorithm of the tests goes over all of it.
+The measures are those of `tests/evaluation/clustering.py`, over all documents.  `off` is the greatest difference from
+`exact` in any of the ten.  At the lowest threshold of each corpus the offline algorithm of the tests goes over all of
+it.
 """
 
 import argparse
@@ -23,15 +24,23 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import datasketch_dedup
-from evaluation.clustering import Labels, adjusted_rand_index, bcubed, components, exact_clusters, labels_of, pairwise
-from evaluation.corpora import Corpus, Pair, corpora
-from evaluation.offline import offline
-from evaluation.oracles import jaccard, word_windows
 from stream_lsh import Guards, NearDuplicates, __version__
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import make_ref
+from tests.evaluation.clustering import (
+    Labels,
+    adjusted_rand_index,
+    bcubed,
+    components,
+    exact_clusters,
+    labels_of,
+    pairwise,
+)
+from tests.evaluation.corpora import Corpus, Pair, corpora
+from tests.evaluation.offline import offline
+from tests.evaluation.oracles import jaccard, word_windows
 
 THRESHOLDS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 SIZE, DIAMETER, CAP = 4, 2, 200

@@ -34,12 +34,12 @@ from benchmarks.dedupe_records import Gazetteer
 from benchmarks.peers import version_of
 from benchmarks.record_peers_rows import DEDUPE, INDEXED, OURS, SPLINK, Latency, Quality, Ratio
 from benchmarks.splink_records import MODELS, scored
-from evaluation.linking import profile_of, streamed
-from evaluation.record_corpora import CORPORA, Corpus, febrl, pair_of
-from evaluation.thresholds import figures
 from stream_lsh import __version__
 from stream_lsh.kinds.record.in_memory import RecordLinker
 from stream_lsh.records.model import Record
+from tests.evaluation.linking import profile_of, streamed
+from tests.evaluation.record_corpora import CORPORA, Corpus, febrl, pair_of
+from tests.evaluation.thresholds import figures
 
 ROUND, ROUNDS = 50, 100
 """Records that a contender is asked for before it is the other one's turn, and turns of each."""

@@ -23,14 +23,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.broker import Bench, KeyValue
-from evaluation.clustering import components
-from evaluation.linking import learned, measured, measured_within, profile_of
-from evaluation.record_corpora import CORPORA, Corpus, Pair, febrl, pair_of
 from stream_lsh import __version__
 from stream_lsh.kinds.record.profiles import profile_text
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile
 from stream_lsh.worker.brokers import choose_broker
+from tests.evaluation.clustering import components
+from tests.evaluation.linking import learned, measured, measured_within, profile_of
+from tests.evaluation.record_corpora import CORPORA, Corpus, Pair, febrl, pair_of
 
 _PARTITIONS = 4
 _FEW = 1_000

@@ -27,11 +27,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from evaluation.linking import Stream, figures, learned, profile_of, proposed, streamed
-from evaluation.record_corpora import CORPORA, Corpus, febrl
 from stream_lsh import __version__
 from stream_lsh.kinds.record.profiles import bundled
 from stream_lsh.records.profile import Profile
+from tests.evaluation.linking import Stream, figures, learned, profile_of, proposed, streamed
+from tests.evaluation.record_corpora import CORPORA, Corpus, febrl
 
 
 def quality(corpus: Corpus, profile: Profile, *, inferred: bool = False) -> dict[str, object]:

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.peers import required
-from evaluation.record_corpora import Corpus
 from stream_lsh.records.model import Record
+from tests.evaluation.record_corpora import Corpus
 
 SWAPPED = "l.given_name = r.surname and l.surname = r.given_name"
 _SEED = 2

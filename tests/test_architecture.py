@@ -97,9 +97,8 @@ MOST_LINES = 400
 KNOWN_CYCLES = frozenset({frozenset(f"stream_lsh.config.{name}" for name in ("model", "values", "message_sizes"))})
 """Import cycles that are allowed: what depends on the kind of data still reads the settings of the whole pipeline."""
 
-APART = {"stream_lsh": {"evaluation", "benchmarks", "tests"}, "evaluation": {"benchmarks", "tests"},
-         "benchmarks": {"tests"}, "tests": {"benchmarks"}}  # fmt: skip
-"""Top folders, and those that they may not import; tests and benchmarks share what is in `evaluation`."""
+SHARED_TESTS = "tests.evaluation"
+"""The only modules of the tests that benchmarks import: corpora with their truth, measures of quality, oracles."""
 
 
 def modules(folder: Path = PACKAGE) -> dict[str, str]:
@@ -283,7 +282,7 @@ def import_cycles(sources: Mapping[str, str]) -> set[frozenset[str]]:
 
 
 def test_no_modules_import_each_other() -> None:
-    for folder in ("stream_lsh", "evaluation", "benchmarks"):
+    for folder in ("stream_lsh", "benchmarks", "tests/evaluation"):
         cycles = import_cycles(modules(PACKAGE.parent / folder))
         assert cycles == (KNOWN_CYCLES if folder == "stream_lsh" else set())
 
@@ -307,10 +306,27 @@ def test_modules_that_only_share_what_they_import_are_no_cycle() -> None:
     assert import_cycles({"p.a": "import p.b, p.c", "p.b": "import p.c", "p.c": "import os, p.d"}) == set()
 
 
+def wrong_folder(module: str, source: str) -> Iterator[str]:
+    """Imports of another top folder: benchmarks may import `tests.evaluation`, and everything the package."""
+    own = module.split(".", maxsplit=1)[0]
+    for name in imported(source):
+        top = name.split(".")[0]
+        shared = own == "benchmarks" and f"{name}.".startswith(f"{SHARED_TESTS}.")
+        if top in {"tests", "benchmarks"} and top != own and not shared:
+            yield f"{module}: imports {name}"
+
+
 def test_top_folders_import_each_other_in_one_direction_only() -> None:
-    for folder, others in APART.items():
+    for folder in ("stream_lsh", "benchmarks", "tests"):
         for module, source in modules(PACKAGE.parent / folder).items():
-            assert not {name.split(".")[0] for name in imported(source)} & others, module
+            assert list(wrong_folder(module, source)) == []
+
+
+def test_an_import_of_the_wrong_folder_is_found() -> None:
+    assert list(wrong_folder("tests.unit.test_x", "from benchmarks.records import rows"))
+    assert list(wrong_folder("benchmarks.records", "from tests.kafka.harness import read"))
+    assert list(wrong_folder("stream_lsh.model", "import tests.evaluation.oracles"))
+    assert not list(wrong_folder("benchmarks.records", "from tests.evaluation.oracles import jaccard"))
 
 
 def test_the_package_keeps_all_rules() -> None:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from evaluation import corpora
 from stream_lsh import Document
+from tests.evaluation import corpora
 
 
 class Table(NamedTuple):

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from evaluation import corpora
 from stream_lsh import Document
 from stream_lsh.allpairs.engine import LEAST_MEMORY
 from stream_lsh.allpairs.pairs import AllPairs, all_pairs
+from tests.evaluation import corpora
 
 pytestmark = pytest.mark.corpus
 

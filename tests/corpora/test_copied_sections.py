@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.partial_copies import near_duplicates, partial_copies, plant
 from stream_lsh import PartialCopies
+from tests.evaluation.partial_copies import near_duplicates, partial_copies, plant
 
 pytestmark = pytest.mark.corpus
 

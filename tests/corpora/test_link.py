@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.linking import measured
-from evaluation.record_corpora import dblp_acm, febrl, pair_of
 from stream_lsh.cli.main import main
+from tests.evaluation.linking import measured
+from tests.evaluation.record_corpora import dblp_acm, febrl, pair_of
 
 pytestmark = pytest.mark.corpus
 

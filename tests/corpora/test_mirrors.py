@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.oracles import word_windows
+from tests.evaluation.oracles import word_windows
 
 pytestmark = pytest.mark.corpus
 

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import pytest
 
-from evaluation.corpora import write_json_lines
-from evaluation.offline import offline
-from evaluation.oracles import char_windows, word_windows
 from stream_lsh import Document
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.pipeline.local import LocalPipeline
 from tests.corpora.documents import TABLES, TEXTS, sample
+from tests.evaluation.corpora import write_json_lines
+from tests.evaluation.offline import offline
+from tests.evaluation.oracles import char_windows, word_windows
 from tests.streamed import UNCAPPED, Public, run
 from tests.unit.cli.runs import dedup
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import pytest
 
-from evaluation.oracles import jaccard, word_windows
 from stream_lsh.text.page import read_page
+from tests.evaluation.oracles import jaccard, word_windows
 
 pytestmark = pytest.mark.corpus
 

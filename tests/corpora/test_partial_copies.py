@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.oracles import containment, word_windows
 from stream_lsh import Document
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.containment import Containment
 from stream_lsh.pipeline.local import LocalPipeline
 from tests.corpora.documents import sample
+from tests.evaluation.oracles import containment, word_windows
 from tests.streamed import UNCAPPED
 
 pytestmark = pytest.mark.corpus

@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from evaluation.corpora import llvm_pages, newsgroups
 from stream_lsh import Document
 from stream_lsh.arrays import U32
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.lsh.sample import sampled_agreements, sampled_candidates
 from stream_lsh.lsh.solver import banding_of
 from stream_lsh.pipeline.local import LocalPipeline
+from tests.evaluation.corpora import llvm_pages, newsgroups
 from tests.streamed import UNCAPPED
 
 pytestmark = pytest.mark.corpus

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.linking import Stream, figures, learned, profile_of, proposed, streamed
-from evaluation.record_corpora import CORPORA, Corpus
 from stream_lsh.kinds.record.profiles import bundled
 from stream_lsh.records.profile import Profile
+from tests.evaluation.linking import Stream, figures, learned, profile_of, proposed, streamed
+from tests.evaluation.record_corpora import CORPORA, Corpus
 
 pytestmark = pytest.mark.corpus
 

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from evaluation.oracles import jaccard, tokens
 from stream_lsh import Document, NearestNeighbours
 from tests.corpora.documents import sample
 from tests.corpora.test_partial_copies import most_misses
+from tests.evaluation.oracles import jaccard, tokens
 from tests.unit.cli.runs import lines_of, stream_lsh
 
 pytestmark = pytest.mark.corpus

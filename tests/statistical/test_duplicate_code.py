@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from evaluation.duplicate_code import library, measured, plant
+from tests.evaluation.duplicate_code import library, measured, plant
 
 
 @pytest.mark.parametrize(("edits", "least"), [(0.0, 0.95), (0.05, 0.9)])

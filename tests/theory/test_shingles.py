@@ -6,13 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evaluation.oracles import bag_jaccard
 from stream_lsh.arrays import U64
 from stream_lsh.measure.jaccard import jaccard, sorted_unique
 from stream_lsh.text.advice import possible_shingles
 from stream_lsh.text.catalog import shingler
 from stream_lsh.text.normalise import FORMS
 from stream_lsh.text.page import read_page
+from tests.evaluation.oracles import bag_jaccard
 
 
 def shingle_set(spec: str, text: str) -> U64:

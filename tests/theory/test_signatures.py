@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from evaluation.oracles import jaccard, minhash_by_permutation, minhash_by_row_hashing
 from stream_lsh.sketch.advice import advise_slots, signature_memory
 from stream_lsh.sketch.estimate import chernoff_slots, standard_error
 from stream_lsh.sketch.permutations import (
@@ -13,6 +12,7 @@ from stream_lsh.sketch.permutations import (
     signature_matrix,
     universal_hashes,
 )
+from tests.evaluation.oracles import jaccard, minhash_by_permutation, minhash_by_row_hashing
 
 ROWS = "abcde"
 SETS = ("ad", "c", "bde", "acd")

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 
-from evaluation.oracles import word_windows
 from stream_lsh.config import Config, parse
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import BATCH, LocalPipeline
@@ -21,6 +20,7 @@ from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.clients.audit import audit
 from stream_lsh.worker.clients.health import WRONG
 from stream_lsh.worker.topology import build_app, source_partitions
+from tests.evaluation.oracles import word_windows
 from tests.kafka.harness import quiet, read, running, until
 
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
-from evaluation import oracles
 from stream_lsh.config import Config
 from stream_lsh.model import Document
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.clients.audit import audit
 from stream_lsh.worker.clients.health import WRONG
 from stream_lsh.worker.topology import build_app, source_partitions
+from tests.evaluation import oracles
 from tests.kafka.harness import running
 from tests.kafka.messages import eventually
 from tests.kafka.worker.test_answers import configured, published, send

@@ -10,8 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from evaluation.linking import measured
-from evaluation.record_corpora import febrl
 from stream_lsh import Record, RecordLinker
 from stream_lsh.config import Config, parse
 from stream_lsh.errors import ConfigError
@@ -20,6 +18,8 @@ from stream_lsh.kinds.record.profiles import bundled, profile_text
 from stream_lsh.records.profile import Profile
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.topology import build_app, source_partitions
+from tests.evaluation.linking import measured
+from tests.evaluation.record_corpora import febrl
 from tests.kafka.clients.test_guards import refused
 from tests.kafka.harness import quiet, read, running
 from tests.kafka.messages import NOW_MS, document, eventually, letters, producing, started

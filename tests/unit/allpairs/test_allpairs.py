@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.oracles import containment, jaccard, word_windows
 from stream_lsh import Document
 from stream_lsh.allpairs.engine import LEAST_MEMORY, Engine
 from stream_lsh.allpairs.pairs import AllPairs, all_pairs
@@ -20,6 +19,7 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.containment import Containment
 from stream_lsh.model import Match
+from tests.evaluation.oracles import containment, jaccard, word_windows
 
 MEASURES: list[Measure] = [JACCARD, Containment(1.0), Containment(2.0), Containment(7.5)]
 

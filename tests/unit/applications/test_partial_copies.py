@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from evaluation.oracles import word_windows
 from stream_lsh import ConfigError, InputError, PartialCopies
+from tests.evaluation.oracles import word_windows
 
 WORDS = [f"w{number}" for number in range(5000)]
 

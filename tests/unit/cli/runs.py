@@ -11,8 +11,8 @@ from contextlib import chdir, redirect_stderr
 from pathlib import Path
 from unittest.mock import patch
 
-from evaluation.oracles import jaccard, word_windows
 from stream_lsh.cli.main import main
+from tests.evaluation.oracles import jaccard, word_windows
 
 STORY = "the minister said on monday that the bridge would be closed for repairs until the end of the month"
 EDITED = STORY.replace("monday", "tuesday")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from evaluation.oracles import word_windows
 from stream_lsh.wire.message import as_iso
+from tests.evaluation.oracles import word_windows
 from tests.unit.cli.runs import (
     DOCUMENTS,
     EDITED,

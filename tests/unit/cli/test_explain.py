@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from evaluation.oracles import jaccard, word_windows
 from stream_lsh.kinds.explain import compare
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.wire.message import as_iso
+from tests.evaluation.oracles import jaccard, word_windows
 from tests.unit.cli.runs import DOCUMENTS, EDITED, LINES, LOW, OTHER, SIMILARITY, STORY, lines_of
 
 DAY = 86_400_000

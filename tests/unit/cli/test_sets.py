@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import zstandard
 
-from evaluation.oracles import bag_jaccard, containment, jaccard
 from stream_lsh.kinds.set.grid_scheme import GridScheme
+from tests.evaluation.oracles import bag_jaccard, containment, jaccard
 from tests.unit.cli.runs import Run, lines_of, within
 
 Sets = dict[str, list[str]]

@@ -2,11 +2,11 @@
 
 import json
 
-from evaluation.oracles import jaccard, word_windows
 from stream_lsh.demo.exact import all_pairs
 from stream_lsh.demo.report import Result, report
 from stream_lsh.demo.schedule import PUBLISHED, Event
 from stream_lsh.demo.tally import News, Tally
+from tests.evaluation.oracles import jaccard, word_windows
 
 TEXTS = {
     "a": "one two three four five six",

@@ -5,10 +5,10 @@ from random import Random
 
 import pytest
 
-from evaluation.oracles import jaccard, word_windows
 from stream_lsh.demo.edits import EDITS, correct, shorten
 from stream_lsh.demo.prose import Prose, collect
 from stream_lsh.demo.schedule import CORRECTED, KINDS, OUTLETS, PUBLISHED, WITHDRAWN, Event, live, schedule
+from tests.evaluation.oracles import jaccard, word_windows
 
 STORIES = collect(40)
 

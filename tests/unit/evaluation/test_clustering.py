@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation import offline
-from evaluation.clustering import (
+from tests.evaluation import offline
+from tests.evaluation.clustering import (
     Labels,
     Score,
     adjusted_rand_index,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.thresholds import figures
+from tests.evaluation.thresholds import figures
 
 TRUTH = {("a", "b"), ("c", "d"), ("e", "f"), ("g", "h")}
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from evaluation import oracles
 from stream_lsh.hashing import fmix64, mix_in_place, odd_constants
+from tests.evaluation import oracles
 
 words = st.lists(st.integers(0, oracles.MASK64), max_size=20)
 

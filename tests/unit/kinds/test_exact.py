@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation import oracles
-from evaluation.offline import components
 from stream_lsh import Document, NearDuplicates
 from stream_lsh.arrays import U64
 from stream_lsh.errors import ConfigError
@@ -26,6 +24,8 @@ from stream_lsh.measure.firsts import first_members, most_shared, sizes_of
 from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Criteria
 from stream_lsh.pipeline.local import LocalPipeline
+from tests.evaluation import oracles
+from tests.evaluation.offline import components
 from tests.streamed import UNCAPPED, Pairs, Public, run
 
 quotients = st.tuples(st.integers(1, 20), st.integers(1, 20)).map(lambda two: min(two) / max(two))

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from evaluation.oracles import jaccard, word_windows
 from stream_lsh.kinds.explain import Evidence, Explanation, Reason, Settings, compare, explain
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.ledger.clusters.guards.choice import Guards
@@ -14,6 +13,7 @@ from stream_lsh.lsh.scurve import candidate_probability
 from stream_lsh.measure.containment import Containment
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits
+from tests.evaluation.oracles import jaccard, word_windows
 
 ONE = "one two three four five six seven eight nine ten eleven twelve"
 LIKE = ONE.replace("twelve", "thirteen")

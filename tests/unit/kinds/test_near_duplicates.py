@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.oracles import containment, jaccard, tokens, word_windows
 from stream_lsh import (
     About,
     ConfigError,
@@ -27,6 +26,7 @@ from stream_lsh import (
 )
 from stream_lsh.measure.catalog import MEASURES
 from stream_lsh.model import First, Outlet
+from tests.evaluation.oracles import containment, jaccard, tokens, word_windows
 
 WORDS = st.lists(st.sampled_from("abcdef"), max_size=9).map(" ".join)
 IDS = st.sampled_from([f"doc{number}" for number in range(12)])

@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 import pytest
 import zstandard
 
-from evaluation.record_corpora import dblp_acm, febrl, senzing
 from stream_lsh.cli.input.record_reader import Intake, Kept, keep
 from stream_lsh.cli.options.parser import ascii_encoding
 from stream_lsh.cli.output.atomic_files import Output
@@ -25,6 +24,7 @@ from stream_lsh.kinds.record.files import find_record_inputs, read_records, sour
 from stream_lsh.kinds.record.rows import RecordNames
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile
+from tests.evaluation.record_corpora import dblp_acm, febrl, senzing
 
 PROFILE = Profile(name="x", fields=(), comparisons=(), id_columns=("id", "rec_id", "record_id"))
 

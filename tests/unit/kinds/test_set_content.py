@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.oracles import bag_jaccard, jaccard
 from stream_lsh.kinds.set.content import ItemShingler, items_of, items_text
+from tests.evaluation.oracles import bag_jaccard, jaccard
 
 ITEMS = st.lists(st.one_of(st.text("ab\\\n2n", max_size=4), st.text(max_size=3), st.integers(-9, 9)), max_size=9)
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.oracles import bag_jaccard, containment, jaccard
 from stream_lsh import ConfigError, DamagedBytes, MalformedMessage, NearDuplicates, SimilarSets, UnusableDocument
 from stream_lsh.kinds.set.content import items_text
 from stream_lsh.kinds.set.grid_scheme import GridScheme
+from tests.evaluation.oracles import bag_jaccard, containment, jaccard
 
 IDS = st.sampled_from([f"set{number}" for number in range(8)])
 ITEMS = st.lists(st.sampled_from(["a", "b", "c", "d", 1, "1", 2]), max_size=7)

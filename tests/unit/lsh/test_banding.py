@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.oracles import MASK64, fmix64, odd_constants
 from stream_lsh.errors import ConfigError, InvariantError
 from stream_lsh.lsh.banding import Bands, digest_buckets
+from tests.evaluation.oracles import MASK64, fmix64, odd_constants
 
 
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 9), st.integers(0, 1000))

@@ -2,9 +2,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation import oracles
 from stream_lsh.measure.bags import bag
 from stream_lsh.measure.jaccard import jaccard, sorted_unique
+from tests.evaluation import oracles
 
 bags = st.lists(st.integers(0, 6) | st.integers(0, oracles.MASK64), max_size=40)
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation import oracles
 from stream_lsh.cli.options import common
 from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.shingled.scheme import TextScheme, banding_for
 from stream_lsh.measure.catalog import JACCARD, MEASURES, measure_of, similarity_of
 from stream_lsh.measure.containment import Containment
 from stream_lsh.measure.jaccard import sorted_unique
+from tests.evaluation import oracles
 
 SETS = st.sets(st.integers(0, 40), max_size=30)
 RATIOS = st.sampled_from([1.0, 1.15, 2.0, 3.5, 100.0])

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation import oracles
 from stream_lsh.arrays import U64
 from stream_lsh.measure import jaccard as module
 from stream_lsh.measure.jaccard import jaccard, shared_count, shared_counts, sorted_unique
+from tests.evaluation import oracles
 
 SIZES = (0, 1, 2, 9, 10, 11, 50, 128, 129, 400, 900, 5000)
 sets = st.lists(st.integers(0, 40) | st.integers(0, oracles.MASK64), max_size=60)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation import oracles
 from stream_lsh.arrays import U64
 from stream_lsh.errors import ConfigError
 from stream_lsh.measure import joins
@@ -17,6 +16,7 @@ from stream_lsh.measure.filters import least_shared, most_members, prefix_length
 from stream_lsh.measure.joins import meetings
 from stream_lsh.measure.joins.join import METHODS, Joined, join
 from stream_lsh.measure.joins.online import Index
+from tests.evaluation import oracles
 
 Found = dict[tuple[int, int], float]
 

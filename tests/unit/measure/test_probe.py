@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.oracles import MASK64
 from stream_lsh.measure.probe import Probe
+from tests.evaluation.oracles import MASK64
 
 # Many values that fight for the same place, at several levels, and their complements, which fill the empty places.
 crowded = st.builds(

@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from evaluation import oracles
-from evaluation.offline import components
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits, LocalPipeline
+from tests.evaluation import oracles
+from tests.evaluation.offline import components
 from tests.simulation.scheme import NamedShingles
 from tests.streamed import UNCAPPED, Pairs, Public, run
 

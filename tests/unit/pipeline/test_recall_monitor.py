@@ -7,7 +7,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from evaluation import oracles
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.lsh.recall import Recall
 from stream_lsh.measure.catalog import JACCARD, Measure
@@ -16,6 +15,7 @@ from stream_lsh.model import Document
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.recall_monitor import BINS, MOST_PAIRS, RING, Shadow, ShadowCounts
 from stream_lsh.retention import Horizon
+from tests.evaluation import oracles
 from tests.unit.pipeline.makers import signed
 
 ALL = 1 - 2.0**-53

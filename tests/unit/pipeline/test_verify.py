@@ -10,7 +10,6 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from evaluation import oracles
 from stream_lsh.arrays import U64
 from stream_lsh.kinds.shingled.comparer import ShingleSets
 from stream_lsh.kinds.shingled.scheme import TextScheme
@@ -21,6 +20,7 @@ from stream_lsh.pipeline.batches import CANDIDATE, RECHECK, Signatures
 from stream_lsh.pipeline.compare import Criteria
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.verify import verify
+from tests.evaluation import oracles
 from tests.simulation.scheme import NamedShingles
 from tests.unit.pipeline.makers import asked, signed
 

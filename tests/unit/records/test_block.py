@@ -7,7 +7,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from evaluation.one_to_one import best_pairs
 from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.record.scheme import RecordScheme
 from stream_lsh.records.block.blocker import blocker_of
@@ -16,6 +15,7 @@ from stream_lsh.records.block.rules import MOST_KEYS, Rule
 from stream_lsh.records.block.transforms import transform
 from stream_lsh.records.model import SEVERAL, Values
 from stream_lsh.records.profile import Field, LshBlocking, Profile
+from tests.evaluation.one_to_one import best_pairs
 
 PLACES = {"given": 0, "surname": 1, "born": 2}
 ANN = ("ann", "leeds", "1978-11-12")

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.linking import learned
-from evaluation.record_corpora import Corpus, febrl, labelled, pair_of
 from stream_lsh.kinds.record.profiles import bundled
 from stream_lsh.records.explained import PairEvidence, Verdict, explain_pair
 from stream_lsh.records.model import SEVERAL, Record, Values
 from stream_lsh.records.profile import Comparison, Field, Profile
 from stream_lsh.records.reading import Reader
 from stream_lsh.records.score import Scorer
+from tests.evaluation.linking import learned
+from tests.evaluation.record_corpora import Corpus, febrl, labelled, pair_of
 
 PROFILE = Profile(
     name="people",

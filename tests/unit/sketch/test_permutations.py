@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.oracles import minhash_by_permutation, minhash_by_row_hashing
 from stream_lsh.arrays import I64
 from stream_lsh.errors import ConfigError
 from stream_lsh.sketch.permutations import (
@@ -14,6 +13,7 @@ from stream_lsh.sketch.permutations import (
     signature_matrix,
     universal_hashes,
 )
+from tests.evaluation.oracles import minhash_by_permutation, minhash_by_row_hashing
 
 UNIVERSE = "abcdefghij"
 PRIMES = [11, 13, 101]

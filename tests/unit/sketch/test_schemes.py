@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.oracles import MASK64, classic_minhash, fast_similarity, permuted_minhash
 from stream_lsh.arrays import U32
 from stream_lsh.errors import ConfigError
 from stream_lsh.sketch.classic import ClassicMinHash
@@ -16,6 +15,7 @@ from stream_lsh.sketch.fast_similarity import FastSimilarity
 from stream_lsh.sketch.permuted import PermutedMinHash
 from stream_lsh.sketch.scheme import EMPTY_SLOT, SignatureScheme
 from stream_lsh.text.shingles import Shingles, offsets_of
+from tests.evaluation.oracles import MASK64, classic_minhash, fast_similarity, permuted_minhash
 
 Documents = list[list[int]]
 any_scheme = pytest.mark.parametrize(

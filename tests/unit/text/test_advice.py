@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.oracles import char_windows
 from stream_lsh.errors import ConfigError
 from stream_lsh.text.advice import accidental_shares, advise, coincidence
 from stream_lsh.text.catalog import shingler
+from tests.evaluation.oracles import char_windows
 
 samples = st.lists(st.text(st.sampled_from("abc "), min_size=1, max_size=15), min_size=2, max_size=6, unique=True)
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.oracles import bag_jaccard, char_windows, word_windows
 from stream_lsh.measure.bags import bag as bag_of_measure
 from stream_lsh.measure.jaccard import jaccard, sorted_unique
 from stream_lsh.text.bag import bag, bags
 from stream_lsh.text.catalog import shingler
 from stream_lsh.text.shingles import Shingles, offsets_of
+from tests.evaluation.oracles import bag_jaccard, char_windows, word_windows
 from tests.texts import texts
 
 documents = st.lists(st.lists(st.integers(0, 4) | st.integers(0, 2**64 - 1), max_size=12), max_size=6)

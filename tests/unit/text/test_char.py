@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.oracles import char_windows
 from stream_lsh.text.char import CharShingler, code_points
+from tests.evaluation.oracles import char_windows
 from tests.texts import AWKWARD, batches, texts
 
 

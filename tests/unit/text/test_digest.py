@@ -2,9 +2,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.oracles import MASK64, fmix64
 from stream_lsh.text.digest import bag_digest
 from stream_lsh.text.shingles import Shingles, offsets_of
+from tests.evaluation.oracles import MASK64, fmix64
 
 bags = st.lists(st.lists(st.integers(0, MASK64), max_size=6), max_size=8)
 

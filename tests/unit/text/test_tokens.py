@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from evaluation.oracles import tokens
 from stream_lsh.text.groups import BLOCK
 from stream_lsh.text.tokens import token_hashes
 from stream_lsh.text.windows import polynomial_base
+from tests.evaluation.oracles import tokens
 from tests.texts import AWKWARD, batches
 
 BASE = polynomial_base(1)

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.oracles import word_windows
 from stream_lsh.text.word import WordShingler
+from tests.evaluation.oracles import word_windows
 from tests.texts import AWKWARD, batches
 
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from evaluation import corpora
 from stream_lsh import NearDuplicates, PartialCopies
 from stream_lsh.model import Document
+from tests.evaluation import corpora
 
 REPLACED = (0.0, 0.05, 0.15)
 """Shares of words that somebody who copies replaces."""

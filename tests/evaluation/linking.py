@@ -7,9 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluation.clustering import components
-from evaluation.one_to_one import best_pairs
-from evaluation.record_corpora import Corpus, Pair, pair_of
 from stream_lsh.kinds.record.profiles import bundled, load_profile
 from stream_lsh.ledger.clusters.guards.links import Links
 from stream_lsh.ledger.clusters.guards.strong import strong_parts
@@ -20,6 +17,9 @@ from stream_lsh.records.profile import Profile
 from stream_lsh.records.reading import Reader, columns_of
 from stream_lsh.records.score import Scorer
 from stream_lsh.records.train.learning import train
+from tests.evaluation.clustering import components
+from tests.evaluation.one_to_one import best_pairs
+from tests.evaluation.record_corpora import Corpus, Pair, pair_of
 
 CAP = 32
 """Records of a bucket that a new one is compared with, as the index of a pipeline has it."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evaluation.record_corpora import Pair
+from tests.evaluation.record_corpora import Pair
 
 
 def figures(
