@@ -34,7 +34,7 @@ Record = DocumentsRecord | BandsFrame | LedgerRecord | LedgerSlice
 
 
 class Passes(Protocol):
-    """A pass that rewrites a changelog (`changelog.rewrite`, `changelog.ledger_rewrite`); the driver reports on its records."""
+    """A pass that rewrites a changelog (`pipeline.changelog`); the driver reports on its records."""
 
     def sent(self, records: int, size: int) -> None:
         """An `Append` has become this many records, of so many bytes together."""
