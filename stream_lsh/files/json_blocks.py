@@ -21,13 +21,13 @@ from stream_lsh.errors import InputError, MalformedMessage, UnusableDocument
 from stream_lsh.files.chunks import Refused
 from stream_lsh.files.discover import TEXT, Input, files_of
 from stream_lsh.files.inflate import STDIN, file_chunks
-from stream_lsh.files.lines import Splitter, cells, check_columns, check_distinct, header_of, table_rows, too_large
+from stream_lsh.files.lines import check_columns, check_distinct, too_large
+from stream_lsh.files.rows import cell_reader, line_chunks, row_chunks
 from stream_lsh.text.page import page_source
 from stream_lsh.wire.field_names import FieldNames
 
 MAX_AHEAD_MS = 3_600_000
 """A document whose time is further ahead of the clock has a wrong time."""
-_ROWS = 256
 
 
 @dataclass(slots=True)
@@ -86,61 +86,34 @@ def blocks(
 
 
 def _line_blocks(path: str, max_bytes: int) -> Iterator[Block]:
-    line, position = 1, 0
-    splitter = Splitter(max_bytes)
-    for data, position in file_chunks(path):
-        lines, errors = splitter.split(data)
+    for first, lines, errors, position in line_chunks(path, max_bytes):
         if lines:
-            yield Block(lines, Places(path, range(line, line + len(lines))), position, errors, False)
-            line += len(lines)
-    lines, errors = splitter.split(b"\n")
-    if lines != [b""] or errors:
-        yield Block(lines, Places(path, range(line, line + 1)), position, errors, False)
+            yield Block(lines, Places(path, range(first, first + len(lines))), position, errors, False)
 
 
 def _table_blocks(one: Input, names: FieldNames, max_bytes: int, *, stories: bool) -> Iterator[Block]:
-    position = [0]
-    rows = table_rows(one.path, one.format, position, max_bytes=max_bytes)
-    header = header_of(one.path, rows)
-    if not header:
-        return
-    columns = _columns(one, header, names, stories=stories)
-    numbers: list[int] = []
-    block = Block([], Places(one.path, numbers), 0)
-    for row, line in rows:
-        if row == []:
-            continue
-        try:
-            value = _row_value(row, header, columns, names.time, max_bytes)
-        except InputError as error:
-            block.errors.append((len(numbers), error))
-            value = b""
-        block.lines.append(value)
-        numbers.append(line)
-        block.position = position[0]
-        if len(numbers) == _ROWS:
-            yield block
-            numbers = []
-            block = Block([], Places(one.path, numbers), position[0])
-    yield block
+    columns: list[str] = []
 
+    def columns_of(header: list[str]) -> list[int]:
+        check_columns(one.path, header, {names.id: "--id-column", names.text: "--text-column"})
+        wanted = (names.id, names.text, names.time, *((names.title, names.source, names.url) if stories else ()))
+        check_distinct(one.path, header, wanted)
+        columns.extend(name for name in dict.fromkeys(wanted) if name in header)
+        return [header.index(name) for name in columns]
 
-def _columns(one: Input, header: list[str], names: FieldNames, *, stories: bool) -> dict[str, int]:
-    """Where the columns stand."""
-    check_columns(one.path, header, {names.id: "--id-column", names.text: "--text-column"})
-    wanted = (names.id, names.text, names.time, *((names.title, names.source, names.url) if stories else ()))
-    check_distinct(one.path, header, wanted)
-    return {name: header.index(name) for name in wanted if name in header}
+    def line_of(*found: str) -> bytes:
+        value: dict[str, str | None] = dict(zip(columns, found, strict=True))
+        if names.time in columns[2:]:
+            value[names.time] = str(value[names.time]).strip() or None
+        return _json_line(value)
 
-
-def _row_value(
-    row: list[str] | InputError, header: list[str], columns: dict[str, int], time_name: str, max_bytes: int
-) -> bytes:
-    wanted = cells(row, len(header), [*columns.values()], max_bytes)
-    found: dict[str, str | None] = dict(zip(columns, wanted, strict=True))
-    if time_name in list(found)[2:]:
-        found[time_name] = str(found[time_name]).strip() or None
-    return _json_line(found)
+    for chunk in row_chunks(one, cell_reader(columns_of, max_bytes, line_of), max_bytes):
+        block = Block([], Places(one.path, [line for line, _ in chunk.rows]), chunk.position)
+        for index, (_, found) in enumerate(chunk.rows):
+            if isinstance(found, InputError):
+                block.errors.append((index, found))
+            block.lines.append(b"" if isinstance(found, InputError) else found)
+        yield block
 
 
 def _json_line(value: dict[str, str | None]) -> bytes:

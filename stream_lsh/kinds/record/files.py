@@ -12,7 +12,7 @@ goes by `source/id`, one that has none by its id.
 """
 
 import codecs
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import PurePath
@@ -21,14 +21,14 @@ from typing import Any
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage
 from stream_lsh.files.chunks import Refused
 from stream_lsh.files.discover import TEXT, Input, find_inputs
-from stream_lsh.files.inflate import STDIN, file_chunks
-from stream_lsh.files.lines import Splitter, check_distinct, header_of, table_rows, too_large, undecoded
+from stream_lsh.files.inflate import STDIN
+from stream_lsh.files.lines import check_distinct, too_large, undecoded
+from stream_lsh.files.rows import ROWS, ReadRow, line_chunks, row_chunks
 from stream_lsh.kinds.record.messages import LONGEST_SOURCE
 from stream_lsh.kinds.record.rows import RecordMaker, RecordNames, fields_of
 from stream_lsh.records.model import Record
 
 FORMATS = ("jsonl", "csv", "tsv", "parquet")
-_ROWS = 256
 _BUFFER_BYTES, _BATCH_BYTES, _COLUMN_BYTES = 1 << 16, 64 << 20, 512 << 20
 """Of Parquet: what is read of a file at once, values that are in memory at once, and a column of a row group."""
 _LEAST_ROWS = 4
@@ -135,43 +135,29 @@ def read_records(
 
 
 def _line_parts(path: str, make: RecordMaker, max_bytes: int, encoding: str) -> Iterator[RecordPart]:
-    number, position = 0, 0
-    splitter = Splitter(max_bytes)
-
-    def part(lines: Iterable[bytes], errors: Iterable[tuple[int, InputError]]) -> RecordPart:
-        nonlocal number
-        found, wrong = RecordPart(path, position), dict(errors)
+    for first, lines, errors, position in line_chunks(path, max_bytes):
+        part, wrong = RecordPart(path, position), dict(errors)
         for at, line in enumerate(lines):
-            number += 1
+            number = first + at
             if at in wrong:
-                _put_aside(found, number, wrong[at])
+                _put_aside(part, number, wrong[at])
             elif len(line) > max_bytes:
-                _put_aside(found, number, too_large(len(line), max_bytes))
+                _put_aside(part, number, too_large(len(line), max_bytes))
             elif line.strip():
                 text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-                _take(found, number, make, lambda text=text: fields_of(text, encoding))
-        return found
-
-    for data, position in file_chunks(path):  # noqa: B007 - the function above reads it
-        yield part(*splitter.split(data))
-    yield part(*splitter.split(b"\n"))
+                _take(part, number, make, lambda text=text: fields_of(text, encoding))
+        yield part
 
 
 def _table_parts(one: Input, make: RecordMaker, max_bytes: int, encoding: str) -> Iterator[RecordPart]:
-    position = [0]
-    rows = table_rows(one.path, one.format, position, encoding=encoding, max_bytes=max_bytes, skip_space=True)
-    header = _header(one.path, header_of(one.path, rows), encoding)
-    make.require(one.path, header)
-    part = RecordPart(one.path)
-    for row, line in rows:
-        if row == []:
-            continue
-        _take(part, line, make, lambda row=row: _row_fields(row, header, max_bytes, encoding))
-        part.position = position[0]
-        if len(part.records) + len(part.refused) >= _ROWS:
-            yield part
-            part = RecordPart(one.path, position[0])
-    yield part
+    def reader_of(row: list[str]) -> ReadRow[Record]:
+        header = _header(one.path, row, encoding)
+        make.require(one.path, header)
+        return lambda row: make.record(_row_fields(row, header, max_bytes, encoding))
+
+    for chunk in row_chunks(one, reader_of, max_bytes, encoding=encoding, skip_space=True):
+        lines = [line for line, found in chunk.rows if not isinstance(found, InputError)]
+        yield RecordPart(one.path, chunk.position, chunk.values, lines, chunk.refused)
 
 
 def _header(path: str, row: Sequence[str], encoding: str) -> list[str]:
@@ -249,7 +235,7 @@ def _batches(path: str, file: Any) -> Iterator[Any]:
                 f"{path}: row group {number} has {group.total_byte_size} bytes, {size} of them in the column {name!r}, "
                 f"expected at most {_COLUMN_BYTES} in a column: write the file with fewer rows in a row group",
             )
-        rows = min(_ROWS, max(_LEAST_ROWS, _BATCH_BYTES // max(1, size)))
+        rows = min(ROWS, max(_LEAST_ROWS, _BATCH_BYTES // max(1, size)))
         yield from file.iter_batches(batch_size=rows, row_groups=[number])
 
 

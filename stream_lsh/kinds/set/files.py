@@ -7,17 +7,19 @@
 
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
-from stream_lsh.errors import InputError, MalformedMessage, UnusableDocument
-from stream_lsh.files.chunks import Part, Refused
+from stream_lsh.errors import MalformedMessage, UnusableDocument
+from stream_lsh.files.chunks import Part
 from stream_lsh.files.discover import Input
-from stream_lsh.files.lines import cells, check_columns, header_of, table_rows
+from stream_lsh.files.lines import check_columns
+from stream_lsh.files.rows import ROWS, RowChunk, cell_reader, row_chunks
 from stream_lsh.kinds.set.messages import ItemsForm
 from stream_lsh.kinds.single_field_files import read_lines
 from stream_lsh.model import Document
 from stream_lsh.wire.ids import checked_id
 
-_ROWS = 256
+T = TypeVar("T")
 
 
 def read_sets(inputs: Sequence[Input], options: Namespace, form: ItemsForm) -> Iterator[Part]:
@@ -39,15 +41,15 @@ def read_sets(inputs: Sequence[Input], options: Namespace, form: ItemsForm) -> I
             yield part._replace(position=before + part.position)
         before += one.size
     together = list(by_id.items())
-    for start in range(0, len(together), _ROWS):
-        some = together[start : start + _ROWS]
+    for start in range(0, len(together), ROWS):
+        some = together[start : start + ROWS]
         yield Part([Document(id, form.text(items, "items")) for id, items in some], [], before)
 
 
 def _rows_of_items(
     one: Input, options: Namespace, form: ItemsForm, by_id: dict[str, list[str | int]]
 ) -> Iterator[Part]:
-    """What was put aside; the others are added to `by_id`."""
+    """The rejected rows; the items of the others are added to `by_id`."""
     items: dict[str | int, str | int] = {}  # one object for equal ones
 
     def take(id: str, cell: str) -> None:
@@ -57,21 +59,18 @@ def _rows_of_items(
         form.text([found], "items")
         by_id.setdefault(checked_id(id), []).append(items.setdefault(found, found))
 
-    for refused, position in _rows(one, options, "item", take):
-        yield Part([], refused, position)
+    for chunk in _chunks(one, options, "item", take):
+        yield Part([], chunk.refused, chunk.position)
 
 
 def _rows_of_sets(one: Input, options: Namespace, form: ItemsForm) -> Iterator[Part]:
-    documents: list[Document] = []
-
-    def take(id: str, cell: str) -> None:
+    def document(id: str, cell: str) -> Document:
         pieces = (piece.strip() for piece in cell.split(options.separator))
         items = [_item(piece, form) for piece in pieces if piece]
-        documents.append(Document(checked_id(id), form.text(items, "items")))
+        return Document(checked_id(id), form.text(items, "items"))
 
-    for refused, position in _rows(one, options, "items", take):
-        yield Part([*documents], refused, position)
-        documents.clear()
+    for chunk in _chunks(one, options, "items", document):
+        yield Part(chunk.values, chunk.refused, chunk.position)
 
 
 def _item(cell: str, form: ItemsForm) -> str | int:
@@ -83,27 +82,13 @@ def _item(cell: str, form: ItemsForm) -> str | int:
         raise MalformedMessage("items", f"got {ascii(cell)[:60]}, expected a square, a whole number") from None
 
 
-def _rows(
-    one: Input, options: Namespace, column: str, take: Callable[[str, str], None]
-) -> Iterator[tuple[list[Refused], int]]:
-    """Have the cells of all rows taken; from time to time what was put aside, and how many bytes were read."""
-    position = [0]
-    rows = table_rows(one.path, one.format, position, max_bytes=options.max_document_bytes)
-    header = header_of(one.path, rows)
-    if not header:
-        return
-    wanted = {options.id_column: "--id-column", options.item_column or column: "--item-column"}
-    check_columns(one.path, header, wanted)
-    at = [header.index(options.id_column), header.index(options.item_column or column)]
-    refused: list[Refused] = []
-    for number, (row, line) in enumerate(rows, 1):
-        if row == []:
-            continue
-        try:
-            take(*cells(row, len(header), at, options.max_document_bytes))
-        except InputError as error:
-            refused.append(Refused(one.path, line, error.reason, str(error)))
-        if number % _ROWS == 0:
-            yield refused, position[0]
-            refused = []
-    yield refused, position[0]
+def _chunks(one: Input, options: Namespace, column: str, read: Callable[[str, str], T]) -> Iterator[RowChunk[T]]:
+    """What is read from the cells of the id and of the items in each row."""
+    column = options.item_column or column
+
+    def columns_of(header: list[str]) -> list[int]:
+        check_columns(one.path, header, {options.id_column: "--id-column", column: "--item-column"})
+        return [header.index(options.id_column), header.index(column)]
+
+    limit = options.max_document_bytes
+    return row_chunks(one, cell_reader(columns_of, limit, read), limit)

@@ -15,7 +15,8 @@ import numpy.typing as npt
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage
 from stream_lsh.files.chunks import Part, Refused
 from stream_lsh.files.discover import ARRAY, Input
-from stream_lsh.files.lines import cells, check_columns, header_of, table_rows
+from stream_lsh.files.lines import check_columns
+from stream_lsh.files.rows import ROWS, cell_reader, row_chunks
 from stream_lsh.kinds.single_field_files import read_lines
 from stream_lsh.kinds.vector.messages import VectorForm
 from stream_lsh.kinds.vector.metric import HAMMING, VectorMeasure
@@ -23,7 +24,6 @@ from stream_lsh.model import Document
 from stream_lsh.settings.problems import as_options
 from stream_lsh.wire.ids import checked_id
 
-_ROWS = 256
 _OPTIONS = {"distance": "--within", "line_width": "--width", "dimension": "--dimension", "measure": "--measure"}
 
 
@@ -122,29 +122,21 @@ def read_vectors(inputs: Sequence[Input], options: Namespace, form: FirstForm) -
 
 
 def _table(one: Input, options: Namespace, form: FirstForm) -> Iterator[Part]:
-    position = [0]
-    rows = table_rows(one.path, one.format, position, max_bytes=options.max_document_bytes)
-    header = header_of(one.path, rows)
-    if not header:
-        return
-    columns = _columns(one, header, options)
-    at = [header.index(options.id_column), *columns]
-    whole = options.vector_column is not None or len(columns) == 1
-    documents: list[Document] = []
-    refused: list[Refused] = []
-    for row, line in rows:
-        if row == []:
-            continue
-        try:
-            id, *numbers = cells(row, len(header), at, options.max_document_bytes)
-            vector = form.of_cell(numbers[0]) if whole else _numbers(numbers, [header[place] for place in columns])
-            documents.append(Document(checked_id(id), form.text(vector, "vector")))
-        except InputError as error:
-            refused.append(Refused(one.path, line, error.reason, str(error)))
-        if len(documents) + len(refused) == _ROWS:
-            yield Part(documents, refused, position[0])
-            documents, refused = [], []
-    yield Part(documents, refused, position[0])
+    names: list[str] = []
+
+    def columns_of(header: list[str]) -> list[int]:
+        columns = _columns(one, header, options)
+        names.extend(header[place] for place in columns)
+        return [header.index(options.id_column), *columns]
+
+    def document(id: str, *numbers: str) -> Document:
+        whole = options.vector_column is not None or len(names) == 1
+        vector = form.of_cell(numbers[0]) if whole else _numbers(numbers, names)
+        return Document(checked_id(id), form.text(vector, "vector"))
+
+    limit = options.max_document_bytes
+    for chunk in row_chunks(one, cell_reader(columns_of, limit, document), limit):
+        yield Part(chunk.values, chunk.refused, chunk.position)
 
 
 def _columns(one: Input, header: Sequence[str], options: Namespace) -> list[int]:
@@ -181,11 +173,11 @@ def _array(one: Input, form: FirstForm) -> Iterator[Part]:
         raise MalformedMessage(ARRAY, f"{one.path}: {told}") from None
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "buif":
         raise MalformedMessage(ARRAY, f"{one.path}: got an array that is not made of numbers in rows and columns")
-    for start in range(0, len(array), _ROWS):
+    for start in range(0, len(array), ROWS):
         documents, refused = [], []
-        for number, row in enumerate(np.asarray(array[start : start + _ROWS]), start):
+        for number, row in enumerate(np.asarray(array[start : start + ROWS]), start):
             try:
                 documents.append(Document(str(number), form.text(row, "vector")))
             except InputError as error:
                 refused.append(Refused(one.path, number, error.reason, str(error)))
-        yield Part(documents, refused, min(one.size, array.itemsize * array.shape[1] * (start + _ROWS)))
+        yield Part(documents, refused, min(one.size, array.itemsize * array.shape[1] * (start + ROWS)))

@@ -1,0 +1,139 @@
+"""Rows of tables and lines of files in chunks, each with the number of its line: the loop of every reader of files."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+from stream_lsh.errors import InputError
+from stream_lsh.files.chunks import Refused
+from stream_lsh.files.discover import Input
+from stream_lsh.files.inflate import file_chunks
+from stream_lsh.files.lines import Splitter, cells, header_of, table_rows
+
+ROWS = 256
+"""Rows of a chunk."""
+
+T = TypeVar("T")
+ReadRow = Callable[[list[str] | InputError], T]
+"""From a row of `table_rows` to its value; raises InputError for one that is rejected."""
+
+
+class RowChunk(NamedTuple, Generic[T]):
+    """Consecutive rows of a table.
+
+    Attributes:
+        path: of the table.
+        rows: the line on which each ends, with its value or the reason why it is rejected.
+        position: bytes of the file read so far.
+    """
+
+    path: str
+    rows: Sequence[tuple[int, T | InputError]]
+    position: int
+
+    @property
+    def values(self) -> list[T]:
+        """The values of the rows that are not rejected."""
+        return [value for _, value in self.rows if not isinstance(value, InputError)]
+
+    @property
+    def refused(self) -> list[Refused]:
+        """The rejected rows."""
+        return [
+            Refused(self.path, line, error.reason, str(error))
+            for line, error in self.rows
+            if isinstance(error, InputError)
+        ]
+
+
+def row_chunks(
+    one: Input,
+    reader_of: Callable[[list[str]], ReadRow[T] | None],
+    max_bytes: int,
+    *,
+    encoding: str = "utf-8",
+    skip_space: bool = False,
+) -> Iterator[RowChunk[T]]:
+    """The rows of a table behind its header, but for empty ones.
+
+    Args:
+        one: the table.
+        reader_of: from the header, [] for an empty file, to what reads a row; None for a table without rows.
+        max_bytes: of the columns that are used.
+        encoding: of the file.
+        skip_space: whether blanks behind a delimiter are skipped.
+
+    Raises:
+        ConfigError: from `reader_of`, or a header that cannot be read.
+        InputError, OSError: the file cannot be read as a whole.
+    """
+    position = [0]
+    rows = table_rows(one.path, one.format, position, encoding=encoding, max_bytes=max_bytes, skip_space=skip_space)
+    read = reader_of(header_of(one.path, rows))
+    if read is None:
+        return
+    found: list[tuple[int, T | InputError]] = []
+    for row, line in rows:
+        if row == []:
+            continue
+        try:
+            found.append((line, read(row)))
+        except InputError as error:
+            found.append((line, error))
+        if len(found) == ROWS:
+            yield RowChunk(one.path, found, position[0])
+            found = []
+    yield RowChunk(one.path, found, position[0])
+
+
+def cell_reader(
+    columns_of: Callable[[list[str]], Sequence[int]], max_bytes: int, read: Callable[..., T]
+) -> Callable[[list[str]], ReadRow[T] | None]:
+    """A `reader_of` for some columns; an empty file has no rows.
+
+    Args:
+        columns_of: from the header to the places of the columns.
+        max_bytes: of these columns together.
+        read: from the cells of these columns to the value.
+    """
+
+    def reader_of(header: list[str]) -> ReadRow[T] | None:
+        if not header:
+            return None
+        at, width = columns_of(header), len(header)
+        return lambda row: read(*cells(row, width, at, max_bytes))
+
+    return reader_of
+
+
+class LineChunk(NamedTuple):
+    """Consecutive lines of a file.
+
+    Attributes:
+        first: the number of the first one.
+        lines: without their ends; blank where there is an error.
+        errors: lines that are too long, by index.
+        position: bytes of the file read so far.
+    """
+
+    first: int
+    lines: list[bytes]
+    errors: list[tuple[int, InputError]]
+    position: int
+
+
+def line_chunks(path: str, max_bytes: int) -> Iterator[LineChunk]:
+    """The lines of a file, as they are read; the last chunk has what follows the last end of a line, and may be empty.
+
+    Args:
+        path: of the file.
+        max_bytes: of a line.
+    """
+    first, position = 1, 0
+    splitter = Splitter(max_bytes)
+    for data, position in file_chunks(path):
+        lines, errors = splitter.split(data)
+        if lines:
+            yield LineChunk(first, lines, errors, position)
+            first += len(lines)
+    lines, errors = splitter.split(b"\n")
+    yield LineChunk(first, lines if lines != [b""] or errors else [], errors, position)
