@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import time
 from argparse import Namespace
 from collections.abc import Sequence
@@ -90,7 +91,7 @@ async def _table(config: "Config", pipeline: "PipelineConfig", options: Namespac
     async def show() -> None:
         try:
             while True:
-                screen.page(board.lines(screen.width, screen.height))
+                screen.page(board.view(shutil.get_terminal_size().lines))
                 await asyncio.sleep(_REDRAWN_EVERY_S)
         finally:
             screen.close()

@@ -6,15 +6,16 @@ came last, and how similar that one is to the document that it resembles most.
 
 import json
 from collections import OrderedDict
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from stream_lsh.cli.output.terminal import clipped, padded, plain
+from stream_lsh.cli.output.terminal import plain
+
+if TYPE_CHECKING:
+    from rich.console import Group
 
 _MOST_ROWS = 500
 """More than any screen shows; what has not changed for so long is forgotten."""
 _MOST_SIMILARITIES = 10_000
-_SIZE, _SIMILARITY = 9, 10
-_HEADER = f"{'documents':>{_SIZE}}  {'similarity':>{_SIMILARITY}}  event    "
 
 
 class Row(NamedTuple):
@@ -35,12 +36,12 @@ class Board:
         >>> board = Board("news")
         >>> board.cluster("a", b'{"event":"created","size":2,"members":["b","a"],"representative":"a"}')
         >>> board.member("b", b'{"cluster":"a","similarity":0.75,"time":5}')
-        >>> for line in board.lines(60, 5):
-        ...     print(line)
+        >>> from rich.console import Console
+        >>> Console(width=60).print(board.view(5))  # doctest: +NORMALIZE_WHITESPACE
         news: 1 cluster, 2 documents
         <BLANKLINE>
-        documents  similarity  event    newest        cluster
-                2      0.7500  created  b             a
+        documents  similarity  event    newest  cluster
+                2      0.7500  created  b       a
     """
 
     def __init__(self, name: str) -> None:
@@ -66,11 +67,23 @@ class Board:
             if len(self._similarities) > _MOST_SIMILARITIES:
                 self._similarities.popitem(last=False)
 
-    def lines(self, width: int, height: int) -> list[str]:
-        """What fits on a screen of so many columns and lines."""
-        head = [clipped(self._title(), width), "", self._row_line(_HEADER, "newest", "cluster", width)]
-        rows = list(reversed(self._rows.values()))[: max(0, height - len(head))]
-        return head + [self._line(row, width) for row in rows]
+    def view(self, height: int) -> "Group":
+        """What fits on a screen of so many lines, as a renderable of `rich`."""
+        from rich.console import Group  # noqa: PLC0415 - for terminals only
+        from rich.table import Table  # noqa: PLC0415
+        from rich.text import Text  # noqa: PLC0415
+
+        table = Table(box=None, expand=True, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
+        for name in ("documents", "similarity"):
+            table.add_column(name, justify="right", width=len(name))
+        table.add_column("event", width=7)
+        table.add_column("newest", no_wrap=True, max_width=32)
+        table.add_column("cluster", no_wrap=True, ratio=1)
+        for row in list(reversed(self._rows.values()))[: max(0, height - 3)]:
+            similarity = self._similarities.get(row.newest)
+            shown = "" if similarity is None else f"{similarity:.4f}"
+            table.add_row(f"{row.size:,}", shown, row.event, Text(plain(row.newest)), Text(plain(row.about)))
+        return Group(Text(self._title(), no_wrap=True, overflow="ellipsis"), "", table)
 
     def _title(self) -> str:
         clusters, documents = len(self._rows), sum(row.size for row in self._rows.values())
@@ -79,15 +92,3 @@ class Board:
             f"{self._name}: {latest}{clusters:,} cluster{'s' * (clusters != 1)}, "
             f"{documents:,} document{'s' * (documents != 1)}"
         )
-
-    def _line(self, row: Row, width: int) -> str:
-        similarity = self._similarities.get(row.newest)
-        told = "" if similarity is None else f"{similarity:.4f}"
-        return self._row_line(
-            f"{row.size:>{_SIZE},}  {told:>{_SIMILARITY}}  {row.event:<7}  ", plain(row.newest), plain(row.about), width
-        )
-
-    @staticmethod
-    def _row_line(numbers: str, newest: str, about: str, width: int) -> str:
-        left = max(0, width - len(numbers) - 2)
-        return clipped(numbers + padded(newest, min(32, left * 2 // 5 + 2)) + "  " + about, width)

@@ -2,6 +2,9 @@
 
 import sys
 import time
+from typing import Any
+
+from stream_lsh.cli.output.terminal import live_view
 
 _EVERY_S = 0.2
 _WIDTH = 30
@@ -21,29 +24,36 @@ class Progress:
         self._total = total
         self._shown = shown and sys.stderr.isatty()
         self._next = time.monotonic() + _EVERY_S
-        self._drawn = False
+        self._live: Any = None
 
     def update(self, position: int, documents: int) -> None:
         """Draw the bar, if it is time to."""
         if not self._shown or time.monotonic() < self._next:
             return
         self._next = time.monotonic() + _EVERY_S
-        self._drawn = True
-        share = min(position / self._total, 1.0) if self._total else 0.0
-        bar = f"[{'#' * int(share * _WIDTH):<{_WIDTH}}] {share:4.0%} " if self._total else ""
-        sys.stderr.write(f"\r{bar}{documents:,} {self._what}")
-        sys.stderr.flush()
+        from rich.progress_bar import ProgressBar  # noqa: PLC0415 - for terminals only
+        from rich.table import Table  # noqa: PLC0415
+
+        line, count = Table.grid(padding=(0, 1)), f"{documents:,} {self._what}"
+        if self._total:
+            share = min(position / self._total, 1.0)
+            line.add_row(ProgressBar(1.0, share, width=_WIDTH), f"{share:4.0%}", count)
+        else:
+            line.add_row(count)
+        self._show(line)
 
     def say(self, words: str) -> None:
-        """Say what is done now, in place of the bar."""
+        """Replace the bar by what is done now."""
         if self._shown:
-            sys.stderr.write(f"\r\033[K{words}")
-            sys.stderr.flush()
-            self._drawn = True
+            self._show(words)
+
+    def _show(self, line: Any) -> None:
+        if self._live is None:
+            self._live = live_view(sys.stderr)
+        self._live.update(line, refresh=True)
 
     def clear(self) -> None:
         """Wipe the bar away, before something else is written."""
-        if self._drawn:
-            sys.stderr.write("\r\033[K")
-            sys.stderr.flush()
-            self._drawn = False
+        if self._live is not None:
+            self._live.stop()
+            self._live = None

@@ -1,10 +1,16 @@
-"""Lines that scroll over a line of status, only lines where nobody watches; and a table that takes the whole screen."""
+"""Standard output of commands for people: lines, and on a terminal a line of status or a view that fills the screen.
+
+`rich` draws what changes in place.  It is loaded for terminals only, so that piped output neither waits for it nor
+depends on it.
+"""
 
 import os
 import shutil
+import sys
 import time
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO
 
 from stream_lsh.cli.output.atomic_files import STDOUT, Output
 
@@ -12,9 +18,6 @@ _GREEN, _YELLOW, _DIM = "32", "33", "2"
 COLOURS = {"new": _GREEN, "gone": _YELLOW, "dim": _DIM}
 
 _STATUS_EVERY_S = 0.2
-_WIPE = b"\r\033[K"
-_HOME, _TO_LINE_END, _TO_SCREEN_END = "\033[H", "\033[K", "\033[J"
-_OTHER_SCREEN, _BACK = "\033[?1049h\033[?25l\033[H", "\033[?25h\033[?1049l"  # and without the cursor
 CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} | {
     # what turns the direction of writing around, and what no terminal can be sent
     **{code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029)},
@@ -37,9 +40,8 @@ class Screen:
         self._out = Output(STDOUT)
         self.watched = os.isatty(1) and os.environ.get("TERM") != "dumb"
         self.colours = self.watched and not os.environ.get("NO_COLOR")
-        self._status = ""
         self._next = 0.0
-        self._page: list[str] | None = None
+        self._live: Any = None
 
     @property
     def closed(self) -> bool:
@@ -47,61 +49,73 @@ class Screen:
         return self._out.closed_by_reader
 
     @property
-    def height(self) -> int:
-        """Lines that there are now."""
-        return shutil.get_terminal_size().lines
-
-    @property
     def width(self) -> int:
         """Columns that there are now."""
         return shutil.get_terminal_size().columns if self.watched else 100
 
     def line(self, text: str = "") -> None:
-        """Write one line."""
-        if self._status:
-            os.write(1, _WIPE)
-        self._out.write([text.encode("utf-8", "replace")])
-        self._draw(self._status)
+        """Write one line, above the line of status."""
+        if self._live is None:
+            self._out.write([text.encode("utf-8", "replace")])
+        else:
+            from rich.text import Text  # noqa: PLC0415 - for terminals only
+
+            self._live.console.print(Text.from_ansi(text), soft_wrap=True)
 
     def status(self, text: str) -> None:
         """Set the line of status, not more often than the eye follows."""
         if self.watched and time.monotonic() >= self._next:
             self._next = time.monotonic() + _STATUS_EVERY_S
-            self._draw(text)
+            self._show(clipped(text, self.width - 1), fills_screen=False)
 
-    def _draw(self, text: str) -> None:
-        self._status = text
-        if text:
-            os.write(1, _WIPE + text[: self.width - 1].encode("utf-8", "replace"))
+    def page(self, view: Any) -> None:
+        """Put a renderable of `rich` on the whole screen, in place of what is there; `close` brings that back."""
+        self._show(view, fills_screen=True)
+
+    def _show(self, view: Any, *, fills_screen: bool) -> None:
+        if self._live is None:
+            self._live = live_view(sys.stdout, fills_screen=fills_screen)
+        self._live.update(view, refresh=True)
 
     def clear(self) -> None:
         """Take the line of status away."""
-        if self._status:
-            os.write(1, _WIPE)
-            self._status = ""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
 
     def coloured(self, text: str, colour: str) -> str:
         """The text in one of COLOURS, where there are colours."""
         return f"\033[{COLOURS[colour]}m{text}\033[0m" if self.colours and colour in COLOURS else text
 
-    def page(self, lines: Sequence[str]) -> None:
-        """Put lines on the whole screen, in place of what is there; `close` brings that back."""
-        if lines != self._page:
-            start = _OTHER_SCREEN if self._page is None else _HOME
-            self._page = [*lines]
-            self._write((start + (_TO_LINE_END + "\n").join(lines) + _TO_LINE_END + _TO_SCREEN_END).encode())
-
-    def _write(self, data: bytes) -> None:
-        while data:
-            data = data[os.write(1, data) :]
-
     def close(self) -> None:
         """Leave the terminal as it was."""
         self.clear()
-        if self._page is not None:
-            self._write(_BACK.encode())
-            self._page = None
         self._out.close()
+
+
+def live_view(stream: TextIO, *, fills_screen: bool = False) -> Any:
+    """A started view of `rich` on a terminal, which changes when it is told to, and is wiped away by `stop`.
+
+    Args:
+        stream: standard output or standard error.
+        fills_screen: whether it replaces the screen, and brings it back at the end; else it is the last line.
+    """
+    from rich.console import Console  # noqa: PLC0415 - for terminals only
+    from rich.live import Live  # noqa: PLC0415
+
+    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    view = Live(
+        console=console,
+        screen=fills_screen,
+        auto_refresh=False,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+    view.start()
+    if not fills_screen:
+        console.show_cursor(True)  # a command that is killed leaves the terminal with its cursor
+    return view
 
 
 def plain(text: str) -> str:

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -104,3 +105,18 @@ def test_help_shows_the_defaults_of_the_command(arguments: list[str], defaults: 
     options = re.split(r"\n(?:  --|(?=\w))", done.stdout)
     shown = {one.split()[0]: re.findall(r"\(default:?\s+(\S+)\)", one) for one in options}
     assert {name: shown[name] for name in defaults} == {name: [value] for name, value in defaults.items()}
+
+
+def test_output_that_is_no_terminal_loads_no_rich(tmp_path: Path) -> None:
+    file = tmp_path / "docs.jsonl"
+    file.write_bytes(b'{"id": "a", "text": "one two three four"}\n{"id": "b", "text": "one two three four"}\n')
+    code = f"""
+import sys
+from pathlib import Path
+from stream_lsh.cli.main import main
+main(["dedup", "--jobs", "1", {str(file)!r}])
+main(["explain", "a", "b", {str(file)!r}])
+sys.exit("rich" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)  # noqa: S603
+    assert (done.returncode, done.stdout[:2]) == (0, b'{"')
