@@ -14,7 +14,7 @@ from stream_lsh.cli.commands.dedup import outputs_of
 from stream_lsh.cli.options.common import MEASURES, add_input, parse
 from stream_lsh.cli.options.parser import Parser, ratio, share, whole
 from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, exit_code
-from stream_lsh.cli.process.gc_pause import few_collections
+from stream_lsh.cli.process.gc_pause import collection_paused
 from stream_lsh.cli.process.signals import hold, release
 from stream_lsh.files.discover import find_inputs
 from stream_lsh.settings.units import size_bytes
@@ -36,18 +36,18 @@ def run(arguments: Sequence[str]) -> int:
     check_outputs(outputs_of(options), [one.path for one in inputs])
     import_module("stream_lsh.allpairs.engine").require()
     with ExitStack() as open_things:
-        open_things.enter_context(few_collections())
+        open_things.enter_context(collection_paused())
         hold()
         outputs = Outputs(options.matches, options.clusters, None, options.rejects)
         open_things.callback(outputs.close)
-        work = import_module("stream_lsh.cli.runs.allpairs").Work(options, inputs, outputs)
-        open_things.callback(work.close)
+        run = import_module("stream_lsh.cli.runs.allpairs").AllPairsRun(options, inputs, outputs)
+        open_things.callback(run.close)
         open_things.callback(hold)
         release()
-        work.run()
-    if not options.quiet and not work.unheard:
-        work.report(time.monotonic() - started)
-    return exit_code(work.documents, work.refused, strict=options.strict)
+        run.run()
+    if not options.quiet and not run.unheard:
+        run.report(time.monotonic() - started)
+    return exit_code(run.documents, run.refused, strict=options.strict)
 
 
 def _parser() -> Parser:

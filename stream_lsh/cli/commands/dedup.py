@@ -18,11 +18,11 @@ from contextlib import ExitStack
 from functools import partial
 from importlib import import_module
 
-from stream_lsh.cli.input.reader_process import Elsewhere
+from stream_lsh.cli.input.reader_process import ReaderProcess
 from stream_lsh.cli.options.common import add_guards, add_input, add_matching, add_work, parse
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, exit_code
-from stream_lsh.cli.process.gc_pause import few_collections
+from stream_lsh.cli.process.gc_pause import collection_paused
 from stream_lsh.cli.process.signals import hold, release
 from stream_lsh.files.chunks import Part
 from stream_lsh.files.discover import Input, find_inputs
@@ -64,26 +64,26 @@ def run_with(options: Namespace) -> int:
     inputs = find_inputs(options.file, options.format)
     check_outputs(outputs_of(options), [one.path for one in inputs])
     with ExitStack() as open_things:
-        open_things.enter_context(few_collections())
+        open_things.enter_context(collection_paused())
         hold()
         jobs = options.jobs or _useful_jobs(inputs)
         parts: Iterable[Part] = _read(inputs, options)
         if jobs > 1:
-            parts = Elsewhere(partial(_read, inputs, options))
+            parts = ReaderProcess(partial(_read, inputs, options))
             open_things.callback(parts.close)
         outputs = Outputs(options.matches, options.clusters, options.told, options.rejects)
         open_things.callback(outputs.close)
-        make_work = import_module("stream_lsh.cli.runs.dedup").Work
+        make_run = import_module("stream_lsh.cli.runs.dedup").DedupRun
         gc.freeze()  # what the libraries consist of stays to the end, and need not be looked through even then
-        work = make_work(options, inputs, parts, outputs, jobs)
-        open_things.callback(work.close)
+        run = make_run(options, inputs, parts, outputs, jobs)
+        open_things.callback(run.close)
         open_things.callback(hold)
         release()
-        work.run()
-        work.write()
+        run.run()
+        run.write()
     if not options.quiet:
-        work.report(time.monotonic() - started)
-    return exit_code(work.documents, work.refused, strict=options.strict)
+        run.report(time.monotonic() - started)
+    return exit_code(run.documents, run.refused, strict=options.strict)
 
 
 def _parser() -> Parser:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from stream_lsh.cli.options.common import add_guards
 from stream_lsh.cli.options.parser import Parser, share, whole
 from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs
-from stream_lsh.cli.process.gc_pause import few_collections
+from stream_lsh.cli.process.gc_pause import collection_paused
 from stream_lsh.cli.process.signals import hold, release
 from stream_lsh.records.libraries import require
 
@@ -44,9 +44,9 @@ def run(arguments: Sequence[str]) -> int:
     options = _parser().parse(arguments)
     require()
     with ExitStack() as open_things:
-        open_things.enter_context(few_collections())
+        open_things.enter_context(collection_paused())
         hold()
-        from stream_lsh.cli.runs.link import Linking, profile_of  # noqa: PLC0415 - after what may be missing
+        from stream_lsh.cli.runs.link import LinkRun, profile_of  # noqa: PLC0415 - after what may be missing
         from stream_lsh.kinds.record.files import find_record_inputs  # noqa: PLC0415
 
         if all(getattr(options, name) is None for name in OUTPUTS):
@@ -57,7 +57,7 @@ def run(arguments: Sequence[str]) -> int:
         check_outputs([*asked.values()], options.file)
         outputs = {name: open_things.enter_context(Output(path)) for name, path in asked.items() if path is not None}
         gc.freeze()  # what the libraries consist of stays to the end
-        work = Linking(options, profile, inputs, outputs)
+        work = LinkRun(options, profile, inputs, outputs)
         open_things.callback(work.close)
         open_things.callback(hold)
         release()

@@ -34,7 +34,7 @@ examples:
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
-    return run_with(_parser().parse(arguments), "neighbours")
+    return run_with(_parser().parse(arguments), "neighbours", "NeighboursRun")
 
 
 def _parser() -> Parser:

@@ -41,17 +41,17 @@ def run(arguments: Sequence[str]) -> int:
         outputs = [Output(STDOUT)] if options.report is None else [Output(STDOUT), Output(options.report)]
         for output in outputs:
             open_things.callback(output.close)
-        from stream_lsh.cli.runs.plagiarism import Work  # noqa: PLC0415 - loads numpy
+        from stream_lsh.cli.runs.plagiarism import PlagiarismRun  # noqa: PLC0415 - loads numpy
 
-        work = Work(options)
-        work.read(inputs, source=False)
-        work.read(sources, source=True)
-        work.write(*outputs)
+        run = PlagiarismRun(options)
+        run.read(inputs, source=False)
+        run.read(sources, source=True)
+        run.write(*outputs)
         for output in outputs:
             output.finish()
     if not options.quiet:
-        tell(work.summary())
-    return exit_code(work.texts, work.refused, strict=options.strict)
+        tell(run.summary())
+    return exit_code(run.texts, run.refused, strict=options.strict)
 
 
 def _parser() -> Parser:

@@ -34,7 +34,7 @@ def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
     options = _parser().parse(arguments)
     _check(options)
-    return run_with(options, "sets")
+    return run_with(options, "sets", "SetsRun")
 
 
 def _parser() -> Parser:

@@ -30,7 +30,7 @@ _PART, _ERROR, _END, _BEGUN = range(4)
 """What a piece ends: a part, an error instead of one, everything; or nothing, for the next one goes on."""
 
 
-class Elsewhere:
+class ReaderProcess:
     """Parts that a child process reads, as far ahead as there is room.
 
     Args:

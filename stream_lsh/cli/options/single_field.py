@@ -9,7 +9,7 @@ from importlib import import_module
 from stream_lsh.cli.options.common import add_time_unit
 from stream_lsh.cli.options.parser import Parser, whole
 from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, exit_code, tell
-from stream_lsh.cli.process.gc_pause import few_collections
+from stream_lsh.cli.process.gc_pause import collection_paused
 from stream_lsh.cli.process.signals import hold, release
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import ARRAY, Input, find_inputs
@@ -62,12 +62,13 @@ def add_value_output(parser: Parser) -> None:
     add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
 
 
-def run_with(options: Namespace, module: str) -> int:
+def run_with(options: Namespace, module: str, name: str) -> int:
     """Read, compare and write; returns the exit code.
 
     Args:
         options: those of the command.
-        module: of this room, with the class `Work` that does it.
+        module: of `cli.runs`, loaded once the options are valid.
+        name: of its class.
     """
     started = time.monotonic()
     inputs, queries = find_value_inputs(options.file, options), find_value_inputs(options.query, options)
@@ -80,23 +81,23 @@ def run_with(options: Namespace, module: str) -> int:
     if problems:
         raise ConfigError(problems)
     with ExitStack() as open_things:
-        open_things.enter_context(few_collections())
+        open_things.enter_context(collection_paused())
         hold()
         outputs = Outputs(options.matches, options.clusters, None, options.rejects)
         open_things.callback(outputs.close)
-        work = import_module(f"stream_lsh.cli.runs.{module}").Work(options, outputs)
-        open_things.callback(work.close)
+        run = getattr(import_module(f"stream_lsh.cli.runs.{module}"), name)(options, outputs)
+        open_things.callback(run.close)
         open_things.callback(hold)
         release()
-        work.read(inputs)
+        run.read(inputs)
         if queries:
-            work.answer(queries)
+            run.answer(queries)
         else:
-            work.write()
+            run.write()
         outputs.finish()
     if not options.quiet:
-        tell(work.summary(time.monotonic() - started))
-    return exit_code(work.size, work.refused, strict=options.strict)
+        tell(run.summary(time.monotonic() - started))
+    return exit_code(run.size, run.refused, strict=options.strict)
 
 
 def find_value_inputs(paths: Sequence[str], options: Namespace) -> list[Input]:

@@ -9,7 +9,7 @@ _COLLECT_AFTER = 100_000
 
 
 @contextmanager
-def few_collections() -> Iterator[None]:
+def collection_paused() -> Iterator[None]:
     """Look for reference cycles seldom: documents and pairs have none, and there are many of them to look through."""
     before = gc.get_threshold()
     gc.set_threshold(_COLLECT_AFTER, *before[1:])

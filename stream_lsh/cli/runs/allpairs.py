@@ -25,7 +25,7 @@ _WRITTEN = 1000
 """Pairs that are written together."""
 
 
-class Work:
+class AllPairsRun:
     """One run.
 
     Args:

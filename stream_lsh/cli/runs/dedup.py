@@ -84,7 +84,7 @@ class _Pending(NamedTuple):
     slot: int | None
 
 
-class Work:
+class DedupRun:
     """One run: from documents to answers, and what there is to tell about it.
 
     Args:

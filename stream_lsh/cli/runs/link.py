@@ -58,7 +58,7 @@ class Known(NamedTuple):
     time_ms: int
 
 
-class Linking:
+class LinkRun:
     """One run: from records to matches and entities, and what there is to tell about it.
 
     Args:

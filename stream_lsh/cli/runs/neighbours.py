@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from stream_lsh.cli.output.atomic_files import Outputs
-from stream_lsh.cli.runs.single_field import ValueWork
+from stream_lsh.cli.runs.single_field import SingleFieldRun
 from stream_lsh.errors import InvariantError
 from stream_lsh.files.chunks import Part
 from stream_lsh.files.discover import Input
@@ -25,7 +25,7 @@ PIPELINE = "neighbours"
 _OPTIONS = {"distance": "--within", "line_width": "--width", "recall": "--recall", "slots": "--slots"}
 
 
-class Work(ValueWork):
+class NeighboursRun(SingleFieldRun):
     """One run over vectors.
 
     Raises:

@@ -24,7 +24,7 @@ _UNITS = {"char": "characters", "code": "tokens"}
 """What shingles of a kind are made of, where it is not words."""
 
 
-class Work:
+class PlagiarismRun:
     """One run.
 
     Args:

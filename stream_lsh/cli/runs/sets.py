@@ -4,7 +4,7 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 
 from stream_lsh.cli.output.atomic_files import Outputs
-from stream_lsh.cli.runs.single_field import ValueWork
+from stream_lsh.cli.runs.single_field import SingleFieldRun
 from stream_lsh.files.chunks import Part, Refused
 from stream_lsh.files.discover import Input
 from stream_lsh.kinds.set.files import read_sets
@@ -27,7 +27,7 @@ _OPTIONS = {
 }
 
 
-class Work(ValueWork):
+class SetsRun(SingleFieldRun):
     """One run over sets.
 
     Raises:

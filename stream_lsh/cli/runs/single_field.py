@@ -18,7 +18,7 @@ from stream_lsh.model import Document
 from stream_lsh.wire.public import as_json
 
 
-class ValueWork(ABC):
+class SingleFieldRun(ABC):
     """One run.
 
     Args:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from stream_lsh.cli.input.reader_process import Elsewhere
+from stream_lsh.cli.input.reader_process import ReaderProcess
 from stream_lsh.errors import ConfigError, MalformedMessage
 from stream_lsh.files.chunks import Part, Refused, packed, unpacked
 from stream_lsh.model import Document
@@ -19,7 +19,7 @@ def _part(*texts: str | None) -> Part:
 
 def test_parts_of_all_sizes_come_in_order_and_more_of_them_than_there_is_room_for() -> None:
     sizes = [0, 1, 1 << 20, (5 << 20) + 3, *range(100), 40 << 20, 7]
-    parts = Elsewhere(lambda: (_part("x" * size) for size in sizes))
+    parts = ReaderProcess(lambda: (_part("x" * size) for size in sizes))
     try:
         assert [len(part.documents[0].text or "") for part in parts] == sizes
     finally:
@@ -52,7 +52,7 @@ def test_an_error_comes_as_it_was_behind_the_parts_before_it(error: Exception) -
         yield _part()
         raise error
 
-    parts = Elsewhere(fail)
+    parts = ReaderProcess(fail)
     got: list[Part] = []
     try:
         with pytest.raises(type(error)) as raised:
@@ -69,7 +69,7 @@ def test_the_death_of_the_process_is_told() -> None:
         yield _part()
         os.kill(os.getpid(), signal.SIGKILL)
 
-    parts = Elsewhere(die)
+    parts = ReaderProcess(die)
     try:
         with pytest.raises(OSError, match="has died"):
             list(parts)
@@ -82,6 +82,6 @@ def test_closing_ends_a_process_that_is_still_busy() -> None:
         while True:
             yield _part("x" * (1 << 20))
 
-    parts = Elsewhere(forever)
+    parts = ReaderProcess(forever)
     assert next(iter(parts)) == _part("x" * (1 << 20))
     parts.close()
