@@ -8,16 +8,10 @@ from stream_lsh.config.environment import folded
 from stream_lsh.config.kafka import KafkaConfig, SecurityConfig
 from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.config.topics import INTERNAL_TOPICS
-from stream_lsh.config.value_checks import check_values
-from stream_lsh.config.values import GRID
-from stream_lsh.errors import ConfigError
-from stream_lsh.kinds.shingled.methods import EXACT, LSH, text_scheme, unfit
-from stream_lsh.measure.catalog import no_size_ratio
-from stream_lsh.measure.containment import SIZE_RATIO, Containment
 from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.schema import keys_of
 from stream_lsh.settings.toml_lines import Path
 from stream_lsh.settings.value_types import LONGEST_TOPIC, Secret
-from stream_lsh.text.page import require
 
 _SECURITY: Path = ("kafka", "security")
 
@@ -28,12 +22,7 @@ def check(config: Config, notes: Notes) -> None:
     if config.kafka.security is not None:
         _check_security(config.kafka.security, notes)
     for at, pipeline in enumerate(config.pipelines):
-        _check_html(pipeline, ("pipeline", at), notes)
-        _check_mirrors(pipeline, ("pipeline", at), notes)
-        _check_measure(pipeline, ("pipeline", at), notes)
-        _check_method(pipeline, ("pipeline", at), notes)
-        _check_banding(pipeline, ("pipeline", at), notes)
-        check_values(pipeline, ("pipeline", at), notes)
+        pipeline.kind.check(("pipeline", at), notes, pipeline)
         _check_guards(pipeline, ("pipeline", at, "guards"), notes)
     _check_names(config.pipelines, notes)
     _check_sources(config.pipelines, notes)
@@ -96,79 +85,10 @@ def _unused(security: SecurityConfig, users: str) -> str:
     return f"got one, expected none, as the protocol is {security.protocol}: only {users} use it"
 
 
-def _check_mirrors(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:
-    share, stories = (*path, "mirror_share"), (*path, "stories")
-    if not pipeline.mirror_share or pipeline.stories or not notes.sound(share, stories):
-        return
-    why = "only with stories are the sites of pages known"
-    if notes.has(share):
-        notes.problem(share, f"got {pipeline.mirror_share:g}, expected 0 without `stories`: {why}")
-    else:
-        notes.problem(stories, f"got false, expected true with a `mirror_share` of {pipeline.mirror_share:g}: {why}")
-
-
-def _check_html(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:
-    if pipeline.html != "off":
-        try:
-            require()
-        except ConfigError as error:
-            notes.problem((*path, "html"), str(error))
-
-
-def _check_measure(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:
-    place = (*path, "size_ratio")
-    if pipeline.kind == "vector":
-        return
-    unused = pipeline.measure != Containment.name and pipeline.size_ratio != SIZE_RATIO  # a default is always right
-    if unused and notes.sound(place, (*path, "measure")):
-        notes.problem(place, no_size_ratio(pipeline.size_ratio))
-
-
-def _check_method(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:
-    if not notes.sound((*path, "method")):
-        return
-    for name, problem in unfit(pipeline.method, pipeline.recall, pipeline.max_candidates):
-        if notes.sound((*path, name)):
-            notes.problem((*path, name), problem)
-    for name in ("bands", "rows") if pipeline.method == EXACT else ():
-        if getattr(pipeline, name) and notes.sound((*path, name)):
-            notes.problem((*path, name), f"got it, expected none, as the method is {EXACT}: only {LSH} has bands")
-    if pipeline.method == EXACT and notes.sound((*path, "slots")):
-        try:
-            text_scheme(EXACT, 1.0, slots=pipeline.slots)
-        except ConfigError as error:
-            notes.problem((*path, "slots"), str(error).removeprefix("slots: "))
-
-
-def _check_banding(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:
-    if pipeline.method != LSH or pipeline.kind == "vector" or pipeline.family == GRID:
-        return
-    names = ["slots", "recall", "threshold"]
-    if pipeline.measure == Containment.name:
-        names.insert(0, "size_ratio")
-    pinned = ("bands", "rows")
-    if not notes.sound(*((*path, name) for name in (*names, *pinned, "measure"))):
-        return
-    given = [name for name in pinned if getattr(pipeline, name)]
-    if len(given) == 1:
-        notes.problem(
-            (*path, given[0]), f"got it alone, expected {' and '.join(f'`{name}`' for name in pinned)} or neither"
-        )
-        return
-    names[:0] = given
-    try:
-        pipeline.banding()
-    except ConfigError as error:
-        name = next(name for name in names if notes.has((*path, name)))  # the defaults go together
-        *others, last = [f"`{other}`" for other in sorted(names, reverse=True) if other != name]
-        notes.problem((*path, name), f"with {', '.join(others)} and {last}: {error}")
-
-
 def _check_guards(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:
-    about = ("threshold", "profile", "kind", "measure", "dimension", "distance", "line_width")
-    if not notes.sound(*((*path[:2], name) for name in about)):
+    if not notes.sound(*((*path[:2], name) for name in ("kind", *keys_of(type(pipeline.kind))))):
         return
-    for name, problem in pipeline.guards.problems(pipeline.link_from or pipeline.least):
+    for name, problem in pipeline.guards.problems(pipeline.kind.link_from or pipeline.kind.least):
         if notes.sound((*path, name)):
             notes.problem((*path, name), problem)
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from stream_lsh.config.model import Config
-from stream_lsh.settings.schema import keys_of
+from stream_lsh.config.model import Config, PipelineConfig
+from stream_lsh.config.pipeline_keys import pipeline_keys
+from stream_lsh.settings.schema import Key, keys_of
 
 
 class SettingShown(NamedTuple):
@@ -22,15 +23,16 @@ def settings_shown(config: Config) -> list[SettingShown]:
     """All settings, in the order of the documentation.
 
     Example:
-        >>> from stream_lsh.config.model import PipelineConfig
-        >>> shown = settings_shown(Config(pipelines=(PipelineConfig(sources=("news",), threshold=0.9),)))
+        >>> from stream_lsh.kinds.text.kind import TextKind
+        >>> news = PipelineConfig(sources=("news",), kind=TextKind(threshold=0.9))
+        >>> shown = settings_shown(Config(pipelines=(news,)))
         >>> [tuple(one) for one in shown if one.key.endswith(("threshold", "recall"))]
         [('pipeline.documents.threshold', '0.9', 'program'), ('pipeline.documents.recall', '0.99', 'default')]
     """
     shown = list(_of_table(config.kafka, "kafka", config.origins))
     shown += _of_table(config.worker, "worker", config.origins)
     for pipeline in config.pipelines:
-        shown += _of_table(pipeline, f"pipeline.{pipeline.name}", config.origins)
+        shown += _of_pipeline(pipeline, f"pipeline.{pipeline.name}", config.origins)
     effective = _effective(config)
     return [one._replace(value=effective.get(one.key, one.value)) for one in shown]
 
@@ -43,17 +45,29 @@ def settings_text(config: Config) -> str:
     return "".join(f"{side:<{width}}  # {one.origin}\n" for side, one in zip(sides, shown, strict=True))
 
 
+def _of_pipeline(pipeline: PipelineConfig, path: str, origins: Mapping[str, str]) -> Iterator[SettingShown]:
+    """The settings of a pipeline and of its kind; none of another kind."""
+    own = keys_of(type(pipeline.kind))
+    for name, key in pipeline_keys(type(pipeline.kind)).items():
+        yield from _of_key(key, pipeline.kind if name in own else pipeline, path, origins)
+
+
 def _of_table(table: Any, path: str, origins: Mapping[str, str]) -> Iterator[SettingShown]:
     for key in keys_of(table.__class__).values():
-        value, at = getattr(table, key.field), f"{path}.{key.name}"
-        if key.kind is not None:
-            is_default = not key.required and value == key.default
-            origin = origins.get(at, "default" if is_default else "program")
-            yield SettingShown(at, key.kind.shown(value), origin)
-        elif value is None:
-            yield SettingShown(at, "none", "default")
-        else:
-            yield from _of_table(value, at, origins)
+        yield from _of_key(key, table, path, origins)
+
+
+def _of_key(key: Key, table: Any, path: str, origins: Mapping[str, str]) -> Iterator[SettingShown]:
+    value, at = getattr(table, key.field), f"{path}.{key.name}"
+    if key.kind is not None:
+        shown = key.kind.shown(value)
+        is_default = not key.required and (value == key.default or shown == key.kind.shown(key.default))
+        yield SettingShown(at, shown, origins.get(at, "default" if is_default else "program"))
+    elif value is None:
+        yield SettingShown(at, "none", "default")
+    else:
+        for inner in key.inner().values():
+            yield from _of_key(inner, value, at, origins)
 
 
 def _effective(config: Config) -> dict[str, str]:

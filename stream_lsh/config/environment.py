@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.model import PipelineConfig
 from stream_lsh.config.worker import WorkerConfig
+from stream_lsh.kinds.registry import KINDS, kind_class
 from stream_lsh.settings.schema import keys_of
 from stream_lsh.settings.toml_lines import Path
 from stream_lsh.spelling import nearest
@@ -42,7 +43,9 @@ def overrides(environ: Mapping[str, str], pipelines: Sequence[str]) -> tuple[dic
     valid = dict(_variables("KAFKA", KafkaConfig, ("kafka",)))
     valid |= _variables("WORKER", WorkerConfig, ("worker",))
     for number, name in enumerate(pipelines):
-        valid |= _variables(f"PIPELINE__{folded(name)}", PipelineConfig, ("pipeline", number))
+        classes: list[type] = [PipelineConfig, *map(kind_class, KINDS)]
+        for cls in classes:  # the kind may come from a variable itself
+            valid |= _variables(f"PIPELINE__{folded(name)}", cls, ("pipeline", number))
     found: dict[Path, str] = {}
     problems = []
     for variable in sorted(name for name in environ if name.startswith(PREFIX)):

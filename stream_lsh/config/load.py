@@ -1,7 +1,7 @@
 """From the file and the environment to a `Config`: every mistake is noted, none ends the reading."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
@@ -10,10 +10,11 @@ from stream_lsh.config import checks
 from stream_lsh.config.environment import overrides
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.model import Config, PipelineConfig
-from stream_lsh.config.record_checks import with_profile
+from stream_lsh.config.pipeline_keys import kinds_with, pipeline_keys
+from stream_lsh.config.pipeline_keys import tables as tables_of_pipelines
 from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.errors import ConfigError
-from stream_lsh.kinds.text.presets import OF_KIND, PRESETS, Setting
+from stream_lsh.kinds.kind import Default, Kind
 from stream_lsh.settings.problems import Notes
 from stream_lsh.settings.schema import Key, keys_of
 from stream_lsh.settings.toml_lines import Path, key_lines
@@ -21,8 +22,10 @@ from stream_lsh.settings.toml_text import tables_of
 from stream_lsh.settings.value_types import Unfit, got, sort_of
 from stream_lsh.spelling import nearest
 
-_PRESET, _KIND = "preset", "kind"
-_TABLES = {"kafka": KafkaConfig, "worker": WorkerConfig, "pipeline": PipelineConfig}
+_PIPELINE, _PRESET = "pipeline", "preset"
+_TABLES = {"kafka": KafkaConfig, "worker": WorkerConfig}
+
+_NOTHING_READ: Mapping[str, Any] = {}
 
 
 def load(path: str | os.PathLike[str], environ: Mapping[str, str]) -> Config:
@@ -63,8 +66,8 @@ def parse(text: str, name: str, environ: Mapping[str, str]) -> Config:
 
     Example:
         >>> config = parse("[pipeline]\nsource = 'news'", "news.toml", {"STREAM_LSH__WORKER__WEB": ""})
-        >>> config.pipelines[0].matches_topic, config.pipelines[0].threshold, config.worker.web
-        ('documents-matches', 0.8, '')
+        >>> config.pipelines[0].matches_topic, config.pipelines[0].retention_ms, config.worker.web
+        ('documents-matches', 259200000, '')
         >>> parse("[pipeline]\nsource = 'news'\ntreshold = 0.9", "news.toml", {})
         Traceback (most recent call last):
         stream_lsh.errors.ConfigError: news.toml:3: pipeline.treshold: got an unknown key; did you mean 'threshold'?
@@ -85,8 +88,8 @@ def parse(text: str, name: str, environ: Mapping[str, str]) -> Config:
     for problem in wrong:
         notes.environment(problem)
     reader = _Reader(notes, environ, variables)
-    for unknown in tables.keys() - _TABLES.keys():
-        reader.unknown(unknown, (), _TABLES)
+    for unknown in tables.keys() - {*_TABLES, _PIPELINE}:
+        reader.unknown(unknown, (), (*_TABLES, _PIPELINE))
     config = _config(reader, tables, pipelines)
     checks.check(config, notes)
     notes.end()
@@ -94,15 +97,12 @@ def parse(text: str, name: str, environ: Mapping[str, str]) -> Config:
 
 
 def _config(reader: "_Reader", tables: Mapping[str, Any], pipelines: list[object]) -> Config:
-    kafka = reader.table(KafkaConfig, tables.get("kafka", {}), ("kafka",))
+    kafka = reader.table(keys_of(KafkaConfig), KafkaConfig, tables.get("kafka", {}), ("kafka",))
     if kafka.security is not None:
         kafka = replace(kafka, security=checks.with_password(kafka.security, reader.notes))
-    worker = reader.table(WorkerConfig, tables.get("worker", {}), ("worker",))
-    read = (reader.table(PipelineConfig, found, ("pipeline", at)) for at, found in enumerate(pipelines))
-    several = tuple(
-        with_profile(replace(pipeline, app_id=worker.app_id), ("pipeline", at), reader.notes)
-        for at, pipeline in enumerate(read)
-    )
+    worker = reader.table(keys_of(WorkerConfig), WorkerConfig, tables.get("worker", {}), ("worker",))
+    read = (reader.pipeline(found, ("pipeline", at)) for at, found in enumerate(pipelines))
+    several = tuple(replace(pipeline, app_id=worker.app_id) for pipeline in read)
     origins = {_shown(path, several): origin for path, origin in reader.origins.items()}
     return Config(kafka=kafka, worker=worker, pipelines=several, origins=origins)
 
@@ -114,42 +114,78 @@ class _Reader:
         self.notes = notes
         self.origins: dict[Path, str] = {}
         self._environ = environ
+        self._kinds: dict[Path, str] = {}
         self._variables = variables
 
-    def table(self, cls: type, found: object, path: Path) -> Any:
-        """The dataclass of a table."""
-        keys = keys_of(cls)
+    def pipeline(self, found: object, path: Path) -> PipelineConfig:
+        """A pipeline with the settings of its kind, and what these name."""
+        table = found if isinstance(found, dict) else {}
+        kind: Kind = self._value(keys_of(PipelineConfig)["kind"], table, (*path, "kind"))
+        self._kinds[path] = kind.name
+        keys = self._with_defaults(pipeline_keys(type(kind)), type(kind), table, path)
+        own = keys_of(type(kind))
+
+        def make(**values: Any) -> PipelineConfig:
+            made = type(kind)(**{key.field: values.pop(key.field) for key in own.values()})
+            if self.notes.sound((*path, "kind")):
+                made = made.loaded(path, self.notes)
+            return PipelineConfig(**values | {"kind": made})
+
+        pipeline: PipelineConfig = self.table(keys, make, found, path, {"kind": kind})
+        return pipeline
+
+    def table(
+        self,
+        keys: Mapping[str, Key],
+        make: Callable[..., Any],
+        found: object,
+        path: Path,
+        read: Mapping[str, Any] = _NOTHING_READ,
+    ) -> Any:
+        """What is made of the keys of a table; `read` has the values that have been read already."""
         if not isinstance(found, dict):
             self.notes.problem(path, f"got {sort_of(found)}, expected a table")
-            return cls(**{key.field: self._default(key) for key in keys.values()})
-        for unknown in found.keys() - keys.keys():
+            return make(**{**{key.field: self._default(key) for key in keys.values()}, **read})
+        given = {variable[len(path)]: None for variable in self._variables if variable[: len(path)] == path}
+        for unknown in {**found, **given}.keys() - keys.keys():
             self.unknown(unknown, path, keys)
-        if _PRESET in keys:
-            keys = self._with_preset(keys, found, path)
-        values = {key.field: self._value(key, found, (*path, key.name)) for key in keys.values()}
+        unread = (key for key in keys.values() if key.field not in read)
+        values = {**read, **{key.field: self._value(key, found, (*path, key.name)) for key in unread}}
         try:
-            return cls(**values)
+            return make(**values)
         except ConfigError as error:  # of what a dataclass checks itself
             self.notes.problem(path, str(error))
-            return cls()
+            return make()
 
-    def unknown(self, name: str, path: Path, keys: Mapping[str, object]) -> None:
+    def unknown(self, name: str, path: Path, keys: Iterable[str]) -> None:
         """Note a key that a table does not have."""
-        homes = [title for title, table in _titles() if name in keys_of(table)]
-        hint = f"it belongs in {' or '.join(homes)}" if homes else f"did you mean {nearest(name, keys)!r}?"
-        self.notes.problem((*path, name), f"got an unknown key; {hint}")
+        within = tuple(str(part) for part in (*path[2:], name))
+        kinds = kinds_with(within) if len(path) > 1 and path[0] == _PIPELINE else []
+        if kinds and not self.notes.sound((*path[:2], "kind")):
+            return  # it may be a key of the kind that was meant
+        place = next((at for at in self._variables if at[: len(path) + 1] == (*path, name)), (*path, name))
+        if place in self._variables:
+            self.notes.variables[place] = self._variables[place]
+        homes = dict.fromkeys(title for title, there in _titles() if name in there)
+        if kinds:
+            hint = f"`{'.'.join(within)}` is a key of kind = {_or(kinds)}, not of {_or([self._kinds[path[:2]]])}"
+        elif homes:
+            hint = f"it belongs in {' or '.join(homes)}"
+        else:
+            hint = f"did you mean {nearest(name, keys)!r}?"
+        self.notes.problem(place, f"got an unknown key; {hint}")
 
-    def _with_preset(self, keys: Mapping[str, Key], found: Mapping[str, object], path: Path) -> Mapping[str, Key]:
-        """The keys with the defaults of the kind and the preset that the table names, if there are such."""
-        defaults = dict[str, Setting]()
-        for named, sets in ((_KIND, OF_KIND), (_PRESET, PRESETS)):
-            variable = self._variables.get((*path, named))
-            name = found.get(named) if variable is None else self._environ[variable]
-            preset = sets.get(name, {}) if isinstance(name, str) else {}
-            for key in keys.values():
-                if key.field in preset:
-                    self.origins[(*path, key.name)] = f"{named} {name}"
-            defaults |= preset
+    def _with_defaults(
+        self, keys: Mapping[str, Key], kind: type[Kind], found: Mapping[str, object], path: Path
+    ) -> Mapping[str, Key]:
+        """The keys with the defaults of the kind, and of the preset that the table names, if there is one."""
+        defaults = dict[str, Default]()
+        variable = self._variables.get((*path, _PRESET))
+        name = found.get(_PRESET) if variable is None else self._environ[variable]
+        preset = kind.presets.get(name, {}) if isinstance(name, str) else {}
+        for origin, chosen in ((f"kind {kind.name}", kind.defaults), (f"{_PRESET} {name}", preset)):
+            self.origins |= {(*path, key.name): origin for key in keys.values() if key.field in chosen}
+            defaults |= chosen
         return {name: replace(key, default=defaults.get(key.field, key.default)) for name, key in keys.items()}
 
     def _value(self, key: Key, found: Mapping[str, object], path: Path) -> Any:
@@ -157,7 +193,7 @@ class _Reader:
             inside = any(variable[: len(path)] == path for variable in self._variables)
             if key.default is None and key.name not in found and not inside:
                 return None
-            return self.table(key.table, found.get(key.name, {}), path)
+            return self.table(key.inner(), key.table, found.get(key.name, {}), path)
         variable = self._variables.get(path)
         if variable is not None:
             return self._of_variable(key, path, variable)
@@ -197,13 +233,18 @@ class _Reader:
         return () if key.required else key.default  # only a list of topics is required
 
 
-def _titles() -> Iterator[tuple[str, type]]:
-    """The tables, as the file has them."""
+def _titles() -> Iterator[tuple[str, Mapping[str, Key]]]:
+    """The tables, as the file has them, with their keys."""
     for name, table in _TABLES.items():
-        yield f"[{name}]", table
+        yield f"[{name}]", keys_of(table)
         for key in keys_of(table).values():
             if key.table is not None:
-                yield f"[{name}.{key.name}]", key.table
+                yield f"[{name}.{key.name}]", key.inner()
+    yield from tables_of_pipelines()
+
+
+def _or(kinds: Sequence[str]) -> str:
+    return " or ".join(f'"{kind}"' for kind in kinds)
 
 
 def _with_number(path: Path) -> Path:

@@ -4,13 +4,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from stream_lsh.errors import InvariantError
+from stream_lsh.kinds.kind import Kind
 from stream_lsh.settings import value_types
 from stream_lsh.settings.schema import key
 
 PUBLIC_TOPICS = ("matches", "members", "clusters", "entities", "reviews", "mirror_sites", "dead_letters")
 """What a pipeline writes for its users, out of `[pipeline.topics]`; each defaults to `<pipeline>-<name>`."""
-OF_RECORDS = frozenset({"entities", "reviews"})
-"""Those that only pipelines of records have; these have no `clusters`."""
 TABLES = ("documents", "buckets", "ledger")
 """What has a changelog."""
 _STEPS = ("intake", "bands", "candidates", "verifications", "edges")
@@ -50,12 +49,11 @@ class TopicNames:
 
     if TYPE_CHECKING:
         name: str
-        kind: str
         app_id: str
         sources: tuple[str, ...]
         rekey: bool
-        mirror_share: float
         topics: TopicsConfig
+        kind: Kind
 
     def _topic(self, name: str) -> str:
         return getattr(self.topics, name) or f"{self.name}-{name.replace('_', '-')}"
@@ -78,7 +76,7 @@ class TopicNames:
     @property
     def clusters_topic(self) -> str:
         """Clusters; of records, the entities."""
-        return self._topic("entities" if self.kind == "record" else "clusters")
+        return self._topic(self.kind.clusters)
 
     @property
     def reviews_topic(self) -> str:
@@ -103,15 +101,18 @@ class TopicNames:
     @property
     def public_topics(self) -> dict[str, str]:
         """Key in `[pipeline.topics]` to the name that holds, of the topics that this pipeline writes."""
-        absent = {"clusters"} if self.kind == "record" else {*OF_RECORDS}
-        if not self.mirror_share:
-            absent.add("mirror_sites")
-        return {name: self._topic(name) for name in PUBLIC_TOPICS if name not in absent}
+        written = self.kind.topics
+        return {name: self._topic(name) for name in PUBLIC_TOPICS if name in written}
 
     @property
     def named_topics(self) -> dict[str, str]:
         """The same with what it reads beside its sources: every topic that `[pipeline.topics]` names."""
-        return self.public_topics | ({"decisions": self.decisions_topic} if self.kind == "record" else {})
+        return self.public_topics | dict.fromkeys(self.kind.takes_decisions * ("decisions",), self.decisions_topic)
+
+    @property
+    def decision_topics(self) -> list[str]:
+        """What it reads beside its sources: the decisions, where its kind takes them."""
+        return [self.decisions_topic] if self.kind.takes_decisions else []
 
     @property
     def internal_prefix(self) -> str:

@@ -1,5 +1,9 @@
 """The names of the columns that the commands for documents read."""
 
+from argparse import Namespace
+
+from stream_lsh.errors import ConfigError
+
 COLUMNS = {
     "id": "id",
     "text": "text",
@@ -11,3 +15,15 @@ COLUMNS = {
 """What each column has, by its default name."""
 AS_NAMED = {f"{name}_column": name for name in COLUMNS}
 """The default names, by option."""
+
+
+def of_documents(options: Namespace) -> None:
+    """Name the columns that nobody has named; raises ConfigError for what is of records."""
+    problems = ["--format: got parquet, expected another one: it is read as records"] * (options.format == "parquet")
+    if options.encoding != "utf-8":
+        problems.append("--encoding: is of records; documents are in UTF-8")
+    if problems:
+        raise ConfigError(problems)
+    for column, name in AS_NAMED.items():
+        if getattr(options, column) is None:
+            setattr(options, column, name)

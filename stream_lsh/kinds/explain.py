@@ -5,21 +5,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
 
-import numpy as np
-
-from stream_lsh.arrays import U64
-from stream_lsh.kinds.set.grid_scheme import GridScheme
-from stream_lsh.kinds.shingled.methods import ShingleScheme
-from stream_lsh.kinds.vector.scheme import VectorScheme
+from stream_lsh.kinds.comparison import Comparison, PairwiseScheme
 from stream_lsh.ledger.graph.paths import Link, widest_path
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits
 from stream_lsh.text.passages import Passage
-
-PairwiseScheme: TypeAlias = ShingleScheme | GridScheme | VectorScheme
-"""The schemes of all kinds but records, whose scores depend on frequencies."""
 
 
 class Reason(StrEnum):
@@ -103,44 +94,6 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two texts held against each other.
-
-    Attributes:
-        similarity: exact, by the measure; 0 where one of them has no shingles.
-        shared: distinct shingles that both have.
-        union: distinct shingles that they have together.
-        near_in_size: whether the measure compares sets whose sizes are so unlike.
-        matching: slots in which the signatures agree.
-        slots: all of these; 0 where nothing is estimated, with the method `exact`, and so with what follows from bands.
-        met: bands, or with the method `exact` beginnings, in which they share a bucket.
-        bands: all of these.
-        probability: that two documents of their Jaccard similarity meet in a band.
-        identical: whether they have the same shingles in the same numbers, and so meet whatever their bands.
-        distance: of vectors, which have no shingles; None for others.
-        greatest: distance of a match, of vectors.
-    """
-
-    similarity: float
-    shared: int
-    union: int
-    near_in_size: bool
-    matching: int
-    slots: int
-    met: int
-    bands: int
-    probability: float
-    identical: bool
-    distance: float | None = None
-    greatest: float = 0.0
-
-    @property
-    def estimate(self) -> float:
-        """What the signatures tell of it."""
-        return self.matching / self.slots if self.slots else 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class Explanation:
     """The two, why they are together or not, their comparison where both texts are there, and what connects them.
 
@@ -194,87 +147,13 @@ def _sides(
     ids: tuple[str, str], evidence: Evidence, scheme: PairwiseScheme
 ) -> tuple[tuple[Side, Side], Comparison | None]:
     documents = [evidence.documents.get(id) for id in ids]
-    texts = [None if document is None else document.text for document in documents]
-    one, other = texts
-    if isinstance(scheme, VectorScheme):
-        plain = [
-            Side(id, document, None, evidence.clusters.get(id)) for id, document in zip(ids, documents, strict=True)
-        ]
-        measured = None if one is None or other is None else _measure(one, other, scheme)
-        return (plain[0], plain[1]), measured
-    shingles = _shingles(one or "", other or "", scheme)
-    made = [
-        Side(
-            id,
-            document,
-            own.size,
-            evidence.clusters.get(id),
-            [] if text is None else scheme.passages(text, shingles.shared),
-        )
-        for id, document, text, own in zip(ids, documents, texts, (shingles.one, shingles.other), strict=True)
+    one, other = (None if document is None else document.text for document in documents)
+    found = scheme.explain(one, other)
+    sides = [
+        Side(id, document, size, evidence.clusters.get(id), passages)
+        for id, document, size, passages in zip(ids, documents, found.sizes, found.passages, strict=True)
     ]
-    comparison = None if one is None or other is None else _compare(one, other, shingles, scheme)
-    return (made[0], made[1]), comparison
-
-
-def _measure(one: str, other: str, scheme: VectorScheme) -> Comparison:
-    vectors, signatures = scheme.measure.vectors([one, other]), scheme.sign([one, other])
-    distances = scheme.measure.between(vectors[:1], vectors[1:])
-    matching, slots, met, bands, probability = scheme.meeting(signatures, float(distances[0]))
-    return Comparison(
-        similarity=float(scheme.measure.similarity(distances)[0]),
-        shared=0,
-        union=0,
-        near_in_size=True,
-        matching=matching,
-        slots=slots,
-        met=met,
-        bands=bands,
-        probability=probability,
-        identical=one == other,
-        distance=float(distances[0]),
-        greatest=scheme.measure.distance,
-    )
-
-
-def compare(one: str, other: str, scheme: ShingleScheme) -> Comparison:
-    """Two texts held against each other."""
-    return _compare(one, other, _shingles(one, other, scheme), scheme)
-
-
-class _Shingles(NamedTuple):
-    """The distinct shingles of one text, of the other, and of both: uint64, ascending."""
-
-    one: U64
-    other: U64
-    shared: U64
-
-
-def _shingles(one: str, other: str, scheme: ShingleScheme | GridScheme) -> _Shingles:
-    left, right = scheme.shingle_sets([one, other])
-    return _Shingles(left, right, np.intersect1d(left, right, assume_unique=True))
-
-
-def _compare(one: str, other: str, shingles: _Shingles, scheme: ShingleScheme | GridScheme) -> Comparison:
-    signatures = scheme.sign([one, other])
-    shared = shingles.shared.size
-    union = shingles.one.size + shingles.other.size - shared
-    counts = np.array([[shared], [shingles.one.size], [shingles.other.size]])
-    empty = bool((signatures.digests == 0).any())
-    same = bool((signatures.values[0] == signatures.values[1]).all())
-    matching, slots, met, bands, probability = scheme.meeting(signatures, shared, union)
-    return Comparison(
-        similarity=float(scheme.measure.similarity(*counts)[0]),
-        shared=shared,
-        union=union,
-        near_in_size=bool(scheme.measure.sizes_allow(counts[1], counts[2], 0.0)[0]),
-        matching=matching,
-        slots=slots,
-        met=met,
-        bands=bands,
-        probability=probability,
-        identical=not empty and bool(signatures.digests[0] == signatures.digests[1]) and same,
-    )
+    return (sides[0], sides[1]), found.comparison
 
 
 def _near(sides: tuple[Side, Side], retention_ms: int | None) -> bool:

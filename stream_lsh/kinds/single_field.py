@@ -17,13 +17,17 @@ import msgspec
 
 from stream_lsh.errors import InputError
 from stream_lsh.model import Document
+from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.toml_lines import Path
 from stream_lsh.wire.field_names import DEFAULT_NAMES, FieldNames
-from stream_lsh.wire.ids import key_id_of
+from stream_lsh.wire.ids import key_id_of, key_of
 from stream_lsh.wire.message import (
     AUTO,
     EXPECTED_TIME,
     MAX_AHEAD_MS,
     MAX_DOCUMENT_BYTES,
+    as_iso,
+    encoded,
     id_of_message,
     key_of_message,
     latest_time_ms,
@@ -112,6 +116,25 @@ def parse_valued(
     return Document(id, form.text(found.get(name), name), time_ms)
 
 
+def valued_message(document: Document, form: Form, names: FieldNames) -> tuple[bytes, bytes | None]:
+    r"""Key and value of a set or a vector.
+
+    Raises:
+        UnusableDocument: an id that is no key.
+
+    Example:
+        >>> from stream_lsh.kinds.set.messages import ItemsForm
+        >>> valued_message(Document("a", "bread\nmilk\n", 5), ItemsForm(), FieldNames())
+        (b'a', b'{"id":"a","items":["bread","milk"],"time":"1970-01-01T00:00:00.005Z"}')
+    """
+    key = key_of(document.id)
+    if document.text is None:
+        return key, None
+    time = as_iso(document.time_ms)
+    fields = {names.id: document.id, getattr(names, form.field): form.value(document.text), names.time: time}
+    return key, encoded(fields)
+
+
 def parse_valued_lines(
     lines: Sequence[bytes],
     *,
@@ -147,6 +170,13 @@ def parse_valued_lines(
         except InputError as error:
             errors.append((index, error))
     return documents, errors
+
+
+def check_field_name(form_field: str, names: FieldNames, path: Path, notes: Notes) -> None:
+    """Note that the field that is compared has the name of another one."""
+    place, name = (*path, "fields", form_field), getattr(names, form_field)
+    if name in (names.id, names.time, names.deleted) and notes.sound(place):
+        notes.problem(place, f"got {name!r}, which is another field, expected a name of its own")
 
 
 def _object(value: bytes, name: str) -> dict[str, Any]:

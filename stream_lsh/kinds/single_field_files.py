@@ -15,7 +15,8 @@ from stream_lsh.files.chunks import Part
 from stream_lsh.files.column_names import AS_NAMED
 from stream_lsh.files.discover import TEXT, Input
 from stream_lsh.files.json_blocks import MAX_AHEAD_MS, blocks, refused_of
-from stream_lsh.kinds.single_field import Form, parse_valued_lines
+from stream_lsh.kinds.kind import FeedPart
+from stream_lsh.kinds.single_field import Form, parse_valued_lines, valued_message
 from stream_lsh.wire.field_names import FieldNames
 
 
@@ -112,3 +113,12 @@ def read_values(inputs: Sequence[Input], options: Namespace, form: Form, fallbac
             )
             yield Part(documents, refused_of(block, errors), before + block.position)
         before += one.size
+
+
+def feed_values(
+    inputs: Sequence[Input], options: Namespace, form: Form, names: FieldNames, now_ms: int
+) -> Iterator[FeedPart]:
+    """The sets or vectors of all inputs as messages; arguments as for `Kind.read_files`."""
+    for part in read_values(inputs, options, form, fallback_time_ms=now_ms):
+        messages = (valued_message(document, form, names) for document in part.documents)
+        yield FeedPart(messages, part.refused, part.position)

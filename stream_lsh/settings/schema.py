@@ -1,6 +1,7 @@
 """The keys of a table of the file: the fields of its dataclass, with what each may be and what it means."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Any
@@ -24,6 +25,7 @@ class Key:
         table: the dataclass of a table; None for a key.
         default: None too for a table that may be absent.
         required: it has no default.
+        only: of a table, the keys that are legal where it stands; None: all.
     """
 
     name: str
@@ -33,6 +35,12 @@ class Key:
     table: type | None
     default: Any
     required: bool
+    only: AbstractSet[str] | None = None
+
+    def inner(self) -> "Mapping[str, Key]":
+        """Of a table, the keys that are legal in it."""
+        keys = {} if self.table is None else keys_of(self.table)
+        return {name: key for name, key in keys.items() if self.only is None or name in self.only}
 
 
 def key(kind: Kind, says: str, name: str | None = None) -> Mapping[str, Any]:

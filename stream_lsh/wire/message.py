@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn
 
+import msgspec
+
 from stream_lsh.errors import MalformedMessage, UnusableDocument
 from stream_lsh.wire.ids import checked_id, key_id_of
 
@@ -267,3 +269,11 @@ def _unit_of(time: float) -> str:
         f"got {time!r:.40} as a time, expected seconds or milliseconds since 1970, in March 1973 or later: leave the "
         "time out where it is not known, or name the unit with `time_unit`",
     )
+
+
+def encoded(fields: Mapping[str, Any]) -> bytes:
+    """An object as the value of a message."""
+    try:
+        return msgspec.json.encode(fields)
+    except (UnicodeEncodeError, OverflowError):  # half of a surrogate pair, or a number of many digits
+        return json.dumps(fields).encode()

@@ -21,7 +21,6 @@ from stream_lsh.worker.engine.limits import TopicLimits
 from stream_lsh.worker.engine.topic_ids import topic_ids
 from stream_lsh.worker.engine.topics import FoundTopic, find_topics, raise_all
 from stream_lsh.worker.security import client_security
-from stream_lsh.worker.state import stored_settings
 
 _LAST = 10
 """Offsets looked at from the end of a partition: the last one may be the marker of a transaction."""
@@ -82,7 +81,7 @@ def checked_topics(pipelines: Iterable[PipelineConfig]) -> list[str]:
 def _own(pipeline: PipelineConfig) -> list[str]:
     """The topics of a pipeline itself whose offsets its state knows, or that hold it."""
     names = [pipeline.internal_topic(name) for name in INTERNAL_TOPICS if name != "manifest"]
-    return names if pipeline.known is None else [*names, pipeline.decisions_topic]
+    return [*names, *pipeline.decision_topics]
 
 
 async def expect_same_topics(admin: Any, ids: Mapping[str, str]) -> None:
@@ -114,11 +113,11 @@ def manifest_of(pipeline: PipelineConfig, partitions: int, ids: Mapping[str, str
         {source: (ids or {}).get(source) for source in pipeline.sources},
         partitions,
         {name: topic for name, topic in pipeline.public_topics.items() if name != "dead_letters"},
-        pipeline.least,
-        stored_settings(pipeline),
+        pipeline.kind.least,
+        pipeline.kind.stored_settings(),
         pipeline.limits().guards.settings(),
-        pipeline.stories,
-        pipeline.mirror_share,
+        pipeline.kind.stories,
+        pipeline.kind.mirror_share,
         {topic: ids[topic] for topic in _own(pipeline) if topic in (ids or {})} if ids else {},
     )
 

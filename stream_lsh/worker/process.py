@@ -47,9 +47,4 @@ def execute(config: Config, partitions: Mapping[str, int], level: str, *, embedd
 def warnings_of(config: Config) -> Iterator[str]:
     """What a configuration leaves to be wished for, though a worker runs with it."""
     for pipeline in config.pipelines:
-        if pipeline.known is not None and not pipeline.known.profile.learned:
-            name = pipeline.profile
-            yield (
-                f"{pipeline.name}: the profile {name} has learned nothing, so a weighted mean stands in for the "
-                f"probability: stream-lsh train FILE... --profile {name} --output LEARNED.toml makes one that has"
-            )
+        yield from (f"{pipeline.name}: {warning}" for warning in pipeline.kind.warnings())

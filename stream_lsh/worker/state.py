@@ -24,7 +24,7 @@ from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
 from stream_lsh.pipeline.recall_monitor import Shadow
 from stream_lsh.pipeline.watermarks import Relay
-from stream_lsh.wire.fingerprint import Setting, fingerprint
+from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import decode_buckets, decode_documents
 from stream_lsh.wire.ledger_parts import LedgerAssembler
 from stream_lsh.wire.origin import CopyGenerations
@@ -112,15 +112,6 @@ class Traffic:
         return max(0, end - position) * self.sizes[tp.topic] // records
 
 
-def stored_settings(pipeline: PipelineConfig) -> dict[str, Setting]:
-    """Everything that stored bytes depend on: what the fingerprint is of."""
-    if pipeline.kind != "text":
-        return pipeline.scheme().settings
-    scheme = pipeline.text_scheme()
-    read_from = {} if pipeline.html == "off" else {"html": pipeline.html}
-    return {**scheme.settings, **scheme.measure.settings, **read_from}
-
-
 class PipelineState:
     """All state of one pipeline on this worker.
 
@@ -136,15 +127,15 @@ class PipelineState:
         self.storage: Storage | None = None
         self.config = config
         self.partitions = partitions
-        self.scheme = config.scheme()
+        self.scheme = config.kind.scheme()
         self.limits = config.limits()
         self.max_message_bytes = config.max_message_bytes
-        self.fingerprint = fingerprint(stored_settings(config))
-        self.criteria = self.scheme.criteria(config.least, self.limits.retention_ms)
+        self.fingerprint = fingerprint(config.kind.stored_settings())
+        self.criteria = self.scheme.criteria(config.kind.least, self.limits.retention_ms)
         self.comparer = self.scheme.comparer()
-        self.results = config.results()
+        self.results = config.kind.results(config.name)
         # Where no number of slots says that a pair cannot match, signatures do not tell what is similar.
-        self.has_shadow = config.shadow > 0 and self.criteria.least_matching > 0
+        self.has_shadow = config.kind.shadow > 0 and self.criteria.least_matching > 0
         self.counts = Counts()
         self.shared = Shared(
             self.scheme,
@@ -191,12 +182,12 @@ class PipelineState:
 
     def _new_documents(self, partition: int) -> Documents:
         relays = (Relay(partition, self.partitions), Relay(partition, self.partitions))
-        pages = SitePages() if self.config.mirror_share else None
+        pages = SitePages() if self.config.kind.mirror_share else None
         if self.storage is None:
             table = DocumentTable(self.scheme.slots, pages=pages, counts=self.scheme.counts())
             return Documents(table, Forwarded(), *relays, shadow=self._new_shadow())
         place, identity = self._copy(self.storage, "documents", partition)
-        told = self.limits.stories or self.config.known is not None
+        told = self.limits.stories or self.limits.describer is not None
         store = DocumentStore(place, identity, self.scheme.slots, self.scheme.width, told)
         table = store.table(pages, self.scheme.counts())
         return Documents(table, Forwarded(), *relays, store=store, shadow=self._new_shadow())
@@ -204,7 +195,7 @@ class PipelineState:
     def _new_shadow(self) -> Shadow | None:
         if not self.has_shadow:
             return None
-        share, seed = self.config.shadow, self.config.seed
+        share, seed = self.config.kind.shadow, self.config.kind.seed
         return Shadow(self.scheme, self.criteria, self.comparer, self.counts.shadow, share, seed=seed)
 
     def _apply_documents(self, state: Documents, value: bytes, offset: int) -> Taken:
@@ -320,7 +311,7 @@ class PipelineState:
     # -- ledger
 
     def _new_ledger(self, partition: int) -> Ledger:
-        settler = self.limits.settler(self.config.least, self.partitions, self.config.mirror_share)
+        settler = self.limits.settler(self.config.kind.least, self.partitions, self.config.kind.mirror_share)
         ledger = Ledger(LedgerRecovery(settler), assembler=LedgerAssembler(self.fingerprint))
         if self.storage is not None:
             store = ledger.store = LedgerStore(*self._copy(self.storage, "ledger", partition), self.fingerprint)

@@ -73,7 +73,7 @@ def topics(config: Config, pipeline: PipelineConfig, partitions: int) -> list[To
     public = [topic for key, topic in named.items() if key not in ("mirror_sites", "dead_letters")]
     lasting = {named["mirror_sites"]: partitions} if "mirror_sites" in named else {}
     # The last word about a pair counts: in one partition it is the last, whoever writes the key, and however.
-    lasting |= {pipeline.decisions_topic: 1} if pipeline.known is not None else {}
+    lasting |= dict.fromkeys(pipeline.decision_topics, 1)
     keep_ms = pipeline.public_retention_ms
     least_ms = None if keep_ms == -1 else pipeline.live_ms
     letters = {"max.message.bytes": str(largest + _LETTER_ROOM)}
@@ -223,8 +223,8 @@ def _add_pipeline(app: WorkerApp, state: PipelineState) -> None:
         "verifications": (config.internal_topic("verifications"), agents.verify),
         "edges": (config.internal_topic("edges"), agents.settle),
     }
-    if config.known is not None:
-        steps["decisions"] = (config.decisions_topic, Deciding(app, state).decide)
+    for topic in config.decision_topics:
+        steps["decisions"] = (topic, Deciding(app, state).decide)
     intake = Intake(app, state)
     for number, source in enumerate(config.sources if config.rekey else ()):
         steps[f"intake-{number}"] = (source, intake.copy)

@@ -17,6 +17,8 @@ from faust.types import TP
 from stream_lsh.config import Config
 from stream_lsh.config.model import PipelineConfig
 from stream_lsh.errors import StreamLSHError
+from stream_lsh.kinds.kind import as_kind
+from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.model import Document, make_ref
 from stream_lsh.pipeline.local import BATCH, LocalPipeline
 from stream_lsh.wire.route import bucket_partitions
@@ -152,13 +154,13 @@ class Checker:
         pairs = await self._published_pairs()
         documents = list(self._live.values())
         wanted = await asyncio.to_thread(self._wanted, documents)
-        truth = Truth(wanted, documents, self._pipeline.text_scheme(), self._pipeline.threshold)
+        truth = Truth(wanted, documents, as_kind(self._pipeline.kind, TextKind).scheme(), self._pipeline.kind.least)
         for pair in sorted(wanted.keys() - pairs.keys()):
             self._verdict.missing.append(f"{pair} {wanted[pair]}")
             self._verdict.at_fault.append(pair)
         for pair, similarity in sorted(pairs.items()):
             exact = truth.similarity(*pair)
-            if similarity != exact or exact < self._pipeline.threshold:
+            if similarity != exact or exact < self._pipeline.kind.least:
                 changed = any(self._times[one] > 1 for one in pair)
                 found = self._verdict.stale if changed else self._verdict.wrong
                 found.append(f"{pair} {similarity}, not {exact}")
@@ -171,7 +173,7 @@ class Checker:
         return {(value["left"], value["right"]): value["similarity"] for value in found.values()}
 
     def _wanted(self, documents: Sequence[Document]) -> Pairs:
-        chain = LocalPipeline(self._pipeline.scheme(), self._pipeline.threshold, self._pipeline.limits())
+        chain = LocalPipeline(self._pipeline.kind.scheme(), self._pipeline.kind.least, self._pipeline.limits())
         for start in range(0, len(documents), BATCH):
             chain.process(documents[start : start + BATCH])
         return {(pair.left, pair.right): pair.similarity for pair in chain.settler.ledger.snapshot().pairs}
@@ -225,7 +227,7 @@ class Checker:
         await asyncio.to_thread(self._compare_buckets, state, refs, texts)
 
     def _compare_buckets(self, state: PipelineState, refs: Sequence[int], texts: Sequence[str]) -> None:
-        scheme, wanted = self._pipeline.scheme(), list[tuple[int, int]]()
+        scheme, wanted = self._pipeline.kind.scheme(), list[tuple[int, int]]()
         for start in range(0, len(refs), BATCH):
             buckets = scheme.buckets(scheme.sign(texts[start : start + BATCH]))
             for ref, of_ref in zip(refs[start : start + BATCH], buckets.tolist(), strict=True):

@@ -14,7 +14,6 @@ from stream_lsh.wire.frames import decode_edges
 from stream_lsh.wire.ledger_parts import LedgerAssembler
 from stream_lsh.worker.clients.topic_reader import admin_of, bounds, partitions_of, records
 from stream_lsh.worker.engine.topics import find_topics
-from stream_lsh.worker.state import stored_settings
 
 _MOST_PAIRS = 20
 
@@ -25,7 +24,7 @@ async def write_evidence(
     """The history of some pairs and their documents, topic by topic: time, place and what is said."""
     chosen = set(sorted(pairs)[:_MOST_PAIRS])
     ids = {one for pair in chosen for one in pair}
-    scheme = fingerprint(stored_settings(pipeline))
+    scheme = fingerprint(pipeline.kind.stored_settings())
     assembler = LedgerAssembler(scheme)
 
     def source(record: Any) -> Iterator[str]:

@@ -7,6 +7,8 @@ from itertools import combinations
 import numpy as np
 
 from stream_lsh.arrays import U64
+from stream_lsh.kinds.kind import as_kind
+from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.model import Document
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from tests.chaos.checker import Checker
@@ -68,8 +70,8 @@ class ExpiryChecker(Checker):
 
     def _true_pairs(self, documents: Sequence[Document]) -> Pairs:
         """All pairs within the retention that reach the threshold; every pair that shares a shingle is compared."""
-        limit, threshold = self._pipeline.retention_ms or 0, self._pipeline.threshold
-        scheme, pairs = self._pipeline.text_scheme(), Pairs()
+        limit, threshold = self._pipeline.retention_ms or 0, self._pipeline.kind.least
+        scheme, pairs = as_kind(self._pipeline.kind, TextKind).scheme(), Pairs()
         sets = scheme.shingle_sets([one.text or "" for one in documents])
         for one, other, shared in _sharing(sets):
             left, right = documents[one], documents[other]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from stream_lsh.config.model import PipelineConfig
+from stream_lsh.kinds.text.messages import message
 from stream_lsh.model import About, Document
-from stream_lsh.worker.clients.producer import message
 from tests.chaos import records
 from tests.chaos.checker import Checker
 from tests.chaos.expiry import ExpiryChecker

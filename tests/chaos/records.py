@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from stream_lsh import Record, RecordLinker
 from stream_lsh.config import Config
 from stream_lsh.config.model import PipelineConfig
+from stream_lsh.kinds.record.messages import record_message
 from stream_lsh.kinds.record.profiles import find_profile
-from stream_lsh.worker.clients.producer import record_message
 from tests.chaos.checker import Checker, Verdict
 
 PROFILE_FILE = Path(__file__).with_name("people.toml")

@@ -28,7 +28,7 @@ Found = Mapping[str, Counter[str]]
 
 def decisions_of(pipeline: PipelineConfig, seed: int, count: int) -> list[Message]:
     """Decisions, where a pipeline reads these."""
-    return [*messages(pipeline, seed, count // 5, decisions=True)] if pipeline.known is not None else []
+    return [*messages(pipeline, seed, count // 5, decisions=True)] if pipeline.kind.takes_decisions else []
 
 
 def run_in_memory(kind: str, seed: int, count: int) -> Found:

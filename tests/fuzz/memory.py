@@ -40,7 +40,7 @@ class CodedPipeline(LocalPipeline):
 
     def __init__(self, config: Config) -> None:
         state = self._state = PipelineState(config.pipelines[0], 1)
-        super().__init__(state.scheme, state.config.least, state.limits)
+        super().__init__(state.scheme, state.config.kind.least, state.limits)
         self._fingerprint = state.fingerprint
         self._assembler = LedgerAssembler(state.fingerprint)
         self._apply = self.documents.apply

@@ -5,6 +5,11 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from stream_lsh.config.model import PipelineConfig
+from stream_lsh.kinds.kind import as_kind
+from stream_lsh.kinds.record.kind import RecordKind
+from stream_lsh.kinds.set.kind import SetKind
+from stream_lsh.kinds.text.kind import TextKind
+from stream_lsh.kinds.vector.kind import VectorKind
 from tests.fuzz.tokens import anything, number, string
 
 NOW_MS = 1_714_564_800_000
@@ -36,7 +41,7 @@ def messages(config: PipelineConfig, seed: int, count: int, *, decisions: bool =
         count: how many.
         decisions: those of its topic of decisions, and not of its source.
     """
-    rng = random.Random(f"{seed} {config.name} {config.kind}")
+    rng = random.Random(f"{seed} {config.name} {config.kind.name}")
     make = _decision if decisions else _document
     for _ in range(count):
         yield make(config, rng)
@@ -44,7 +49,7 @@ def messages(config: PipelineConfig, seed: int, count: int, *, decisions: bool =
 
 def _document(config: PipelineConfig, rng: random.Random) -> Message:
     id = f"{rng.randrange(_IDS)}"
-    fields = _MAKERS.get(config.kind, _text)(config, rng)
+    fields = _MAKERS.get(config.kind.name, _text)(config, rng)
     fields += [("time", rng.choice((str(NOW_MS), '"2024-05-01T12:00:00Z"', str(NOW_MS - rng.randrange(10**10)))))]
     if rng.random() < 0.3:
         fields.append(("id", f'"{id}"'))
@@ -142,11 +147,12 @@ def _words(rng: random.Random, most: int) -> str:
 
 def _text(config: PipelineConfig, rng: random.Random) -> Fields:
     text = _words(rng, 60)
-    if config.html != "off":
+    kind = as_kind(config.kind, TextKind)
+    if kind.html != "off":
         head = f"<head><title>{_words(rng, 5)}</title></head>"
         text = f"<html>{head}<body><p>{text}</p><p>{_words(rng, 60)}</p></body></html>"
     fields = [("text", f'"{text}"')]
-    if config.stories:
+    if kind.stories:
         fields += [
             ("title", f'"{_words(rng, 8)}"'),
             ("source", rng.choice(('"a.org"', '"b.org"'))),
@@ -156,9 +162,8 @@ def _text(config: PipelineConfig, rng: random.Random) -> Fields:
 
 
 def _record(config: PipelineConfig, rng: random.Random) -> Fields:
-    assert config.known is not None
     fields = [("source", rng.choice(('"crm"', '"shop"', '"x"')))]
-    for field in config.known.profile.fields:
+    for field in as_kind(config.kind, RecordKind).rules.fields:
         if field.of or rng.random() < 0.3:
             continue
         name = rng.choice((*field.columns, field.name))
@@ -170,7 +175,7 @@ def _record(config: PipelineConfig, rng: random.Random) -> Fields:
 
 
 def _set(config: PipelineConfig, rng: random.Random) -> Fields:
-    if config.family == "grid":
+    if as_kind(config.kind, SetKind).family == "grid":
         items = [str(rng.randrange(40)) for _ in range(rng.randint(0, 20))]
     else:
         items = [f'"{word}"' for word in _words(rng, 30).split()] + [str(rng.randrange(9)) for _ in range(3)]
@@ -180,9 +185,9 @@ def _set(config: PipelineConfig, rng: random.Random) -> Fields:
 
 
 def _vector(config: PipelineConfig, rng: random.Random) -> Fields:
+    kind = as_kind(config.kind, VectorKind)
     values = [
-        rng.choice(("0", "1")) if config.measure == "hamming" else str(rng.randint(-2, 2))
-        for _ in range(config.dimension)
+        rng.choice(("0", "1")) if kind.measure == "hamming" else str(rng.randint(-2, 2)) for _ in range(kind.dimension)
     ]
     if rng.random() < 0.1:
         values[rng.randrange(len(values))] = number(rng)

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from stream_lsh.config import Config
+from stream_lsh.kinds.kind import as_kind
 from stream_lsh.kinds.shingled.comparer import MakesSets
+from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.model import Document
 from tests.kafka.worker.test_answers import expected, published
 
@@ -64,7 +66,12 @@ def components_of(pairs: Iterable[tuple[str, str]]) -> set[frozenset[str]]:
 async def settled(config: Config, documents: Sequence[Document], seconds: float) -> list[str]:
     """What is wrong with what is published, once nothing is, or after so many seconds; `documents` are those left."""
     pipeline = config.pipelines[0]
-    truth = Truth(expected(config, list(documents))[0], documents, pipeline.text_scheme(), pipeline.threshold)
+    truth = Truth(
+        expected(config, list(documents))[0],
+        documents,
+        as_kind(pipeline.kind, TextKind).scheme(),
+        pipeline.kind.least,
+    )
     end = time.monotonic() + seconds
     while True:
         said = truth.faults(*await published(config))

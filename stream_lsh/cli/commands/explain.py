@@ -16,7 +16,6 @@ from stream_lsh.cli.options.common import (
     add_input,
     add_matching,
     allow_records,
-    of_documents,
     parse,
 )
 from stream_lsh.cli.options.parser import Parser, whole
@@ -25,12 +24,13 @@ from stream_lsh.cli.output.atomic_files import STDOUT
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.cli.process.signals import run_cancellable
 from stream_lsh.errors import ConfigError
+from stream_lsh.files.column_names import of_documents
 from stream_lsh.files.discover import find_inputs
 
 if TYPE_CHECKING:
     from stream_lsh.config import Config, PipelineConfig
+    from stream_lsh.kinds.comparison import PairwiseScheme
     from stream_lsh.kinds.explain import Explanation
-    from stream_lsh.records.profile import Profile
 
 _EPILOG = """\
 examples:
@@ -71,11 +71,12 @@ def run(arguments: Sequence[str]) -> int:
 
         config = load(options.config, os.environ)
         pipeline = one_of(config, options.pipeline)
-        if pipeline.known is not None:
-            return _live_records(options, config, pipeline, pipeline.known.profile)
+        scheme = pipeline.kind.pairwise()
+        if scheme is None:
+            return _live_records(options, config, pipeline)
         if options.picture is not None:
             raise ConfigError(f"--picture: is of records, and {pipeline.name} is of texts")
-        explanation = _live(options, config, pipeline)
+        explanation = _live(options, config, pipeline, scheme)
     from stream_lsh.cli.reports.explanation import as_json, as_text  # noqa: PLC0415
 
     with closing(Screen()) as screen:
@@ -168,17 +169,20 @@ def _in_files(options: Namespace) -> "Explanation":
     return explain(options.one, options.other, evidence, Settings(scheme, options.threshold, limits))
 
 
-def _live_records(options: Namespace, config: "Config", pipeline: "PipelineConfig", profile: "Profile") -> int:
+def _live_records(options: Namespace, config: "Config", pipeline: "PipelineConfig") -> int:
     from stream_lsh.cli.runs.explain_records import run_live  # noqa: PLC0415
+    from stream_lsh.kinds.kind import as_kind  # noqa: PLC0415
+    from stream_lsh.kinds.record.kind import RecordKind  # noqa: PLC0415
     from stream_lsh.worker.clients.live_evidence import live_records  # noqa: PLC0415
 
+    profile = as_kind(pipeline.kind, RecordKind).rules
     return run_live(options, profile, run_cancellable(live_records(config, pipeline)))
 
 
-def _live(options: Namespace, config: "Config", pipeline: "PipelineConfig") -> "Explanation":
+def _live(options: Namespace, config: "Config", pipeline: "PipelineConfig", scheme: "PairwiseScheme") -> "Explanation":
     from stream_lsh.kinds.explain import Settings, explain  # noqa: PLC0415
     from stream_lsh.worker.clients.live_evidence import evidence_of  # noqa: PLC0415
 
     evidence = run_cancellable(evidence_of(config, pipeline, (options.one, options.other)))
-    settings = Settings(pipeline.pairwise_scheme(), pipeline.least, pipeline.limits())
+    settings = Settings(scheme, pipeline.kind.least, pipeline.limits())
     return explain(options.one, options.other, evidence, settings)

@@ -10,28 +10,20 @@ import sys
 import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from stream_lsh.cli.options.common import EITHER_FORMATS, add_columns, allow_records, of_documents
+from stream_lsh.cli.options.common import EITHER_FORMATS, add_columns, allow_records
 from stream_lsh.cli.options.parser import Parser, whole
 from stream_lsh.cli.options.pipelines import one_of
 from stream_lsh.cli.output.atomic_files import exit_code
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.process.signals import as_exceptions, run_cancellable
-from stream_lsh.errors import ConfigError, InvariantError
 from stream_lsh.files.chunks import Refused
-from stream_lsh.files.discover import TABLES, TEXT, Input, find_inputs
 from stream_lsh.files.lines import ByteLimit
-from stream_lsh.kinds.record.files import find_record_inputs, read_records
-from stream_lsh.kinds.record.rows import RecordNames
-from stream_lsh.kinds.single_field_files import of_values, read_values
-from stream_lsh.kinds.text.files import read
-from stream_lsh.kinds.text.messages import RAW
 
 if TYPE_CHECKING:
-    from stream_lsh.config.model import PipelineConfig
+    from stream_lsh.kinds.kind import FeedPart
     from stream_lsh.worker.clients.producer import Feeder
 
 _EPILOG = """\
@@ -52,91 +44,31 @@ def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
     options = _parser().parse(arguments)
     from stream_lsh.config import load  # noqa: PLC0415
-    from stream_lsh.config.values import OF_VALUES  # noqa: PLC0415
 
     config = load(options.config, os.environ)
     pipeline = one_of(config, options.pipeline)
     options.time_unit = options.time_unit or pipeline.time_unit
-    what = {"record": "records", "set": "sets", "vector": "vectors"}.get(pipeline.kind, "documents")
-    if pipeline.kind in OF_VALUES:
-        of_values(options, pipeline.form)
-        inputs = find_inputs(options.file, options.format, TABLES)
-    elif pipeline.known is None:
-        of_documents(options)
-        options.stories, options.html = pipeline.stories, RAW if pipeline.html != "off" else pipeline.html
-        inputs = find_inputs(options.file, options.format)
-    else:
-        _of_records(options)
-        inputs = find_record_inputs(options.file, options.format)
+    kind = pipeline.kind
+    inputs = kind.find_files(options)
     from stream_lsh.worker.clients.producer import Feeder  # noqa: PLC0415
 
     feeder = Feeder(config.kafka, pipeline)
-    started = time.monotonic()
-    reading = _values if pipeline.kind in OF_VALUES else _documents if pipeline.known is None else _records
+    started, started_at = time.monotonic(), time.time()
     longest = max(_LONGEST, 2 * feeder.most_bytes)
     options.max_document_bytes = ByteLimit(longest, f"`max_document_bytes` of the pipeline {pipeline.name}")
     refused = Counter[str]()
-    progress = Progress(sum(one.size for one in inputs), shown=not options.quiet, what=what)
+    progress = Progress(sum(one.size for one in inputs), shown=not options.quiet, what=kind.plural)
+    parts = kind.read_files(inputs, options, pipeline.fields, int(started_at * 1000))
     complete = False
     try:
-        run_cancellable(_feed(feeder, reading(inputs, options, pipeline), progress, refused, options))
+        run_cancellable(_feed(feeder, parts, progress, refused, options))
         complete = True
     finally:
         if not options.quiet and (complete or feeder.sent):
             aside = f", {refused.total():,} put aside" if refused else ""
             seconds = time.monotonic() - started
-            sys.stderr.write(f"{feeder.sent:,} {what} to {pipeline.source}{aside}, {seconds:.1f} s\n")
+            sys.stderr.write(f"{feeder.sent:,} {kind.plural} to {pipeline.source}{aside}, {seconds:.1f} s\n")
     return exit_code(feeder.sent, refused.total(), strict=options.strict)
-
-
-class _Messages(NamedTuple):
-    """What is sent of consecutive documents or records, what was put aside among them, bytes of all inputs read."""
-
-    messages: Iterable[tuple[bytes, bytes | None]]
-    refused: Sequence[Refused]
-    position: int
-
-
-def _documents(inputs: Sequence[Input], options: Namespace, pipeline: "PipelineConfig") -> Iterator[_Messages]:
-    from stream_lsh.worker.clients.producer import message  # noqa: PLC0415
-
-    for part in read(inputs, options, fallback_time_ms=int(time.time() * 1000)):
-        messages = (message(document, pipeline.fields) for document in part.documents)
-        yield _Messages(messages, part.refused, part.position)
-
-
-def _values(inputs: Sequence[Input], options: Namespace, pipeline: "PipelineConfig") -> Iterator[_Messages]:
-    from stream_lsh.worker.clients.producer import valued_message  # noqa: PLC0415
-
-    form = pipeline.form
-    for part in read_values(inputs, options, form, fallback_time_ms=int(time.time() * 1000)):
-        messages = (valued_message(document, form, pipeline.fields) for document in part.documents)
-        yield _Messages(messages, part.refused, part.position)
-
-
-def _records(inputs: Sequence[Input], options: Namespace, pipeline: "PipelineConfig") -> Iterator[_Messages]:
-    from stream_lsh.worker.clients.producer import record_message  # noqa: PLC0415
-
-    if pipeline.known is None:
-        raise InvariantError("got a pipeline of texts, expected one of records")
-    profile = pipeline.known.profile
-    time_column = options.time_column or pipeline.fields.time
-    names = RecordNames.of(profile, options.id_column, options.source_column, time_column, timed=True)
-    names = replace(names, must_time=options.time_column is not None, time_unit=options.time_unit)
-    most = options.max_document_bytes
-    for part in read_records(inputs, names, max_bytes=most, encoding=options.encoding):
-        messages = (record_message(record, profile, pipeline.fields) for record in part.records)
-        yield _Messages(messages, part.refused, part.position)
-
-
-def _of_records(options: Namespace) -> None:
-    """Raise ConfigError for what is of documents."""
-    given = [name for name in ("text", "title", "url") if getattr(options, f"{name}_column") is not None]
-    problems = [f"--{name}-column: is of documents, and the pipeline is of records" for name in given]
-    if options.format in ("folder", TEXT):
-        problems.append(f"--format: got {options.format}, expected another one, as the pipeline is of records")
-    if problems:
-        raise ConfigError(problems)
 
 
 def _parser() -> Parser:
@@ -163,7 +95,7 @@ def _parser() -> Parser:
 
 
 async def _feed(
-    feeder: "Feeder", parts: Iterator[_Messages], progress: Progress, reasons: Counter[str], options: Namespace
+    feeder: "Feeder", parts: Iterator["FeedPart"], progress: Progress, reasons: Counter[str], options: Namespace
 ) -> None:
     """Send everything; `reasons` counts the rejects."""
     from stream_lsh.cli.input.batches import put_aside  # noqa: PLC0415 - loads numpy
@@ -185,7 +117,7 @@ async def _feed(
         progress.clear()
 
 
-def _next_of(parts: Iterator[_Messages]) -> _Messages | None:
+def _next_of(parts: "Iterator[FeedPart]") -> "FeedPart | None":
     """The next part; a signal ends the reading at once, which would not see that the task is cancelled."""
     with as_exceptions():
         return next(parts, None)

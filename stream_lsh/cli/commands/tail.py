@@ -57,7 +57,7 @@ def run(arguments: Sequence[str]) -> int:
     config = load(options.config, os.environ)
     pipeline = one_of(config, options.pipeline)
     screen = Screen()
-    as_table = options.kind == "clusters" and pipeline.known is None
+    as_table = options.kind == "clusters" and options.kind in pipeline.public_topics
     as_lines = not as_table or options.lines or options.json or options.no_follow
     run_cancellable(
         _lines(config, pipeline, options)

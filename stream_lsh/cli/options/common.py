@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 
 from stream_lsh.cli.options.parser import Parser, ascii_encoding, ratio, share, span_ms, whole
 from stream_lsh.cli.output.atomic_files import STDOUT
-from stream_lsh.errors import ConfigError
 from stream_lsh.files.column_names import AS_NAMED, COLUMNS
 from stream_lsh.files.discover import FORMATS
 from stream_lsh.kinds.text.presets import PRESETS
@@ -155,18 +154,6 @@ def allow_records(parser: Parser) -> None:
     """
     add_encoding(parser.add_argument, "of records: ")
     parser.set_defaults(**dict.fromkeys(AS_NAMED), quiet=False, strict=False)
-
-
-def of_documents(options: Namespace) -> None:
-    """Name the columns that nobody has named; raises ConfigError for what is of records."""
-    problems = ["--format: got parquet, expected another one: it is read as records"] * (options.format == "parquet")
-    if options.encoding != "utf-8":
-        problems.append("--encoding: is of records; documents are in UTF-8")
-    if problems:
-        raise ConfigError(problems)
-    for column, name in AS_NAMED.items():
-        if getattr(options, column) is None:
-            setattr(options, column, name)
 
 
 def add_input(parser: Parser, *, strict: bool = False, formats: Sequence[str] = FORMATS) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 from stream_lsh.cli.output.terminal import CONTROLS, Screen
 from stream_lsh.cli.output.time_format import apart, moment
-from stream_lsh.kinds.explain import Comparison, Explanation, Reason, Side
+from stream_lsh.kinds.comparison import Comparison
+from stream_lsh.kinds.explain import Explanation, Reason, Side
 from stream_lsh.ledger.graph.paths import Link
 from stream_lsh.model import Document
 from stream_lsh.text.passages import Passage

@@ -81,13 +81,14 @@ async def _shown(screen: Screen, events: Sequence[Event], threshold: float, *, s
 
 def _config(threshold: float) -> "Config":
     from stream_lsh.config import Config, PipelineConfig, WorkerConfig  # noqa: PLC0415
+    from stream_lsh.kinds.text.kind import TextKind  # noqa: PLC0415
 
     pipeline = PipelineConfig(
         name=_NAME,
         sources=(_SOURCE,),
         app_id=_NAME,
         partitions=1,  # one worker has no use for more, and each costs a message a document
-        threshold=threshold,
+        kind=TextKind(threshold=threshold),
         retention_ms=None,
         max_candidates=0,  # recall is told against every two documents, so nothing is capped
     )

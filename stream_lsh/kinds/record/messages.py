@@ -37,15 +37,18 @@ import msgspec
 from stream_lsh.errors import MalformedMessage, UnusableDocument
 from stream_lsh.model import About, Document
 from stream_lsh.records.model import Record, Values, as_text
+from stream_lsh.records.profile import Profile, folded
 from stream_lsh.records.reading import Reader
 from stream_lsh.wire.arguments import given
 from stream_lsh.wire.field_names import DEFAULT_NAMES, FieldNames
-from stream_lsh.wire.ids import key_id_of
+from stream_lsh.wire.ids import key_id_of, key_of
 from stream_lsh.wire.message import (
     AUTO,
     EXPECTED_TIME,
     MAX_AHEAD_MS,
     MAX_DOCUMENT_BYTES,
+    as_iso,
+    encoded,
     id_of_message,
     key_of_message,
     latest_time_ms,
@@ -271,3 +274,35 @@ def _storable(value: object) -> object:
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         return None
     return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def record_message(record: Record, profile: Profile, names: FieldNames) -> tuple[bytes, bytes | None]:
+    """Key and value of a record: its columns, with id, source and time, if it has these; none if it is deleted.
+
+    Columns stand side by side with them, unless one would be taken for one of them; then they are under `fields`.
+
+    Args:
+        record: with a value in the column of deletion that is true, it is deleted.
+        profile: of the pipeline; says what id and source are called.
+        names: what the source calls time and deletion.
+
+    Raises:
+        UnusableDocument: an id that is no key.
+
+    Example:
+        >>> people = Profile(name="people", fields=(), comparisons=())
+        >>> record_message(Record("crm/7", {"name": "Ann"}, "crm", 5), people, FieldNames())
+        (b'crm/7', b'{"id":"crm/7","source":"crm","time":"1970-01-01T00:00:00.005Z","name":"Ann"}')
+        >>> record_message(Record("7", {"id": "x", "name": "Ann"}), people, FieldNames())
+        (b'7', b'{"id":"7","fields":{"id":"x","name":"Ann"}}')
+    """
+    key = key_of(record.id)
+    if record.fields.get(names.deleted) is True:
+        return key, None
+    told = {column: record.id for column in profile.id_columns[:1]}
+    told |= {column: record.source for column in profile.source_columns[:1] if record.source}
+    special = {*map(folded, (*told, *profile.source_columns)), folded(names.time), folded(names.deleted), NESTED}
+    beside: dict[str, Any] = {**told, **({names.time: as_iso(record.time_ms)} if record.time_ms else {})}
+    columns = {name: value for name, value in record.fields.items() if name != names.time or not record.time_ms}
+    nested = any(folded(name) in special for name in columns)
+    return key, encoded({**beside, NESTED: columns} if nested else {**beside, **columns})

@@ -17,12 +17,14 @@ import numpy as np
 from stream_lsh.arrays import U64, Bools
 from stream_lsh.errors import ConfigError
 from stream_lsh.hashing import fmix64
+from stream_lsh.kinds.comparison import Explained
 from stream_lsh.kinds.set.content import ItemShingler, items_of
 from stream_lsh.kinds.shingled.comparer import ShingleSets
+from stream_lsh.kinds.shingled.explain import explain_shingles
 from stream_lsh.lsh.banding import digest_buckets
 from stream_lsh.lsh.families.functions import NOTHING
 from stream_lsh.lsh.families.grid_triples import GridTriples
-from stream_lsh.measure.catalog import JACCARD
+from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.jaccard import jaccard, sorted_unique
 from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Criteria, Meeting, common_buckets
@@ -71,7 +73,7 @@ class GridScheme(SchemeDefaults):
             problems.append(f"grid.squares: got {squares}, expected at least the {size} squares of a function")
         if problems:
             raise ConfigError(problems)
-        self.measure = JACCARD
+        self.measure: Measure = JACCARD
         self.squares, self.functions, self.size = squares, functions, size
         self._seed = seed
         self._hashes = GridTriples(squares, size).draw(functions, seed)
@@ -166,6 +168,10 @@ class GridScheme(SchemeDefaults):
     def passages(self, text: str, shared: U64) -> list[Passage]:
         """The squares of a print that are shared, and the others, as places in its text."""
         return passages(text, (), self._shingler, shared)
+
+    def explain(self, one: str | None, other: str | None) -> Explained:
+        """Compare two documents by their shingles."""
+        return explain_shingles(self, one, other)
 
     def meeting(self, signatures: Signatures, shared: int, union: int) -> Meeting:
         """How two prints met, which share so many squares: functions are slots and bands in one."""

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from stream_lsh.arrays import U64
+from stream_lsh.kinds.comparison import Explained
 from stream_lsh.kinds.shingled.comparer import ShingleSets
+from stream_lsh.kinds.shingled.explain import explain_shingles
 from stream_lsh.kinds.shingled.prefix_buckets import Prefixes
 from stream_lsh.kinds.shingled.scheme import ShingledTexts
 from stream_lsh.measure.catalog import JACCARD, Measure
@@ -92,6 +94,10 @@ class ExactScheme(ShingledTexts):
     def comparer(self) -> ShingleSets:
         """What verify compares pairs with, once the rows of both say that they may match."""
         return ShingleSets(self, worth=self.prefixes.may_match)
+
+    def explain(self, one: str | None, other: str | None) -> Explained:
+        """Compare two documents by their shingles."""
+        return explain_shingles(self, one, other)
 
     def meeting(self, signatures: Signatures, shared: int, union: int) -> Meeting:
         """How two texts met: in so many buckets; there are no bands, and nothing is left to chance."""

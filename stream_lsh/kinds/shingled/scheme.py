@@ -6,7 +6,9 @@ import numpy as np
 
 from stream_lsh.arrays import F64, U64
 from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.comparison import Explained
 from stream_lsh.kinds.shingled.comparer import ShingleSets
+from stream_lsh.kinds.shingled.explain import explain_shingles
 from stream_lsh.lsh.banding import Bands, digest_buckets
 from stream_lsh.lsh.scurve import candidate_probability
 from stream_lsh.lsh.solver import Banding, choose_banding, pinned
@@ -174,6 +176,10 @@ class TextScheme(ShingledTexts):
     def criteria(self, threshold: float, retention_ms: int | None) -> Criteria:
         """What makes a pair a match."""
         return Criteria(threshold, self.least_matching(threshold), retention_ms, self.measure)
+
+    def explain(self, one: str | None, other: str | None) -> Explained:
+        """Compare two documents by their shingles."""
+        return explain_shingles(self, one, other)
 
     def meeting(self, signatures: Signatures, shared: int, union: int) -> Meeting:
         """How the signatures of two texts met, which share so many shingles of those that they have together."""

@@ -35,7 +35,7 @@ from stream_lsh.errors import InputError, MalformedMessage
 from stream_lsh.model import NO_ABOUT, About, Document
 from stream_lsh.text.page import Mode, has_tags, read_page
 from stream_lsh.wire.field_names import DEFAULT_NAMES, FieldNames
-from stream_lsh.wire.ids import checked_id, key_id_of
+from stream_lsh.wire.ids import checked_id, key_id_of, key_of
 from stream_lsh.wire.message import (
     AUTO,
     EXPECTED_TIME,
@@ -43,6 +43,8 @@ from stream_lsh.wire.message import (
     LAST_MS,
     MAX_AHEAD_MS,
     MAX_DOCUMENT_BYTES,
+    as_iso,
+    encoded,
     id_of_message,
     key_of_message,
     latest_time_ms,
@@ -290,3 +292,18 @@ def _read_slowly(value: bytes, names: FieldNames, stories: bool) -> _Fields:
         typed(found, names.deleted, (bool,), "json", "true or false"),
         *((found.get(getattr(names, field)) for field in _TOLD) if stories else ()),
     )
+
+
+def message(document: Document, names: FieldNames) -> tuple[bytes, bytes | None]:
+    """Key and value of a document.
+
+    Raises:
+        UnusableDocument: an id that is no key.
+    """
+    key = key_of(document.id)
+    if document.text is None:
+        return key, None
+    told = {names.title: document.about.title, names.source: document.about.source}
+    fields: dict[str, Any] = {name: value for name, value in told.items() if value}
+    fields |= {names.id: document.id, names.text: document.text, names.time: as_iso(document.time_ms)}
+    return key, encoded(fields)

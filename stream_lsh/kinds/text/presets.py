@@ -28,17 +28,10 @@ PRESETS: Mapping[str, Mapping[str, Setting]] = {
         "mirror_share": MIRROR_SHARE,
     },
 }
-"""By name: fields of `PipelineConfig`, and their values.
+"""By name: fields of a pipeline of texts, and their values.
 
 news: articles, as text or as pages, that report the same.  Agencies' copy is cut and rewritten, so half of the shingles
 are enough; flashes and captions, which have few, are left alone.
 
 mirrors: pages of sites that copy each other, whole or in part, or in a frame of their own.
 """
-
-OF_KIND: Mapping[str, Mapping[str, Setting]] = {
-    "record": {"retention_ms": None},
-    "vector": {"measure": "cosine", "slots": 256},
-}
-"""By kind of pipeline, in the same way: records are kept until they are deleted; of two vectors a slot tells less than
-of two texts, so there are more."""

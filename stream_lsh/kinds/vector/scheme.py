@@ -14,6 +14,7 @@ import numpy as np
 
 from stream_lsh.arrays import F64, U64
 from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.comparison import Comparison, Explained
 from stream_lsh.kinds.vector.comparer import VectorPairs
 from stream_lsh.kinds.vector.content import vector_digests
 from stream_lsh.kinds.vector.metric import VectorMeasure
@@ -101,6 +102,29 @@ class VectorScheme(SchemeDefaults):
         """The exact similarity of two vectors, as verify tells it."""
         vectors = self.measure.vectors([one, other])
         return float(self.measure.similarity(self.measure.between(vectors[:1], vectors[1:]))[0])
+
+    def explain(self, one: str | None, other: str | None) -> Explained:
+        """Compare two vectors; these have neither shingles nor passages."""
+        return Explained(None if one is None or other is None else self._compare(one, other))
+
+    def _compare(self, one: str, other: str) -> Comparison:
+        vectors, signatures = self.measure.vectors([one, other]), self.sign([one, other])
+        distances = self.measure.between(vectors[:1], vectors[1:])
+        matching, slots, met, bands, probability = self.meeting(signatures, float(distances[0]))
+        return Comparison(
+            similarity=float(self.measure.similarity(distances)[0]),
+            shared=0,
+            union=0,
+            near_in_size=True,
+            matching=matching,
+            slots=slots,
+            met=met,
+            bands=bands,
+            probability=probability,
+            identical=one == other,
+            distance=float(distances[0]),
+            greatest=self.measure.distance,
+        )
 
     def meeting(self, signatures: Signatures, distance: float) -> Meeting:
         """How the signatures of two vectors met, which are at this distance."""

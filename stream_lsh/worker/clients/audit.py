@@ -24,7 +24,6 @@ from stream_lsh.wire.frames import decode_bands, decode_candidates, decode_edges
 from stream_lsh.worker.clients.health import NOTE, OK, WRONG, Finding, committed_offsets, read_partitions, read_topics
 from stream_lsh.worker.clients.topic_reader import admin_of, bounds, newest, partitions_of, records
 from stream_lsh.worker.engine.topics import FoundTopic, find_topics
-from stream_lsh.worker.state import stored_settings
 
 Pair = tuple[str, str]
 
@@ -131,7 +130,7 @@ async def audit(config: Config, pipeline: PipelineConfig) -> list[Finding]:
         DoubtError: a broker does not go on.
     """
     subject = f"audit of {pipeline.name}"
-    if pipeline.known is not None:
+    if pipeline.kind.pairwise() is None:
         return [Finding(NOTE, subject, _OF_RECORDS)]
     async with admin_of(config.kafka) as admin:
         results = [pipeline.matches_topic, pipeline.members_topic]
@@ -167,7 +166,7 @@ def count_effective(pipeline: PipelineConfig, topic: str, values: Sequence[bytes
     Raises:
         StateError: a message between the steps cannot be read.
     """
-    scheme = fingerprint(stored_settings(pipeline))
+    scheme = fingerprint(pipeline.kind.stored_settings())
     content: dict[str, Callable[[bytes | None], Iterable[object]]] = {
         pipeline.internal_topic("bands"): lambda value: [decode_bands(value, scheme).postings],
         pipeline.internal_topic("candidates"): lambda value: [decode_candidates(value, scheme).candidates],
@@ -296,7 +295,7 @@ def _chain(pipeline: PipelineConfig, source: Source) -> LocalPipeline:
     limits = replace(
         pipeline.limits(), max_documents=0, lateness_ms=pipeline.lateness_ms + max(0, source.newest_ms - oldest_ms)
     )
-    chain = LocalPipeline(pipeline.scheme(), pipeline.least, limits)
+    chain = LocalPipeline(pipeline.kind.scheme(), pipeline.kind.least, limits)
     documents = sorted(source.live.values(), key=lambda document: document.time_ms)
     for start in range(0, len(documents), BATCH):
         chain.process(documents[start : start + BATCH])
@@ -329,7 +328,8 @@ def _holds(pipeline: PipelineConfig, documents: Mapping[str, Document], pair: Pa
     apart = abs(left.time_ms - right.time_ms)
     if pipeline.retention_ms is not None and apart > pipeline.retention_ms:
         return False
-    return pipeline.pairwise_scheme().similarity(left.text or "", right.text or "") == similarity >= pipeline.least
+    scheme, least = pipeline.kind.pairwise(), pipeline.kind.least
+    return scheme is not None and scheme.similarity(left.text or "", right.text or "") == similarity >= least
 
 
 def _joined(groups: Iterable[set[str]]) -> dict[str, frozenset[str]]:

@@ -140,8 +140,7 @@ def _lag(partitions: Iterable[TP], offsets: Mapping[TP, int], begins: Mapping[TP
 
 def read_topics(pipeline: PipelineConfig) -> list[str]:
     """The sources, what people decide, and what lies between them and the results."""
-    decisions = [] if pipeline.known is None else [pipeline.decisions_topic]
-    return [*pipeline.sources, *decisions, *pipeline.step_topics]
+    return [*pipeline.sources, *pipeline.decision_topics, *pipeline.step_topics]
 
 
 def read_partitions(pipeline: PipelineConfig, found: Mapping[str, FoundTopic]) -> list[TP]:

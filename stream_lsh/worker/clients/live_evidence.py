@@ -91,7 +91,7 @@ def evidence_from(
     documents = {id: source.live.get(ref, Document(id, None)) for id in ids if (ref := source.refs.get(id)) is not None}
     theirs = {published.members[id] for id in ids if id in published.members}
     texts = [one for one in source.live.values() if published.members.get(one.id) in theirs]
-    digests = pipeline.scheme().sign([one.text or "" for one in texts]).digests.tolist()
+    digests = pipeline.kind.scheme().sign([one.text or "" for one in texts]).digests.tolist()
     return Evidence(
         documents=documents,
         clusters=published.members,

@@ -1,27 +1,18 @@
 """Documents, records, sets and vectors to the source topic of a pipeline."""
 
 import asyncio
-import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
 from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError  # type: ignore[import-untyped]
-from msgspec.json import encode
 
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.model import PipelineConfig
 from stream_lsh.errors import ConfigError, UnusableDocument
-from stream_lsh.kinds.record.messages import NESTED
-from stream_lsh.kinds.single_field import Form
 from stream_lsh.model import Document
-from stream_lsh.records.model import Record
-from stream_lsh.records.profile import Profile, folded
-from stream_lsh.wire.field_names import FieldNames
-from stream_lsh.wire.ids import key_of
-from stream_lsh.wire.message import as_iso
 from stream_lsh.worker.clients.topic_reader import admin_of
 from stream_lsh.worker.engine.limits import TopicLimits
 from stream_lsh.worker.engine.topics import find_topics
@@ -31,81 +22,8 @@ _LINGER_MS = 5
 _UNDER_WAY = 2_000
 
 
-def message(document: Document, names: FieldNames) -> tuple[bytes, bytes | None]:
-    """Key and value of a document.
-
-    Raises:
-        UnusableDocument: an id that is no key.
-    """
-    key = key_of(document.id)
-    if document.text is None:
-        return key, None
-    told = {names.title: document.about.title, names.source: document.about.source}
-    fields: dict[str, Any] = {name: value for name, value in told.items() if value}
-    fields |= {names.id: document.id, names.text: document.text, names.time: as_iso(document.time_ms)}
-    return key, _encoded(fields)
-
-
-def valued_message(document: Document, form: Form, names: FieldNames) -> tuple[bytes, bytes | None]:
-    r"""Key and value of a set or a vector.
-
-    Raises:
-        UnusableDocument: an id that is no key.
-
-    Example:
-        >>> from stream_lsh.kinds.set.messages import ItemsForm
-        >>> valued_message(Document("a", "bread\nmilk\n", 5), ItemsForm(), FieldNames())
-        (b'a', b'{"id":"a","items":["bread","milk"],"time":"1970-01-01T00:00:00.005Z"}')
-    """
-    key = key_of(document.id)
-    if document.text is None:
-        return key, None
-    time = as_iso(document.time_ms)
-    fields = {names.id: document.id, getattr(names, form.field): form.value(document.text), names.time: time}
-    return key, _encoded(fields)
-
-
-def record_message(record: Record, profile: Profile, names: FieldNames) -> tuple[bytes, bytes | None]:
-    """Key and value of a record: its columns, with id, source and time, if it has these; none if it is deleted.
-
-    Columns stand side by side with them, unless one would be taken for one of them; then they are under `fields`.
-
-    Args:
-        record: with a value in the column of deletion that is true, it is deleted.
-        profile: of the pipeline; says what id and source are called.
-        names: what the source calls time and deletion.
-
-    Raises:
-        UnusableDocument: an id that is no key.
-
-    Example:
-        >>> people = Profile(name="people", fields=(), comparisons=())
-        >>> record_message(Record("crm/7", {"name": "Ann"}, "crm", 5), people, FieldNames())
-        (b'crm/7', b'{"id":"crm/7","source":"crm","time":"1970-01-01T00:00:00.005Z","name":"Ann"}')
-        >>> record_message(Record("7", {"id": "x", "name": "Ann"}), people, FieldNames())
-        (b'7', b'{"id":"7","fields":{"id":"x","name":"Ann"}}')
-    """
-    key = key_of(record.id)
-    if record.fields.get(names.deleted) is True:
-        return key, None
-    told = {column: record.id for column in profile.id_columns[:1]}
-    told |= {column: record.source for column in profile.source_columns[:1] if record.source}
-    special = {*map(folded, (*told, *profile.source_columns)), folded(names.time), folded(names.deleted), NESTED}
-    beside: dict[str, Any] = {**told, **({names.time: as_iso(record.time_ms)} if record.time_ms else {})}
-    columns = {name: value for name, value in record.fields.items() if name != names.time or not record.time_ms}
-    nested = any(folded(name) in special for name in columns)
-    return key, _encoded({**beside, NESTED: columns} if nested else {**beside, **columns})
-
-
-def _encoded(fields: Mapping[str, Any]) -> bytes:
-    try:
-        return encode(fields)
-    except (UnicodeEncodeError, OverflowError):  # half of a surrogate pair, or a number of many digits
-        return json.dumps(fields).encode()
-
-
 class Feeder:
-    """Sends documents as messages `{"id", "text", "time"}`, keyed by id; a deleted one has no value.
+    """Sends documents as messages of the pipeline's kind, keyed by id; a deleted one has no value.
 
     Of several sources that are rekeyed, the first one gets them.
 
@@ -163,8 +81,8 @@ class Feeder:
 
     async def send(self, documents: Sequence[Document], rate: int | None = None) -> None:
         """Send documents, not faster than `rate` a second; one that is too large for a message is left out."""
-        names = self._pipeline.fields
-        await self.send_messages((message(document, names) for document in documents), rate)
+        kind, names = self._pipeline.kind, self._pipeline.fields
+        await self.send_messages((kind.message(document, names) for document in documents), rate)
 
     async def send_messages(self, messages: Iterable[tuple[bytes, bytes | None]], rate: int | None = None) -> None:
         """Send keys with their values, not faster than `rate` a second; `rejected` gets those that are too large.

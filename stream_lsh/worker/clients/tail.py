@@ -16,7 +16,6 @@ from stream_lsh.pipeline.batches import RECHECK
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import decode_candidates
 from stream_lsh.worker.security import client_security, unreachable
-from stream_lsh.worker.state import stored_settings
 
 _WAIT_MS = 200
 _METADATA_S = 15.0
@@ -76,7 +75,7 @@ def candidate_lines(pipeline: PipelineConfig, record: Any, *, as_json: bool) -> 
     Raises:
         StateError: the message was written under other settings, or is damaged.
     """
-    frame = decode_candidates(record.value, fingerprint(stored_settings(pipeline)))
+    frame = decode_candidates(record.value, fingerprint(pipeline.kind.stored_settings()))
     if frame.candidates is None:
         return []
     pairs, lines = frame.candidates, []

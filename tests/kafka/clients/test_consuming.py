@@ -39,7 +39,7 @@ def program(text: str, name: str, config: Config) -> dict[str, Any]:
     names = {shown.kafka.brokers[0]: config.kafka.brokers[0], yours.source: mine.source}
     shared = yours.public_topics.keys() & mine.public_topics.keys()
     names |= {yours.public_topics[kind]: mine.public_topics[kind] for kind in shared}
-    if mine.known is not None:
+    if mine.kind.takes_decisions:
         names |= {f"customers-{kind}": topic for kind, topic in mine.named_topics.items()}
         names["reviewers"] = f"{config.worker.app_id}-reviewers"
     found = dict[str, Any]()

@@ -96,7 +96,7 @@ async def other_settings(broker: Broker, config: Config) -> Config:
 async def other_threshold(broker: Broker, config: Config) -> Config:
     """A little higher: the bands, and so the fingerprint, stay; the ledger would keep pairs that are below it."""
     other = altered(config, threshold=0.501)
-    assert other.pipelines[0].scheme().settings == config.pipelines[0].scheme().settings
+    assert other.pipelines[0].kind.scheme().settings == config.pipelines[0].kind.scheme().settings
     return other
 
 

@@ -13,6 +13,8 @@ import pytest
 from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 
 from stream_lsh.config import Config, parse
+from stream_lsh.kinds.kind import as_kind
+from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import BATCH, LocalPipeline
 from stream_lsh.wire.message import as_iso
@@ -27,15 +29,16 @@ from tests.kafka.harness import quiet, read, running, until
 def written(config: Config, folder: Path, **worker: Any) -> Path:
     """A configuration of one pipeline as a file, for workers and commands that are processes."""
     pipeline = config.pipelines[0]
+    kind = as_kind(pipeline.kind, TextKind)
     keys = {"app_id": config.worker.app_id, "data_dir": str(folder), **worker}
     of_pipeline = {
         "name": pipeline.name,
         "source": list(pipeline.sources) if pipeline.rekey else pipeline.source,
         "rekey": pipeline.rekey,
         "partitions": pipeline.partitions,
-        "shingles": pipeline.shingles,
-        "threshold": pipeline.threshold,
-        "stories": pipeline.stories,
+        "shingles": kind.shingles,
+        "threshold": kind.threshold,
+        "stories": kind.stories,
         "retention": 0,
         **{f"guards.{name}": value for name, value in pipeline.guards.settings().items()},
     }
@@ -85,7 +88,7 @@ async def send(address: str, topic: str, documents: Iterable[Document]) -> None:
 
 def expected(config: Config, documents: list[Document]) -> tuple[dict[tuple[str, str], float], set[frozenset[str]]]:
     pipeline = config.pipelines[0]
-    local = LocalPipeline(pipeline.scheme(), pipeline.threshold, pipeline.limits())
+    local = LocalPipeline(pipeline.kind.scheme(), pipeline.kind.least, pipeline.limits())
     for start in range(0, len(documents), BATCH):
         local.process(documents[start : start + BATCH])
     snapshot = local.settler.ledger.snapshot()

@@ -52,7 +52,7 @@ def comparing(broker: Broker, name: str, lines: str) -> Config:
 
 
 def messages(config: Config, changes: Iterable[Change]) -> list[tuple[str, dict[str, Any] | None]]:
-    field = config.pipelines[0].form.field
+    field = {"set": "items", "vector": "vector"}[config.pipelines[0].kind.name]
     return [(id, None if value is None else {field: value}) for id, value in changes]
 
 
@@ -66,7 +66,7 @@ async def groups(config: Config) -> list[list[str]]:
 
 
 async def told(config: Config) -> Found:
-    told_as = "distance" if config.pipelines[0].kind == "vector" else "similarity"
+    told_as = "distance" if config.pipelines[0].kind.name == "vector" else "similarity"
     return {key: one[told_as] for key, one in (await truths(config, "matches")).items()}, await groups(config)
 
 
@@ -209,7 +209,7 @@ def test_files_are_fed_and_results_are_followed_explained_and_audited(
     explained = json.loads(said("explain", "a", "b", "--json"))
     assert (explained["together"], explained["reason"]) == (True, "match")
     assert explained["comparison"]["bands_met"] > 0
-    if config.pipelines[0].kind == "vector":
+    if config.pipelines[0].kind.name == "vector":
         assert round(explained["comparison"]["distance"], 5) == 6.34019
         assert "distance    6.34019; the greatest of a match is 20" in said("explain", "a", "b")
         assert "they are farther apart than matches may be, 20" in said("explain", "a", "c")

@@ -15,6 +15,8 @@ import pytest
 from stream_lsh.cli.input.sampling import Sample
 from stream_lsh.cli.reports.scurve import HEIGHT, drawn
 from stream_lsh.config import parse
+from stream_lsh.kinds.kind import as_kind
+from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.lsh.solver import banding_of, choose_banding
 from stream_lsh.model import Document
 from tests.unit.cli.runs import LINES, Run, dedup, lines_of, ran, within
@@ -116,7 +118,7 @@ def test_the_keys_that_are_told_are_a_pipeline_with_these_bands(arguments: tuple
     lines = tune_text(*arguments).partition("For a pipeline:\n")[2]
     chosen = tune_json(*arguments)["chosen"]
     (pipeline,) = parse(f'[[pipeline]]\nsource = "documents"\n{lines}', "c.toml", {}).pipelines
-    banding = pipeline.text_scheme().banding
+    banding = as_kind(pipeline.kind, TextKind).scheme().banding
     assert banding is not None
     assert (banding.bands, banding.rows) == (chosen["bands"], chosen["rows"])
 

@@ -10,15 +10,22 @@ from pathlib import Path
 import pytest
 
 from stream_lsh.config import KafkaConfig, PipelineConfig, SecurityConfig, TopicsConfig, WorkerConfig, parse
-from stream_lsh.config.grid import GridConfig
 from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.record.settings import RecordSettings
+from stream_lsh.kinds.set.grid import GridConfig
+from stream_lsh.kinds.set.settings import SetSettings
+from stream_lsh.kinds.text.settings import TextSettings
+from stream_lsh.kinds.vector.settings import VectorSettings
 from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.settings.schema import Key, keys_of
 from stream_lsh.settings.units import SIZE_UNITS, SPAN_UNITS
 from stream_lsh.wire.field_names import FieldNames
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "configuration.md"
-TABLES = (KafkaConfig, SecurityConfig, WorkerConfig, PipelineConfig, FieldNames, GridConfig, Guards, TopicsConfig)
+TABLES = (
+    KafkaConfig, SecurityConfig, WorkerConfig, PipelineConfig, TextSettings, RecordSettings, SetSettings,
+    VectorSettings, FieldNames, GridConfig, Guards, TopicsConfig,
+)  # fmt: skip
 
 
 def table(cls: type) -> str:

@@ -6,12 +6,13 @@ import pytest
 
 from stream_lsh.config import Config, parse, settings_shown
 from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.kind import as_kind
 from stream_lsh.kinds.set.grid_scheme import GridScheme
 from stream_lsh.kinds.set.scheme import SetScheme
+from stream_lsh.kinds.vector.kind import VectorKind
 from stream_lsh.kinds.vector.scheme import VectorScheme
 from stream_lsh.model import Document
 from stream_lsh.worker.guards import manifest_of
-from stream_lsh.worker.state import stored_settings
 
 NOW_MS = 1_714_564_800_000
 HEAD = '[pipeline]\nsource = "s"\nname = "near"\n'
@@ -30,26 +31,31 @@ def problems(text: str) -> list[str]:
     return [problem.partition(": pipeline.")[2] for problem in caught.value.problems]
 
 
+def foreign(key: str, kinds: str, kind: str) -> str:
+    return f'{key}: got an unknown key; `{key}` is a key of kind = {kinds}, not of "{kind}"'
+
+
 @pytest.mark.parametrize(
     ("text", "line", "told"),
     [
-        (HEAD, "bag = true", "bag: got it, expected none: it is of kind set, not text"),
-        (HEAD, 'family = "grid"', "family: got it, expected none: it is of kind set, not text"),
-        (HEAD, "dimension = 3", "dimension: got it, expected none: it is of kind vector, not text"),
-        (HEAD, 'fields.items = "x"', "fields.items: got it, expected none: it is of kind set, not text"),
-        (SETS, 'shingles = "char:5"', "shingles: got it, expected none: it is of kind text, not set"),
-        (SETS, "stories = true", "stories: got it, expected none: it is of kind text, not set"),
-        (SETS, "distance = 3", "distance: got it, expected none: it is of kind vector, not set"),
+        # A key of another kind.
+        (HEAD, "bag = true", foreign("bag", '"set"', "text")),
+        (HEAD, 'family = "grid"', foreign("family", '"set"', "text")),
+        (HEAD, "dimension = 3", foreign("dimension", '"vector"', "text")),
+        (HEAD, 'fields.items = "x"', foreign("fields.items", '"set"', "text")),
+        (SETS, 'shingles = "char:5"', foreign("shingles", '"text"', "set")),
+        (SETS, "stories = true", foreign("stories", '"text"', "set")),
+        (SETS, "distance = 3", foreign("distance", '"vector"', "set")),
         (SETS, "grid.squares = 9", "grid.squares: got it, expected none: only with `family` grid there is a grid"),
-        (SETS, 'measure = "cosine"', "measure: got 'cosine', expected jaccard or containment, as `kind` is set"),
+        (SETS, 'measure = "cosine"', "measure: got 'cosine', expected jaccard or containment"),
         (SETS, 'fields.items = "id"', "fields.items: got 'id', which is another field, expected a name of its own"),
-        (SETS, 'fields.text = "x"', "fields.text: got it, expected none: it is of kind text, not set"),
+        (SETS, 'fields.text = "x"', foreign("fields.text", '"text"', "set")),
         (GRID, "recall = 0.9", "recall: got it, expected none: with `family` grid the grid says all this"),
         (GRID, "bag = true", "bag: got it, expected none: with `family` grid the grid says all this"),
         (GRID.replace("100", "2"), "", "grid.squares: got 2, expected at least the 3 squares of a function"),
         (GRID.replace("100", "0"), "", "grid.squares: got none, expected the number of squares, as `family` is grid"),
-        (VECTORS, "threshold = 0.5", "threshold: got it, expected none: it is of kind text or set, not vector"),
-        (VECTORS, 'measure = "jaccard"', "measure: got 'jaccard', expected cosine or euclidean or hamming, as"),
+        (VECTORS, "threshold = 0.5", foreign("threshold", '"text" or "set"', "vector")),
+        (VECTORS, 'measure = "jaccard"', "measure: got 'jaccard', expected cosine, euclidean or hamming"),
         (VECTORS, "line_width = 2", "line_width: got 2, expected none, as the measure is cosine"),
         (VECTORS.replace("20", "180"), "", "distance: got 180, expected degrees, above 0 and below 180"),
         (VECTORS.replace("20", "179"), "", "distance: with `slots` and `recall`: no banding of 256 slots finds a pair"),
@@ -66,13 +72,13 @@ def test_a_mistake_is_told(text: str, line: str, told: str) -> None:
 def test_keys_of_sets_and_vectors_are_refused_among_records() -> None:
     told = problems(f'{HEAD}kind = "record"\nprofile = "people"\nbag = true\ndistance = 3\n')
     assert told == [
-        "bag: got it, expected none: it is of kind set, not record",
-        "distance: got it, expected none: it is of kind vector, not record",
+        foreign("bag", '"set"', "record"),
+        foreign("distance", '"vector"', "record"),
     ]
 
 
 def test_each_kind_has_its_scheme_and_settings_of_its_own() -> None:
-    schemes = [read(text).pipelines[0].scheme() for text in (SETS, GRID, VECTORS)]
+    schemes = [read(text).pipelines[0].kind.scheme() for text in (SETS, GRID, VECTORS)]
     assert [type(scheme) for scheme in schemes] == [SetScheme, GridScheme, VectorScheme]
     variants = [
         SETS, f"{SETS}bag = true\n", f"{SETS}threshold = 0.5\n", f"{SETS}seed = 2\n",
@@ -82,7 +88,7 @@ def test_each_kind_has_its_scheme_and_settings_of_its_own() -> None:
         f'{VECTORS}measure = "euclidean"\n', f'{VECTORS}measure = "euclidean"\nline_width = 3\n',
         f'{VECTORS.replace("20", "3")}measure = "hamming"\n', HEAD,
     ]  # fmt: skip
-    found = [stored_settings(read(text).pipelines[0]) for text in variants]
+    found = [read(text).pipelines[0].kind.stored_settings() for text in variants]
     assert all(one != other for at, one in enumerate(found) for other in found[:at])
 
 
@@ -91,13 +97,32 @@ def test_vectors_have_defaults_of_their_own_that_say_where_they_come_from() -> N
     assert shown["pipeline.near.measure"] == ('"cosine"', "kind vector")
     assert shown["pipeline.near.slots"] == ("256", "kind vector")
     (pipeline,) = read(VECTORS).pipelines
-    assert pipeline.least == 1 - 20 / 180
-    assert manifest_of(pipeline, 4, None).threshold == pipeline.least
+    assert pipeline.kind.least == 1 - 20 / 180
+    assert manifest_of(pipeline, 4, None).threshold == pipeline.kind.least
 
 
-def test_keys_that_say_what_they_would_say_anyway_are_no_mistake() -> None:
-    assert read(f'{HEAD}bag = false\ndimension = 0\nfamily = "minhash"\n').pipelines[0].kind == "text"
-    assert read(f"{VECTORS}threshold = 0.8\nstories = false\n").pipelines[0].kind == "vector"
+def test_keys_of_another_kind_are_mistakes_even_with_their_default() -> None:
+    assert [told.partition(":")[0] for told in problems(f"{HEAD}bag = false\ndimension = 0\n")] == ["bag", "dimension"]
+    assert [told.partition(":")[0] for told in problems(f"{VECTORS}threshold = 0.8\n")] == ["threshold"]
+    assert read(f"{GRID}bag = false\n").pipelines[0].kind.name == "set"
+
+
+def test_variables_of_another_kind_are_mistakes() -> None:
+    environ = {"STREAM_LSH__PIPELINE__NEAR__BAG": "true", "STREAM_LSH__PIPELINE__NEAR__GRID__SIZE": "3"}
+    with pytest.raises(ConfigError) as caught:
+        parse(HEAD, "c.toml", environ)
+    told = 'got an unknown key; `{}` is a key of kind = "set", not of "text"'
+    assert [*caught.value.problems] == [
+        f"environment: STREAM_LSH__PIPELINE__NEAR__BAG: {told.format('bag')}",
+        f"environment: STREAM_LSH__PIPELINE__NEAR__GRID__SIZE: {told.format('grid')}",
+    ]
+
+
+def test_settings_of_another_kind_are_not_shown() -> None:
+    for text, own, foreign in ((HEAD, "html", "bag"), (SETS, "bag", "html"), (VECTORS, "distance", "threshold")):
+        shown = {one.key.removeprefix("pipeline.near.") for one in settings_shown(read(text))}
+        assert own in shown
+        assert foreign not in shown
 
 
 def test_messages_are_read_as_the_kind_wants_it() -> None:
@@ -106,7 +131,7 @@ def test_messages_are_read_as_the_kind_wants_it() -> None:
     assert sets.document(value, b"x", NOW_MS) == Document("x", "a\nb\n", 1_714_521_600_000)
     assert sets.document(None, b"x", NOW_MS) == Document("x", None, NOW_MS)
     text = vectors.document(b'{"vector": [1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}', b"x", NOW_MS).text
-    assert vectors.form.value(text or "") == [1.0] + [0.0] * 15
+    assert as_kind(vectors.kind, VectorKind).form.value(text or "") == [1.0] + [0.0] * 15
 
 
 def test_the_topics_are_those_of_texts() -> None:
@@ -119,4 +144,5 @@ def test_a_variable_can_say_the_kind(tmp_path: Path) -> None:
     environ = {"STREAM_LSH__PIPELINE__NEAR__KIND": "vector", "STREAM_LSH__PIPELINE__NEAR__DIMENSION": "4",
                "STREAM_LSH__PIPELINE__NEAR__DISTANCE": "1.5"}  # fmt: skip
     (pipeline,) = parse(HEAD, "c.toml", environ).pipelines
-    assert (pipeline.kind, pipeline.measure, pipeline.distance) == ("vector", "cosine", 1.5)
+    kind = as_kind(pipeline.kind, VectorKind)
+    assert (kind.name, kind.measure, kind.distance) == ("vector", "cosine", 1.5)

@@ -6,8 +6,9 @@ import pytest
 
 from stream_lsh.config import PipelineConfig, parse, settings_shown
 from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.kind import as_kind
+from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.kinds.text.presets import PRESETS
-from stream_lsh.worker.state import stored_settings
 
 
 def pipeline(lines: str, environ: dict[str, str] | None = None) -> PipelineConfig:
@@ -16,20 +17,23 @@ def pipeline(lines: str, environ: dict[str, str] | None = None) -> PipelineConfi
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_has_fields_of_a_pipeline_and_makes_one_that_can_run(name: str) -> None:
-    assert PRESETS[name].keys() <= {field.name for field in fields(PipelineConfig)}
+    own = {field.name for field in fields(TextKind)}
+    assert PRESETS[name].keys() <= own | {field.name for field in fields(PipelineConfig)}
     made = pipeline(f'preset = "{name}"')
-    assert {field: getattr(made, field) for field in PRESETS[name]} == PRESETS[name]
-    assert stored_settings(made) != stored_settings(pipeline(""))
+    set_in = {field: getattr(made.kind if field in own else made, field) for field in PRESETS[name]}
+    assert set_in == PRESETS[name]
+    assert made.kind.stored_settings() != pipeline("").kind.stored_settings()
 
 
 def test_what_is_set_in_the_file_or_a_variable_holds_over_the_preset() -> None:
     made = pipeline('preset = "news"\nthreshold = 0.7\nhtml = "off"', {"STREAM_LSH__PIPELINE__WIRE__RETENTION": "1d"})
-    assert (made.threshold, made.html, made.retention_ms) == (0.7, "off", 86_400_000)
-    assert (made.stories, made.min_characters) == (True, 200)
+    kind = as_kind(made.kind, TextKind)
+    assert (kind.threshold, kind.html, made.retention_ms) == (0.7, "off", 86_400_000)
+    assert (kind.stories, kind.min_characters) == (True, 200)
 
 
 def test_a_variable_can_name_the_preset() -> None:
-    assert pipeline('preset = "none"', {"STREAM_LSH__PIPELINE__WIRE__PRESET": "news"}).stories
+    assert pipeline('preset = "none"', {"STREAM_LSH__PIPELINE__WIRE__PRESET": "news"}).kind.stories
 
 
 def test_settings_say_that_they_come_from_the_preset() -> None:
@@ -49,11 +53,11 @@ def test_an_unknown_preset_is_told_with_those_that_there_are() -> None:
 
 
 def test_shorter_texts_have_no_shingles_and_both_settings_belong_to_the_fingerprint() -> None:
-    scheme = pipeline("min_characters = 10").text_scheme()
+    scheme = as_kind(pipeline("min_characters = 10").kind, TextKind).scheme()
     signatures = scheme.sign(["a b c d e", "a b c d e f", ""])
     assert (signatures.digests != 0).tolist() == [False, True, False]
     assert [found.size for found in scheme.shingle_sets(["a b c d e", "a b c d e f"])] == [0, 4]
-    assert "min_characters" not in pipeline("").scheme().settings
+    assert "min_characters" not in pipeline("").kind.scheme().settings
     assert scheme.settings["min_characters"] == 10
-    assert stored_settings(pipeline('html = "main"'))["html"] == "main"
-    assert "html" not in stored_settings(pipeline(""))
+    assert pipeline('html = "main"').kind.stored_settings()["html"] == "main"
+    assert "html" not in pipeline("").kind.stored_settings()

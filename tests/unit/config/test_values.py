@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import tomllib
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,13 +26,18 @@ from stream_lsh.config import (
     settings_text,
 )
 from stream_lsh.config.environment import folded
-from stream_lsh.config.grid import GridConfig
 from stream_lsh.config.kafka import MECHANISMS
+from stream_lsh.config.pipeline_keys import pipeline_keys
 from stream_lsh.config.topics import INTERNAL_TOPICS, PUBLIC_TOPICS, TABLES
 from stream_lsh.errors import ConfigError, InvariantError
+from stream_lsh.kinds.kind import as_kind
+from stream_lsh.kinds.set.grid import GridConfig
+from stream_lsh.kinds.set.kind import SetKind
+from stream_lsh.kinds.text.kind import TextKind
+from stream_lsh.kinds.vector.kind import VectorKind
 from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.pipeline.local import Limits
-from stream_lsh.settings.schema import keys_of
+from stream_lsh.settings.schema import Key, keys_of
 from stream_lsh.text.normalise import FORMS
 from stream_lsh.wire.field_names import FieldNames
 
@@ -42,20 +48,30 @@ SMALLEST = "[pipeline]\nsource = 's'\n"
 
 def to_toml(config: Config) -> str:
     """A file that says everything, defaults too."""
-    pipelines = [_table(pipeline, "[[pipeline]]", "pipeline") for pipeline in config.pipelines]
+    pipelines = [
+        _table(pipeline, "[[pipeline]]", "pipeline", pipeline_keys(type(pipeline.kind)))
+        for pipeline in config.pipelines
+    ]
     return "\n".join(
         [_table(config.kafka, "[kafka]", "kafka"), _table(config.worker, "[worker]", "worker"), *pipelines]
     )
 
 
-def _table(table: Any, header: str, path: str) -> str:
+def _read(table: Any, key: Key) -> Any:
+    """The value of a key: of a pipeline, or of its kind."""
+    if key.name == "kind":
+        return table.kind.name
+    return getattr(table, key.field) if hasattr(table, key.field) else getattr(table.kind, key.field)
+
+
+def _table(table: Any, header: str, path: str, keys: Mapping[str, Key] | None = None) -> str:
     lines, inner = [header], []
-    for key in keys_of(table.__class__).values():
-        value = getattr(table, key.field)
+    for key in (keys_of(table.__class__) if keys is None else keys).values():
+        value = _read(table, key)
         if key.kind is not None:
             lines.append(f"{key.name} = {_value(value, key.name, key.field)}")
         elif value is not None:
-            inner.append(_table(value, f"[{path}.{key.name}]", f"{path}.{key.name}"))
+            inner.append(_table(value, f"[{path}.{key.name}]", f"{path}.{key.name}", key.inner()))
     return "\n".join([*lines, *inner])
 
 
@@ -80,16 +96,16 @@ def to_environment(config: Config) -> dict[str, str]:
     for path, table in (("KAFKA", config.kafka), ("WORKER", config.worker)):
         variables |= _variables(table, path)
     for pipeline in config.pipelines:
-        variables |= _variables(pipeline, f"PIPELINE__{folded(pipeline.name)}")
+        variables |= _variables(pipeline, f"PIPELINE__{folded(pipeline.name)}", pipeline_keys(type(pipeline.kind)))
     return {f"STREAM_LSH__{name}": value for name, value in variables.items()}
 
 
-def _variables(table: Any, path: str) -> dict[str, str]:
+def _variables(table: Any, path: str, keys: Mapping[str, Key] | None = None) -> dict[str, str]:
     found: dict[str, str] = {}
-    for key in keys_of(table.__class__).values():
-        value, name = getattr(table, key.field), f"{path}__{key.name.upper()}"
+    for key in (keys_of(table.__class__) if keys is None else keys).values():
+        value, name = _read(table, key), f"{path}__{key.name.upper()}"
         if key.kind is None:
-            found |= {} if value is None else _variables(value, name)
+            found |= {} if value is None else _variables(value, name, key.inner())
         elif isinstance(value, tuple):
             found[name] = ",".join(value)
         else:
@@ -129,12 +145,16 @@ PIPELINES = st.builds(
     sources=SOURCES.map(lambda topic: (topic,)),
     name=NAMES.map(lambda name: f"p{name}"),
     partitions=st.integers(1, 10_000),
-    shingles=st.builds("{}:{}".format, st.sampled_from(["char", "word"]), st.integers(1, 64)),
-    threshold=SHARES,
-    recall=SHARES,
-    slots=st.integers(64, 300),
-    normalise=st.lists(st.sampled_from(list(FORMS))).map(tuple),
-    seed=st.integers(0, 2**32 - 1),
+    kind=st.builds(
+        TextKind,
+        shingles=st.builds("{}:{}".format, st.sampled_from(["char", "word"]), st.integers(1, 64)),
+        threshold=SHARES,
+        recall=SHARES,
+        slots=st.integers(64, 300),
+        normalise=st.lists(st.sampled_from(list(FORMS))).map(tuple),
+        seed=st.integers(0, 2**32 - 1),
+        stories=st.booleans(),
+    ),
     retention_ms=ENDLESS,
     lateness_ms=SPANS,
     max_documents=st.integers(0, 2**48 - 1),
@@ -142,7 +162,6 @@ PIPELINES = st.builds(
     max_document_bytes=st.integers(1, 2**29),
     max_ahead_ms=ENDLESS,
     on_bug=st.sampled_from(["halt", "dead-letter"]),
-    stories=st.booleans(),
     fields=FIELDS,
     guards=GUARDS,
     topics=st.builds(
@@ -152,11 +171,16 @@ PIPELINES = st.builds(
 )
 
 
+def with_settings(pipeline: PipelineConfig, **settings: Any) -> PipelineConfig:
+    """The same pipeline of texts with other settings of its kind."""
+    return replace(pipeline, kind=replace(as_kind(pipeline.kind, TextKind), **settings))
+
+
 PIPELINES |= st.builds(
-    lambda pipeline, ratio: replace(pipeline, measure="containment", size_ratio=ratio), PIPELINES, st.floats(1, 3)
+    lambda pipeline, ratio: with_settings(pipeline, measure="containment", size_ratio=ratio), PIPELINES, st.floats(1, 3)
 )
 PIPELINES |= st.builds(
-    lambda pipeline, share: replace(pipeline, stories=True, mirror_share=share), PIPELINES, st.floats(0.01, 0.99)
+    lambda pipeline, share: with_settings(pipeline, stories=True, mirror_share=share), PIPELINES, st.floats(0.01, 0.99)
 )
 VALUED = st.builds(
     PipelineConfig,
@@ -166,7 +190,7 @@ VALUED = st.builds(
 )
 PIPELINES |= st.builds(
     lambda pipeline, bag, threshold, items: replace(
-        pipeline, kind="set", bag=bag, threshold=threshold, fields=FieldNames(items=f"i{items}")
+        pipeline, kind=SetKind(bag=bag, threshold=threshold), fields=FieldNames(items=f"i{items}")
     ),
     VALUED,
     st.booleans(),
@@ -175,7 +199,7 @@ PIPELINES |= st.builds(
 )
 PIPELINES |= st.builds(
     lambda pipeline, squares, functions: replace(
-        pipeline, kind="set", family="grid", grid=GridConfig(squares=squares, functions=functions)
+        pipeline, kind=SetKind(family="grid", grid=GridConfig(squares=squares, functions=functions))
     ),
     VALUED,
     st.integers(3, 9_999),
@@ -183,7 +207,7 @@ PIPELINES |= st.builds(
 )
 PIPELINES |= st.builds(
     lambda pipeline, measure, distance: replace(
-        pipeline, kind="vector", measure=measure, dimension=64, distance=distance, slots=256
+        pipeline, kind=VectorKind(measure=measure, dimension=64, distance=distance)
     ),
     VALUED,
     st.sampled_from(["cosine", "euclidean", "hamming"]),
@@ -259,14 +283,15 @@ def test_every_field_is_a_key() -> None:
         SecurityConfig,
         WorkerConfig,
         PipelineConfig,
+        TextKind,
+        SetKind,
+        VectorKind,
         TopicsConfig,
         FieldNames,
         Guards,
         GridConfig,
     ):
-        fields = {field.name for field in dataclasses.fields(cls)} - (
-            {"app_id", "known"} if cls is PipelineConfig else set()
-        )
+        fields = {field.name for field in dataclasses.fields(cls)} - ({"app_id"} if cls is PipelineConfig else set())
         assert {key.field for key in keys_of(cls).values()} == fields
         assert {key.name for key in keys_of(cls).values() if key.required} == (
             {"source"} if cls is PipelineConfig else set()
@@ -308,8 +333,7 @@ def test_a_variable_goes_before_the_file_and_its_name_folds() -> None:
     expected = PipelineConfig(
         name="News-en.EU",
         sources=("s",),
-        threshold=0.7,
-        normalise=("nfkc", "casefold"),
+        kind=TextKind(threshold=0.7, normalise=("nfkc", "casefold")),
         retention_ms=None,
         max_document_bytes=512 * 1024,
         rekey=True,
@@ -330,7 +354,7 @@ def test_a_file_with_a_byte_order_mark_and_carriage_returns(tmp_path: Path) -> N
     file = tmp_path / "news.toml"
     file.write_bytes(b"\xef\xbb\xbf" + SMALLEST.replace("\n", "\r\n").encode() + b"threshold = 0.5\r\n")
     config = load(file, {})
-    assert config.pipelines[0].threshold == 0.5
+    assert config.pipelines[0].kind.least == 0.5
     assert config.origins["pipeline.documents.threshold"] == f"{file}:3"
 
 
@@ -411,16 +435,17 @@ def test_retention_of_the_public_topics_and_size_of_messages() -> None:
     assert pipeline.public_retention_ms == 86_400_012
     assert pipeline.max_message_bytes == 262_144 + 65_536
     assert replace(pipeline, max_document_bytes=1 << 20).max_message_bytes == (1 << 20) + 65_536
-    assert replace(pipeline, method="exact").max_message_bytes == 262_144 + 65_536 + 200 * 128 * 16
+    assert replace(pipeline, kind=TextKind(method="exact")).max_message_bytes == 262_144 + 65_536 + 200 * 128 * 16
     assert dataclasses.replace(pipeline, retention_ms=None).public_retention_ms == -1
     assert dataclasses.replace(pipeline, topics=TopicsConfig(keep_forever=True)).public_retention_ms == -1
 
 
 def test_scheme_and_limits_are_those_of_the_settings() -> None:
     pipeline = PipelineConfig(
-        sources=("s",), threshold=0.7, slots=64, shingles="char:4", normalise=("nfkc",), seed=9, recall=0.9
+        sources=("s",),
+        kind=TextKind(threshold=0.7, slots=64, shingles="char:4", normalise=("nfkc",), seed=9, recall=0.9),
     )
-    scheme = pipeline.text_scheme()
+    scheme = as_kind(pipeline.kind, TextKind).scheme()
     assert scheme.banding is not None
     assert (scheme.slots, scheme.banding.threshold, scheme.banding.recall) == (64, 0.7, 0.9)
     assert {key: scheme.settings[key] for key in ("shingles", "normalise", "seed")} == {
@@ -434,28 +459,31 @@ def test_scheme_and_limits_are_those_of_the_settings() -> None:
         259_200_000, cap_postings=0, cap_candidates=0
     )
     with pytest.raises(ConfigError):
-        PipelineConfig(sources=("s",), slots=1).scheme()
+        PipelineConfig(sources=("s",), kind=TextKind(slots=1)).kind.scheme()
 
 
 def test_bands_and_rows_are_chosen_unless_they_are_pinned() -> None:
-    pinned = PipelineConfig(sources=("s",), bands=26, rows=8, slots=208)
-    scheme = pinned.text_scheme()
+    pinned = PipelineConfig(sources=("s",), kind=TextKind(bands=26, rows=8, slots=208))
+    scheme = as_kind(pinned.kind, TextKind).scheme()
     assert scheme.banding is not None
     assert (scheme.banding.bands, scheme.banding.rows, scheme.width) == (26, 8, 27)
     assert (scheme.settings["bands"], scheme.settings["rows"]) == (26, 8)
-    chosen = PipelineConfig(sources=("s",)).text_scheme().banding
+    chosen = as_kind(PipelineConfig(sources=("s",)).kind, TextKind).scheme().banding
     assert chosen is not None
     assert (chosen.bands, chosen.rows) == (16, 6)
     with pytest.raises(ConfigError, match="take 208 slots"):
-        replace(pinned, slots=128).scheme()
+        replace(pinned, kind=TextKind(bands=26, rows=8)).kind.scheme()
 
 
 def test_the_exact_method_has_no_caps_whatever_the_default() -> None:
-    pipeline = PipelineConfig(sources=("s",), method="exact", threshold=0.9, slots=32)
+    pipeline = PipelineConfig(sources=("s",), kind=TextKind(method="exact", threshold=0.9, slots=32))
     assert pipeline.limits() == Limits(259_200_000, cap_postings=0, cap_candidates=0)
-    assert pipeline.scheme().settings["method"] == "exact"
-    assert replace(pipeline, kind="set").scheme().settings["method"] == "exact"
-    assert pipeline.scheme().slots == 32
+    assert pipeline.kind.scheme().settings["method"] == "exact"
+    assert (
+        replace(pipeline, kind=SetKind(method="exact", threshold=0.9, slots=32)).kind.scheme().settings["method"]
+        == "exact"
+    )
+    assert pipeline.kind.scheme().slots == 32
 
 
 def test_the_address_of_the_web() -> None:

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from stream_lsh.kinds.explain import Evidence, Explanation, Reason, Settings, compare, explain
+from stream_lsh.kinds.comparison import Comparison
+from stream_lsh.kinds.explain import Evidence, Explanation, Reason, Settings, explain
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.ledger.graph.paths import Link
@@ -20,6 +21,12 @@ LIKE = ONE.replace("twelve", "thirteen")
 UNLIKE = "nothing of all that is said here has been said before by anybody"
 SCHEME = TextScheme(0.5, "word:2")
 FREE = Settings(SCHEME, 0.5, Limits())
+
+
+def compare(one: str, other: str, scheme: TextScheme) -> Comparison:
+    found = scheme.explain(one, other).comparison
+    assert found is not None
+    return found
 
 
 def told(

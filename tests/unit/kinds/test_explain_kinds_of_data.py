@@ -7,7 +7,8 @@ import pytest
 
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.cli.reports.explanation import as_json, as_text
-from stream_lsh.kinds.explain import Evidence, Explanation, PairwiseScheme, Reason, Settings, explain
+from stream_lsh.kinds.comparison import PairwiseScheme
+from stream_lsh.kinds.explain import Evidence, Explanation, Reason, Settings, explain
 from stream_lsh.kinds.set.content import items_text
 from stream_lsh.kinds.set.grid_scheme import GridScheme
 from stream_lsh.kinds.set.scheme import SetScheme

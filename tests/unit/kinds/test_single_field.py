@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from stream_lsh.errors import InputError
 from stream_lsh.kinds.set.messages import ItemsForm
-from stream_lsh.kinds.single_field import Form, parse_valued, parse_valued_lines
+from stream_lsh.kinds.single_field import Form, parse_valued, parse_valued_lines, valued_message
 from stream_lsh.kinds.vector.messages import VectorForm
 from stream_lsh.model import Document
 from stream_lsh.wire.field_names import FieldNames
-from stream_lsh.worker.clients.producer import valued_message
 
 FORMS = [
     ItemsForm(), ItemsForm(bag=True), ItemsForm(squares=9),

@@ -12,7 +12,9 @@ import pytest
 
 from stream_lsh.config import parse
 from stream_lsh.config.model import PipelineConfig
+from stream_lsh.kinds.kind import as_kind
 from stream_lsh.kinds.record import comparer as record_comparer
+from stream_lsh.kinds.record.kind import RecordKind
 from stream_lsh.kinds.shingled import comparer as shingled_comparer
 from stream_lsh.kinds.vector import comparer as vector_comparer
 from stream_lsh.ledger.edges import Edges
@@ -60,14 +62,14 @@ class Batch:
     def __init__(self, kind: str, seed: int, news: int = 12, olds: int = 30) -> None:
         rng = random.Random(seed)
         self.config = pipeline(kind)
-        self.scheme = self.config.scheme()
+        self.scheme = self.config.kind.scheme()
         self.table = DocumentTable(self.scheme.slots, counts=self.scheme.counts())
         self.olds = [document(self.config, kind, f"o{number}", rng) for number in range(olds)]
         signed(self.table, self.scheme, 0, self.olds)
         new = [(NEW + number, document(self.config, kind, f"n{number}", rng)) for number in range(news)]
         pairs = [(row, old, rng.choice((CANDIDATE, RECHECK))) for row in range(news) for old in range(olds + 2)]
         self.asked = replace(asked(self.scheme, new, pairs), abouts=[one.about for _, one in new])
-        self.criteria = self.scheme.criteria(self.config.least, None)
+        self.criteria = self.scheme.criteria(self.config.kind.least, None)
 
 
 def rows_of(edges: Sequence[Edges | None]) -> list[tuple[object, ...]]:
@@ -141,7 +143,7 @@ def test_documents_may_come_and_go_between_two_steps(kind: str, monkeypatch: pyt
 def test_the_work_of_a_step_is_bounded_or_that_of_one_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     """Records as large as they may be, with as many values as are kept."""
     config = pipeline("record")
-    scheme = config.scheme()
+    scheme = config.kind.scheme()
     table = DocumentTable(scheme.slots, counts=scheme.counts())
     rng = random.Random(4)
 
@@ -149,15 +151,14 @@ def test_the_work_of_a_step_is_bounded_or_that_of_one_pair(monkeypatch: pytest.M
         def value() -> str:
             return "".join(rng.choice("abcdefgh ") for _ in range(500))
 
-        assert config.known is not None
-        fields = {name: [value() for _ in range(8)] for name in config.known.profile.names}
+        fields = {name: [value() for _ in range(8)] for name in as_kind(config.kind, RecordKind).rules.names}
         return config.document(json.dumps(fields).encode(), f"{number}".encode(), 1_714_521_600_000)
 
     olds = [hostile(number) for number in range(6)]
     assert all(len(one.text or "") < 17_000 for one in olds)
     signed(table, scheme, 0, olds)
     batch = asked(scheme, [(NEW, hostile(7))], [(0, old, RECHECK) for old in range(6)])
-    steps = [*verify_in_steps(batch, table, scheme.criteria(config.least, None), scheme.comparer())]
+    steps = [*verify_in_steps(batch, table, scheme.criteria(config.kind.least, None), scheme.comparer())]
     assert [len(step) for step in steps if step is not None] == [1] * 6
 
 

@@ -20,6 +20,7 @@ from faust.types import TP
 
 from stream_lsh.config.load import parse
 from stream_lsh.config.model import PipelineConfig
+from stream_lsh.kinds.record.kind import RecordKind
 from stream_lsh.kinds.record.messages import MAX_RECORD_BYTES
 from stream_lsh.kinds.record.profiles import bundled
 from stream_lsh.ledger.changes import MirrorChange
@@ -128,7 +129,7 @@ class Worker:
             config.internal_topic("verifications"): agents.verify,
             config.internal_topic("edges"): agents.settle,
         }
-        if config.known is not None:
+        if config.kind.name == "record":
             steps[config.decisions_topic] = Deciding(self.app, self.state).decide
         if config.rekey:
             steps[config.source] = Intake(self.app, self.state).copy
@@ -270,7 +271,7 @@ class Kind:
     def pipeline(self) -> PipelineConfig:
         text = f"[pipeline]\nname='p'\nsource='s'\npartitions=1\n{self.keys}"
         (pipeline,) = parse(text, "x", {}).pipelines
-        return pipeline if self.profile is None else replace(pipeline, known=Reader(self.profile))
+        return pipeline if self.profile is None else replace(pipeline, kind=RecordKind(reader=Reader(self.profile)))
 
 
 RECORD = "kind='record'\nprofile='people'\n"
@@ -334,16 +335,16 @@ def test_everything_that_follows_from_the_largest_documents_fits(name: str) -> N
     put((1, most, 1), (2, most, 2))
     put((1, most, 3))
     # A cluster of more than a message lists.
-    put(*((10 + number, small, number if pipeline.known else 0) for number in range(kind.members)))
+    put(*((10 + number, small, number if pipeline.kind.name == "record" else 0) for number in range(kind.members)))
     worker.put(pipeline.source, (longest_id(1).encode(), None), (longest_id(10).encode(), None))
     worker.run()
     assert worker.state.counts.dead_letters == {}
     topics = pipeline.named_topics
-    for key in ("matches", "members", "entities" if pipeline.known else "clusters"):
+    for key in ("matches", "members", pipeline.kind.clusters):
         assert worker.logs[topics[key]], f"nothing was published on {key}"
     if kind.fills:
         assert worker.largest(pipeline.changelog_topic("documents")) > 0.4 * min(most, 2 * MAX_RECORD_BYTES)
-    listed = [json.loads(one.value) for one in worker.logs[topics["entities" if pipeline.known else "clusters"]]
+    listed = [json.loads(one.value) for one in worker.logs[topics[pipeline.kind.clusters]]
               if one.value]  # fmt: skip
     assert max(one.get("members_omitted", 0) for one in listed) > 0 or not kind.members
 
@@ -355,7 +356,7 @@ def test_messages_that_cannot_be_used_fit_among_the_dead_letters(name: str) -> N
     keys = (None, b"", b"k", b"\xff" * MAX_ID_BYTES, b"\x01" * 700_000)
     values = (None, b"", b"{" * most, b"{" * (most + 1), b"{" * (most + 70_000))
     worker.put(pipeline.source, *((key, value) for key in keys for value in values))
-    if pipeline.known is not None:
+    if pipeline.kind.name == "record":
         worker.put(pipeline.decisions_topic, *((key, value) for key in keys for value in values))
     worker.run()
     assert len(worker.logs[pipeline.dead_letters_topic]) >= (len(keys) - 1) * len(values) - 4

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from stream_lsh.cli.options.common import TIME_UNITS as UNITS_OF_COMMANDS
 from stream_lsh.config import PipelineConfig
 from stream_lsh.errors import InputError, MalformedMessage, UnusableDocument
+from stream_lsh.kinds.set.kind import SetKind
+from stream_lsh.kinds.vector.kind import VectorKind
 from stream_lsh.model import Document
 from stream_lsh.wire.message import FIRST_MS, LAST_MS, TIME_UNITS, as_iso, latest_time_ms, time_of_message
 
@@ -162,8 +164,8 @@ def test_a_time_is_ahead_neither_of_its_message_nor_of_the_clock(
 TEXT = PipelineConfig(sources=("s",))
 KINDS = [
     (TEXT, "text", "words"),
-    (PipelineConfig(sources=("s",), kind="set"), "items", ["a"]),
-    (PipelineConfig(sources=("s",), kind="vector", measure="cosine", dimension=2, distance=9.0), "vector", [1, 2]),
+    (PipelineConfig(sources=("s",), kind=SetKind()), "items", ["a"]),
+    (PipelineConfig(sources=("s",), kind=VectorKind(dimension=2, distance=9.0)), "vector", [1, 2]),
 ]
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from stream_lsh.config.model import PipelineConfig
+from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edge, End, edges_of
 from stream_lsh.ledger.sites.page_counts import AsOf, PageCounts
@@ -13,10 +14,9 @@ from stream_lsh.retention import Horizon
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import Frame, encode
 from stream_lsh.worker.clients.audit import Doubts, Published, Source, compare, count_effective
-from stream_lsh.worker.state import stored_settings
 
 TEXT = "one two three four five six seven eight nine ten"
-ENDLESS = PipelineConfig(sources=("s",), retention_ms=None, threshold=0.5)
+ENDLESS = PipelineConfig(sources=("s",), retention_ms=None, kind=TextKind(threshold=0.5))
 
 
 EDGE = Edge(End("a", 1, 5, 1), End("b", 2, 5, 2), 0.9, 9, 10)
@@ -42,7 +42,7 @@ MARKS = Watermarks(0, (Mark(0, 1_000, False, 0, 1, 1),))
     ],
 )
 def test_a_message_is_under_way_if_it_can_change_a_result(topic: str, frame: Frame, count: int) -> None:
-    value = encode(frame, fingerprint(stored_settings(ENDLESS)))
+    value = encode(frame, fingerprint(ENDLESS.kind.stored_settings()))
     assert count_effective(ENDLESS, ENDLESS.internal_topic(topic), [value]) == count
 
 
@@ -90,8 +90,8 @@ def copies(count: int) -> list[Document]:
 
 def test_what_a_cap_may_have_left_out_is_not_wrong_and_what_it_did_not_is_true() -> None:
     documents = copies(60)
-    capped = PipelineConfig(sources=("s",), retention_ms=None, threshold=0.5, max_candidates=2)
-    free = PipelineConfig(sources=("s",), retention_ms=None, threshold=0.5, max_candidates=0)
+    capped = PipelineConfig(sources=("s",), retention_ms=None, kind=TextKind(threshold=0.5), max_candidates=2)
+    free = PipelineConfig(sources=("s",), retention_ms=None, kind=TextKind(threshold=0.5), max_candidates=0)
     ids = [one.id for one in documents]
     every = [(left, right) for left in ids for right in ids if left < right]
     similarity = 10 / 12  # the windows that are in all, and the last one of each
@@ -116,7 +116,7 @@ def test_what_cannot_be_known_accuses_nobody(doubts: Doubts) -> None:
 
 
 def test_a_document_beyond_the_newest_that_are_kept_is_not_judged() -> None:
-    kept = PipelineConfig(sources=("s",), retention_ms=None, threshold=0.5, max_documents=2)
+    kept = PipelineConfig(sources=("s",), retention_ms=None, kind=TextKind(threshold=0.5), max_documents=2)
     source = source_of(*(Document(one, TEXT) for one in "abc"))
     findings = told(source, published(("b", "c")), pipeline=kept)
     assert findings == [

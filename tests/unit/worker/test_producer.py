@@ -6,14 +6,13 @@ from dataclasses import replace
 import pytest
 
 from stream_lsh.errors import UnusableDocument
-from stream_lsh.kinds.record.messages import parse_record
-from stream_lsh.kinds.text.messages import parse_document
+from stream_lsh.kinds.record.messages import parse_record, record_message
+from stream_lsh.kinds.text.messages import message, parse_document
 from stream_lsh.model import About, Document
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Field, Profile
 from stream_lsh.records.reading import Reader
 from stream_lsh.wire.field_names import FieldNames
-from stream_lsh.worker.clients.producer import message, record_message
 
 
 @pytest.mark.parametrize("text", ["plain", "", "\x00", "half a pair \ud800", "\U0001f600", None])

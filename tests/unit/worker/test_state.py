@@ -12,6 +12,7 @@ from faust.types import TP
 
 from stream_lsh.config import parse
 from stream_lsh.errors import DamagedBytes, DoubtError, InvariantError, StateError
+from stream_lsh.kinds.record.kind import RecordKind
 from stream_lsh.kinds.record.profiles import bundled
 from stream_lsh.ledger.changes import LedgerChanges
 from stream_lsh.model import Retirement
@@ -275,7 +276,7 @@ def test_the_largest_document_fits_among_the_dead_letters() -> None:
 
 
 def test_the_last_word_about_a_pair_is_the_last_of_its_topic() -> None:
-    records = replace(PIPELINE, known=Reader(bundled("people")))
+    records = replace(PIPELINE, kind=RecordKind(reader=Reader(bundled("people"))))
     specs = {one.name: one for one in topics(CONFIG, records, 4)}
     assert specs[records.decisions_topic].partitions == 1
     assert PIPELINE.decisions_topic not in {one.name for one in topics(CONFIG, PIPELINE, 4)}

@@ -13,7 +13,6 @@ from stream_lsh.pipeline.batches import CANDIDATE, RECHECK, Candidates, Candidat
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import encode
 from stream_lsh.worker.clients.tail import candidate_lines, readable
-from stream_lsh.worker.state import stored_settings
 
 PIPELINE = parse('[[pipeline]]\nname = "p"\nsource = "s"\n', "test.toml", {}).pipelines[0]
 OTHER = parse('[[pipeline]]\nname = "p"\nsource = "s"\nseed = 7\n', "test.toml", {}).pipelines[0]
@@ -25,7 +24,7 @@ PAIRS = Candidates(
 
 
 def record(frame: CandidatesFrame) -> SimpleNamespace:
-    return SimpleNamespace(value=encode(frame, fingerprint(stored_settings(PIPELINE))))
+    return SimpleNamespace(value=encode(frame, fingerprint(PIPELINE.kind.stored_settings())))
 
 
 def test_each_pair_is_a_line_for_people_and_for_programs() -> None:

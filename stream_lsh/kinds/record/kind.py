@@ -1,0 +1,136 @@
+"""The kind of records: fields that a profile compares, with a probability that two records are one entity."""
+
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import msgspec
+
+from stream_lsh.errors import ConfigError, InvariantError
+from stream_lsh.files.discover import TEXT, Input
+from stream_lsh.kinds.kind import FeedPart, KeyValue, KindDefaults, Setting, StoredSize
+from stream_lsh.kinds.record.files import find_record_inputs, read_records
+from stream_lsh.kinds.record.golden import limits_of_records
+from stream_lsh.kinds.record.messages import MAX_RECORD_BYTES, parse_record, record_message
+from stream_lsh.kinds.record.rows import RecordNames
+from stream_lsh.kinds.record.settings import RecordSettings
+from stream_lsh.kinds.results import Results
+from stream_lsh.model import Document
+from stream_lsh.pipeline.local import Limits
+from stream_lsh.pipeline.scheme import Scheme
+from stream_lsh.records.model import Record
+from stream_lsh.records.profile import Profile
+from stream_lsh.records.reading import Reader
+from stream_lsh.wire.field_names import FieldNames
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordKind(RecordSettings, KindDefaults):
+    """Records, with what a pipeline sets of them."""
+
+    name: ClassVar[str] = "record"
+    plural: ClassVar[str] = "records"
+    clusters: ClassVar[str] = "entities"
+    takes_decisions: ClassVar[bool] = True
+
+    shadow: ClassVar[float] = 0.0
+    recall: ClassVar[float] = 1.0
+    seed: ClassVar[int] = 1
+
+    @property
+    def known(self) -> Reader:
+        """The reader of the profile that was read."""
+        if self.reader is None:
+            raise InvariantError(f"got the profile {self.profile!r} unread, expected a configuration from a file")
+        return self.reader
+
+    @property
+    def rules(self) -> Profile:
+        """What is known of the records."""
+        return self.known.profile
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """Entities in place of clusters, and pairs to review."""
+        return frozenset({"matches", "members", "entities", "reviews", "dead_letters"})
+
+    @property
+    def least(self) -> float:
+        """The least similarity of a pair to review."""
+        return self.rules.review
+
+    @property
+    def link_from(self) -> float | None:
+        """The least similarity of a match."""
+        return self.rules.match
+
+    def scheme(self) -> Scheme:
+        """What makes blocking keys and scores pairs."""
+        from stream_lsh.kinds.record.scheme import RecordScheme  # noqa: PLC0415 - loads the libraries of comparators
+
+        return RecordScheme(self.rules)
+
+    def pairwise(self) -> None:
+        """None: a score depends on how frequent values are among all records."""
+
+    def stored_settings(self) -> dict[str, Setting]:
+        """What the scheme depends on."""
+        return self.scheme().settings
+
+    def stored_size(self) -> StoredSize:
+        """At most 64 keys, for which there is room anyway; values and given fields of a record."""
+        return StoredSize(0, 0, document=2 * MAX_RECORD_BYTES)
+
+    def limits(self, limits: Limits) -> Limits:
+        """With the guards of the profile, and golden records."""
+        return limits_of_records(limits, self.rules)
+
+    def parse(self, value: bytes | None, key: bytes | None, **rules: Any) -> Document:
+        """The record in a message."""
+        return parse_record(value, key, reader=self.known, **rules).document
+
+    def message(self, document: Document, names: FieldNames) -> KeyValue:
+        """The message for a record, with the fields as they were given."""
+        if document.text is None:
+            return record_message(Record(document.id, {names.deleted: True}), self.rules, names)
+        about = document.about
+        record = Record(document.id, msgspec.json.decode(about.title), about.source, document.time_ms)
+        return record_message(record, self.rules, names)
+
+    def results(self, pipeline: str) -> Results:
+        """Scored pairs, members, entities, and pairs to review."""
+        from stream_lsh.kinds.record.results import RecordResults  # noqa: PLC0415 - loads the libraries of comparators
+
+        return RecordResults(pipeline, self.rules)
+
+    def find_files(self, options: Namespace) -> list[Input]:
+        """Files of records."""
+        given = [name for name in ("text", "title", "url") if getattr(options, f"{name}_column") is not None]
+        problems = [f"--{name}-column: is of documents, and the pipeline is of records" for name in given]
+        if options.format in ("folder", TEXT):
+            problems.append(f"--format: got {options.format}, expected another one, as the pipeline is of records")
+        if problems:
+            raise ConfigError(problems)
+        return find_record_inputs(options.file, options.format)
+
+    def read_files(
+        self, inputs: Sequence[Input], options: Namespace, names: FieldNames, now_ms: int
+    ) -> Iterator[FeedPart]:
+        """The records of the files as messages; what has no time gets none."""
+        profile, most = self.rules, options.max_document_bytes
+        time_column = options.time_column or names.time
+        columns = RecordNames.of(profile, options.id_column, options.source_column, time_column, timed=True)
+        columns = replace(columns, must_time=options.time_column is not None, time_unit=options.time_unit)
+        for part in read_records(inputs, columns, max_bytes=most, encoding=options.encoding):
+            messages = (record_message(record, profile, names) for record in part.records)
+            yield FeedPart(messages, part.refused, part.position)
+
+    def warnings(self) -> Iterator[str]:
+        """That the profile has learned nothing."""
+        if not self.rules.learned:
+            yield (
+                f"the profile {self.profile} has learned nothing, so a weighted mean stands in for the "
+                f"probability: stream-lsh train FILE... --profile {self.profile} --output LEARNED.toml makes one that "
+                "has"
+            )

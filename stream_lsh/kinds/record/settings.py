@@ -1,0 +1,54 @@
+"""The keys of a pipeline of records: the profile has all the others."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
+
+from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.kind import Default
+from stream_lsh.kinds.record.profiles import BUNDLED, find_profile
+from stream_lsh.records.reading import Reader
+from stream_lsh.settings import value_types
+from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.schema import key
+from stream_lsh.settings.toml_lines import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordSettings:
+    """The profile of the records.
+
+    Attributes:
+        reader: reads records as the profile says; None until the profile is read; no key.
+    """
+
+    defaults: ClassVar[Mapping[str, Default]] = {"retention_ms": None}
+    fields: ClassVar[frozenset[str]] = frozenset({"time", "deleted"})
+    topic_keys: ClassVar[frozenset[str]] = frozenset(
+        {"matches", "members", "entities", "reviews", "decisions", "dead_letters"}
+    )
+
+    profile: str = field(
+        default="",
+        metadata=key(
+            value_types.ANY_TEXT,
+            "what is known of the records: people, companies, products, bibliography, or the path of a profile; "
+            "required",
+        ),
+    )
+    reader: Reader | None = field(default=None, compare=False, repr=False)
+
+    def loaded(self, path: Path, notes: Notes) -> Self:
+        """The same with its profile, which is read; noted is whatever is wrong with it."""
+        place = (*path, "profile")
+        if not notes.sound(place):
+            return self
+        if not self.profile:
+            notes.problem(place, f"got none, expected {', '.join(BUNDLED)} or the path of a file, as `kind` is record")
+            return self
+        try:
+            return replace(self, reader=Reader(find_profile(self.profile)))
+        except ConfigError as error:
+            for problem in error.problems:
+                notes.problem(place, problem.removeprefix("profile: "))
+            return self

@@ -1,0 +1,83 @@
+"""The keys of a pipeline of sets."""
+
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import ClassVar
+
+from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.kind import Shared
+from stream_lsh.kinds.set.grid import GridConfig
+from stream_lsh.kinds.set.grid_scheme import GridScheme
+from stream_lsh.kinds.set.messages import ItemsForm
+from stream_lsh.kinds.shingled.settings import ShingleSettings
+from stream_lsh.kinds.single_field import check_field_name
+from stream_lsh.settings import value_types
+from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.schema import key, keys_of, table
+from stream_lsh.settings.toml_lines import Path
+from stream_lsh.settings.value_types import choice
+
+GRID = "grid"
+FAMILIES = ("minhash", GRID)
+"""What finds sets that are alike."""
+
+_NOT_WITH_GRID = ("method", "recall", "slots", "bands", "rows", "measure", "size_ratio", "bag")
+"""Keys that a grid takes the place of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetSettings(ShingleSettings):
+    """What finds sets that are alike: minhashing, or with `family = "grid"` a grid."""
+
+    fields: ClassVar[frozenset[str]] = frozenset({"id", "time", "deleted", ItemsForm.field})
+
+    bag: bool = field(
+        default=False,
+        metadata=key(value_types.FLAG, "repeated items count, by the lesser and the greater number of each"),
+    )
+    family: str = field(
+        default=FAMILIES[0],
+        metadata=key(choice(FAMILIES), "what finds sets that are alike; `grid` is for fingerprints"),
+    )
+    grid: GridConfig = field(default=GridConfig(), metadata=table(GridConfig, "with the family `grid`"))
+
+    @property
+    def form(self) -> ItemsForm:
+        """How items are read."""
+        return ItemsForm(self.bag, self.grid.squares if self.family == GRID else 0)
+
+    def grid_scheme(self) -> GridScheme:
+        """The scheme of the family `grid`; raises ConfigError where the settings do not fit."""
+        grid = self.grid
+        return GridScheme(grid.squares, functions=grid.functions, size=grid.size, seed=self.seed)
+
+    def check(self, path: Path, notes: Notes, shared: Shared) -> None:
+        """Note what does not fit, keys of the other family, and a grid without squares."""
+        check_field_name(ItemsForm.field, shared.fields, path, notes)
+        if self.family == GRID:
+            for one in _NOT_WITH_GRID:
+                self._check_unset((one,), f"with `family` {GRID} the grid says all this", path, notes)
+            self._check_grid(path, notes)
+            return
+        ShingleSettings.check(self, path, notes, shared)
+        for one in keys_of(GridConfig):
+            self._check_unset(("grid", one), f"only with `family` {GRID} there is a grid", path, notes)
+
+    def _check_unset(self, names: tuple[str, ...], why: str, path: Path, notes: Notes) -> None:
+        """Note a key that is set to something else than its default."""
+        place = (*path, *names)
+        value, default = reduce(getattr, names, self), reduce(getattr, names, SetSettings())
+        if notes.has(place) and notes.sound(place, (*path, "family")) and value != default:
+            notes.problem(place, f"got it, expected none: {why}")
+
+    def _check_grid(self, path: Path, notes: Notes) -> None:
+        place = (*path, "grid", "squares")
+        if not notes.sound(place, (*path, "grid", "size")):
+            return
+        if not self.grid.squares:
+            notes.problem(place, f"got none, expected the number of squares, as `family` is {GRID}")
+            return
+        try:
+            self.grid_scheme()
+        except ConfigError as error:
+            notes.problem(place, str(error).removeprefix("grid.squares: "))

@@ -1,0 +1,69 @@
+"""Two documents that are sets of shingles, compared for a reader."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from stream_lsh.arrays import U64
+from stream_lsh.kinds.comparison import Comparison, Explained
+from stream_lsh.measure.catalog import Measure
+from stream_lsh.pipeline.batches import Signatures
+from stream_lsh.pipeline.compare import Meeting
+from stream_lsh.text.passages import Passage
+
+
+class Shingling(Protocol):
+    """What a scheme of shingle sets can say of documents."""
+
+    measure: Measure
+
+    def shingle_sets(self, texts: Sequence[str]) -> list[U64]:
+        """The distinct shingles of each text, ascending: uint64[m] each."""
+
+    def sign(self, texts: Sequence[str]) -> Signatures:
+        """One signature and one digest a text."""
+
+    def passages(self, text: str, shared: U64) -> list[Passage]:
+        """The passages of a text that these shingles cover, and the others between them."""
+
+    def meeting(self, signatures: Signatures, shared: int, union: int) -> Meeting:
+        """How the signatures of two documents met, which share so many shingles."""
+
+
+def explain_shingles(scheme: Shingling, one: str | None, other: str | None) -> Explained:
+    """Compare two documents by their shingles.
+
+    Args:
+        scheme: makes the shingles and the signatures.
+        one: the text of a document; None where it is not known.
+        other: that of the other one.
+    """
+    left, right = scheme.shingle_sets([one or "", other or ""])
+    shared = np.intersect1d(left, right, assume_unique=True)
+    passages = [[] if text is None else scheme.passages(text, shared) for text in (one, other)]
+    comparison = None
+    if one is not None and other is not None:
+        comparison = _compare(scheme, (one, other), left.size, right.size, shared.size)
+    return Explained(comparison, (left.size, right.size), (passages[0], passages[1]))
+
+
+def _compare(scheme: Shingling, texts: tuple[str, str], size: int, other_size: int, shared: int) -> Comparison:
+    signatures = scheme.sign(texts)
+    union = size + other_size - shared
+    counts = np.array([[shared], [size], [other_size]])
+    empty = bool((signatures.digests == 0).any())
+    same = bool((signatures.values[0] == signatures.values[1]).all())
+    matching, slots, met, bands, probability = scheme.meeting(signatures, shared, union)
+    return Comparison(
+        similarity=float(scheme.measure.similarity(*counts)[0]),
+        shared=shared,
+        union=union,
+        near_in_size=bool(scheme.measure.sizes_allow(counts[1], counts[2], 0.0)[0]),
+        matching=matching,
+        slots=slots,
+        met=met,
+        bands=bands,
+        probability=probability,
+        identical=not empty and bool(signatures.digests[0] == signatures.digests[1]) and same,
+    )

@@ -1,0 +1,137 @@
+"""The settings that texts and sets share, and what follows from them."""
+
+from dataclasses import dataclass, field, replace
+
+from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.kind import SHADOW, SHADOW_MEANING, Shared, StoredSize
+from stream_lsh.kinds.shingled.methods import EXACT, LSH, METHODS, text_scheme, unfit
+from stream_lsh.kinds.shingled.scheme import banding_for
+from stream_lsh.lsh.solver import Banding
+from stream_lsh.measure.catalog import JACCARD, MEASURES, Measure, no_size_ratio
+from stream_lsh.measure.containment import SIZE_RATIO, Containment
+from stream_lsh.pipeline.local import BATCH, Limits
+from stream_lsh.settings import value_types
+from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.schema import key
+from stream_lsh.settings.toml_lines import Path
+from stream_lsh.settings.value_types import choice, whole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShingleSettings:
+    """How pairs that share shingles are found, and which of them match."""
+
+    threshold: float = field(default=0.8, metadata=key(value_types.SHARE, "the least similarity of a match"))
+    method: str = field(
+        default=LSH,
+        metadata=key(choice(METHODS), "how matches are found: nearly all of them, as `recall` says, or all of them"),
+    )
+    measure: str = field(
+        default=JACCARD.name,
+        metadata=key(
+            choice(MEASURES),
+            "of similarity: what both share over what one of them has, or over what the shorter one has",
+        ),
+    )
+    size_ratio: float = field(
+        default=SIZE_RATIO,
+        metadata=key(
+            value_types.SIZE_RATIO,
+            "only with `containment`: how many times as many shingles or items the longer one has at most",
+        ),
+    )
+    recall: float = field(
+        default=0.99,
+        metadata=key(
+            value_types.SHARE, "the probability that a pair at the threshold is found; above it, it is greater"
+        ),
+    )
+    slots: int = field(
+        default=128, metadata=key(whole(1, 65_536), "the length of a signature: 4 bytes each, in every document kept")
+    )
+    bands: int = field(
+        default=0,
+        metadata=key(
+            whole(0, 65_536), "how many stretches of a signature are looked up, with `rows`; 0: chosen for the recall"
+        ),
+    )
+    rows: int = field(default=0, metadata=key(whole(0, 65_536), "slots in each band; `stream-lsh tune` advises"))
+    seed: int = field(default=1, metadata=key(whole(0, (1 << 32) - 1), "chooses all hash functions"))
+    shadow: float = field(default=SHADOW, metadata=key(value_types.LEAST_SHARE, SHADOW_MEANING))
+
+    @property
+    def least(self) -> float:
+        """The least similarity of a pair that is published."""
+        return self.threshold
+
+    @property
+    def similarity(self) -> Measure:
+        """The measure as the steps take it."""
+        return Containment(self.size_ratio) if self.measure == Containment.name else JACCARD
+
+    def banding(self) -> Banding | None:
+        """Bands and rows, pinned or chosen; None without bands; raises ConfigError where the settings do not fit."""
+        if self.method == EXACT:
+            return None
+        return banding_for(self.threshold, self.recall, self.slots, self.similarity, bands=self.bands, rows=self.rows)
+
+    def stored_size(self) -> StoredSize:
+        """How large the stored versions get; raises ConfigError where the settings do not fit."""
+        banding = self.banding()
+        if banding is None:
+            return StoredSize(self.slots, 0, retired=16 * self.slots * BATCH)
+        return StoredSize(self.slots, banding.bands + 1)
+
+    def limits(self, limits: Limits) -> Limits:
+        """Without caps where the method has none."""
+        return replace(limits, cap_candidates=0, cap_postings=0) if self.method == EXACT else limits
+
+    def check(self, path: Path, notes: Notes, shared: Shared) -> None:
+        """Note what does not fit the measure, the method, or the number of slots."""
+        self._check_size_ratio(path, notes)
+        self._check_method(path, notes, shared.max_candidates)
+        self._check_banding(path, notes)
+
+    def _check_size_ratio(self, path: Path, notes: Notes) -> None:
+        place = (*path, "size_ratio")
+        unused = self.measure != Containment.name and self.size_ratio != SIZE_RATIO  # a default is always right
+        if unused and notes.sound(place, (*path, "measure")):
+            notes.problem(place, no_size_ratio(self.size_ratio))
+
+    def _check_method(self, path: Path, notes: Notes, max_candidates: int) -> None:
+        if not notes.sound((*path, "method")):
+            return
+        for name, problem in unfit(self.method, self.recall, max_candidates):
+            if notes.sound((*path, name)):
+                notes.problem((*path, name), problem)
+        for name in ("bands", "rows") if self.method == EXACT else ():
+            if getattr(self, name) and notes.sound((*path, name)):
+                notes.problem((*path, name), f"got it, expected none, as the method is {EXACT}: only {LSH} has bands")
+        if self.method == EXACT and notes.sound((*path, "slots")):
+            try:
+                text_scheme(EXACT, 1.0, slots=self.slots)
+            except ConfigError as error:
+                notes.problem((*path, "slots"), str(error).removeprefix("slots: "))
+
+    def _check_banding(self, path: Path, notes: Notes) -> None:
+        if self.method != LSH:
+            return
+        names = ["slots", "recall", "threshold"]
+        if self.measure == Containment.name:
+            names.insert(0, "size_ratio")
+        pinned = ("bands", "rows")
+        if not notes.sound(*((*path, name) for name in (*names, *pinned, "measure"))):
+            return
+        given = [name for name in pinned if getattr(self, name)]
+        if len(given) == 1:
+            notes.problem(
+                (*path, given[0]), f"got it alone, expected {' and '.join(f'`{name}`' for name in pinned)} or neither"
+            )
+            return
+        names[:0] = given
+        try:
+            self.banding()
+        except ConfigError as error:
+            name = next(name for name in names if notes.has((*path, name)))  # the defaults go together
+            *others, last = [f"`{other}`" for other in sorted(names, reverse=True) if other != name]
+            notes.problem((*path, name), f"with {', '.join(others)} and {last}: {error}")

@@ -1,0 +1,84 @@
+"""The kind of texts: documents that share shingles, articles and pages among them."""
+
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from stream_lsh.files.column_names import of_documents
+from stream_lsh.files.discover import Input, find_inputs
+from stream_lsh.kinds.kind import TOPICS, FeedPart, KeyValue, KindDefaults, Setting
+from stream_lsh.kinds.results import Results, TextResults
+from stream_lsh.kinds.shingled.methods import ShingleScheme, text_scheme
+from stream_lsh.kinds.text.files import read
+from stream_lsh.kinds.text.messages import RAW, message, parse_document
+from stream_lsh.kinds.text.settings import TextSettings
+from stream_lsh.model import Document
+from stream_lsh.pipeline.local import Limits
+from stream_lsh.wire.field_names import FieldNames
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextKind(TextSettings, KindDefaults):
+    """Texts, with what a pipeline sets of them."""
+
+    name: ClassVar[str] = "text"
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """Those of every kind; mirrors where sites are watched."""
+        return TOPICS | {"mirror_sites"} if self.mirror_share else TOPICS
+
+    def scheme(self) -> ShingleScheme:
+        """What makes signatures and buckets and compares."""
+        return text_scheme(
+            self.method,
+            self.threshold,
+            self.shingles,
+            recall=self.recall,
+            slots=self.slots,
+            normalise=self.normalise,
+            seed=self.seed,
+            measure=self.similarity,
+            min_characters=self.min_characters,
+            banding=self.banding(),
+        )
+
+    def pairwise(self) -> ShingleScheme:
+        """The scheme."""
+        return self.scheme()
+
+    def stored_settings(self) -> dict[str, Setting]:
+        """What the scheme depends on, the measure, and what is read of a page."""
+        scheme = self.scheme()
+        read_from = {} if self.html == "off" else {"html": self.html}
+        return {**scheme.settings, **scheme.measure.settings, **read_from}
+
+    def limits(self, limits: Limits) -> Limits:
+        """Without caps where the method has none; with stories where they are asked for."""
+        return replace(TextSettings.limits(self, limits), stories=self.stories)
+
+    def parse(self, value: bytes | None, key: bytes | None, **rules: Any) -> Document:
+        """The document in a message."""
+        return parse_document(value, key, stories=self.stories, html=self.html, **rules)
+
+    def message(self, document: Document, names: FieldNames) -> KeyValue:
+        """The message for a document."""
+        return message(document, names)
+
+    def results(self, pipeline: str) -> Results:
+        """Pairs, members, clusters, and mirrors."""
+        return TextResults(pipeline, self.measure, self.mirror_share)
+
+    def find_files(self, options: Namespace) -> list[Input]:
+        """Files of documents; pages keep their HTML, which the worker reads."""
+        of_documents(options)
+        options.stories, options.html = self.stories, RAW if self.html != "off" else self.html
+        return find_inputs(options.file, options.format)
+
+    def read_files(
+        self, inputs: Sequence[Input], options: Namespace, names: FieldNames, now_ms: int
+    ) -> Iterator[FeedPart]:
+        """The documents of the files as messages."""
+        for part in read(inputs, options, fallback_time_ms=now_ms):
+            yield FeedPart((message(one, names) for one in part.documents), part.refused, part.position)

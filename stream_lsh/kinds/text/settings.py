@@ -1,0 +1,90 @@
+"""The keys of a pipeline of texts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.kind import Default, Shared
+from stream_lsh.kinds.shingled.settings import ShingleSettings
+from stream_lsh.kinds.text.presets import PRESETS
+from stream_lsh.settings import value_types
+from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.schema import key
+from stream_lsh.settings.toml_lines import Path
+from stream_lsh.settings.value_types import choice, whole
+from stream_lsh.text.page import require
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextSettings(ShingleSettings):
+    """What is compared of a text, and what clusters carry."""
+
+    presets: ClassVar[Mapping[str, Mapping[str, Default]]] = PRESETS
+    fields: ClassVar[frozenset[str]] = frozenset({"id", "text", "time", "deleted", "title", "source", "url"})
+    topic_keys: ClassVar[frozenset[str]] = frozenset({"matches", "members", "clusters", "mirror_sites", "dead_letters"})
+
+    preset: str = field(
+        default="none",
+        metadata=key(
+            choice(("none", *PRESETS)),
+            "defaults that go together, for articles or for pages; what is set beside it holds",
+        ),
+    )
+    shingles: str = field(
+        default="word:3",
+        metadata=key(
+            value_types.SHINGLES,
+            "what is compared of a text; [which to choose](choosing-parameters.md#shingles)",
+        ),
+    )
+    normalise: tuple[str, ...] = field(
+        default=("nfc",),
+        metadata=key(value_types.NORMAL_FORMS, "the forms that a text is brought into first, in order"),
+    )
+    html: str = field(
+        default="off",
+        metadata=key(
+            choice(("off", "main", "page")),
+            "texts are HTML: what is compared is the article (`main`), or all that a reader sees of the page (`page`)",
+        ),
+    )
+    min_characters: int = field(
+        default=0, metadata=key(whole(0), "a shorter text has no shingles, and so matches nothing")
+    )
+    stories: bool = field(
+        default=False,
+        metadata=key(
+            value_types.FLAG, "clusters tell headline, outlets and who was first: `title`, `source`, `url` are read"
+        ),
+    )
+    mirror_share: float = field(
+        default=0.0,
+        metadata=key(
+            value_types.LEAST_SHARE,
+            "sites of which at least this share of pages is in another one are told; 0: none; needs `stories`",
+        ),
+    )
+
+    def check(self, path: Path, notes: Notes, shared: Shared) -> None:
+        """Note what does not fit, and a missing reader of pages."""
+        self._check_html(path, notes)
+        self._check_mirrors(path, notes)
+        ShingleSettings.check(self, path, notes, shared)
+
+    def _check_mirrors(self, path: Path, notes: Notes) -> None:
+        share, stories = (*path, "mirror_share"), (*path, "stories")
+        if not self.mirror_share or self.stories or not notes.sound(share, stories):
+            return
+        why = "only with stories are the sites of pages known"
+        if notes.has(share):
+            notes.problem(share, f"got {self.mirror_share:g}, expected 0 without `stories`: {why}")
+        else:
+            notes.problem(stories, f"got false, expected true with a `mirror_share` of {self.mirror_share:g}: {why}")
+
+    def _check_html(self, path: Path, notes: Notes) -> None:
+        if self.html != "off":
+            try:
+                require()
+            except ConfigError as error:
+                notes.problem((*path, "html"), str(error))

@@ -1,0 +1,118 @@
+"""The keys of a pipeline of vectors."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import ClassVar
+
+from stream_lsh.errors import ConfigError
+from stream_lsh.kinds.kind import SHADOW, SHADOW_MEANING, Default, Shared
+from stream_lsh.kinds.single_field import check_field_name
+from stream_lsh.kinds.vector.messages import VectorForm
+from stream_lsh.kinds.vector.metric import COSINE, MOST_DIMENSIONS, VECTOR_MEASURES, VectorMeasure
+from stream_lsh.kinds.vector.scheme import VectorScheme
+from stream_lsh.settings import value_types
+from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.schema import key
+from stream_lsh.settings.toml_lines import Path
+from stream_lsh.settings.value_types import choice, whole
+
+_SLOTS = 256
+"""Of two vectors a slot tells less than of two texts, so there are more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorSettings:
+    """The distance of a match, and what finds vectors within it."""
+
+    defaults: ClassVar[Mapping[str, Default]] = {"measure": COSINE, "slots": _SLOTS}
+    fields: ClassVar[frozenset[str]] = frozenset({"id", "time", "deleted", VectorForm.field})
+
+    measure: str = field(
+        default=COSINE, metadata=key(choice(VECTOR_MEASURES), "of distance; the similarity falls as it grows")
+    )
+    dimension: int = field(
+        default=0, metadata=key(whole(0, MOST_DIMENSIONS), "how many values each vector has; required")
+    )
+    distance: float = field(
+        default=0.0,
+        metadata=key(
+            value_types.LENGTH,
+            "the greatest distance of a match, in degrees (`cosine`), as a length (`euclidean`), or in positions "
+            "(`hamming`); required",
+        ),
+    )
+    line_width: float = field(
+        default=0.0,
+        metadata=key(
+            value_types.LENGTH,
+            "only with `euclidean`: how wide the intervals are that vectors fall into on a line; 0: four times the "
+            "distance",
+        ),
+    )
+    recall: float = field(
+        default=0.99,
+        metadata=key(
+            value_types.SHARE,
+            "the probability that a pair at the greatest distance is found; of nearer ones it is greater",
+        ),
+    )
+    slots: int = field(
+        default=_SLOTS, metadata=key(whole(1, 65_536), "the length of a signature: 4 bytes each, in every vector kept")
+    )
+    seed: int = field(default=1, metadata=key(whole(0, (1 << 32) - 1), "chooses all hash functions"))
+    shadow: float = field(default=SHADOW, metadata=key(value_types.LEAST_SHARE, SHADOW_MEANING))
+
+    @property
+    def metric(self) -> VectorMeasure:
+        """How far two vectors may be apart; raises ConfigError where the settings do not fit."""
+        return _metric(self.measure, self.dimension, self.distance, self.line_width)
+
+    @property
+    def form(self) -> VectorForm:
+        """How vectors are read."""
+        return _form(self.metric)
+
+    @property
+    def least(self) -> float:
+        """The similarity at the greatest distance of a match."""
+        return self.metric.least
+
+    def scheme(self) -> VectorScheme:
+        """What makes signatures and buckets and compares."""
+        return VectorScheme(self.metric, recall=self.recall, slots=self.slots, seed=self.seed)
+
+    def check(self, path: Path, notes: Notes, shared: Shared) -> None:
+        """Note what is missing, and what does not fit."""
+        check_field_name(VectorForm.field, shared.fields, path, notes)
+        told = {"dimension": "how many values a vector has", "distance": "the greatest distance of a match"}
+        lacking = [name for name in told if not getattr(self, name) and notes.sound((*path, name))]
+        for name in lacking:
+            notes.problem((*path, name), f"got none, expected {told[name]}, as `kind` is vector")
+        names = ("measure", "dimension", "distance", "line_width")
+        if not notes.sound(*((*path, name) for name in names)):
+            return
+        try:
+            _metric(self.measure, self.dimension, self.distance, self.line_width)
+        except ConfigError as error:
+            for problem in error.problems:
+                name, _, said = problem.partition(": ")
+                notes.problem((*path, name), said)
+            return
+        if not notes.sound((*path, "slots"), (*path, "recall")):
+            return
+        try:
+            self.scheme()
+        except ConfigError as error:
+            for problem in error.problems:
+                notes.problem((*path, "distance"), f"with `slots` and `recall`: {problem}")
+
+
+@lru_cache(maxsize=64)  # for every message
+def _metric(name: str, dimension: int, distance: float, line_width: float) -> VectorMeasure:
+    return VectorMeasure(name=name, dimension=dimension, distance=distance, line_width=line_width)
+
+
+@lru_cache(maxsize=64)
+def _form(metric: VectorMeasure) -> VectorForm:
+    return VectorForm(metric.dimension, metric.name, metric.reach)
