@@ -14,7 +14,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "stream_lsh"
 
 FOUNDATION = ("arrays", "hashing", "errors", "model", "retention", "spelling")
-STEPS = ("text", "sketch", "lsh", "measure", "index", "records", "ledger", "pipeline")
+STEPS = ("text", "sketch", "lsh", "measure", "index", "interop", "records", "ledger", "pipeline")
 KINDS = ("files", "settings", "kinds")
 SURFACES = ("allpairs", "stream_lsh", "demo", "cli", "__main__")
 ORDER = (*FOUNDATION, *STEPS, "wire", *KINDS, "config", "figures", "applications", "worker", *SURFACES)

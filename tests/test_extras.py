@@ -202,8 +202,8 @@ import importlib, stream_lsh
 CUSTOMERS = {CUSTOMERS!r}
 def module(name):
     return importlib.import_module(f"stream_lsh.{{name}}")
-records = module("cli.record_inputs")
-names = module("cli.record_shapes").RecordNames.of(
+records = module("kinds.record.files")
+names = module("kinds.record.rows").RecordNames.of(
     module("records.profile").Profile(name="x", fields=(), comparisons=(), id_columns=("id",)), None, None
 )
 features = {{

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from docs.figures.collisions import collisions_figure
+from docs.figures.family import Curve, family_figure
+from docs.figures.filters import filters_figure
+from docs.figures.similarities import similarities_figure
+from docs.figures.slots import slots_figure
 from stream_lsh.errors import ConfigError
-from stream_lsh.figures.collisions import collisions_figure
 from stream_lsh.figures.drawing import format_of, rendered, save
-from stream_lsh.figures.family import Curve, family_figure
-from stream_lsh.figures.filters import filters_figure
 from stream_lsh.figures.scurve import scurve_figure
-from stream_lsh.figures.similarities import similarities_figure
-from stream_lsh.figures.slots import slots_figure
 from stream_lsh.lsh.families.bit_sampling import BitSampling
 from stream_lsh.lsh.families.family import Composed, Family
 from stream_lsh.lsh.families.hyperplanes import Hyperplanes

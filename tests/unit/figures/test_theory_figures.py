@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from docs.figures.collisions import collisions_figure
+from docs.figures.family import Curve, family_figure
+from docs.figures.filters import filters_figure
+from docs.figures.slots import slots_figure
 from stream_lsh.arrays import U64
-from stream_lsh.figures.collisions import collisions_figure
 from stream_lsh.figures.drawing import rendered
-from stream_lsh.figures.family import Curve, family_figure
-from stream_lsh.figures.filters import filters_figure
 from stream_lsh.figures.scurve import scurve_figure
-from stream_lsh.figures.slots import slots_figure
 from stream_lsh.lsh.families.functions import Sensitivity
 from stream_lsh.lsh.families.grid_triples import GridTriples
 from stream_lsh.lsh.families.lines import Lines

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from stream_lsh.errors import ConfigError, FingerprintMismatch
-from stream_lsh.index.signature_index import Estimated, SignatureIndex
+from stream_lsh.interop.datasketch_bytes import read_lean_minhashes
+from stream_lsh.interop.signature_index import Estimated, SignatureIndex
 from stream_lsh.lsh.banding import Bands
 from stream_lsh.sketch.catalog import SCHEMES, scheme
 from stream_lsh.sketch.datasketch import from_hashvalues, token_shingles
-from stream_lsh.sketch.datasketch_bytes import read_lean_minhashes
 from stream_lsh.sketch.estimate import matching_slots
 from stream_lsh.sketch.signature_batch import SignatureBatch, signed
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream_lsh.errors import ConfigError, DamagedBytes, FingerprintMismatch, InvariantError, StateError
+from stream_lsh.interop.datasketch_bytes import ByteOrder, read_lean_minhashes
 from stream_lsh.sketch.catalog import scheme
 from stream_lsh.sketch.datasketch import from_hashvalues, token_shingles
-from stream_lsh.sketch.datasketch_bytes import ByteOrder, read_lean_minhashes
 from stream_lsh.sketch.scheme import EMPTY_SLOT
 from stream_lsh.sketch.signature_batch import SignatureBatch, require_same, signed
 

@@ -1,0 +1,1 @@
+"""The documentation; its drawings are made by the modules in `figures`."""

@@ -1,0 +1,1 @@
+"""Signatures of other libraries: read, indexed and asked about; no pipeline uses them."""
