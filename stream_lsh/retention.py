@@ -35,7 +35,7 @@ class Horizon:
         partition = ref_partition(ref)
         return partition < len(self.floors) and ref_offset(ref) < self.floors[partition]
 
-    def joined(self, other: "Horizon") -> "Horizon":
+    def max(self, other: "Horizon") -> "Horizon":
         """The further of both, element by element: a horizon never falls."""
         size = max(len(self.floors), len(other.floors))
         pad = (0,) * size

@@ -86,7 +86,7 @@ class Oracle:
             self._withdraw_excess(id)
             self._let_go()
         if horizon is not None:
-            self._expire(self.horizon.joined(horizon))
+            self._expire(self.horizon.max(horizon))
         return {
             frozenset((self.live[left].ref, self.live[right].ref))
             for (left, right), pair in self.pairs.items()

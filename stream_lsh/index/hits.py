@@ -59,7 +59,7 @@ def no_hits(capped_buckets: Sequence[int] = ()) -> Hits:
     return Hits(none, none, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.bool_), capped_buckets)
 
 
-def joined(parts: Sequence[Hits]) -> Hits:
+def concatenated(parts: Sequence[Hits]) -> Hits:
     """The hits of successive pieces of one batch as one."""
     if len(parts) == 1:
         return parts[0]

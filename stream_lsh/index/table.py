@@ -28,7 +28,7 @@ from stream_lsh.arrays import I64, U64
 from stream_lsh.errors import DamagedBytes
 from stream_lsh.index.batch import Batch, checked, in_chain_order, maybe_known
 from stream_lsh.index.capacity import MAX_CAPACITY, further_capacity
-from stream_lsh.index.hits import Hits, count_bands, joined, merge_equal_refs, no_hits, rank
+from stream_lsh.index.hits import Hits, concatenated, count_bands, merge_equal_refs, no_hits, rank
 from stream_lsh.index.incremental_snapshot import Copying
 from stream_lsh.index.sealed import SLICE, Sealed
 from stream_lsh.index.sealing import Sealing, to_seal
@@ -134,7 +134,7 @@ class BandTable:
         for piece in checked(refs, times, rows, buckets).pieces():
             probes = self._enter(piece)
             parts.append(self._probed(piece.refs, probes) if probes else no_hits())
-        return joined(parts)
+        return concatenated(parts)
 
     def insert(self, refs: U64, times: I64, rows: I64, buckets: U64) -> None:
         """Enter postings without probing: recovery from a changelog.  Arguments as for `insert_and_probe`."""
@@ -187,7 +187,7 @@ class BandTable:
             if self._cap_postings and gone:
                 parts.append(self._heal(gone))
         self._segments[:-1] = [segment for segment in self._segments[:-1] if segment.live]
-        return joined(parts)
+        return concatenated(parts)
 
     def expire(self, horizon_ms: int, floors: U64 | None = None) -> int:
         """Drop the segments that nothing live needs.

@@ -70,7 +70,7 @@ def _cut(rows: list[_T], size: int) -> Iterator[list[_T]]:
     return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
-def joined(taken: Sequence[LedgerChanges], later: Iterable[LedgerChanges]) -> LedgerChanges:
+def merged(taken: Sequence[LedgerChanges], later: Iterable[LedgerChanges]) -> LedgerChanges:
     """The whole ledger, in any order of rows.
 
     Args:
@@ -99,7 +99,7 @@ def joined(taken: Sequence[LedgerChanges], later: Iterable[LedgerChanges]) -> Le
             **dict.fromkeys(changes.site_firsts_gone),
             **{(row.left, row.right): row for row in changes.site_firsts},
         }
-        next_past, horizon = changes.next_past, horizon.joined(changes.horizon)
+        next_past, horizon = changes.next_past, horizon.max(changes.horizon)
     return LedgerChanges(
         complete=True,
         nodes=_over(NodeState, [changes.nodes for changes in taken], nodes),

@@ -142,7 +142,7 @@ class Ledger(LedgerState):
         if retirements:
             self._cap_doubts()
         if horizon is not None:
-            self._expire(self.horizon.joined(horizon))
+            self._expire(self.horizon.max(horizon))
         self._clusters.regroup()
         settled = settled_rows(self._frame, self, self._rechecks())
         self.graph.nodes.release()

@@ -124,7 +124,7 @@ class LedgerState:
         if self.mirrors is not None:
             self.mirrors.apply(changes)
         graph.past.next = changes.next_past
-        self.horizon = self.horizon.joined(changes.horizon)
+        self.horizon = self.horizon.max(changes.horizon)
         self.forget_expired()
         graph.nodes.release()
 

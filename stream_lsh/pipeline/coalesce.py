@@ -20,11 +20,11 @@ def furthest_horizon(frames: Iterable[BandsFrame] | Iterable[CandidatesFrame]) -
     furthest: Horizon | None = None
     for frame in frames:
         if frame.horizon is not None:
-            furthest = frame.horizon if furthest is None else furthest.joined(frame.horizon)
+            furthest = frame.horizon if furthest is None else furthest.max(frame.horizon)
     return furthest
 
 
-def joined_postings(batches: Iterable[Postings | None]) -> list[Postings]:
+def coalesced_postings(batches: Iterable[Postings | None]) -> list[Postings]:
     """Postings in as few batches as the order allows: one that retires versions begins a new batch.
 
     `index` takes retired versions out before it puts new ones in.  Behind the insertion of a version its retirement
@@ -54,7 +54,7 @@ def _postings(run: Sequence[Postings]) -> Postings:
     )
 
 
-def joined_candidates(batches: Iterable[Candidates | None]) -> Candidates | None:
+def coalesced_candidates(batches: Iterable[Candidates | None]) -> Candidates | None:
     """All pairs in one batch, None if there are none."""
     some = [batch for batch in batches if batch is not None]
     if len(some) < 2:
@@ -66,7 +66,7 @@ def joined_candidates(batches: Iterable[Candidates | None]) -> Candidates | None
     )
 
 
-def joined_verifications(batches: Iterable[Verifications | None]) -> Verifications | None:
+def coalesced_verifications(batches: Iterable[Verifications | None]) -> Verifications | None:
     """All new documents and their pairs in one batch, None if there are none; a document may be there twice."""
     some = [batch for batch in batches if batch is not None]
     if len(some) < 2:

@@ -201,7 +201,7 @@ class Settler:
         if self._keep_ms is not None and advances:
             time_ms = watermark_of(marks, self._partitions) - self._keep_ms
         floors = tuple(mark.floor for mark in marks) if len(marks) == self._partitions else ()
-        joined = self.ledger.horizon.joined(Horizon(time_ms, floors if any(floors) else ()))
+        joined = self.ledger.horizon.max(Horizon(time_ms, floors if any(floors) else ()))
         return None if joined == self.ledger.horizon else joined
 
 

@@ -76,11 +76,11 @@ class Named(NamedTuple):
         """The names of a profile."""
         return cls(comparison_names(profile), blocks)
 
-    def told(self, text: str) -> tuple[float, Mapping[str, float], tuple[str, ...]]:
+    def read(self, text: str) -> tuple[float, Mapping[str, float], tuple[str, ...]]:
         """Bits in all, those of each comparison in which both records have a value, and the blocks they share.
 
         Example:
-            >>> Named(("name", "born", "town"), ("name", "born", "town", "postcode")).told("5.250;6.000,-0.750,;0,3")
+            >>> Named(("name", "born", "town"), ("name", "born", "town", "postcode")).read("5.250;6.000,-0.750,;0,3")
             (5.25, {'name': 6.0, 'born': -0.75}, ('name', 'postcode'))
         """
         total, weights, blocks = evidence_of(text)

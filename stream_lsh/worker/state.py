@@ -303,7 +303,7 @@ class PipelineState:
     def _apply_buckets(self, state: Buckets, value: bytes, offset: int) -> Taken:
         frame = decode_buckets(value, self.fingerprint)
         if frame.horizon is not None:
-            state.horizon = state.horizon.joined(frame.horizon)
+            state.horizon = state.horizon.max(frame.horizon)
         state.recovery.take(offset, frame)
         state.unsaved += 1 if frame.postings is None else frame.postings.rows.size
         return Taken(extent_of_buckets(frame))

@@ -282,8 +282,8 @@ def _pages(app: Any, state: PipelineState, partition: int, documents: Documents,
     """The frames that tell settle of the pages of a partition that is this worker's: all in a new generation."""
     pages, offset = documents.table.pages, state.documents.offset(partition)
     generation = app.generation
-    if pages is None or not (is_due or pages.owes_all(generation)):
+    if pages is None or not (is_due or pages.needs_full_report(generation)):
         return []
-    told = pages.tell(partition, AsOf(-1 if offset is None else offset, generation))
+    told = pages.report(partition, AsOf(-1 if offset is None else offset, generation))
     parts = [] if told is None else cut_pages(told)
     return [encode(EdgesFrame(pages=part), state.fingerprint) for part in parts]

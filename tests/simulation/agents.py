@@ -32,7 +32,12 @@ from stream_lsh.pipeline.batches import (
 )
 from stream_lsh.pipeline.changelog.head import extent_of_documents
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
-from stream_lsh.pipeline.coalesce import furthest_horizon, joined_candidates, joined_postings, joined_verifications
+from stream_lsh.pipeline.coalesce import (
+    coalesced_candidates,
+    coalesced_postings,
+    coalesced_verifications,
+    furthest_horizon,
+)
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.gather import gather
 from stream_lsh.pipeline.index import index
@@ -143,8 +148,8 @@ def tell_agent(worker: "Worker", partition: int) -> Iterator[Write]:
     state, pages = worker.partitions[partition], worker.partitions[partition].documents.pages
     assert pages is not None
     if "all pages are told again by a new owner" in worker.rules_out and _was_told(worker, partition):
-        pages._told_in = worker.generation
-    told = pages.tell(partition, AsOf(state.stored, worker.generation))
+        pages._reported_in = worker.generation
+    told = pages.report(partition, AsOf(state.stored, worker.generation))
     for part in () if told is None else cut_pages(told, worker.setup.limit):
         yield "edges", 0, None, EdgesFrame(pages=part)
 
@@ -164,7 +169,7 @@ def index_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wri
         state.table.expire(horizon.time_ms, np.array(horizon.floors, np.uint64))
         yield "buckets-changelog", partition, None, BandsFrame(horizon=horizon)
     written = 0
-    for postings in joined_postings(frame.postings for frame in frames):
+    for postings in coalesced_postings(frame.postings for frame in frames):
         written += postings.rows.size
         candidates = index(postings, state.table).candidates
         if candidates is not None:
@@ -228,7 +233,7 @@ def gather_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wr
     horizon = furthest_horizon(frames)
     if horizon is not None:
         state.documents.expire(horizon)
-    candidates = joined_candidates(frame.candidates for frame in frames)
+    candidates = coalesced_candidates(frame.candidates for frame in frames)
     asked = None if candidates is None else gather(candidates, state.documents, state.forwarded)
     for target, part in enumerate(() if asked is None else verifications_by_partition(asked, setup.partitions)):
         for batch in () if part is None else cut_verifications(part, setup.limit):
@@ -244,7 +249,7 @@ def verify_agent(worker: "Worker", partition: int, position: int) -> Iterator[Wr
     """Verifications in, edges out."""
     state = worker.partitions[partition]
     frames: list[VerificationsFrame] = worker.read("verifications", partition, position)
-    asked = joined_verifications(frame.verifications for frame in frames)
+    asked = coalesced_verifications(frame.verifications for frame in frames)
     if asked is not None:
         if "a recheck of a stale old ref is not answered" in worker.rules_out:
             yield from _absent(worker, asked, state.documents)

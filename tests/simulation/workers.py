@@ -177,7 +177,7 @@ class PartitionState:
         if self.setup.records is not None and self.stored % 2:
             self.documents = self._from_disk()
         if self.documents.pages is not None and "all pages are told again by a new owner" in self.setup.rules_out:
-            self.documents.pages._untold.clear()
+            self.documents.pages._unreported.clear()
         self.table = recovered_buckets(self.setup, broker, partition).table
         for message in broker.read("buckets-changelog", partition):
             postings = decoded("buckets-changelog", message.value).postings

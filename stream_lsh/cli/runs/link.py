@@ -172,7 +172,7 @@ class LinkRun:
 
     def _pair_line(self, writer: PairWriter, pair: RecordMatch) -> bytes:
         left, right = self._known[pair.left].time_ms, self._known[pair.right].time_ms
-        return encode(writer.told(pair, left, right, max(left, right)))  # a pair is known once its later record is
+        return encode(writer.message(pair, left, right, max(left, right)))  # a pair is known once its later record is
 
     def _entity_line(self, entity: Entity) -> bytes:
         members = [{"id": id, "source": self._known[id].source} for id in entity.members]

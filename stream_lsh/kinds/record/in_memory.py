@@ -157,7 +157,7 @@ class RecordLinker(InMemory):
         if edges is None:
             return []
         found = [
-            SimilarRecord(id, probability, *self._named.told(evidence))
+            SimilarRecord(id, probability, *self._named.read(evidence))
             for id, probability, evidence in zip(
                 edges.right.ids, edges.similarity.tolist(), edges.evidence, strict=True
             )
@@ -192,7 +192,7 @@ class RecordLinker(InMemory):
         return (one for one in states if pairs.place(pairs.find(slots[one.left], slots[one.right])) == place)
 
     def _match(self, pair: PairState | MatchChange) -> RecordMatch:
-        return RecordMatch(pair.left, pair.right, pair.similarity or 0.0, *self._named.told(pair.evidence))
+        return RecordMatch(pair.left, pair.right, pair.similarity or 0.0, *self._named.read(pair.evidence))
 
     def _entity(self, cluster: Cluster) -> Entity:
         told = self._entities.summary(self._ledger.ids.live[cluster.id], self._ledger.graph.nodes)

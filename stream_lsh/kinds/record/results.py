@@ -105,12 +105,14 @@ class PairWriter:
 
     def value(self, change: MatchChange, confirmed_at_ms: int) -> msgspec.Struct:
         """What is said of a pair that is true."""
-        evidence = self._named.told(change.evidence)
+        evidence = self._named.read(change.evidence)
         found = RecordMatch(change.left, change.right, change.similarity or 0.0, *evidence)
-        return self.told(found, change.left_time_ms, change.right_time_ms, confirmed_at_ms)
+        return self.message(found, change.left_time_ms, change.right_time_ms, confirmed_at_ms)
 
-    def told(self, found: RecordMatch, left_time_ms: int, right_time_ms: int, confirmed_at_ms: int) -> msgspec.Struct:
-        """The same of a pair whose evidence has been read."""
+    def message(
+        self, found: RecordMatch, left_time_ms: int, right_time_ms: int, confirmed_at_ms: int
+    ) -> msgspec.Struct:
+        """The message of a pair whose evidence has been read."""
         return _Pair(
             self._pipeline,
             found.left,

@@ -11,7 +11,7 @@ from stream_lsh.pipeline.agents.effects import Acknowledge, Effect, Send
 from stream_lsh.pipeline.agents.inputs import Input
 from stream_lsh.pipeline.agents.state import DocumentsState, Shared
 from stream_lsh.pipeline.batches import CandidatesFrame, VerificationsFrame
-from stream_lsh.pipeline.coalesce import furthest_horizon, joined_candidates
+from stream_lsh.pipeline.coalesce import coalesced_candidates, furthest_horizon
 from stream_lsh.pipeline.gather import gather
 
 
@@ -27,7 +27,7 @@ def gather_agent(shared: Shared, documents: DocumentsState, candidates: Input[Ca
     horizon = furthest_horizon(frames)
     if horizon is not None:
         documents.table.expire(horizon)
-    pairs = joined_candidates(frame.candidates for frame in frames)
+    pairs = coalesced_candidates(frame.candidates for frame in frames)
     if pairs is not None:
         shared.counts.candidates += len(pairs)
         asked = gather(pairs, documents.table, documents.forwarded)

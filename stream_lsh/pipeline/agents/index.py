@@ -16,7 +16,7 @@ from stream_lsh.pipeline.agents.inputs import Input
 from stream_lsh.pipeline.agents.state import BucketsState, Shared
 from stream_lsh.pipeline.batches import BandsFrame, CandidatesFrame
 from stream_lsh.pipeline.changelog.head import LogHead
-from stream_lsh.pipeline.coalesce import furthest_horizon, joined_postings
+from stream_lsh.pipeline.coalesce import coalesced_postings, furthest_horizon
 from stream_lsh.pipeline.index import index
 
 
@@ -36,7 +36,7 @@ def index_agent(shared: Shared, buckets: BucketsState, log: LogHead, bands: Inpu
         buckets.forget(horizon)
         buckets.unsaved += 1
         yield Append("buckets", partition, BandsFrame(horizon=horizon))
-    for postings in joined_postings(frame.postings for frame in frames):
+    for postings in coalesced_postings(frame.postings for frame in frames):
         indexed = index(postings, buckets.table)
         buckets.unsaved += postings.rows.size
         written += postings.rows.size

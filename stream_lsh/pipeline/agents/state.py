@@ -136,7 +136,7 @@ class BucketsState:
 
     def forget(self, horizon: Horizon) -> None:
         """Drop the segments that the horizon has passed."""
-        self.horizon = self.horizon.joined(horizon)
+        self.horizon = self.horizon.max(horizon)
         self.table.expire(horizon.time_ms, np.array(horizon.floors, np.uint64))
 
 

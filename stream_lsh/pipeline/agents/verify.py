@@ -11,7 +11,7 @@ from stream_lsh.pipeline.agents.effects import TURN, Acknowledge, Effect, Send
 from stream_lsh.pipeline.agents.inputs import Input
 from stream_lsh.pipeline.agents.state import DocumentsState, Shared
 from stream_lsh.pipeline.batches import EdgesFrame, VerificationsFrame
-from stream_lsh.pipeline.coalesce import joined_verifications
+from stream_lsh.pipeline.coalesce import coalesced_verifications
 
 
 def verify_agent(
@@ -25,7 +25,7 @@ def verify_agent(
         verifications: messages of the topic.
     """
     _, frames, stop, generation = verifications
-    asked = joined_verifications(frame.verifications for frame in frames)
+    asked = coalesced_verifications(frame.verifications for frame in frames)
     if asked is not None:
         for edges in shared.verify(asked, documents.table, shared.criteria, shared.comparer):
             if edges is not None:

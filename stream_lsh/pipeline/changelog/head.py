@@ -39,7 +39,7 @@ class Extent(NamedTuple):
         """Whether all of it has expired."""
         return self.newest_ms < horizon.time_ms or all(horizon.passed(self.newest_ms, ref) for ref in self.refs)
 
-    def joined(self, other: "Extent") -> "Extent":
+    def merged(self, other: "Extent") -> "Extent":
         """What names both."""
         highest = {ref_partition(ref): ref for ref in sorted(self.refs + other.refs)}
         newest_ms, entries = max(self.newest_ms, other.newest_ms), self.entries + other.entries
@@ -106,7 +106,7 @@ class LogHead:
             self._runs.append((offset, extent))
         else:
             first, before = self._runs[-1]
-            self._runs[-1] = first, before.joined(extent)
+            self._runs[-1] = first, before.merged(extent)
         self._in_last = (self._in_last + 1) % self._together
         if extent.whole_from is not None and self._runs[0][0] <= extent.whole_from:
             self._keep_whole(extent.whole_from)
@@ -163,7 +163,7 @@ class LogHead:
         self.rewritten(offset)
         (_, whole), *others = self._runs
         for _, extent in others:
-            whole = whole.joined(extent)
+            whole = whole.merged(extent)
         self._runs = deque([(offset, whole)])
         self._in_last = 0
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from stream_lsh.ledger.changes import LedgerChanges
-from stream_lsh.ledger.incremental_snapshot import joined
+from stream_lsh.ledger.incremental_snapshot import merged
 from stream_lsh.pipeline.batches import BEGINS, Pass
 from stream_lsh.pipeline.changelog.records import LedgerRecord, LedgerSlice
 from stream_lsh.pipeline.changelog.rewrite import PACE
@@ -166,6 +166,6 @@ class LedgerRecovery:
                 offset = record.offset
                 said += record.watermarks
                 later.append(record.changes)
-        changes = joined([record.changes for record in taken], later)
+        changes = merged([record.changes for record in taken], later)
         self._slices, self._put_off = None, []
         self.settler.apply(LedgerRecord(offset, changes, tuple(said)))

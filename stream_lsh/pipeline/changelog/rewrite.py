@@ -35,7 +35,7 @@ from stream_lsh.index.table import BandTable
 from stream_lsh.pipeline.batches import BEGINS, BandsFrame, Pass, Postings
 from stream_lsh.pipeline.changelog.head import LogHead
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
-from stream_lsh.pipeline.coalesce import joined_postings
+from stream_lsh.pipeline.coalesce import coalesced_postings
 from stream_lsh.pipeline.documents.table import DocumentTable
 
 TIMES = 3
@@ -241,5 +241,5 @@ class BucketsRecovery:
 
     def _insert(self) -> None:
         come, self._come, self._waiting = self._come, [], 0
-        for postings in joined_postings(come):
+        for postings in coalesced_postings(come):
             self._table.insert(postings.refs, postings.times, postings.rows, postings.buckets)

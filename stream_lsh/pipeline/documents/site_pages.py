@@ -1,7 +1,7 @@
-"""How many live pages each site has in one table of documents, and what of it settle has not been told.
+"""How many live pages each site has in one table of documents, and which counts settle does not know yet.
 
-Counts follow the table: they are what its live versions say, whatever came and went.  What was told is known of one
-owner only, so the next one tells all of it (`ledger.sites.page_counts`).
+The counts follow from the live versions of the table, whatever came and went.  Only the owner of the partition knows
+what it has reported, so the next owner reports everything (`ledger.sites.page_counts`).
 """
 
 from collections import Counter
@@ -25,8 +25,8 @@ class SitePages:
         self._sites: list[str] = []
         self._names: dict[str, str] = {}
         self._pages = Counter[str]()
-        self._untold = set[str]()
-        self._told_in: int | None = None
+        self._unreported = set[str]()
+        self._reported_in: int | None = None
 
     def put(self, rows: I64, record: DocumentsRecord) -> None:
         """The versions of a record are in these rows now, -1 for one that is not kept."""
@@ -63,21 +63,21 @@ class SitePages:
             self._changed(site)
 
     def _changed(self, site: str) -> None:
-        # Before the first word, which is of all sites, nothing is kept: a standby may not come to it for long.
-        if self._told_in is not None:
-            self._untold.add(site)
+        # The first report has all sites, so nothing is kept before it: a standby may not report for a long time.
+        if self._reported_in is not None:
+            self._unreported.add(site)
 
-    def owes_all(self, generation: int) -> bool:
-        """Whether nothing was told in this generation, so that everything is next."""
-        return self._told_in != generation
+    def needs_full_report(self, generation: int) -> bool:
+        """Whether nothing was reported in this generation, so that the next report has everything."""
+        return self._reported_in != generation
 
-    def tell(self, partition: int, as_of: AsOf) -> PageCounts | None:
-        """What settle is to be told now: everything, the first time in a generation; None if nothing has changed."""
-        is_first = self.owes_all(as_of.generation)
-        told = sorted(self._pages if is_first else self._untold)
-        self._told_in = as_of.generation
-        self._untold.clear()
-        if not (told or is_first):
+    def report(self, partition: int, as_of: AsOf) -> PageCounts | None:
+        """The counts that changed since the last report, all of them in the first report of a generation; None for none."""
+        is_first = self.needs_full_report(as_of.generation)
+        sites = sorted(self._pages if is_first else self._unreported)
+        self._reported_in = as_of.generation
+        self._unreported.clear()
+        if not (sites or is_first):
             return None
-        counts = np.array([self._pages[site] for site in told], np.uint32)
-        return PageCounts(partition, as_of, told, counts, begins=is_first, ends=is_first)
+        counts = np.array([self._pages[site] for site in sites], np.uint32)
+        return PageCounts(partition, as_of, sites, counts, begins=is_first, ends=is_first)

@@ -276,7 +276,7 @@ class DocumentTable:
 
         Cost: one pass over the chunks in which something is due, 0.1 ms each.
         """
-        before, joined = len(self), self.horizon.joined(horizon)
+        before, joined = len(self), self.horizon.max(horizon)
         moved, self.horizon = joined != self.horizon, joined
         rows, ids = [np.empty(0, np.int64)], list[str]()
         refs = [np.empty(0, np.uint64)]

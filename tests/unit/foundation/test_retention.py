@@ -33,9 +33,9 @@ def test_a_floor_counts_for_its_own_partition_only() -> None:
 
 @given(one=horizons, other=horizons, version=versions)
 def test_a_joined_horizon_has_passed_what_either_has(one: Horizon, other: Horizon, version: tuple[int, int]) -> None:
-    joined = one.joined(other)
+    joined = one.max(other)
     assert joined.passed(*version) == (one.passed(*version) or other.passed(*version))
-    assert joined == other.joined(one) == joined.joined(one)
+    assert joined == other.max(one) == joined.max(one)
 
 
 @given(
@@ -58,7 +58,7 @@ def test_a_queue_hands_out_what_a_dictionary_would(steps: list[tuple[str, str, o
             model.pop(key, None)
         else:
             assert isinstance(argument, Horizon)
-            horizon = horizon.joined(argument)
+            horizon = horizon.max(argument)
             due = [key for key, version in model.items() if horizon.passed(*version)]
             assert sorted(queue.pop_due(horizon)) == sorted(due)
             for expired in due:

@@ -10,7 +10,7 @@ from stream_lsh.ledger.changes import LedgerChanges
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edge, Edges, End, edges_of
-from stream_lsh.ledger.incremental_snapshot import joined, slices
+from stream_lsh.ledger.incremental_snapshot import merged, slices
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import About, Retirement
 from stream_lsh.retention import Horizon
@@ -75,7 +75,7 @@ class World:
 
 def come_back(world: World, taken: list[LedgerChanges], later: list[LedgerChanges]) -> Ledger:
     ledger = world.empty()
-    ledger.apply(joined(taken, later))
+    ledger.apply(merged(taken, later))
     world.check(ledger)
     return ledger
 
@@ -121,7 +121,7 @@ def test_a_pair_that_is_withdrawn_and_confirmed_again_in_one_frame_is_neither_lo
     changes = ledger.settle(3, edges=edges_of(ends)).changes
     assert (again, other) in {(pair.left, pair.right) for pair in changes.pairs}, "it may have moved"
     back = Ledger(0.5)
-    back.apply(joined([*taken, *rest], [changes]))
+    back.apply(merged([*taken, *rest], [changes]))
     check_graph(back)
     assert back.snapshot() == ledger.snapshot()
 

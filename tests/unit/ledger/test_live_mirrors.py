@@ -9,7 +9,7 @@ import pytest
 
 from stream_lsh.ledger.changes import LedgerChanges, MirrorChange, Settled
 from stream_lsh.ledger.edges import Edge, End, edges_of
-from stream_lsh.ledger.incremental_snapshot import joined, slices
+from stream_lsh.ledger.incremental_snapshot import merged, slices
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.sites.mirrors import SiteMirrors, SitePair
 from stream_lsh.ledger.sites.page_counts import AsOf, PageCounts
@@ -153,7 +153,7 @@ def test_a_ledger_that_came_back_tells_what_the_other_one_tells(seed: int) -> No
         back.apply(changes)
         whole.apply(changes)
     cut = World.empty()
-    cut.apply(joined(taken, later))
+    cut.apply(merged(taken, later))
     assert back.snapshot() == whole.snapshot() == cut.snapshot() == world.ledger.snapshot()
     next_told = []
     for ledger in (world.ledger, back, whole, cut):

@@ -33,7 +33,7 @@ def test_nothing_that_has_not_expired_is_given_up_and_nothing_is_kept_for_long(c
         refs = np.array([ref for _, ref in versions], np.uint64)
         for _ in range(rng.choice((1, 2))):  # a record that is told twice is one record
             head.note(offset, extent_of(times, refs))
-        horizon = horizon.joined(Horizon(offset - rng.randint(0, 40), (rng.choice((0, offset - 20)), 0)))
+        horizon = horizon.max(Horizon(offset - rng.randint(0, 40), (rng.choice((0, offset - 20)), 0)))
         needed = head.needed(horizon)
         live = [at for at, named in records.items() if any(not horizon.passed(time_ms, ref) for time_ms, ref in named)]
         assert needed is not None

@@ -95,7 +95,7 @@ def test_what_is_behind_the_beginning_of_a_pass_gives_the_whole_table(case: int)
             rows.append(Row(id, make_ref(0, offset), time_ms, keep_ms, rng.choice(("text", "other", None)), retired))
         log.write(rows, horizon)
         if rng.random() < 0.1:
-            horizon = horizon.joined(Horizon(offset - 30))
+            horizon = horizon.max(Horizon(offset - 30))
             log.table.expire(horizon)
         for _ in range(rng.choice((0, 1, 9))):
             log.confirm()

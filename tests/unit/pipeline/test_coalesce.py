@@ -8,7 +8,12 @@ import pytest
 
 from stream_lsh.model import NO_ABOUT, About
 from stream_lsh.pipeline.batches import BandsFrame, Candidates, Mark, Postings, Verifications, Watermarks
-from stream_lsh.pipeline.coalesce import furthest_horizon, joined_candidates, joined_postings, joined_verifications
+from stream_lsh.pipeline.coalesce import (
+    coalesced_candidates,
+    coalesced_postings,
+    coalesced_verifications,
+    furthest_horizon,
+)
 from stream_lsh.pipeline.index import index
 from stream_lsh.pipeline.watermarks import Relay
 from stream_lsh.retention import Horizon
@@ -34,14 +39,14 @@ def test_joined_postings_lead_to_the_pairs_and_the_table_that_they_lead_to_one_b
     sent = messages(rng)
     alone, together = table(cap_postings=case % 3), table(cap_postings=case % 3)
     one_by_one = set().union(*(pairs(index(batch, alone)) for batch in sent))
-    joined = set().union(*(pairs(index(batch, together)) for batch in joined_postings(sent)))
+    joined = set().union(*(pairs(index(batch, together)) for batch in coalesced_postings(sent)))
     assert joined == one_by_one
     assert len(together) == len(alone)
 
 
 def test_a_batch_begins_with_every_message_that_retires() -> None:
     first, second, third = postings([(1, False, [2])]), postings([(2, False, [2])]), postings([(1, True, [2])])
-    batches = joined_postings([first, None, second, third, first])
+    batches = coalesced_postings([first, None, second, third, first])
     assert [batch.refs.tolist() for batch in batches] == [[1, 2], [1, 1]]
     assert [batch.retired.tolist() for batch in batches] == [[False, False], [True, False]]
     assert batches[0].rows.tolist() == [0, 1]
@@ -66,7 +71,7 @@ def test_joined_verifications_keep_every_pair_with_its_document() -> None:
     abouts = [About("Title"), About("Other")]
     untold = verifications([6, 7], [1, 0], [3, 4])
     parts = [replace(verifications([5, 6], [0, 1, 1], [1, 1, 2]), abouts=abouts), untold]
-    joined = joined_verifications([None, *parts])
+    joined = coalesced_verifications([None, *parts])
     assert joined is not None
 
     def told(batch: Verifications) -> list[tuple[int, str, str, int]]:
@@ -78,7 +83,7 @@ def test_joined_verifications_keep_every_pair_with_its_document() -> None:
     assert told(joined) == [pair for part in parts for pair in told(part)]
     assert joined.signatures.shape == (4, 4)
     assert joined.abouts == [*abouts, NO_ABOUT, NO_ABOUT]
-    twice = joined_verifications([untold, untold])
+    twice = coalesced_verifications([untold, untold])
     assert twice is not None
     assert not twice.abouts
 
@@ -86,11 +91,11 @@ def test_joined_verifications_keep_every_pair_with_its_document() -> None:
 def test_joined_candidates_keep_their_order_and_a_single_batch_is_not_copied() -> None:
     one = Candidates(np.array([3], np.uint64), np.array([1], np.uint64), np.array([0], np.uint8))
     two = Candidates(np.array([4, 5], np.uint64), np.array([1, 2], np.uint64), np.array([1, 0], np.uint8))
-    joined = joined_candidates([one, None, two])
+    joined = coalesced_candidates([one, None, two])
     assert joined is not None
     assert (joined.new.tolist(), joined.old.tolist(), joined.kinds.tolist()) == ([3, 4, 5], [1, 1, 2], [0, 1, 0])
-    assert joined_candidates([None, one]) is one
-    assert joined_verifications([]) is None is joined_candidates([None])
+    assert coalesced_candidates([None, one]) is one
+    assert coalesced_verifications([]) is None is coalesced_candidates([None])
 
 
 def test_the_furthest_horizon_is_taken_element_by_element() -> None:

@@ -31,7 +31,7 @@ class Oracle:
 
     def expire(self, horizon: Horizon) -> int:
         before = len(self.live())
-        self.horizon = self.horizon.joined(horizon)
+        self.horizon = self.horizon.max(horizon)
         for id, (row, live) in list(self.rows.items()):
             below = self.horizon.passed(1 << 62, row.ref)
             if below or row.keep_ms < self.horizon.time_ms:

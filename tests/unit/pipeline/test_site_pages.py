@@ -42,7 +42,7 @@ def test_what_was_told_adds_up_to_what_is_live(seed: int) -> None:
             table.expire(Horizon(step * 10 - 100))
         if rng.random() < 0.1:
             generation += 1
-        said = pages.tell(0, AsOf(offset, generation)) if rng.random() < 0.5 or step == 59 else None
+        said = pages.report(0, AsOf(offset, generation)) if rng.random() < 0.5 or step == 59 else None
         if said is not None:
             told = {} if said.begins else told
             told |= dict(zip(said.sites, said.counts.tolist(), strict=True))
@@ -55,24 +55,24 @@ def test_everything_is_told_once_in_a_generation_and_then_what_has_changed() -> 
     table = DocumentTable(SCHEME.slots, pages=pages)
     documents = [Document("1", "x", 5, About("", "a", 1)), Document("2", "y", 5, About("", "b", 1))]
     sign(Arrivals(3, range(2), documents), table, SCHEME, table.horizon)
-    assert pages.owes_all(7)
-    first = pages.tell(3, AsOf(1, 7))
+    assert pages.needs_full_report(7)
+    first = pages.report(3, AsOf(1, 7))
     assert first is not None
-    assert (pages.owes_all(7), pages.owes_all(8)) == (False, True)
+    assert (pages.needs_full_report(7), pages.needs_full_report(8)) == (False, True)
     assert (first.partition, first.as_of, first.sites, first.counts.tolist()) == (3, (1, 7), ["a", "b"], [1, 1])
     assert (first.begins, first.ends) == (True, True)
-    assert pages.tell(3, AsOf(1, 7)) is None
+    assert pages.report(3, AsOf(1, 7)) is None
     sign(Arrivals(3, [2], [Document("1", None, 6)]), table, SCHEME, table.horizon)
-    changed = pages.tell(3, AsOf(2, 7))
+    changed = pages.report(3, AsOf(2, 7))
     assert changed is not None
     assert (changed.sites, changed.counts.tolist(), changed.begins, changed.ends) == (["a"], [0], False, False)
-    again = pages.tell(3, AsOf(2, 8))
+    again = pages.report(3, AsOf(2, 8))
     assert again is not None
     assert (again.sites, again.begins) == (["b"], True)
 
 
 def test_nothing_is_a_statement_too() -> None:
-    said = SitePages().tell(0, AsOf(-1, 1))
+    said = SitePages().report(0, AsOf(-1, 1))
     assert said is not None
     assert (said.sites, said.counts.tolist(), said.ends) == ([], [], True)
 
@@ -85,7 +85,7 @@ def test_a_table_of_which_nothing_was_told_remembers_no_site_that_is_gone() -> N
         sign(Arrivals(0, [number], documents), table, SCHEME, table.horizon)
     held = {name for kept in vars(pages).values() if isinstance(kept, dict | set | list) for name in kept}
     assert held == {"site49"}
-    said = pages.tell(0, AsOf(50, 1))
+    said = pages.report(0, AsOf(50, 1))
     assert said is not None
     assert (said.sites, said.counts.tolist()) == (["site49"], [1])
 
@@ -97,7 +97,7 @@ def test_a_table_that_was_restored_has_the_pages_of_its_versions() -> None:
     sign(Arrivals(0, range(5), documents), table, SCHEME, table.horizon)
     again = SitePages()
     DocumentTable.restored(SCHEME.slots, table._contents, table.versions(), again)
-    told, other = pages.tell(0, AsOf(0, 1)), again.tell(0, AsOf(0, 1))
+    told, other = pages.report(0, AsOf(0, 1)), again.report(0, AsOf(0, 1))
     assert told is not None
     assert other is not None
     assert (told.sites, told.counts.tolist()) == (other.sites, other.counts.tolist()) == (["a", "b"], [3, 2])
