@@ -1,4 +1,13 @@
-"""Cheap conditions that a pair must meet before its sets are compared exactly: here in terms of Jaccard similarity."""
+"""Cheap conditions that a pair must meet before its sets are compared exactly, in terms of Jaccard similarity.
+
+    length      sizes_allow, least_shared, most_members
+    prefix      prefix_lengths
+    position    position_allows
+    suffix      suffix_allows
+    signatures  least_matching_slots
+
+The joins in memory, the buckets of the method `exact` and the comparers take them from here.
+"""
 
 import math
 
@@ -80,6 +89,54 @@ def prefix_lengths(sizes: I64, threshold: float) -> I64:
         [2, 2, 1, 3, 0]
     """
     return np.where(sizes > 0, sizes - least_shared(sizes, threshold) + 1, 0)
+
+
+def position_allows(sizes: I64, before: I64, others_before: I64, threshold: float) -> Bools:
+    """Whether a shared member is early enough in both sets for it to be the first one that a match shares: bool[n].
+
+    All members are in one fixed order.  If member i of a set of size L is member j of the other set and the first that
+    they share, at most C = L - i + 1 members are shared, and at least E = i + j - 2 are not.  The similarity is
+    C / (C + E) at most, so a distance of J or less needs j <= (J L - J - i + 2) / (1 - J).  A member that is not the
+    first shared one only gives a lower bound, so a match passes by its first one.
+
+    Args:
+        sizes: L, int64[n].
+        before: members of that set before the shared one, i - 1.
+        others_before: members of the other set before it, j - 1.
+        threshold: of the similarity, above 0 and at most 1.
+
+    Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.9.5.
+
+    Example:
+        >>> position_allows(np.array([9, 9]), np.array([1, 1]), np.array([0, 1]), 0.8).tolist()
+        [True, True]
+    """
+    # C + E = L + j - 1; the quotients round as similarities.
+    return np.asarray((sizes - before) / (sizes + others_before) >= threshold)
+
+
+def suffix_allows(sizes: I64, other_sizes: I64, before: I64, others_before: I64, threshold: float) -> Bools:
+    """Whether enough members follow a shared one in both sets for it to be the first one that a match shares: bool[n].
+
+    With p and q members behind it, at most C = min(p, q) + 1 members are shared, and at least E = i + j - 2 + |p - q|
+    are not: the bound C / (C + E) is never above that of `position_allows`, as C is no greater there and E no less.
+
+    Args:
+        sizes: of the sets, int64[n].
+        other_sizes: of the other ones.
+        before: members before the shared one, as for `position_allows`.
+        others_before: likewise, of the other sets.
+        threshold: of the similarity, above 0 and at most 1.
+
+    Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.9.6.
+
+    Example:
+        >>> suffix_allows(np.array([9, 9]), np.array([8, 6]), np.array([0, 0]), np.array([0, 0]), 0.8).tolist()
+        [True, False]
+    """
+    # C + E is the size of the union when C members are shared.
+    most = np.minimum(sizes - before, other_sizes - others_before)
+    return np.asarray(most / (sizes + other_sizes - most) >= threshold)
 
 
 def least_matching_slots(threshold: float, slots: int, missed: float = 1e-4) -> int:

@@ -9,12 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stream_lsh.measure.filters import least_shared, most_members, prefix_lengths
+from stream_lsh.measure.filters import least_shared, most_members, position_allows, prefix_lengths, suffix_allows
 from stream_lsh.measure.joins.join import join
-from stream_lsh.measure.joins.meetings import Meetings
 from stream_lsh.measure.joins.online import Index
-from stream_lsh.measure.joins.position import early
-from stream_lsh.measure.joins.suffix import enough
 
 DISTANCES = [Fraction(percent, 100) for percent in (0, 5, 10, 20, 25, 30, 40, 50)]
 SIZES = np.arange(1, 200)
@@ -62,10 +59,11 @@ def test_who_is_kept_meets_where_the_inequalities_of_the_theory_allow_it(distanc
         places = list(product(range(1, size + 1), range(1, other + 1)))
         i, j = (np.array(column) for column in zip(*places, strict=True))
         zeros = np.zeros(len(places), np.int64)
-        met = Meetings(zeros, zeros, i - 1, j - 1, zeros + size, zeros + other)
+        sizes, others = zeros + size, zeros + other
         at_positions = [b <= (distance * size - distance - a + 2) / (1 - distance) for a, b in places]
-        assert early(met, float(1 - distance)).tolist() == at_positions
-        assert enough(met, float(1 - distance)).tolist() == [left_over(size, other, *two) <= distance for two in places]
+        assert position_allows(sizes, i - 1, j - 1, float(1 - distance)).tolist() == at_positions
+        kept = suffix_allows(sizes, others, i - 1, j - 1, float(1 - distance))
+        assert kept.tolist() == [left_over(size, other, *two) <= distance for two in places]
 
 
 def left_over(size: int, other: int, i: int, j: int) -> Fraction:

@@ -2,12 +2,16 @@
 
     strings       sets as strings of symbols in one fixed order, the rarest first, the shortest string first
     meetings      strings that share one of their first symbols, and where in each it stands
-    length        who is compared: strings whose lengths allow it
+    candidates    pairs that pass one of the four filters
+    join          the candidates of one of the four, compared exactly
+    online        the last of them for sets that come one by one
+
+The filters, each behind the one before it:
+
+    length        strings whose lengths allow a match
     prefix        of these, those that share one of their first symbols
     position      of these, those whose first shared symbol stands early enough in both
     suffix        of these, those that have enough left behind it in both
-    join          the candidates of one of the four, compared exactly
-    online        the last of them for sets that come one by one
 
 All four give the pairs that a comparison of every two gives, and each compares no pair that the one before it does not.
 

@@ -9,17 +9,17 @@ from stream_lsh.arrays import F64, I64, U64
 from stream_lsh.errors import ConfigError
 from stream_lsh.measure.catalog import JACCARD
 from stream_lsh.measure.jaccard import shared_counts
-from stream_lsh.measure.joins import length, position, prefix, suffix
+from stream_lsh.measure.joins.candidates import by_length, by_position, by_prefix, by_suffix
 from stream_lsh.measure.joins.strings import Strings, rarest_first
 from stream_lsh.spelling import nearest
 
 Candidates = Callable[[Strings, Strings | None, float], Iterator[tuple[I64, I64]]]
 
 METHODS: Mapping[str, Candidates] = {
-    "length": length.candidates,
-    "prefix": prefix.candidates,
-    "position": position.candidates,
-    "suffix": suffix.candidates,
+    "length": by_length,
+    "prefix": by_prefix,
+    "position": by_position,
+    "suffix": by_suffix,
 }
 """By name, each with fewer comparisons than the one before, or as many."""
 

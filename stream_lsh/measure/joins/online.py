@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stream_lsh.errors import ConfigError
-from stream_lsh.measure.filters import prefix_lengths
+from stream_lsh.measure.filters import prefix_lengths, suffix_allows
 
 
 class Found(NamedTuple):
@@ -67,18 +67,16 @@ class Index:
 
     def candidates(self, string: Sequence[Hashable]) -> list[int]:
         """The numbers of the strings that one has to be compared with, ascending."""
-        found = {
-            number
+        met = [
+            (number, len(self._strings[number]), before, other_before)
             for before, symbol in enumerate(self.filed_under(string))
             for number, other_before in self._filed.get(symbol, ())
-            if self._enough(len(string), before, len(self._strings[number]), other_before)
-        }
-        return sorted(found)
-
-    def _enough(self, size: int, before: int, other_size: int, other_before: int) -> bool:
-        # The bound of `suffix`; that of lengths follows from it, as no less stands before a symbol than nothing.
-        most = min(size - before, other_size - other_before)
-        return most / (size + other_size - most) >= self._threshold
+        ]
+        numbers, sizes, before, others_before = np.array(met, np.int64).reshape(-1, 4).T
+        # The bound of lengths follows from that of suffixes, as at least no symbol stands before a shared one.
+        may = suffix_allows(np.full(len(met), len(string)), sizes, before, others_before, self._threshold)
+        found: list[int] = np.unique(numbers[may]).tolist()
+        return found
 
     def find(self, string: Sequence[Hashable]) -> list[Found]:
         """Which strings are similar to one, ascending by number; nothing is changed."""

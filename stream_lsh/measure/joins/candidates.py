@@ -1,0 +1,57 @@
+"""The pairs that a join compares: those that pass one of four filters, each behind the one before it.
+
+The filters themselves are those of `stream_lsh.measure.filters`.
+"""
+
+from collections.abc import Iterator
+
+from stream_lsh.arrays import I64
+from stream_lsh.measure.filters import position_allows, suffix_allows
+from stream_lsh.measure.joins.meetings import allowed_rows, cut, meetings, pairs_that, runs
+from stream_lsh.measure.joins.strings import Strings
+
+
+def by_length(left: Strings, right: Strings | None, threshold: float) -> Iterator[tuple[I64, I64]]:
+    """Pairs of strings whose lengths allow a match, each once: rows of `left` and rows of `right`.
+
+    Of two strings of lengths L >= M all M symbols are shared at best, so the similarity is M / L at most; a distance of
+    J or less needs L (1 - J) <= M <= L / (1 - J).
+
+    Args:
+        left: probe.
+        right: are probed; None: those of `left` that come before, so that every two are met once.
+        threshold: least similarity, above 0 and at most 1.
+
+    Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.9.3.
+    """
+    first, stops = allowed_rows(left, right, threshold)
+    for rows in cut(stops - first):
+        one, other = runs(first[rows], stops[rows])
+        yield one + rows.start, other
+
+
+def by_prefix(left: Strings, right: Strings | None, threshold: float) -> Iterator[tuple[I64, I64]]:
+    """Of these, pairs that share one of their first symbols; arguments as for `by_length`."""
+    return pairs_that(meetings(left, right, threshold), _others(left, right))
+
+
+def by_position(left: Strings, right: Strings | None, threshold: float) -> Iterator[tuple[I64, I64]]:
+    """Of these, pairs whose first shared symbol stands early enough in both; arguments as for `by_length`."""
+    return pairs_that(
+        meetings(left, right, threshold),
+        _others(left, right),
+        lambda met: position_allows(met.left_sizes, met.left_before, met.right_before, threshold),
+    )
+
+
+def by_suffix(left: Strings, right: Strings | None, threshold: float) -> Iterator[tuple[I64, I64]]:
+    """Of these, pairs that have enough symbols left behind it in both; arguments as for `by_length`."""
+    return pairs_that(
+        meetings(left, right, threshold),
+        _others(left, right),
+        lambda met: suffix_allows(met.left_sizes, met.right_sizes, met.left_before, met.right_before, threshold),
+    )
+
+
+def _others(left: Strings, right: Strings | None) -> int:
+    return len(left if right is None else right)
