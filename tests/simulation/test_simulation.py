@@ -115,7 +115,7 @@ def blocks() -> Iterator[Any]:
             yield pytest.param(seeds, id=f"{seeds.start}", marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize("seeds", blocks())
+@pytest.mark.parametrize("seeds", [*blocks()])
 def test_random_schedules_keep_the_protocol(seeds: range) -> None:
     failed = {}
     for seed in seeds:

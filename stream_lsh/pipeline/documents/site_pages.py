@@ -72,7 +72,7 @@ class SitePages:
         return self._reported_in != generation
 
     def report(self, partition: int, as_of: AsOf) -> PageCounts | None:
-        """The counts that changed since the last report, all of them in the first report of a generation; None for none."""
+        """The counts that changed since the last report, all of them in the first of a generation; None without any."""
         is_first = self.needs_full_report(as_of.generation)
         sites = sorted(self._pages if is_first else self._unreported)
         self._reported_in = as_of.generation
