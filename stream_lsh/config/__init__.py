@@ -1,14 +1,13 @@
 """The configuration: one TOML file, overridden by environment variables, validated as a whole.
 
-    places      where each key stands in the file
-    kinds       what a value may be, and how it is read and shown; units: spans and sizes
-    keys        the keys of a table: its dataclass's fields
-    model       Config, KafkaConfig, SecurityConfig, WorkerConfig, PipelineConfig, TopicsConfig
-    variables   which environment variable overrides which key
-    reading     file and environment to dataclasses; every mistake is noted, none ends the reading
-    checks      what no single key can tell
-    shown       every effective value and where it came from
+    model          Config, PipelineConfig; kafka, worker, topics: the other tables
+    pipeline_keys  the keys of a [[pipeline]], by its kind of data
+    environment    which environment variable overrides which key
+    load           file and environment to dataclasses; every mistake is noted, none ends the reading
+    checks         what no single key can tell
+    effective      every effective value and where it came from
 
+Values, keys and messages of any table are in `stream_lsh.settings`, the keys of a kind in its folder of `kinds`.
 Nothing here reads the process's environment: the caller hands it in.  Relative paths count from the working directory.
 """
 
