@@ -9,13 +9,11 @@ a short way round between any two of its parts: {1} and {2} are at 1 from each o
 Reference: Broder, On the resemblance and containment of documents, 1997.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from stream_lsh.arrays import F64, U64
+from stream_lsh.arrays import U64
+from stream_lsh.measure.distance import HashesDistance
 from stream_lsh.measure.jaccard import shared_count
 
 
@@ -27,6 +25,7 @@ def contained(one: U64, other: U64) -> float:
         other: likewise.
 
     Example:
+        >>> import numpy as np
         >>> page, frame = np.array([4, 7], np.uint64), np.array([1, 4, 7, 9], np.uint64)
         >>> contained(page, frame), contained(frame, page)
         (1.0, 0.5)
@@ -35,12 +34,13 @@ def contained(one: U64, other: U64) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class ContainmentDistance:
+class ContainmentDistance(HashesDistance):
     """The distance `containment`: the share of the smaller set that the larger one lacks.
 
     The empty set is at 1 from every set, itself included.
 
     Example:
+        >>> import numpy as np
         >>> ContainmentDistance()(np.array([4, 7], np.uint64), np.array([1, 4, 9], np.uint64))
         0.5
     """
@@ -53,7 +53,3 @@ class ContainmentDistance:
         """Of two sets, each ascending and without repetitions."""
         smaller = min(one.size, other.size)
         return (smaller - shared_count(one, other)) / smaller if smaller else 1.0
-
-    def many(self, left: Sequence[U64], right: Sequence[U64], /) -> F64:
-        """Of each set with the one across: float64[n]."""
-        return np.array([self(one, other) for one, other in zip(left, right, strict=True)], np.float64)

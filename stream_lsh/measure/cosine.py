@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stream_lsh.arrays import F64
+from stream_lsh.measure.distance import RowDistance
 from stream_lsh.measure.vectors import as_rows, blocks, check_rows
 
 HALF_TURN = 180.0
@@ -29,7 +30,7 @@ RIGHT_ANGLE = 90.0
 
 
 @dataclass(frozen=True, slots=True)
-class Angle:
+class Angle(RowDistance):
     """The distance `angle`, in degrees, 0 to 180.
 
     The zero vector points nowhere: it is at 90 degrees from every vector, itself included.
@@ -52,10 +53,6 @@ class Angle:
     metric: ClassVar[bool] = True
     unit: ClassVar[str] = "degrees"
 
-    def __call__(self, one: npt.ArrayLike, other: npt.ArrayLike, /) -> float:
-        """Of two vectors."""
-        return float(self.many(*as_rows(one, other))[0])
-
     def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
         """Of each row [n, d] with the one across: float64[n]."""
         sides = check_rows(left, right)
@@ -69,7 +66,7 @@ class Angle:
 
 
 @dataclass(frozen=True, slots=True)
-class Cosine:
+class Cosine(RowDistance):
     """The distance `cosine`: the angle as a share of 180 degrees, 0 to 1.
 
     Example:
@@ -80,10 +77,6 @@ class Cosine:
     name: ClassVar[str] = "cosine"
     metric: ClassVar[bool] = True
     unit: ClassVar[str] = "share"
-
-    def __call__(self, one: npt.ArrayLike, other: npt.ArrayLike, /) -> float:
-        """Of two vectors."""
-        return float(self.many(*as_rows(one, other))[0])
 
     def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
         """Of each row [n, d] with the one across: float64[n]."""

@@ -11,9 +11,15 @@ something.  Norms, numbers of positions and numbers of edits know no such item.
 Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.5.
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, Protocol
 
-from stream_lsh.arrays import F64
+import numpy as np
+import numpy.typing as npt
+
+from stream_lsh.arrays import F64, U64
+from stream_lsh.measure.vectors import as_rows
 
 
 class Distance(Protocol):
@@ -36,3 +42,31 @@ class Distance(Protocol):
 
     def many(self, left: Any, right: Any, /) -> F64:
         """How far each item on the left is from the one across: float64[n], to the last bit what one by one gives."""
+
+
+class RowDistance(ABC):
+    """A distance of vectors that is defined for many rows at once."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
+        """Of each row [n, d] with the one across: float64[n]."""
+
+    def __call__(self, one: npt.ArrayLike, other: npt.ArrayLike, /) -> float:
+        """Of two rows."""
+        return float(self.many(*as_rows(one, other))[0])
+
+
+class HashesDistance(ABC):
+    """A distance of sets or bags of hashes that is defined for two of them."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def __call__(self, one: U64, other: U64, /) -> float:
+        """Of two sets or bags."""
+
+    def many(self, left: Sequence[U64], right: Sequence[U64], /) -> F64:
+        """Of each one with the one across: float64[n]."""
+        return np.array([self(one, other) for one, other in zip(left, right, strict=True)], np.float64)

@@ -15,14 +15,15 @@ import numpy.typing as npt
 
 from stream_lsh.arrays import F64
 from stream_lsh.errors import ConfigError
-from stream_lsh.measure.vectors import as_rows, blocks, check_rows
+from stream_lsh.measure.distance import RowDistance
+from stream_lsh.measure.vectors import blocks, check_rows
 
 MOST_P = 64.0
 """Beyond, use infinity: the p-th power of one half is still exact, and L_64 is within 7 % of it in 64 dimensions."""
 
 
 @dataclass(frozen=True, slots=True)
-class Euclidean:
+class Euclidean(RowDistance):
     """The distance `euclidean`, and with another p the distance `l<p>`, such as `l1` or `linf`.
 
     Args:
@@ -55,10 +56,6 @@ class Euclidean:
     def name(self) -> str:
         """`euclidean` for p = 2, else `l` and p."""
         return "euclidean" if self.p == 2 else f"l{float(self.p)!r}".removesuffix(".0")
-
-    def __call__(self, one: npt.ArrayLike, other: npt.ArrayLike, /) -> float:
-        """Of two vectors."""
-        return float(self.many(*as_rows(one, other))[0])
 
     def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
         """Of each row [n, d] with the one across: float64[n]."""

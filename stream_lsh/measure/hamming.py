@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from stream_lsh.arrays import F64
 from stream_lsh.errors import InputError
-from stream_lsh.measure.vectors import as_rows, check_rows
+from stream_lsh.measure.distance import RowDistance
+from stream_lsh.measure.vectors import check_rows
 
 
 @dataclass(frozen=True, slots=True)
-class Hamming:
+class Hamming(RowDistance):
     """The distance `hamming`: of vectors of numbers or of single bits, one in each position.
 
     Raises:
@@ -30,10 +31,6 @@ class Hamming:
     metric: ClassVar[bool] = True
     unit: ClassVar[str] = "positions"
 
-    def __call__(self, one: npt.ArrayLike, other: npt.ArrayLike, /) -> float:
-        """Of two vectors."""
-        return float(self.many(*as_rows(one, other))[0])
-
     def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
         """Of each row [n, d] with the one across: float64[n]."""
         one, other = check_rows(left, right)
@@ -44,7 +41,7 @@ class Hamming:
 
 
 @dataclass(frozen=True, slots=True)
-class HammingBits:
+class HammingBits(RowDistance):
     """The distance `hamming_bits`: of bits packed into unsigned integers, as `numpy.packbits` packs them.
 
     Raises:
@@ -58,10 +55,6 @@ class HammingBits:
     name: ClassVar[str] = "hamming_bits"
     metric: ClassVar[bool] = True
     unit: ClassVar[str] = "positions"
-
-    def __call__(self, one: npt.ArrayLike, other: npt.ArrayLike, /) -> float:
-        """Of two rows of packed bits."""
-        return float(self.many(*as_rows(one, other))[0])
 
     def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
         """Of each row [n, d] with the one across: float64[n]."""

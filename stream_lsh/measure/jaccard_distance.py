@@ -9,7 +9,6 @@ Reference: Levandowsky and Winter, Distance between sets, 1971; Broder, On the r
 documents, 1997.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,12 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from stream_lsh.arrays import F64, U64
+from stream_lsh.measure.distance import HashesDistance, RowDistance
 from stream_lsh.measure.jaccard import shared_count
-from stream_lsh.measure.vectors import as_rows, check_rows
+from stream_lsh.measure.vectors import check_rows
 
 
 @dataclass(frozen=True, slots=True)
-class JaccardDistance:
+class JaccardDistance(HashesDistance):
     """The distance `jaccard`: of sets of hashes, each ascending and without repetitions.
 
     The empty set is at 1 from every set, itself included.
@@ -45,13 +45,9 @@ class JaccardDistance:
         union = one.size + other.size - shared
         return (union - shared) / union if shared else 1.0
 
-    def many(self, left: Sequence[U64], right: Sequence[U64], /) -> F64:
-        """Of each set with the one across: float64[n]."""
-        return np.array([self(one, other) for one, other in zip(left, right, strict=True)], np.float64)
-
 
 @dataclass(frozen=True, slots=True)
-class JaccardOfBits:
+class JaccardOfBits(RowDistance):
     """The distance `jaccard_bits`: of sets as columns of a characteristic matrix, one position for every element.
 
     A position counts as taken if it is not zero.
@@ -67,10 +63,6 @@ class JaccardOfBits:
     name: ClassVar[str] = "jaccard_bits"
     metric: ClassVar[bool] = True
     unit: ClassVar[str] = "share"
-
-    def __call__(self, one: npt.ArrayLike, other: npt.ArrayLike, /) -> float:
-        """Of two columns."""
-        return float(self.many(*as_rows(one, other))[0])
 
     def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
         """Of each set, here a row of [n, d], with the one across: float64[n]."""

@@ -9,20 +9,19 @@ Reference: Ruzicka, Anwendung mathematisch-statistischer Methoden in der Geobota
 Ullman, Mining of Massive Datasets, section 3.1.3.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from stream_lsh.arrays import F64, U64
+from stream_lsh.arrays import U64
 from stream_lsh.measure.bags import shared_of_bags
+from stream_lsh.measure.distance import HashesDistance
 
 
 def max_union(one: U64, other: U64) -> float:
     """The similarity of two bags, given as hashes with their repetitions in any order; 0.0 if one of them is empty.
 
     Example:
+        >>> import numpy as np
         >>> one, other = np.array([1, 2, 3, 3], np.uint64), np.array([1, 1, 3, 3, 3, 3], np.uint64)
         >>> max_union(one, other) == 3 / 7
         True
@@ -32,12 +31,13 @@ def max_union(one: U64, other: U64) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class MaxUnion:
+class MaxUnion(HashesDistance):
     """The distance `max_union`: one minus the similarity.
 
     The empty bag is at 1 from every bag, itself included.
 
     Example:
+        >>> import numpy as np
         >>> MaxUnion()(np.array([5, 5, 5], np.uint64), np.array([5], np.uint64)) == 2 / 3
         True
     """
@@ -51,7 +51,3 @@ class MaxUnion:
         shared = shared_of_bags(one, other)
         union = one.size + other.size - shared
         return (union - shared) / union if shared else 1.0
-
-    def many(self, left: Sequence[U64], right: Sequence[U64], /) -> F64:
-        """Of each bag with the one across: float64[n]."""
-        return np.array([self(one, other) for one, other in zip(left, right, strict=True)], np.float64)

@@ -8,20 +8,19 @@ is the one of Sørensen and Dice, whose way round can be shorter: {1} and {2} ar
 Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.1.3.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from stream_lsh.arrays import F64, U64
+from stream_lsh.arrays import U64
 from stream_lsh.measure.bags import shared_of_bags
+from stream_lsh.measure.distance import HashesDistance
 
 
 def sum_union(one: U64, other: U64) -> float:
     """The similarity of two bags, given as hashes with their repetitions in any order; 0.0 if one of them is empty.
 
     Example:
+        >>> import numpy as np
         >>> one, other = np.array([1, 2, 3, 3], np.uint64), np.array([1, 1, 3, 3, 3, 3], np.uint64)
         >>> sum_union(one, other), sum_union(one, one)
         (0.3, 0.5)
@@ -31,10 +30,11 @@ def sum_union(one: U64, other: U64) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class SumUnion:
+class SumUnion(HashesDistance):
     """The distance `sum_union`: one minus the similarity, 1/2 to 1.
 
     Example:
+        >>> import numpy as np
         >>> SumUnion()(np.array([5], np.uint64), np.array([5], np.uint64))
         0.5
     """
@@ -46,7 +46,3 @@ class SumUnion:
     def __call__(self, one: U64, other: U64, /) -> float:
         """Of two bags."""
         return 1 - sum_union(one, other)
-
-    def many(self, left: Sequence[U64], right: Sequence[U64], /) -> F64:
-        """Of each bag with the one across: float64[n]."""
-        return np.array([self(one, other) for one, other in zip(left, right, strict=True)], np.float64)

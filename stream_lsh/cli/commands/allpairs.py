@@ -11,9 +11,9 @@ from contextlib import ExitStack
 from importlib import import_module
 
 from stream_lsh.cli.commands.dedup import outputs_of
-from stream_lsh.cli.options.common import MEASURES, add_input, parse
+from stream_lsh.cli.options.common import MEASURES, add_input, add_outputs, parse
 from stream_lsh.cli.options.parser import Parser, ratio, share, whole
-from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, exit_code
+from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code
 from stream_lsh.cli.process.gc_pause import collection_paused
 from stream_lsh.cli.process.signals import hold, release
 from stream_lsh.files.discover import find_inputs
@@ -63,11 +63,7 @@ def _parser() -> Parser:
     add("--html", choices=("off", "main", "page"), default="off", help="texts are HTML, as of dedup")
     add("--min-characters", type=whole(0), default=0, metavar="N", help="shorter texts match nothing (default 0)")
     add_input(parser, strict=True)
-    group = parser.add_argument_group("output")
-    add = group.add_argument
-    add("--matches", default=STDOUT, metavar="OUT", help="file for the matches (default: standard output)")
-    add("--clusters", metavar="OUT", help="file for the clusters")
-    add("--rejects", metavar="OUT", help="file for what was put aside: file, line, reason, message")
+    add_outputs(parser)
     add = parser.add_argument
     add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
     add("--jobs", type=whole(1), metavar="N", help="threads of the engine (default: one a core)")

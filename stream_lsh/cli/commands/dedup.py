@@ -19,9 +19,9 @@ from functools import partial
 from importlib import import_module
 
 from stream_lsh.cli.input.reader_process import ReaderProcess
-from stream_lsh.cli.options.common import add_guards, add_input, add_matching, add_work, parse
+from stream_lsh.cli.options.common import add_guards, add_input, add_matching, add_outputs, add_work, parse
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, exit_code
+from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code
 from stream_lsh.cli.process.gc_pause import collection_paused
 from stream_lsh.cli.process.signals import hold, release
 from stream_lsh.files.chunks import Part
@@ -97,11 +97,7 @@ def _parser() -> Parser:
     add_matching(parser)
     add_guards(parser)
     add_input(parser, strict=True)
-    group = parser.add_argument_group("output")
-    add = group.add_argument
-    add("--matches", default=STDOUT, metavar="OUT", help="file for the matches (default: standard output)")
-    add("--clusters", metavar="OUT", help="file for the clusters")
-    add("--rejects", metavar="OUT", help="file for what was put aside: file, line, reason, message")
+    add_outputs(parser)
     add_work(parser)
     parser.set_defaults(told=None)
     return parser

@@ -71,12 +71,10 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> Parser:
-    from stream_lsh.cli.input.record_reader import add_record_input  # noqa: PLC0415
+    from stream_lsh.cli.input.record_reader import add_record_input, add_records  # noqa: PLC0415
 
     parser = Parser("link", "Find the records in files that are the same thing, and the entities they form.", _EPILOG)
-    add = parser.add_argument
-    add("file", nargs="+", metavar="FILE", help="file of records; - for standard input")
-    add("--profile", required=True, metavar="NAME", help="people, companies, products, bibliography, or a file")
+    add_records(parser)
     group = parser.add_argument_group("what counts as a match")
     add = group.add_argument
     add("--match", type=share, metavar="P", help="probability from which a pair is a match (default: the profile's)")

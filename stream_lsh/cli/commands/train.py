@@ -64,12 +64,11 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> Parser:
-    from stream_lsh.cli.input.record_reader import add_record_input  # noqa: PLC0415
+    from stream_lsh.cli.input.record_reader import add_record_input, add_records  # noqa: PLC0415
 
     parser = Parser("train", "Learn from records what the fields of a profile say for or against a match.", _EPILOG)
+    add_records(parser)
     add = parser.add_argument
-    add("file", nargs="+", metavar="FILE", help="file of records; - for standard input")
-    add("--profile", required=True, metavar="NAME", help="people, companies, products, bibliography, or a file")
     add("--labels", metavar="CSV", help="pairs that are known to be matches: two columns of ids, or left and right")
     add("--output", default=STDOUT, metavar="OUT", help="file for the profile (default: standard output)")
     add("--json", action="store_true", help="what was learned as one object of JSON on standard output, not a table")

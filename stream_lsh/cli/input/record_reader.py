@@ -23,6 +23,13 @@ from stream_lsh.wire.message import AUTO
 T = TypeVar("T")
 
 
+def add_records(parser: Parser) -> None:
+    """The files with records, and the profile that compares them."""
+    parser.add_argument("file", nargs="+", metavar="FILE", help="file of records; - for standard input")
+    profiles = "people, companies, products, bibliography, or a file"
+    parser.add_argument("--profile", required=True, metavar="NAME", help=profiles)
+
+
 def add_record_input(parser: Parser, *, timed: bool = False) -> None:
     """How files of records are read, and what is told of it; `timed` if their event times are read, too."""
     group = parser.add_argument_group("input")

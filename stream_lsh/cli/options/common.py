@@ -173,6 +173,14 @@ def add_input(parser: Parser, *, strict: bool = False, formats: Sequence[str] = 
         add("--strict", action="store_true", help="exit with 1 if a document was put aside")
 
 
+def add_outputs(parser: Parser) -> None:
+    """Files for matches, clusters and rejected input."""
+    add = parser.add_argument_group("output").add_argument
+    add("--matches", default=STDOUT, metavar="OUT", help="file for the matches (default: standard output)")
+    add("--clusters", metavar="OUT", help="file for the clusters")
+    add("--rejects", metavar="OUT", help="file for what was put aside: file, line, reason, message")
+
+
 def telling(parser: Parser, what: str) -> Parser:
     """The parser of a command that tells of matches and groups what its users want to know.
 

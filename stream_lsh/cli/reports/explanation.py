@@ -7,6 +7,7 @@ from typing import Any
 
 from stream_lsh.cli.output.terminal import CONTROLS, Screen
 from stream_lsh.cli.output.time_format import apart, moment
+from stream_lsh.cli.reports.json_line import json_line
 from stream_lsh.kinds.comparison import Comparison
 from stream_lsh.kinds.explain import Explanation, Reason, Side
 from stream_lsh.ledger.graph.paths import Link
@@ -55,12 +56,7 @@ def as_json(explanation: Explanation) -> str:
         "path": None if path is None else [link._asdict() for link in path],
         "under_way": explanation.waiting,
     }
-    line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    try:
-        line.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair
-        return json.dumps(value, separators=(",", ":"))
-    return line
+    return json_line(value)
 
 
 def _json_side(side: Side) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """Why two records match, or do not, in lines with bars, and as JSON; the picture is in `waterfall_picture`."""
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from stream_lsh.cli.output.terminal import Screen, clipped, columns, padded, plain
+from stream_lsh.cli.reports.json_line import json_line
 from stream_lsh.records.explained import PairEvidence, Step
 from stream_lsh.records.model import SEVERAL
 
@@ -55,12 +55,7 @@ def as_json(pair: Pair) -> str:
         "steps": [_json_step(step) for step in evidence.steps],
         "blocks": [{"name": one.name, "shared": one.shared, "keys": one.keys} for one in evidence.blocks],
     }
-    line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    try:
-        line.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair
-        return json.dumps(value, separators=(",", ":"))
-    return line
+    return json_line(value)
 
 
 def _json_step(step: Step) -> dict[str, Any]:
