@@ -41,7 +41,7 @@ CORE = frozenset(FOUNDATION + STEPS)
 CORE_LIBRARIES = frozenset({"numpy", "mmh3"})
 CORE_STANDARD = frozenset(
     {
-        "array", "bisect", "collections", "dataclasses", "difflib", "enum", "functools", "heapq", "itertools", "math",
+        "abc", "array", "bisect", "collections", "dataclasses", "difflib", "enum", "functools", "heapq", "itertools", "math",
         "operator", "re", "typing", "unicodedata",
     }
 )  # fmt: skip
