@@ -41,8 +41,8 @@ CORE = frozenset(FOUNDATION + STEPS)
 CORE_LIBRARIES = frozenset({"numpy", "mmh3"})
 CORE_STANDARD = frozenset(
     {
-        "abc", "array", "bisect", "collections", "dataclasses", "difflib", "enum", "functools", "heapq", "itertools", "math",
-        "operator", "re", "typing", "unicodedata",
+        "abc", "array", "bisect", "collections", "dataclasses", "difflib", "enum", "functools", "heapq", "itertools",
+        "math", "operator", "re", "typing", "unicodedata",
     }
 )  # fmt: skip
 ALSO = {
