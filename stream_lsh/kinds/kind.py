@@ -58,7 +58,7 @@ class FeedPart(NamedTuple):
     position: int
 
 
-class Shared(Protocol):
+class SharedSettings(Protocol):
     """What a kind may need of the settings that every pipeline has."""
 
     @property
@@ -185,7 +185,7 @@ class Kind(Protocol):
             notes: of the configuration.
         """
 
-    def check(self, path: Path, notes: Notes, shared: Shared) -> None:
+    def check(self, path: Path, notes: Notes, shared: SharedSettings) -> None:
         """Note what does not fit in the settings.
 
         Args:
@@ -256,7 +256,7 @@ class KindDefaults:
         """The same: nothing is read."""
         return self
 
-    def check(self, path: Path, notes: Notes, shared: Shared) -> None:
+    def check(self, path: Path, notes: Notes, shared: SharedSettings) -> None:
         """Nothing that a value alone does not show."""
 
     def warnings(self) -> Iterator[str]:

@@ -163,7 +163,7 @@ def _text(config: PipelineConfig, rng: random.Random) -> Fields:
 
 def _record(config: PipelineConfig, rng: random.Random) -> Fields:
     fields = [("source", rng.choice(('"crm"', '"shop"', '"x"')))]
-    for field in as_kind(config.kind, RecordKind).rules.fields:
+    for field in as_kind(config.kind, RecordKind).loaded_profile.fields:
         if field.of or rng.random() < 0.3:
             continue
         name = rng.choice((*field.columns, field.name))

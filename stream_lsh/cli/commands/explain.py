@@ -175,7 +175,7 @@ def _live_records(options: Namespace, config: "Config", pipeline: "PipelineConfi
     from stream_lsh.kinds.record.kind import RecordKind  # noqa: PLC0415
     from stream_lsh.worker.clients.live_evidence import live_records  # noqa: PLC0415
 
-    profile = as_kind(pipeline.kind, RecordKind).rules
+    profile = as_kind(pipeline.kind, RecordKind).loaded_profile
     return run_live(options, profile, run_cancellable(live_records(config, pipeline)))
 
 

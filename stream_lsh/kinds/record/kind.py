@@ -39,16 +39,16 @@ class RecordKind(RecordSettings, KindDefaults):
     seed: ClassVar[int] = 1
 
     @property
-    def known(self) -> Reader:
+    def profile_reader(self) -> Reader:
         """The reader of the profile that was read."""
         if self.reader is None:
             raise InvariantError(f"got the profile {self.profile!r} unread, expected a configuration from a file")
         return self.reader
 
     @property
-    def rules(self) -> Profile:
+    def loaded_profile(self) -> Profile:
         """What is known of the records."""
-        return self.known.profile
+        return self.profile_reader.profile
 
     @property
     def topics(self) -> frozenset[str]:
@@ -58,18 +58,18 @@ class RecordKind(RecordSettings, KindDefaults):
     @property
     def least(self) -> float:
         """The least similarity of a pair to review."""
-        return self.rules.review
+        return self.loaded_profile.review
 
     @property
     def link_from(self) -> float | None:
         """The least similarity of a match."""
-        return self.rules.match
+        return self.loaded_profile.match
 
     def scheme(self) -> Scheme:
         """What makes blocking keys and scores pairs."""
         from stream_lsh.kinds.record.scheme import RecordScheme  # noqa: PLC0415 - loads the libraries of comparators
 
-        return RecordScheme(self.rules)
+        return RecordScheme(self.loaded_profile)
 
     def pairwise(self) -> None:
         """None: a score depends on how frequent values are among all records."""
@@ -84,25 +84,25 @@ class RecordKind(RecordSettings, KindDefaults):
 
     def limits(self, limits: Limits) -> Limits:
         """With the guards of the profile, and golden records."""
-        return limits_of_records(limits, self.rules)
+        return limits_of_records(limits, self.loaded_profile)
 
     def parse(self, value: bytes | None, key: bytes | None, **rules: Any) -> Document:
         """The record in a message."""
-        return parse_record(value, key, reader=self.known, **rules).document
+        return parse_record(value, key, reader=self.profile_reader, **rules).document
 
     def message(self, document: Document, names: FieldNames) -> KeyValue:
         """The message for a record, with the fields as they were given."""
         if document.text is None:
-            return record_message(Record(document.id, {names.deleted: True}), self.rules, names)
+            return record_message(Record(document.id, {names.deleted: True}), self.loaded_profile, names)
         about = document.about
         record = Record(document.id, msgspec.json.decode(about.title), about.source, document.time_ms)
-        return record_message(record, self.rules, names)
+        return record_message(record, self.loaded_profile, names)
 
     def results(self, pipeline: str) -> Results:
         """Scored pairs, members, entities, and pairs to review."""
         from stream_lsh.kinds.record.results import RecordResults  # noqa: PLC0415 - loads the libraries of comparators
 
-        return RecordResults(pipeline, self.rules)
+        return RecordResults(pipeline, self.loaded_profile)
 
     def find_files(self, options: Namespace) -> list[Input]:
         """Files of records."""
@@ -118,7 +118,7 @@ class RecordKind(RecordSettings, KindDefaults):
         self, inputs: Sequence[Input], options: Namespace, names: FieldNames, now_ms: int
     ) -> Iterator[FeedPart]:
         """The records of the files as messages; what has no time gets none."""
-        profile, most = self.rules, options.max_document_bytes
+        profile, most = self.loaded_profile, options.max_document_bytes
         time_column = options.time_column or names.time
         columns = RecordNames.of(profile, options.id_column, options.source_column, time_column, timed=True)
         columns = replace(columns, must_time=options.time_column is not None, time_unit=options.time_unit)
@@ -128,7 +128,7 @@ class RecordKind(RecordSettings, KindDefaults):
 
     def warnings(self) -> Iterator[str]:
         """That the profile has learned nothing."""
-        if not self.rules.learned:
+        if not self.loaded_profile.learned:
             yield (
                 f"the profile {self.profile} has learned nothing, so a weighted mean stands in for the "
                 f"probability: stream-lsh train FILE... --profile {self.profile} --output LEARNED.toml makes one that "

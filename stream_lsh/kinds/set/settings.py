@@ -5,7 +5,7 @@ from functools import reduce
 from typing import ClassVar
 
 from stream_lsh.errors import ConfigError
-from stream_lsh.kinds.kind import Shared
+from stream_lsh.kinds.kind import SharedSettings
 from stream_lsh.kinds.set.grid import GridConfig
 from stream_lsh.kinds.set.grid_scheme import GridScheme
 from stream_lsh.kinds.set.messages import ItemsForm
@@ -51,7 +51,7 @@ class SetSettings(ShingleSettings):
         grid = self.grid
         return GridScheme(grid.squares, functions=grid.functions, size=grid.size, seed=self.seed)
 
-    def check(self, path: Path, notes: Notes, shared: Shared) -> None:
+    def check(self, path: Path, notes: Notes, shared: SharedSettings) -> None:
         """Note what does not fit, keys of the other family, and a grid without squares."""
         check_field_name(ItemsForm.field, shared.fields, path, notes)
         if self.family == GRID:

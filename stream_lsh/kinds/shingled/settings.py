@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from stream_lsh.errors import ConfigError
-from stream_lsh.kinds.kind import SHADOW, SHADOW_MEANING, Shared, StoredSize
+from stream_lsh.kinds.kind import SHADOW, SHADOW_MEANING, SharedSettings, StoredSize
 from stream_lsh.kinds.shingled.methods import EXACT, LSH, METHODS, text_scheme, unfit
 from stream_lsh.kinds.shingled.scheme import banding_for
 from stream_lsh.lsh.solver import Banding
@@ -86,7 +86,7 @@ class ShingleSettings:
         """Without caps where the method has none."""
         return replace(limits, cap_candidates=0, cap_postings=0) if self.method == EXACT else limits
 
-    def check(self, path: Path, notes: Notes, shared: Shared) -> None:
+    def check(self, path: Path, notes: Notes, shared: SharedSettings) -> None:
         """Note what does not fit the measure, the method, or the number of slots."""
         self._check_size_ratio(path, notes)
         self._check_method(path, notes, shared.max_candidates)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from stream_lsh.errors import ConfigError
-from stream_lsh.kinds.kind import Default, Shared
+from stream_lsh.kinds.kind import Default, SharedSettings
 from stream_lsh.kinds.shingled.settings import ShingleSettings
 from stream_lsh.kinds.text.presets import PRESETS
 from stream_lsh.settings import value_types
@@ -66,7 +66,7 @@ class TextSettings(ShingleSettings):
         ),
     )
 
-    def check(self, path: Path, notes: Notes, shared: Shared) -> None:
+    def check(self, path: Path, notes: Notes, shared: SharedSettings) -> None:
         """Note what does not fit, and a missing reader of pages."""
         self._check_html(path, notes)
         self._check_mirrors(path, notes)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from stream_lsh.errors import ConfigError
-from stream_lsh.kinds.kind import SHADOW, SHADOW_MEANING, Default, Shared
+from stream_lsh.kinds.kind import SHADOW, SHADOW_MEANING, Default, SharedSettings
 from stream_lsh.kinds.single_field import check_field_name
 from stream_lsh.kinds.vector.messages import VectorForm
 from stream_lsh.kinds.vector.metric import COSINE, MOST_DIMENSIONS, VECTOR_MEASURES, VectorMeasure
@@ -82,7 +82,7 @@ class VectorSettings:
         """What makes signatures and buckets and compares."""
         return VectorScheme(self.metric, recall=self.recall, slots=self.slots, seed=self.seed)
 
-    def check(self, path: Path, notes: Notes, shared: Shared) -> None:
+    def check(self, path: Path, notes: Notes, shared: SharedSettings) -> None:
         """Note what is missing, and what does not fit."""
         check_field_name(VectorForm.field, shared.fields, path, notes)
         told = {"dimension": "how many values a vector has", "distance": "the greatest distance of a match"}

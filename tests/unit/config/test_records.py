@@ -123,11 +123,11 @@ def test_defaults_of_the_kind_hold_and_say_where_they_come_from() -> None:
 def test_a_variable_names_the_profile_and_the_kind() -> None:
     variable = "STREAM_LSH__PIPELINE__CUSTOMERS__PROFILE"
     config = customers('profile = "nothing"', {variable: "companies"})
-    assert as_kind(config.pipelines[0].kind, RecordKind).rules.name == "companies"
+    assert as_kind(config.pipelines[0].kind, RecordKind).loaded_profile.name == "companies"
     assert config.origins["pipeline.customers.profile"] == f"environment {variable}"
     kinds = {"STREAM_LSH__PIPELINE__A__KIND": "record", "STREAM_LSH__PIPELINE__A__PROFILE": "people"}
     (pipeline,) = parse('pipeline = {source = "s", name = "a"}', "c.toml", kinds).pipelines
-    assert (as_kind(pipeline.kind, RecordKind).rules.name, pipeline.retention_ms) == ("people", None)
+    assert (as_kind(pipeline.kind, RecordKind).loaded_profile.name, pipeline.retention_ms) == ("people", None)
     with pytest.raises(ConfigError) as caught:
         customers("", {variable: "peeple"})
     assert caught.value.problems[0].startswith(f"environment: {variable}: got 'peeple', expected people, ")

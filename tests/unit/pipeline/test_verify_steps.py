@@ -151,7 +151,7 @@ def test_the_work_of_a_step_is_bounded_or_that_of_one_pair(monkeypatch: pytest.M
         def value() -> str:
             return "".join(rng.choice("abcdefgh ") for _ in range(500))
 
-        fields = {name: [value() for _ in range(8)] for name in as_kind(config.kind, RecordKind).rules.names}
+        fields = {name: [value() for _ in range(8)] for name in as_kind(config.kind, RecordKind).loaded_profile.names}
         return config.document(json.dumps(fields).encode(), f"{number}".encode(), 1_714_521_600_000)
 
     olds = [hostile(number) for number in range(6)]
