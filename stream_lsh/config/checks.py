@@ -8,7 +8,7 @@ from stream_lsh.config.environment import folded
 from stream_lsh.config.kafka import KafkaConfig, SecurityConfig
 from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.config.topics import INTERNAL_TOPICS
-from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.schema import keys_of
 from stream_lsh.settings.toml_lines import Path
 from stream_lsh.settings.value_types import LONGEST_TOPIC, Secret
@@ -16,56 +16,56 @@ from stream_lsh.settings.value_types import LONGEST_TOPIC, Secret
 _SECURITY: Path = ("kafka", "security")
 
 
-def check(config: Config, notes: Notes) -> None:
+def check(config: Config, problems: Problems) -> None:
     """Note everything about the whole that cannot be."""
-    _check_replication(config.kafka, notes)
+    _check_replication(config.kafka, problems)
     if config.kafka.security is not None:
-        _check_security(config.kafka.security, notes)
+        _check_security(config.kafka.security, problems)
     for at, pipeline in enumerate(config.pipelines):
-        pipeline.kind.check(("pipeline", at), notes, pipeline)
-        _check_guards(pipeline, ("pipeline", at, "guards"), notes)
-    _check_names(config.pipelines, notes)
-    _check_sources(config.pipelines, notes)
-    _check_topics(config, notes)
+        pipeline.kind.check(("pipeline", at), problems, pipeline)
+        _check_guards(pipeline, ("pipeline", at, "guards"), problems)
+    _check_names(config.pipelines, problems)
+    _check_sources(config.pipelines, problems)
+    _check_topics(config, problems)
 
 
-def with_password(security: SecurityConfig, notes: Notes) -> SecurityConfig:
+def with_password(security: SecurityConfig, problems: Problems) -> SecurityConfig:
     """The same, with the password that its file says."""
     path = (*_SECURITY, "password_file")
     if security.password_file is None:
         return security
     if security.password is not None:
-        notes.problem(path, "got a file and `password` as well, expected one of them")
+        problems.add(path, "got a file and `password` as well, expected one of them")
         return security
     try:
         text = security.password_file.read_text("utf-8").rstrip("\r\n")
     except (OSError, UnicodeDecodeError):
-        notes.problem(path, "got a file that cannot be read as UTF-8, expected one line with the password")
+        problems.add(path, "got a file that cannot be read as UTF-8, expected one line with the password")
         return security
     if not text or len(text.splitlines()) > 1:
-        notes.problem(path, f"got a file of {len(text.splitlines())} lines, expected one line with the password")
+        problems.add(path, f"got a file of {len(text.splitlines())} lines, expected one line with the password")
         return security
     return replace(security, password=Secret(text))
 
 
-def _check_replication(kafka: KafkaConfig, notes: Notes) -> None:
+def _check_replication(kafka: KafkaConfig, problems: Problems) -> None:
     path = ("kafka", "min_insync_replicas")
-    if notes.sound(path, ("kafka", "replication")) and kafka.min_insync_replicas > kafka.replication:
-        notes.problem(
+    if problems.is_valid(path, ("kafka", "replication")) and kafka.min_insync_replicas > kafka.replication:
+        problems.add(
             path,
             f"got {kafka.min_insync_replicas}, expected at most the {kafka.replication} of `replication`: nothing could"
             " ever be written",
         )
 
 
-def _check_security(security: SecurityConfig, notes: Notes) -> None:
+def _check_security(security: SecurityConfig, problems: Problems) -> None:
     """Whatever the protocol needs is there, and nothing that it would not use."""
     protocol, has_password = security.protocol, security.password is not None or security.password_file is not None
     told: list[tuple[str, str]] = []
     if security.uses_sasl:
         if not security.username:
             told.append(("username", f"got none, expected a user, as the protocol is {protocol}"))
-        if not has_password and notes.sound((*_SECURITY, "password_file")):
+        if not has_password and problems.is_valid((*_SECURITY, "password_file")):
             told.append(("password", f"got none, expected it or `password_file`, as the protocol is {protocol}"))
     else:
         given = {"username": security.username, "password": security.password, "password_file": security.password_file}
@@ -75,57 +75,57 @@ def _check_security(security: SecurityConfig, notes: Notes) -> None:
         told += [(key, _unused(security, "SSL and SASL_SSL")) for key in files if getattr(security, key)]
     elif security.key_file is not None and security.cert_file is None:
         told.append(("key_file", "got a key without a certificate, expected `cert_file` as well"))
-    if notes.sound((*_SECURITY, "protocol")):
+    if problems.is_valid((*_SECURITY, "protocol")):
         for key, problem in told:
-            if notes.sound((*_SECURITY, key)):
-                notes.problem((*_SECURITY, key), problem)
+            if problems.is_valid((*_SECURITY, key)):
+                problems.add((*_SECURITY, key), problem)
 
 
 def _unused(security: SecurityConfig, users: str) -> str:
     return f"got one, expected none, as the protocol is {security.protocol}: only {users} use it"
 
 
-def _check_guards(pipeline: PipelineConfig, path: Path, notes: Notes) -> None:
-    if not notes.sound(*((*path[:2], name) for name in ("kind", *keys_of(type(pipeline.kind))))):
+def _check_guards(pipeline: PipelineConfig, path: Path, problems: Problems) -> None:
+    if not problems.is_valid(*((*path[:2], name) for name in ("kind", *keys_of(type(pipeline.kind))))):
         return
     for name, problem in pipeline.guards.problems(pipeline.kind.link_from or pipeline.kind.least):
-        if notes.sound((*path, name)):
-            notes.problem((*path, name), problem)
+        if problems.is_valid((*path, name)):
+            problems.add((*path, name), problem)
 
 
-def _check_names(pipelines: Sequence[PipelineConfig], notes: Notes) -> None:
+def _check_names(pipelines: Sequence[PipelineConfig], problems: Problems) -> None:
     first: dict[str, int] = {}
     for at, pipeline in enumerate(pipelines):
         path: Path = ("pipeline", at, "name")
-        if not notes.sound(path):
+        if not problems.is_valid(path):
             continue
         before = first.setdefault(folded(pipeline.name), at)
         if before != at:
-            notes.problem(
+            problems.add(
                 path,
                 f"got {pipeline.name!r}, which is too like {pipelines[before].name!r} "
-                f"({notes.place(('pipeline', before, 'name'))}), expected names that differ in more than case and "
+                f"({problems.place(('pipeline', before, 'name'))}), expected names that differ in more than case and "
                 "-, . and _",
             )
 
 
-def _check_sources(pipelines: Sequence[PipelineConfig], notes: Notes) -> None:
+def _check_sources(pipelines: Sequence[PipelineConfig], problems: Problems) -> None:
     first: dict[str, int] = {}
     for at, pipeline in enumerate(pipelines):
         path: Path = ("pipeline", at, "source")
-        if not notes.sound(path):
+        if not problems.is_valid(path):
             continue
-        if len(pipeline.sources) > 1 and not pipeline.rekey and notes.sound(("pipeline", at, "rekey")):
+        if len(pipeline.sources) > 1 and not pipeline.rekey and problems.is_valid(("pipeline", at, "rekey")):
             told = f"got {len(pipeline.sources)} topics, expected one: `rekey = true` copies several to one keyed by id"
-            notes.problem(path, told)
+            problems.add(path, told)
         for source in pipeline.sources:
             before = first.setdefault(source, at)
             if before != at:
-                notes.problem(
+                problems.add(
                     path,
                     f"got {source!r}, which the pipeline {pipelines[before].name!r} reads "
-                    f"({notes.place(('pipeline', before, 'source'))}), expected another source: for the same one run "
-                    "two applications, each with its own `app_id`",
+                    f"({problems.place(('pipeline', before, 'source'))}), expected another source: for the same one "
+                    "run two applications, each with its own `app_id`",
                 )
 
 
@@ -142,15 +142,15 @@ class _Use(NamedTuple):
         return ("pipeline", self.pipeline, *self.key.split("."))
 
 
-def _check_topics(config: Config, notes: Notes) -> None:
+def _check_topics(config: Config, problems: Problems) -> None:
     """No two topics that users name are one, none stands among the internal ones, no name is too long."""
     names: list[Path] = [("pipeline", at, "name") for at in range(len(config.pipelines))]
-    sound = [(at, config.pipelines[at]) for at, path in enumerate(names) if notes.sound(path)]
-    prefixes = [pipeline.internal_prefix for _, pipeline in sound if notes.sound(("worker", "app_id"))]
+    sound = [(at, config.pipelines[at]) for at, path in enumerate(names) if problems.is_valid(path)]
+    prefixes = [pipeline.internal_prefix for _, pipeline in sound if problems.is_valid(("worker", "app_id"))]
     uses = [_Use(at, key, topic) for at, pipeline in sound for key, topic in _topics(pipeline)]
     first: dict[str, _Use] = {}
     told: set[Path] = set()
-    for use in [use for use in uses if notes.sound(use.path)]:
+    for use in [use for use in uses if problems.is_valid(use.path)]:
         before = first.setdefault(_as_kafka(use.topic), use)
         problem = _name_problem(use.topic, prefixes)
         if problem is None and before != use and not use.key == before.key == "source":
@@ -160,11 +160,11 @@ def _check_topics(config: Config, notes: Notes) -> None:
                 f"{config.pipelines[before.pipeline].name!r}{spelt}, expected topics that differ"
             )
         # A topic that nobody named comes from the pipeline's name, which is told once.
-        blamed = use.path if notes.has(use.path) else names[use.pipeline]
+        blamed = use.path if problems.has(use.path) else names[use.pipeline]
         if problem is not None and blamed not in told:
             told.add(blamed)
-            notes.problem(blamed, problem)
-    _check_internal_topics(config, notes)
+            problems.add(blamed, problem)
+    _check_internal_topics(config, problems)
 
 
 def _name_problem(topic: str, prefixes: Sequence[str]) -> str | None:
@@ -176,13 +176,13 @@ def _name_problem(topic: str, prefixes: Sequence[str]) -> str | None:
     return f"got the topic {topic!r}, expected one that does not begin with {prefix!r}, as internal topics do"
 
 
-def _check_internal_topics(config: Config, notes: Notes) -> None:
+def _check_internal_topics(config: Config, problems: Problems) -> None:
     """None is too long; that no two are one follows from the names of the pipelines, which differ."""
     for at, pipeline in enumerate(config.pipelines):
         path: Path = ("pipeline", at, "name")
         longest = max(map(pipeline.internal_topic, INTERNAL_TOPICS), key=len)
-        if len(longest) > LONGEST_TOPIC and notes.sound(path, ("worker", "app_id")):
-            notes.problem(
+        if len(longest) > LONGEST_TOPIC and problems.is_valid(path, ("worker", "app_id")):
+            problems.add(
                 path,
                 f"got {f'{pipeline.name:.20}…'!r}, whose topic {longest[:40]}… has {len(longest)} characters, "
                 f"expected at most {LONGEST_TOPIC}: shorten it or `app_id`",

@@ -59,9 +59,9 @@ def _of_table(table: Any, path: str, origins: Mapping[str, str]) -> Iterator[Set
 
 def _of_key(key: Key, table: Any, path: str, origins: Mapping[str, str]) -> Iterator[SettingShown]:
     value, at = getattr(table, key.field), f"{path}.{key.name}"
-    if key.kind is not None:
-        shown = key.kind.shown(value)
-        is_default = not key.required and (value == key.default or shown == key.kind.shown(key.default))
+    if key.value_type is not None:
+        shown = key.value_type.shown(value)
+        is_default = not key.required and (value == key.default or shown == key.value_type.shown(key.default))
         yield SettingShown(at, shown, origins.get(at, "default" if is_default else "program"))
     elif value is None:
         yield SettingShown(at, "none", "default")

@@ -15,11 +15,11 @@ from stream_lsh.config.pipeline_keys import tables as tables_of_pipelines
 from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.kind import Default, Kind
-from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.schema import Key, keys_of
 from stream_lsh.settings.toml_lines import Path, key_lines
 from stream_lsh.settings.toml_text import tables_of
-from stream_lsh.settings.value_types import Unfit, got, sort_of
+from stream_lsh.settings.value_types import InvalidValue, got, sort_of
 from stream_lsh.spelling import nearest
 
 _PIPELINE, _PRESET = "pipeline", "preset"
@@ -78,28 +78,28 @@ def parse(text: str, name: str, environ: Mapping[str, str]) -> Config:
     if isinstance(pipelines, dict):
         pipelines = [pipelines]
         lines = {_with_number(path): line for path, line in lines.items()}
-    notes = Notes(name, lines)
+    problems = Problems(name, lines)
     if not isinstance(pipelines, list):
-        notes.problem(("pipeline",), f"got {got(pipelines)}, expected a table or several")
+        problems.add(("pipeline",), f"got {got(pipelines)}, expected a table or several")
     elif not pipelines:
-        notes.problem(("pipeline",), "got none, expected [pipeline] with a source")
+        problems.add(("pipeline",), "got none, expected [pipeline] with a source")
     pipelines = pipelines if isinstance(pipelines, list) else []
     variables, wrong = overrides(environ, [_name_of(pipeline) for pipeline in pipelines])
     for problem in wrong:
-        notes.environment(problem)
-    reader = _Reader(notes, environ, variables)
+        problems.environment(problem)
+    reader = _Reader(problems, environ, variables)
     for unknown in tables.keys() - {*_TABLES, _PIPELINE}:
         reader.unknown(unknown, (), (*_TABLES, _PIPELINE))
     config = _config(reader, tables, pipelines)
-    checks.check(config, notes)
-    notes.end()
+    checks.check(config, problems)
+    problems.raise_all()
     return config
 
 
 def _config(reader: "_Reader", tables: Mapping[str, Any], pipelines: list[object]) -> Config:
     kafka = reader.table(keys_of(KafkaConfig), KafkaConfig, tables.get("kafka", {}), ("kafka",))
     if kafka.security is not None:
-        kafka = replace(kafka, security=checks.with_password(kafka.security, reader.notes))
+        kafka = replace(kafka, security=checks.with_password(kafka.security, reader.problems))
     worker = reader.table(keys_of(WorkerConfig), WorkerConfig, tables.get("worker", {}), ("worker",))
     read = (reader.pipeline(found, ("pipeline", at)) for at, found in enumerate(pipelines))
     several = tuple(replace(pipeline, app_id=worker.app_id) for pipeline in read)
@@ -110,8 +110,8 @@ def _config(reader: "_Reader", tables: Mapping[str, Any], pipelines: list[object
 class _Reader:
     """Makes dataclasses of tables; where a value is wrong, the default stands in until all mistakes are told."""
 
-    def __init__(self, notes: Notes, environ: Mapping[str, str], variables: Mapping[Path, str]) -> None:
-        self.notes = notes
+    def __init__(self, problems: Problems, environ: Mapping[str, str], variables: Mapping[Path, str]) -> None:
+        self.problems = problems
         self.origins: dict[Path, str] = {}
         self._environ = environ
         self._kinds: dict[Path, str] = {}
@@ -127,8 +127,8 @@ class _Reader:
 
         def make(**values: Any) -> PipelineConfig:
             made = type(kind)(**{key.field: values.pop(key.field) for key in own.values()})
-            if self.notes.sound((*path, "kind")):
-                made = made.loaded(path, self.notes)
+            if self.problems.is_valid((*path, "kind")):
+                made = made.loaded(path, self.problems)
             return PipelineConfig(**values | {"kind": made})
 
         pipeline: PipelineConfig = self.table(keys, make, found, path, {"kind": kind})
@@ -144,7 +144,7 @@ class _Reader:
     ) -> Any:
         """What is made of the keys of a table; `read` has the values that have been read already."""
         if not isinstance(found, dict):
-            self.notes.problem(path, f"got {sort_of(found)}, expected a table")
+            self.problems.add(path, f"got {sort_of(found)}, expected a table")
             return make(**{**{key.field: self._default(key) for key in keys.values()}, **read})
         given = {variable[len(path)]: None for variable in self._variables if variable[: len(path)] == path}
         for unknown in {**found, **given}.keys() - keys.keys():
@@ -154,18 +154,18 @@ class _Reader:
         try:
             return make(**values)
         except ConfigError as error:  # of what a dataclass checks itself
-            self.notes.problem(path, str(error))
+            self.problems.add(path, str(error))
             return make()
 
     def unknown(self, name: str, path: Path, keys: Iterable[str]) -> None:
         """Note a key that a table does not have."""
         within = tuple(str(part) for part in (*path[2:], name))
         kinds = kinds_with(within) if len(path) > 1 and path[0] == _PIPELINE else []
-        if kinds and not self.notes.sound((*path[:2], "kind")):
+        if kinds and not self.problems.is_valid((*path[:2], "kind")):
             return  # it may be a key of the kind that was meant
         place = next((at for at in self._variables if at[: len(path) + 1] == (*path, name)), (*path, name))
         if place in self._variables:
-            self.notes.variables[place] = self._variables[place]
+            self.problems.variables[place] = self._variables[place]
         homes = dict.fromkeys(title for title, there in _titles() if name in there)
         if kinds:
             hint = f"`{'.'.join(within)}` is a key of kind = {_or(kinds)}, not of {_or([self._kinds[path[:2]]])}"
@@ -173,7 +173,7 @@ class _Reader:
             hint = f"it belongs in {' or '.join(homes)}"
         else:
             hint = f"did you mean {nearest(name, keys)!r}?"
-        self.notes.problem(place, f"got an unknown key; {hint}")
+        self.problems.add(place, f"got an unknown key; {hint}")
 
     def _with_defaults(
         self, keys: Mapping[str, Key], kind: type[Kind], found: Mapping[str, object], path: Path
@@ -198,34 +198,35 @@ class _Reader:
         if variable is not None:
             return self._of_variable(key, path, variable)
         if key.name in found:
-            self.origins[path] = self.notes.place(path)
+            self.origins[path] = self.problems.place(path)
             return self._converted(key, found[key.name], found[key.name], path)
         if key.required:
-            self.notes.problem(path, f"got none, expected {key.says}")
+            self.problems.add(path, f"got none, expected {key.says}")
         return self._default(key)
 
     def _of_variable(self, key: Key, path: Path, variable: str) -> Any:
         text = self._environ[variable]
-        self.origins[path], self.notes.variables[path] = f"environment {variable}", variable
-        assert key.kind is not None  # noqa: S101 - tables have no variables
+        self.origins[path], self.problems.variables[path] = f"environment {variable}", variable
+        assert key.value_type is not None  # noqa: S101 - tables have no variables
         try:
             text.encode()
         except UnicodeEncodeError:
-            self.notes.problem(path, "got bytes that are not UTF-8, expected text")
+            self.problems.add(path, "got bytes that are not UTF-8, expected text")
             return self._default(key)
-        return self._converted(key, key.kind.of_text(text), text, path)
+        return self._converted(key, key.value_type.of_text(text), text, path)
 
     def _converted(self, key: Key, value: object, original: object, path: Path) -> Any:
-        kind = key.kind
-        assert kind is not None  # noqa: S101 - tables are not converted
+        value_type = key.value_type
+        assert value_type is not None  # noqa: S101 - tables are not converted
         try:
-            return kind.convert(value)
-        except Unfit as unfit:
-            hint = f"; did you mean {unfit.meant!r}?" if unfit.meant else ""
-            told = f"got {got(original, secret=kind.secret)}, expected {unfit.expected or kind.expected}{hint}"
+            return value_type.convert(value)
+        except InvalidValue as invalid:
+            hint = f"; did you mean {invalid.suggestion!r}?" if invalid.suggestion else ""
+            expected = invalid.expected or value_type.expected
+            message = f"got {got(original, secret=value_type.secret)}, expected {expected}{hint}"
         except ConfigError as error:
-            told = str(error).partition(": ")[2]
-        self.notes.problem(path, told)
+            message = str(error).partition(": ")[2]
+        self.problems.add(path, message)
         return self._default(key)
 
     @staticmethod

@@ -34,7 +34,7 @@ def _shown(kind: Kind) -> str:
     return f'"{kind.name}"'
 
 
-KIND = value_types.Kind(choice(tuple(KINDS)).expected, _converted, shown=_shown)
+KIND = value_types.ValueType(choice(tuple(KINDS)).expected, _converted, shown=_shown)
 """The name of a kind of data, which becomes that kind with its defaults."""
 
 

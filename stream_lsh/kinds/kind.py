@@ -16,7 +16,7 @@ from stream_lsh.kinds.results import Results
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits
 from stream_lsh.pipeline.scheme import Scheme
-from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.toml_lines import Path
 from stream_lsh.wire.field_names import FieldNames
 
@@ -177,20 +177,20 @@ class Kind(Protocol):
             now_ms: event time of a document without one.
         """
 
-    def loaded(self, path: Path, notes: Notes) -> Self:
+    def loaded(self, path: Path, problems: Problems) -> Self:
         """The same with what its settings name, which is read; noted is whatever is wrong with it.
 
         Args:
             path: of the pipeline.
-            notes: of the configuration.
+            problems: of the configuration.
         """
 
-    def check(self, path: Path, notes: Notes, shared: SharedSettings) -> None:
+    def check(self, path: Path, problems: Problems, shared: SharedSettings) -> None:
         """Note what does not fit in the settings.
 
         Args:
             path: of the pipeline.
-            notes: of the configuration.
+            problems: of the configuration.
             shared: settings that every pipeline has.
         """
 
@@ -252,11 +252,11 @@ class KindDefaults:
         """The same."""
         return limits
 
-    def loaded(self, path: Path, notes: Notes) -> Self:
+    def loaded(self, path: Path, problems: Problems) -> Self:
         """The same: nothing is read."""
         return self
 
-    def check(self, path: Path, notes: Notes, shared: SharedSettings) -> None:
+    def check(self, path: Path, problems: Problems, shared: SharedSettings) -> None:
         """Nothing that a value alone does not show."""
 
     def warnings(self) -> Iterator[str]:

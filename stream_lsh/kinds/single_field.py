@@ -17,7 +17,7 @@ import msgspec
 
 from stream_lsh.errors import InputError
 from stream_lsh.model import Document
-from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.toml_lines import Path
 from stream_lsh.wire.field_names import DEFAULT_NAMES, FieldNames
 from stream_lsh.wire.ids import key_id_of, key_of
@@ -172,11 +172,11 @@ def parse_valued_lines(
     return documents, errors
 
 
-def check_field_name(form_field: str, names: FieldNames, path: Path, notes: Notes) -> None:
+def check_field_name(form_field: str, names: FieldNames, path: Path, problems: Problems) -> None:
     """Note that the field that is compared has the name of another one."""
     place, name = (*path, "fields", form_field), getattr(names, form_field)
-    if name in (names.id, names.time, names.deleted) and notes.sound(place):
-        notes.problem(place, f"got {name!r}, which is another field, expected a name of its own")
+    if name in (names.id, names.time, names.deleted) and problems.is_valid(place):
+        problems.add(place, f"got {name!r}, which is another field, expected a name of its own")
 
 
 def _object(value: bytes, name: str) -> dict[str, Any]:

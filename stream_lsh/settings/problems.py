@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, gathered and told in the order of the file."""
+"""The problems of a configuration, collected and reported in the order of the file."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from stream_lsh.settings.toml_lines import Path, line_of
 _ENVIRONMENT = 1 << 62
 
 
-class Notes:
+class Problems:
     """The problems found so far.
 
     Args:
@@ -31,32 +31,32 @@ class Notes:
         """The file and the line of a key, or of the table that should have it."""
         return f"{self._name}:{line_of(path, self._lines)}"
 
-    def problem(self, path: Path, told: str) -> None:
-        """Note what is wrong with a key, or between it and others."""
+    def add(self, path: Path, message: str) -> None:
+        """Add a problem of a key, or between it and others."""
         self._wrong.add(path)
         variable = self.variables.get(path)
         if variable is not None:
-            self.environment(f"{variable}: {told}")
+            self.environment(f"{variable}: {message}")
         else:
             key = ".".join(_shown(part) for part in path if isinstance(part, str))
-            self._problems.append((line_of(path, self._lines), f"{self.place(path)}: {key}: {told}"))
+            self._problems.append((line_of(path, self._lines), f"{self.place(path)}: {key}: {message}"))
 
-    def environment(self, told: str) -> None:
-        """Note what is wrong with a variable."""
-        self._problems.append((_ENVIRONMENT, f"environment: {told}"))
+    def environment(self, message: str) -> None:
+        """Add a problem of a variable."""
+        self._problems.append((_ENVIRONMENT, f"environment: {message}"))
 
     def has(self, path: Path) -> bool:
         """Whether the file or a variable sets a key."""
         return path in self._lines or path in self.variables
 
-    def sound(self, *paths: Path) -> bool:
-        """Whether nothing is wrong so far with these keys and their tables, so that it makes sense to compare them."""
+    def is_valid(self, *paths: Path) -> bool:
+        """Whether these keys and their tables have no problem so far, so that it makes sense to compare them."""
         return not any(path[:size] in self._wrong for path in paths for size in range(1, len(path) + 1))
 
-    def end(self) -> None:
-        """Raise everything that was noted."""
+    def raise_all(self) -> None:
+        """Raise all problems together, if there are any."""
         if self._problems:
-            raise ConfigError([told for _, told in sorted(self._problems)])
+            raise ConfigError([message for _, message in sorted(self._problems)])
 
 
 def _shown(part: str) -> str:

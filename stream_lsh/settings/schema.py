@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from stream_lsh.ledger.clusters.guards.choice import Guards
-from stream_lsh.settings.value_types import FIELD_NAME, FLAG, LEAST_SHARE, Kind, whole
+from stream_lsh.settings.value_types import FIELD_NAME, FLAG, LEAST_SHARE, ValueType, whole
 from stream_lsh.wire.field_names import FieldNames
 
 _META = "key"
@@ -21,7 +21,7 @@ class Key:
         name: in the file.
         field: of the dataclass; differs where the file has a span and the dataclass milliseconds.
         says: what it means, for the documentation.
-        kind: what it may be; None for a table.
+        value_type: of its value; None for a table.
         table: the dataclass of a table; None for a key.
         default: None too for a table that may be absent.
         required: it has no default.
@@ -31,7 +31,7 @@ class Key:
     name: str
     field: str
     says: str
-    kind: Kind | None
+    value_type: ValueType | None
     table: type | None
     default: Any
     required: bool
@@ -43,9 +43,9 @@ class Key:
         return {name: key for name, key in keys.items() if self.only is None or name in self.only}
 
 
-def key(kind: Kind, says: str, name: str | None = None) -> Mapping[str, Any]:
+def key(value_type: ValueType, says: str, name: str | None = None) -> Mapping[str, Any]:
     """The metadata of a field that is a key of the file."""
-    return {_META: (kind, None, says, name)}
+    return {_META: (value_type, None, says, name)}
 
 
 def table(cls: type, says: str) -> Mapping[str, Any]:
@@ -58,21 +58,21 @@ def keys_of(cls: type) -> Mapping[str, Key]:
     """The keys of a table by their names, in the order in which the dataclass has them."""
     if cls in _PLAIN:
         return {
-            field.name: Key(field.name, field.name, says, kind, None, field.default, required=False)
-            for field, (kind, says) in zip(fields(cls), _PLAIN[cls], strict=True)
+            field.name: Key(field.name, field.name, says, value_type, None, field.default, required=False)
+            for field, (value_type, says) in zip(fields(cls), _PLAIN[cls], strict=True)
         }
     keys = {}
     for field in fields(cls):
         if _META not in field.metadata:
             continue
-        kind, inner, says, name = field.metadata[_META]
+        value_type, inner, says, name = field.metadata[_META]
         required = field.default is MISSING
         name = name or field.name
-        keys[name] = Key(name, field.name, says, kind, inner, None if required else field.default, required)
+        keys[name] = Key(name, field.name, says, value_type, inner, None if required else field.default, required)
     return keys
 
 
-_PLAIN: Mapping[type, Sequence[tuple[Kind, str]]] = {
+_PLAIN: Mapping[type, Sequence[tuple[ValueType, str]]] = {
     FieldNames: (
         (FIELD_NAME, "the field with the id; without `rekey` the message's key is the id too, and both must be equal"),
         (FIELD_NAME, "the field with the text that is compared"),

@@ -1,6 +1,6 @@
-"""What a value may be: how it is read from the file and from an environment variable, and how it is shown.
+"""Types of values: how each is read from the file and from an environment variable, and how it is shown.
 
-The text of a variable is first made what the file would have had, by the kind (`of_text`); then both go the same way.
+`of_text` turns the text of a variable into what the file would have; from there both take the same way.
 """
 
 import json
@@ -57,12 +57,12 @@ class Secret:
         return hash((Secret, self._text))
 
 
-class Unfit(Exception):
-    """A value that its kind does not take; `meant` is the valid one that looks most like it, if that makes sense."""
+class InvalidValue(Exception):
+    """A value that its type does not accept; `suggestion` is the most similar valid one, where there is one."""
 
-    def __init__(self, meant: str | None = None, expected: str | None = None) -> None:
+    def __init__(self, suggestion: str | None = None, expected: str | None = None) -> None:
         super().__init__()
-        self.meant = meant
+        self.suggestion = suggestion
         self.expected = expected
 
 
@@ -75,12 +75,12 @@ def _toml(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """What a value may be.
+class ValueType:
+    """A type of values.
 
     Attributes:
         expected: in words, for messages and the documentation.
-        convert: from what TOML has; raises Unfit, or ConfigError with words of its own.
+        convert: from what TOML has; raises InvalidValue, or ConfigError with words of its own.
         of_text: from an environment variable to what TOML would have.
         shown: as TOML would have it.
         secret: messages must not contain it.
@@ -109,32 +109,32 @@ def sort_of(value: object) -> str:
     return sorts.get(type(value), "a number" if isinstance(value, int | float) else "a date or time")
 
 
-def whole(least: int, most: int = _MAX_INT32) -> Kind:
+def whole(least: int, most: int = _MAX_INT32) -> ValueType:
     """A whole number."""
 
     def convert(value: object) -> int:
         if type(value) is not int or not least <= value <= most:
-            raise Unfit
+            raise InvalidValue
         return value
 
     expected = f"a whole number from {least} on" if most == _MAX_INT32 else f"a whole number from {least} to {most}"
-    return Kind(expected, convert, _number)
+    return ValueType(expected, convert, _number)
 
 
-def choice(options: Sequence[str]) -> Kind:
+def choice(options: Sequence[str]) -> ValueType:
     """One of several words."""
     expected = options[0] if len(options) == 1 else f"{', '.join(options[:-1])} or {options[-1]}"
 
     def convert(value: object) -> str:
         if not isinstance(value, str) or value not in options:
             by_lower = {option.lower(): option for option in options}
-            raise Unfit(by_lower[nearest(value, by_lower)] if isinstance(value, str) and value else None)
+            raise InvalidValue(by_lower[nearest(value, by_lower)] if isinstance(value, str) and value else None)
         return value
 
-    return Kind(expected, convert)
+    return ValueType(expected, convert)
 
 
-def span(*, least: str = "0s", endless: bool = False) -> Kind:
+def span(*, least: str = "0s", endless: bool = False) -> ValueType:
     """A span of time, in milliseconds; if `endless`, "" and 0 stand for no end and become None."""
     shortest, longest = span_ms(least) or 0, span_ms(_LONGEST_SPAN) or 0
 
@@ -143,24 +143,24 @@ def span(*, least: str = "0s", endless: bool = False) -> Kind:
         if isinstance(value, str) and ms is None:
             ms = 0 if endless and value == "" else span_ms(value)
         if ms is None or not shortest <= ms <= longest:
-            raise Unfit
+            raise InvalidValue
         return ms or (None if endless else 0)
 
     start = f"a span such as 3d, 12h, 90m, 30s or 500ms, from {least} to {_LONGEST_SPAN}"
     expected = start.replace(f"from {least}", "up") + ', or "" for no end' if endless else start
-    return Kind(expected, convert, shown=lambda ms: _toml("" if ms is None else span_text(ms)))
+    return ValueType(expected, convert, shown=lambda ms: _toml("" if ms is None else span_text(ms)))
 
 
-def size(least: int, most: int) -> Kind:
+def size(least: int, most: int) -> ValueType:
     """A number of bytes, or a text such as 512KB."""
 
     def convert(value: object) -> int:
         found = size_bytes(value) if isinstance(value, str) else value
         if type(found) is not int or not least <= found <= most:
-            raise Unfit
+            raise InvalidValue
         return found
 
-    return Kind(f"bytes or a size such as 512KB or 2MB, from {least} to {most} bytes", convert)
+    return ValueType(f"bytes or a size such as 512KB or 2MB, from {least} to {most} bytes", convert)
 
 
 def _number(text: str) -> object:
@@ -174,52 +174,52 @@ def _number(text: str) -> object:
 
 def _share(value: object, *, zero: bool = False) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1 or not (value or zero):
-        raise Unfit
+        raise InvalidValue
     return float(value)
 
 
 def _size_ratio(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= MOST_SIZE_RATIO:
-        raise Unfit
+        raise InvalidValue
     return float(value)
 
 
 def _length(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MAX_LENGTH:
-        raise Unfit
+        raise InvalidValue
     return float(value)
 
 
 def _flag(value: object) -> bool:
     if not isinstance(value, bool):
-        raise Unfit
+        raise InvalidValue
     return value
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str) or not value:
-        raise Unfit
+        raise InvalidValue
     return value
 
 
 def _any_text(value: object) -> str:
     if not isinstance(value, str):
-        raise Unfit
+        raise InvalidValue
     return value
 
 
 def _secret(value: object) -> Secret | None:
     if not isinstance(value, str):
-        raise Unfit
+        raise InvalidValue
     return Secret(value) if value else None
 
 
 def _topic(value: object) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9._-]{1,249}", value, re.ASCII):
         proposal = re.sub(r"[^A-Za-z0-9._-]+", "-", value)[:LONGEST_TOPIC].strip("-") if isinstance(value, str) else ""
-        raise Unfit(proposal or None)
+        raise InvalidValue(proposal or None)
     if value in (".", ".."):
-        raise Unfit
+        raise InvalidValue
     return value
 
 
@@ -227,7 +227,7 @@ def _topics(value: object) -> tuple[str, ...]:
     listed = value if isinstance(value, list) else [value]
     found = tuple(_topic(topic) for topic in listed)
     if not found or len(set(found)) < len(found):
-        raise Unfit
+        raise InvalidValue
     return found
 
 
@@ -237,7 +237,7 @@ def _optional_topic(value: object) -> str:
 
 def _path(value: object) -> Path:
     if not isinstance(value, str) or not value or "\0" in value:
-        raise Unfit
+        raise InvalidValue
     return Path(value)
 
 
@@ -250,7 +250,7 @@ def _file(value: object) -> Path | None:
         return None
     path = _path(value)
     if not os.path.isfile(path) or not os.access(path, os.R_OK):  # Path.is_file raises for names that are too long
-        raise Unfit
+        raise InvalidValue
     return path
 
 
@@ -259,7 +259,7 @@ def _address(value: object) -> str:
         re.fullmatch(r"(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})", value) if isinstance(value, str) else None
     )
     if not form or not 0 < int(form[2]) <= 0xFFFF:
-        raise Unfit
+        raise InvalidValue
     return form[0]
 
 
@@ -270,16 +270,16 @@ def _web(value: object) -> str:
 def _brokers(value: object) -> tuple[str, ...]:
     listed = value.split(",") if isinstance(value, str) else value
     if not isinstance(listed, list) or not listed or not all(isinstance(broker, str) for broker in listed):
-        raise Unfit
+        raise InvalidValue
     return tuple(map(_broker, listed))
 
 
 def _broker(value: str) -> str:
     try:
         return _address(value.strip())
-    except Unfit:
+    except InvalidValue:
         host = re.fullmatch(r"[A-Za-z0-9.-]+", value.strip())
-        raise Unfit(f"{host[0]}:9092" if host else None) from None
+        raise InvalidValue(f"{host[0]}:9092" if host else None) from None
 
 
 def _shingles(value: object) -> str:
@@ -290,7 +290,7 @@ def _shingles(value: object) -> str:
 def _forms(value: object) -> tuple[str, ...]:
     listed = [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
     if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
-        raise Unfit
+        raise InvalidValue
     for name in listed:
         if name not in FORMS:
             raise ConfigError(
@@ -299,26 +299,26 @@ def _forms(value: object) -> tuple[str, ...]:
     return tuple(listed)
 
 
-LEAST_SHARE = Kind("a number from 0 to below 1", partial(_share, zero=True), _number)
-SHARE = Kind("a number above 0 and below 1", _share, _number)
-SIZE_RATIO = Kind(f"a number from 1 to {MOST_SIZE_RATIO:g}", _size_ratio, _number)
-LENGTH = Kind("a number from 0 on", _length, _number)
-FLAG = Kind("true or false", _flag, lambda text: {"true": True, "false": False}.get(text.lower(), text))
-FIELD_NAME = Kind("the name of a field", _text)
-ANY_TEXT = Kind("a string", _any_text)
-SECRET = Kind("a string", _secret, secret=True)
-TOPIC = Kind(f"1 to {LONGEST_TOPIC} of the characters A-Z a-z 0-9 . _ -", _topic)
-TOPICS = Kind(
+LEAST_SHARE = ValueType("a number from 0 to below 1", partial(_share, zero=True), _number)
+SHARE = ValueType("a number above 0 and below 1", _share, _number)
+SIZE_RATIO = ValueType(f"a number from 1 to {MOST_SIZE_RATIO:g}", _size_ratio, _number)
+LENGTH = ValueType("a number from 0 on", _length, _number)
+FLAG = ValueType("true or false", _flag, lambda text: {"true": True, "false": False}.get(text.lower(), text))
+FIELD_NAME = ValueType("the name of a field", _text)
+ANY_TEXT = ValueType("a string", _any_text)
+SECRET = ValueType("a string", _secret, secret=True)
+TOPIC = ValueType(f"1 to {LONGEST_TOPIC} of the characters A-Z a-z 0-9 . _ -", _topic)
+TOPICS = ValueType(
     f"{TOPIC.expected}; several as a list, with `rekey`",
     _topics,
     lambda text: [topic.strip() for topic in text.split(",")],
     lambda topics: _toml(topics if len(topics) > 1 else topics[0]),
 )
-OPTIONAL_TOPIC = Kind(f'{TOPIC.expected}, or "" for the default', _optional_topic)
-FOLDER = Kind('the path of a folder, or "" for none', _folder)
-FILE = Kind('the path of a file that can be read, or ""', _file)
-WEB = Kind('host:port, or "" for none', _web)
-BROKERS = Kind("host:port, several with commas or as a list", _brokers)
-SHINGLES = Kind(SPECS, _shingles)
+OPTIONAL_TOPIC = ValueType(f'{TOPIC.expected}, or "" for the default', _optional_topic)
+FOLDER = ValueType('the path of a folder, or "" for none', _folder)
+FILE = ValueType('the path of a file that can be read, or ""', _file)
+WEB = ValueType('host:port, or "" for none', _web)
+BROKERS = ValueType("host:port, several with commas or as a list", _brokers)
+SHINGLES = ValueType(SPECS, _shingles)
 FORMS_EXPECTED = f"names out of {', '.join(FORMS)}"
-NORMAL_FORMS = Kind(f"a list of {FORMS_EXPECTED}", _forms)
+NORMAL_FORMS = ValueType(f"a list of {FORMS_EXPECTED}", _forms)

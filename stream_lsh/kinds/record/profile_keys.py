@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stream_lsh.records.profile import KEEPS, LINKS, Comparison, Field, LshBlocking
-from stream_lsh.settings.value_types import FLAG, LEAST_SHARE, SHARE, SHINGLES, Kind, Unfit, choice
+from stream_lsh.settings.value_types import FLAG, LEAST_SHARE, SHARE, SHINGLES, InvalidValue, ValueType, choice
 
 TYPES = (
     "name", "date", "address", "phone", "email", "postcode", "identifier", "text", "number", "category", "location",
@@ -19,42 +19,42 @@ TYPES = (
 class ProfileKey:
     """One key of a table; `required` ones have no default."""
 
-    kind: Kind
+    value_type: ValueType
     says: str
     required: bool = False
 
 
 def _listed(value: object, one: Callable[[object], Any]) -> tuple[Any, ...]:
     if not isinstance(value, list):
-        raise Unfit
+        raise InvalidValue
     return tuple(map(one, value))
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise Unfit
+        raise InvalidValue
     return value
 
 
 def _name(value: object) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", value):
         proposal = re.sub(r"[^a-z0-9]+", "_", value.lower()).strip("_") if isinstance(value, str) else ""
-        raise Unfit(proposal if re.match("[a-z]", proposal) else None)
+        raise InvalidValue(proposal if re.match("[a-z]", proposal) else None)
     return value
 
 
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise Unfit
+        raise InvalidValue
     return float(value)
 
 
-TEXT = Kind("a text", _text)
-TEXTS = Kind("a list of texts", lambda value: _listed(value, _text))
-NAME = Kind("a name of a-z, 0-9 and _", _name)
-NAMES = Kind("a list of fields' names", lambda value: _listed(value, _name))
-NUMBER = Kind("a number above 0", _number)
-NUMBERS = Kind("a list of numbers above 0", lambda value: _listed(value, _number))
+TEXT = ValueType("a text", _text)
+TEXTS = ValueType("a list of texts", lambda value: _listed(value, _text))
+NAME = ValueType("a name of a-z, 0-9 and _", _name)
+NAMES = ValueType("a list of fields' names", lambda value: _listed(value, _name))
+NUMBER = ValueType("a number above 0", _number)
+NUMBERS = ValueType("a list of numbers above 0", lambda value: _listed(value, _number))
 
 Keys = Mapping[str, ProfileKey]
 

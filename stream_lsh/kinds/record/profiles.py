@@ -16,10 +16,10 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.record.profile_keys import PROFILE, TABLES, Keys
 from stream_lsh.records.libraries import require
 from stream_lsh.records.profile import Profile
-from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.toml_lines import Path, key_lines
 from stream_lsh.settings.toml_text import tables_of
-from stream_lsh.settings.value_types import Unfit, got, sort_of
+from stream_lsh.settings.value_types import InvalidValue, got, sort_of
 from stream_lsh.spelling import nearest
 
 BUNDLED = ("people", "companies", "products", "bibliography")
@@ -103,55 +103,54 @@ def parse_profile(text: str, name: str) -> Profile:
         x.toml:2: rules: got the field 'sirname', expected one of the profile; did you mean 'surname'?
     """
     found = tables_of(text, name)
-    notes = Notes(name, key_lines(text))
-    values = dict(_values({key: one for key, one in found.items() if key not in TABLES}, PROFILE, (), notes))
+    problems = Problems(name, key_lines(text))
+    values = dict(_values({key: one for key, one in found.items() if key not in TABLES}, PROFILE, (), problems))
     for table, (cls, keys) in TABLES.items():
-        values[_PLURAL[table]] = tuple(_several(found.get(table, []), cls, keys, (table,), notes))
-    if notes.sound(("name",)):
+        values[_PLURAL[table]] = tuple(_several(found.get(table, []), cls, keys, (table,), problems))
+    if problems.is_valid(("name",)):
         profile = Profile(**values)
         require()
-        from stream_lsh.records.check import problems  # noqa: PLC0415 - loads the libraries of comparators
+        from stream_lsh.records.check import problems as profile_problems  # noqa: PLC0415 - loads the libraries of comparators
 
-        for place, told in problems(profile):
-            if notes.sound(place):
-                notes.problem(place, told)
-    notes.end()
+        for place, told in profile_problems(profile):
+            if problems.is_valid(place):
+                problems.add(place, told)
+    problems.raise_all()
     return profile
 
 
-def _several(found: object, cls: type, keys: Keys, path: Path, notes: Notes) -> Iterator[Any]:
+def _several(found: object, cls: type, keys: Keys, path: Path, problems: Problems) -> Iterator[Any]:
     if not isinstance(found, list):
-        notes.problem(path, f"got {sort_of(found)}, expected [[{path[0]}]]")
+        problems.add(path, f"got {sort_of(found)}, expected [[{path[0]}]]")
         return
     for at, one in enumerate(found):
         if not isinstance(one, dict):
-            notes.problem((*path, at), f"got {sort_of(one)}, expected a table")
+            problems.add((*path, at), f"got {sort_of(one)}, expected a table")
             continue
-        values = dict(_values(one, keys, (*path, at), notes))
+        values = dict(_values(one, keys, (*path, at), problems))
         if all(key in values for key in keys if keys[key].required):
             yield cls(**values)
 
 
-def _values(found: Mapping[str, object], keys: Keys, path: Path, notes: Notes) -> Iterator[tuple[str, Any]]:
+def _values(found: Mapping[str, object], keys: Keys, path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
     """The values of a table that are right; the others are noted."""
     for unknown in found.keys() - keys.keys():
         homes = [f"[[{name}]]" for name, (_, inner) in TABLES.items() if unknown in inner and inner is not keys]
         hint = f"it belongs in {' or '.join(homes)}" if homes else f"did you mean {nearest(unknown, keys)!r}?"
-        notes.problem((*path, unknown), f"got an unknown key; {hint}")
+        problems.add((*path, unknown), f"got an unknown key; {hint}")
     for name, key in keys.items():
         if name not in found:
             if key.required:
-                notes.problem((*path, name), f"got none, expected {key.says}")
+                problems.add((*path, name), f"got none, expected {key.says}")
             continue
         try:
-            yield name, key.kind.convert(found[name])
-        except Unfit as unfit:
-            hint = f"; did you mean {unfit.meant!r}?" if unfit.meant else ""
-            notes.problem(
-                (*path, name), f"got {got(found[name])}, expected {unfit.expected or key.kind.expected}{hint}"
-            )
+            yield name, key.value_type.convert(found[name])
+        except InvalidValue as invalid:
+            hint = f"; did you mean {invalid.suggestion!r}?" if invalid.suggestion else ""
+            expected = invalid.expected or key.value_type.expected
+            problems.add((*path, name), f"got {got(found[name])}, expected {expected}{hint}")
         except ConfigError as error:
-            notes.problem((*path, name), str(error).partition(": ")[2])
+            problems.add((*path, name), str(error).partition(": ")[2])
 
 
 def profile_text(profile: Profile, says: Mapping[str, str] = MappingProxyType({})) -> str:

@@ -9,7 +9,7 @@ from stream_lsh.kinds.kind import Default
 from stream_lsh.kinds.record.profiles import BUNDLED, find_profile
 from stream_lsh.records.reading import Reader
 from stream_lsh.settings import value_types
-from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.schema import key
 from stream_lsh.settings.toml_lines import Path
 
@@ -38,17 +38,17 @@ class RecordSettings:
     )
     reader: Reader | None = field(default=None, compare=False, repr=False)
 
-    def loaded(self, path: Path, notes: Notes) -> Self:
+    def loaded(self, path: Path, problems: Problems) -> Self:
         """The same with its profile, which is read; noted is whatever is wrong with it."""
         place = (*path, "profile")
-        if not notes.sound(place):
+        if not problems.is_valid(place):
             return self
         if not self.profile:
-            notes.problem(place, f"got none, expected {', '.join(BUNDLED)} or the path of a file, as `kind` is record")
+            problems.add(place, f"got none, expected {', '.join(BUNDLED)} or the path of a file, as `kind` is record")
             return self
         try:
             return replace(self, reader=Reader(find_profile(self.profile)))
         except ConfigError as error:
             for problem in error.problems:
-                notes.problem(place, problem.removeprefix("profile: "))
+                problems.add(place, problem.removeprefix("profile: "))
             return self

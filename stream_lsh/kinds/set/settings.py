@@ -12,7 +12,7 @@ from stream_lsh.kinds.set.messages import ItemsForm
 from stream_lsh.kinds.shingled.settings import ShingleSettings
 from stream_lsh.kinds.single_field import check_field_name
 from stream_lsh.settings import value_types
-from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.schema import key, keys_of, table
 from stream_lsh.settings.toml_lines import Path
 from stream_lsh.settings.value_types import choice
@@ -51,33 +51,33 @@ class SetSettings(ShingleSettings):
         grid = self.grid
         return GridScheme(grid.squares, functions=grid.functions, size=grid.size, seed=self.seed)
 
-    def check(self, path: Path, notes: Notes, shared: SharedSettings) -> None:
+    def check(self, path: Path, problems: Problems, shared: SharedSettings) -> None:
         """Note what does not fit, keys of the other family, and a grid without squares."""
-        check_field_name(ItemsForm.field, shared.fields, path, notes)
+        check_field_name(ItemsForm.field, shared.fields, path, problems)
         if self.family == GRID:
             for one in _NOT_WITH_GRID:
-                self._check_unset((one,), f"with `family` {GRID} the grid says all this", path, notes)
-            self._check_grid(path, notes)
+                self._check_unset((one,), f"with `family` {GRID} the grid says all this", path, problems)
+            self._check_grid(path, problems)
             return
-        ShingleSettings.check(self, path, notes, shared)
+        ShingleSettings.check(self, path, problems, shared)
         for one in keys_of(GridConfig):
-            self._check_unset(("grid", one), f"only with `family` {GRID} there is a grid", path, notes)
+            self._check_unset(("grid", one), f"only with `family` {GRID} there is a grid", path, problems)
 
-    def _check_unset(self, names: tuple[str, ...], why: str, path: Path, notes: Notes) -> None:
+    def _check_unset(self, names: tuple[str, ...], why: str, path: Path, problems: Problems) -> None:
         """Note a key that is set to something else than its default."""
         place = (*path, *names)
         value, default = reduce(getattr, names, self), reduce(getattr, names, SetSettings())
-        if notes.has(place) and notes.sound(place, (*path, "family")) and value != default:
-            notes.problem(place, f"got it, expected none: {why}")
+        if problems.has(place) and problems.is_valid(place, (*path, "family")) and value != default:
+            problems.add(place, f"got it, expected none: {why}")
 
-    def _check_grid(self, path: Path, notes: Notes) -> None:
+    def _check_grid(self, path: Path, problems: Problems) -> None:
         place = (*path, "grid", "squares")
-        if not notes.sound(place, (*path, "grid", "size")):
+        if not problems.is_valid(place, (*path, "grid", "size")):
             return
         if not self.grid.squares:
-            notes.problem(place, f"got none, expected the number of squares, as `family` is {GRID}")
+            problems.add(place, f"got none, expected the number of squares, as `family` is {GRID}")
             return
         try:
             self.grid_scheme()
         except ConfigError as error:
-            notes.problem(place, str(error).removeprefix("grid.squares: "))
+            problems.add(place, str(error).removeprefix("grid.squares: "))

@@ -11,7 +11,7 @@ from stream_lsh.measure.catalog import JACCARD, MEASURES, Measure, no_size_ratio
 from stream_lsh.measure.containment import SIZE_RATIO, Containment
 from stream_lsh.pipeline.local import BATCH, Limits
 from stream_lsh.settings import value_types
-from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.schema import key
 from stream_lsh.settings.toml_lines import Path
 from stream_lsh.settings.value_types import choice, whole
@@ -86,45 +86,45 @@ class ShingleSettings:
         """Without caps where the method has none."""
         return replace(limits, cap_candidates=0, cap_postings=0) if self.method == EXACT else limits
 
-    def check(self, path: Path, notes: Notes, shared: SharedSettings) -> None:
+    def check(self, path: Path, problems: Problems, shared: SharedSettings) -> None:
         """Note what does not fit the measure, the method, or the number of slots."""
-        self._check_size_ratio(path, notes)
-        self._check_method(path, notes, shared.max_candidates)
-        self._check_banding(path, notes)
+        self._check_size_ratio(path, problems)
+        self._check_method(path, problems, shared.max_candidates)
+        self._check_banding(path, problems)
 
-    def _check_size_ratio(self, path: Path, notes: Notes) -> None:
+    def _check_size_ratio(self, path: Path, problems: Problems) -> None:
         place = (*path, "size_ratio")
         unused = self.measure != Containment.name and self.size_ratio != SIZE_RATIO  # a default is always right
-        if unused and notes.sound(place, (*path, "measure")):
-            notes.problem(place, no_size_ratio(self.size_ratio))
+        if unused and problems.is_valid(place, (*path, "measure")):
+            problems.add(place, no_size_ratio(self.size_ratio))
 
-    def _check_method(self, path: Path, notes: Notes, max_candidates: int) -> None:
-        if not notes.sound((*path, "method")):
+    def _check_method(self, path: Path, problems: Problems, max_candidates: int) -> None:
+        if not problems.is_valid((*path, "method")):
             return
         for name, problem in unfit(self.method, self.recall, max_candidates):
-            if notes.sound((*path, name)):
-                notes.problem((*path, name), problem)
+            if problems.is_valid((*path, name)):
+                problems.add((*path, name), problem)
         for name in ("bands", "rows") if self.method == EXACT else ():
-            if getattr(self, name) and notes.sound((*path, name)):
-                notes.problem((*path, name), f"got it, expected none, as the method is {EXACT}: only {LSH} has bands")
-        if self.method == EXACT and notes.sound((*path, "slots")):
+            if getattr(self, name) and problems.is_valid((*path, name)):
+                problems.add((*path, name), f"got it, expected none, as the method is {EXACT}: only {LSH} has bands")
+        if self.method == EXACT and problems.is_valid((*path, "slots")):
             try:
                 text_scheme(EXACT, 1.0, slots=self.slots)
             except ConfigError as error:
-                notes.problem((*path, "slots"), str(error).removeprefix("slots: "))
+                problems.add((*path, "slots"), str(error).removeprefix("slots: "))
 
-    def _check_banding(self, path: Path, notes: Notes) -> None:
+    def _check_banding(self, path: Path, problems: Problems) -> None:
         if self.method != LSH:
             return
         names = ["slots", "recall", "threshold"]
         if self.measure == Containment.name:
             names.insert(0, "size_ratio")
         pinned = ("bands", "rows")
-        if not notes.sound(*((*path, name) for name in (*names, *pinned, "measure"))):
+        if not problems.is_valid(*((*path, name) for name in (*names, *pinned, "measure"))):
             return
         given = [name for name in pinned if getattr(self, name)]
         if len(given) == 1:
-            notes.problem(
+            problems.add(
                 (*path, given[0]), f"got it alone, expected {' and '.join(f'`{name}`' for name in pinned)} or neither"
             )
             return
@@ -132,6 +132,6 @@ class ShingleSettings:
         try:
             self.banding()
         except ConfigError as error:
-            name = next(name for name in names if notes.has((*path, name)))  # the defaults go together
+            name = next(name for name in names if problems.has((*path, name)))  # the defaults go together
             *others, last = [f"`{other}`" for other in sorted(names, reverse=True) if other != name]
-            notes.problem((*path, name), f"with {', '.join(others)} and {last}: {error}")
+            problems.add((*path, name), f"with {', '.join(others)} and {last}: {error}")

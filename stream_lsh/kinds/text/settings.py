@@ -9,7 +9,7 @@ from stream_lsh.kinds.kind import Default, SharedSettings
 from stream_lsh.kinds.shingled.settings import ShingleSettings
 from stream_lsh.kinds.text.presets import PRESETS
 from stream_lsh.settings import value_types
-from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.schema import key
 from stream_lsh.settings.toml_lines import Path
 from stream_lsh.settings.value_types import choice, whole
@@ -66,25 +66,25 @@ class TextSettings(ShingleSettings):
         ),
     )
 
-    def check(self, path: Path, notes: Notes, shared: SharedSettings) -> None:
+    def check(self, path: Path, problems: Problems, shared: SharedSettings) -> None:
         """Note what does not fit, and a missing reader of pages."""
-        self._check_html(path, notes)
-        self._check_mirrors(path, notes)
-        ShingleSettings.check(self, path, notes, shared)
+        self._check_html(path, problems)
+        self._check_mirrors(path, problems)
+        ShingleSettings.check(self, path, problems, shared)
 
-    def _check_mirrors(self, path: Path, notes: Notes) -> None:
+    def _check_mirrors(self, path: Path, problems: Problems) -> None:
         share, stories = (*path, "mirror_share"), (*path, "stories")
-        if not self.mirror_share or self.stories or not notes.sound(share, stories):
+        if not self.mirror_share or self.stories or not problems.is_valid(share, stories):
             return
         why = "only with stories are the sites of pages known"
-        if notes.has(share):
-            notes.problem(share, f"got {self.mirror_share:g}, expected 0 without `stories`: {why}")
+        if problems.has(share):
+            problems.add(share, f"got {self.mirror_share:g}, expected 0 without `stories`: {why}")
         else:
-            notes.problem(stories, f"got false, expected true with a `mirror_share` of {self.mirror_share:g}: {why}")
+            problems.add(stories, f"got false, expected true with a `mirror_share` of {self.mirror_share:g}: {why}")
 
-    def _check_html(self, path: Path, notes: Notes) -> None:
+    def _check_html(self, path: Path, problems: Problems) -> None:
         if self.html != "off":
             try:
                 require()
             except ConfigError as error:
-                notes.problem((*path, "html"), str(error))
+                problems.add((*path, "html"), str(error))

@@ -12,7 +12,7 @@ from stream_lsh.kinds.vector.messages import VectorForm
 from stream_lsh.kinds.vector.metric import COSINE, MOST_DIMENSIONS, VECTOR_MEASURES, VectorMeasure
 from stream_lsh.kinds.vector.scheme import VectorScheme
 from stream_lsh.settings import value_types
-from stream_lsh.settings.problems import Notes
+from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.schema import key
 from stream_lsh.settings.toml_lines import Path
 from stream_lsh.settings.value_types import choice, whole
@@ -82,30 +82,30 @@ class VectorSettings:
         """What makes signatures and buckets and compares."""
         return VectorScheme(self.metric, recall=self.recall, slots=self.slots, seed=self.seed)
 
-    def check(self, path: Path, notes: Notes, shared: SharedSettings) -> None:
+    def check(self, path: Path, problems: Problems, shared: SharedSettings) -> None:
         """Note what is missing, and what does not fit."""
-        check_field_name(VectorForm.field, shared.fields, path, notes)
+        check_field_name(VectorForm.field, shared.fields, path, problems)
         told = {"dimension": "how many values a vector has", "distance": "the greatest distance of a match"}
-        lacking = [name for name in told if not getattr(self, name) and notes.sound((*path, name))]
+        lacking = [name for name in told if not getattr(self, name) and problems.is_valid((*path, name))]
         for name in lacking:
-            notes.problem((*path, name), f"got none, expected {told[name]}, as `kind` is vector")
+            problems.add((*path, name), f"got none, expected {told[name]}, as `kind` is vector")
         names = ("measure", "dimension", "distance", "line_width")
-        if not notes.sound(*((*path, name) for name in names)):
+        if not problems.is_valid(*((*path, name) for name in names)):
             return
         try:
             _metric(self.measure, self.dimension, self.distance, self.line_width)
         except ConfigError as error:
             for problem in error.problems:
                 name, _, said = problem.partition(": ")
-                notes.problem((*path, name), said)
+                problems.add((*path, name), said)
             return
-        if not notes.sound((*path, "slots"), (*path, "recall")):
+        if not problems.is_valid((*path, "slots"), (*path, "recall")):
             return
         try:
             self.scheme()
         except ConfigError as error:
             for problem in error.problems:
-                notes.problem((*path, "distance"), f"with `slots` and `recall`: {problem}")
+                problems.add((*path, "distance"), f"with `slots` and `recall`: {problem}")
 
 
 @lru_cache(maxsize=64)  # for every message

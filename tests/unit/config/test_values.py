@@ -68,7 +68,7 @@ def _table(table: Any, header: str, path: str, keys: Mapping[str, Key] | None = 
     lines, inner = [header], []
     for key in (keys_of(table.__class__) if keys is None else keys).values():
         value = _read(table, key)
-        if key.kind is not None:
+        if key.value_type is not None:
             lines.append(f"{key.name} = {_value(value, key.name, key.field)}")
         elif value is not None:
             inner.append(_table(value, f"[{path}.{key.name}]", f"{path}.{key.name}", key.inner()))
@@ -104,7 +104,7 @@ def _variables(table: Any, path: str, keys: Mapping[str, Key] | None = None) -> 
     found: dict[str, str] = {}
     for key in (keys_of(table.__class__) if keys is None else keys).values():
         value, name = _read(table, key), f"{path}__{key.name.upper()}"
-        if key.kind is None:
+        if key.value_type is None:
             found |= {} if value is None else _variables(value, name, key.inner())
         elif isinstance(value, tuple):
             found[name] = ",".join(value)
