@@ -3,9 +3,8 @@
 One source partition, one partition of everything; a batch passes through all steps before the next one begins.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,15 +15,37 @@ from stream_lsh.ledger.decisions import Decision
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.ledger.frame_notes import ClusterDescriber
 from stream_lsh.model import NO_ABOUT, NO_REF, About, Document, at_rows, or_empty
-from stream_lsh.pipeline.batches import CANDIDATE, Candidates, EdgesFrame, Mark, Signatures, Verifications, Watermarks
+from stream_lsh.pipeline.agents.effects import Effect, Frame, Publish, Send
+from stream_lsh.pipeline.agents.gather import gather_agent
+from stream_lsh.pipeline.agents.index import index_agent
+from stream_lsh.pipeline.agents.inputs import Input
+from stream_lsh.pipeline.agents.settle import settle_agent
+from stream_lsh.pipeline.agents.sign import deliver, prepared_batch
+from stream_lsh.pipeline.agents.state import BucketsState, DocumentsState, LedgerState, Shared, StepCounts
+from stream_lsh.pipeline.agents.verify import verify_agent
+from stream_lsh.pipeline.batches import (
+    CANDIDATE,
+    BandsFrame,
+    CandidatesFrame,
+    EdgesFrame,
+    Mark,
+    Signatures,
+    Verifications,
+    VerificationsFrame,
+    Watermarks,
+)
+from stream_lsh.pipeline.changelog.head import LogHead
+from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerRecovery
 from stream_lsh.pipeline.changelog.records import DocumentsRecord, LedgerRecord
+from stream_lsh.pipeline.changelog.rewrite import BucketsRecovery
+from stream_lsh.pipeline.compare import Comparer, Criteria
 from stream_lsh.pipeline.documents.table import DocumentTable
-from stream_lsh.pipeline.gather import Forwarded, gather
-from stream_lsh.pipeline.index import index
+from stream_lsh.pipeline.gather import Forwarded
 from stream_lsh.pipeline.scheme import Scheme
-from stream_lsh.pipeline.settle import Settlement, Settler
-from stream_lsh.pipeline.sign import Arrivals, SignCounts, sign
+from stream_lsh.pipeline.settle import Settler
+from stream_lsh.pipeline.sign import Arrivals
 from stream_lsh.pipeline.verify import verify
+from stream_lsh.pipeline.watermarks import Relay
 from stream_lsh.retention import BEGINNING_MS, Horizon
 
 BATCH = 200
@@ -33,6 +54,8 @@ BATCH = 200
 _LATENESS_MS = 3_600_000
 _SEGMENTS = 8
 _LEAST_OF_SEGMENT = 1_000
+_NO_LOG = LogHead()
+"""The head of a changelog that nothing is written to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +137,8 @@ class Limits:
         return max(_LEAST_OF_SEGMENT, self.max_documents // (_SEGMENTS - 1)) if self.max_documents else 0
 
 
-@dataclass(slots=True)
-class Counts:
-    """What has passed since the pipeline was made."""
-
-    documents: int = 0
-    signed: SignCounts = field(default_factory=SignCounts)
-    candidates: int = 0
-    edges: int = 0
-    capped_postings: int = 0
-    capped_candidates: int = 0
-    capped_by_block: Counter[str] = field(default_factory=Counter)
+Counts = StepCounts
+"""What has passed since the pipeline was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +168,6 @@ class LocalPipeline:
         limits = limits or Limits()
         self.scheme = scheme
         self.limits = limits
-        self.counts = Counts()
         self.documents = DocumentTable(scheme.slots, counts=scheme.counts())
         self.table = BandTable(
             cap_postings=limits.cap_postings,
@@ -163,11 +176,23 @@ class LocalPipeline:
             most_documents=limits.segment_documents,
         )
         self.settler = limits.settler(threshold)
-        self._criteria = scheme.criteria(threshold, limits.retention_ms)
-        self._comparer = scheme.comparer()
-        self._forwarded = Forwarded()
+        criteria, comparer = scheme.criteria(threshold, limits.retention_ms), scheme.comparer()
+        span_ms = limits.segment_span_ms
+        self._shared = Shared(scheme, criteria, comparer, Counts(), span_ms, verify=_verify_at_once)
+        self._of_documents = DocumentsState(self.documents, Forwarded(), Relay(0, 1), Relay(0, 1))
+        self._of_buckets = BucketsState(BucketsRecovery(self.table), Relay(0, 1))
+        self._of_ledger = LedgerState(LedgerRecovery(self.settler))
         self._next_offset = 0
         self._newest_ms = BEGINNING_MS
+
+    @property
+    def counts(self) -> Counts:
+        """What has passed."""
+        return self._shared.counts
+
+    @counts.setter
+    def counts(self, counts: Counts) -> None:
+        self._shared = replace(self._shared, counts=counts)
 
     def process(self, documents: Sequence[Document], presigned: Signatures | None = None) -> list[Settled]:
         """Pass a batch through all steps; returns what each frame of edges changed, in order.
@@ -180,28 +205,10 @@ class LocalPipeline:
             return []
         offsets = range(self._next_offset, self._next_offset + len(documents))
         self._next_offset = offsets.stop
-        horizon = self.settler.ledger.horizon
         arrivals = Arrivals(0, offsets, documents)
-        span_ms = self.limits.segment_span_ms
-        signed = sign(
-            arrivals,
-            self.documents,
-            self.scheme,
-            horizon,
-            segment_span_ms=span_ms,
-            presigned=presigned,
-            acknowledged=offsets.start,
-        )
+        prepared = prepared_batch(self._shared, self._of_documents, arrivals, offsets.start, presigned)
         self.counts.documents += len(documents)
-        self.counts.signed += signed.counts
-        candidates = None
-        if signed.postings is not None:
-            indexed = index(signed.postings, self.table)
-            candidates = indexed.candidates
-            self.counts.capped_postings += len(indexed.capped_buckets)
-            self.counts.capped_by_block.update(map(self.scheme.block, indexed.capped_buckets))
-            self.counts.capped_candidates += indexed.capped_candidates
-        told = self._settle(EdgesFrame(signed.retirements, self._compare(candidates)))
+        told = self._settle(self._edges(deliver(self._shared, self._of_documents, _NO_LOG, prepared, 0)))
         # What a batch confirms is told before the batch lets it expire, however much time it spans.
         return told + self._settle(EdgesFrame(watermarks=self._watermarks(documents)))
 
@@ -237,9 +244,11 @@ class LocalPipeline:
             kinds=np.full(len(hits), CANDIDATE, np.uint8),
             abouts=or_empty([about]),
         )
-        criteria = self._criteria if time_ms is not None else replace(self._criteria, retention_ms=None)
-        edges = verify(asked, self.documents, criteria, self._comparer)
-        self._comparer.forget(NO_REF)
+        criteria = self._shared.criteria
+        if time_ms is None:
+            criteria = replace(criteria, retention_ms=None)
+        edges = verify(asked, self.documents, criteria, self._shared.comparer)
+        self._shared.comparer.forget(NO_REF)
         return edges
 
     def snapshot(self) -> LocalState:
@@ -268,32 +277,46 @@ class LocalPipeline:
         self._next_offset, self._newest_ms = progress
         self.documents.expire(self.horizon)
 
-    def _compare(self, candidates: Candidates | None) -> Edges | None:
-        if candidates is None:
-            return None
-        self.counts.candidates += len(candidates)
-        asked = gather(candidates, self.documents, self._forwarded)
-        edges = None if asked is None else verify(asked, self.documents, self._criteria, self._comparer)
-        self.counts.edges += 0 if edges is None else len(edges)
-        return edges
+    def _edges(self, effects: Iterable[Effect]) -> EdgesFrame:
+        """What comes to settle of an agent's effects, through all agents in between, as one frame."""
+        frame = EdgesFrame()
+        for effect in self._carried_out(effects):
+            if isinstance(effect, Send):
+                part = self._passed_on(effect.frame)
+                edges = part.edges if frame.edges is None else frame.edges
+                frame = EdgesFrame(frame.retirements or part.retirements, edges)
+        return frame
+
+    def _passed_on(self, sent: Frame) -> EdgesFrame:
+        """What comes to settle of a frame: a batch is one frame of each step."""
+        if isinstance(sent, BandsFrame):
+            return self._edges(index_agent(self._shared, self._of_buckets, _NO_LOG, Input(0, (sent,), 0, 0)))
+        if isinstance(sent, CandidatesFrame):
+            return self._edges(gather_agent(self._shared, self._of_documents, Input(0, (sent,), 0, 0)))
+        if isinstance(sent, VerificationsFrame):
+            return self._edges(verify_agent(self._shared, self._of_documents, Input(0, (sent,), 0, 0)))
+        return sent
 
     def _settle(self, frame: EdgesFrame) -> list[Settled]:
         """Settle a frame, then the answers to what it asks, until nothing is asked any more."""
         told: list[Settled] = []
         while frame != EdgesFrame():
-            settlement = self.settler.settle(frame, self.settler.applied_offset + 1)
-            if settlement is None:
-                break
-            told.append(settlement.settled)
-            self.counts.capped_candidates += settlement.settled.capped_rechecks
-            self._forget(settlement)
-            frame = EdgesFrame(edges=self._compare(settlement.rechecks))
+            offset, sent = self.settler.applied_offset + 1, list[Frame]()
+            agent = settle_agent(self._shared, self._of_ledger, [(offset, frame)], offset + 1, 0)
+            for effect in self._carried_out(agent):
+                if isinstance(effect, Publish):
+                    told.append(effect.settlement.settled)
+                elif isinstance(effect, Send):
+                    sent.append(effect.frame)
+            # What is forgotten is forgotten before anything is compared again.
+            frame = EdgesFrame()
+            for asked in sorted(sent, key=_asks):
+                frame = self._passed_on(asked)
         return told
 
-    def _forget(self, settlement: Settlement) -> None:
-        if settlement.horizon is not None:
-            self.documents.expire(settlement.horizon)
-            self.table.expire(settlement.horizon.time_ms, np.array(settlement.horizon.floors, np.uint64))
+    def _carried_out(self, effects: Iterable[Effect]) -> Iterable[Effect]:
+        """The effects of an agent; what they write to changelogs is written nowhere, so barriers wait for nothing."""
+        return effects
 
     def _watermarks(self, documents: Sequence[Document]) -> Watermarks | None:
         """The word about event time behind a batch; none where nothing ever expires."""
@@ -329,3 +352,15 @@ def _live_only(record: DocumentsRecord) -> DocumentsRecord:
         horizon=record.horizon,
         abouts=at_rows(record.abouts, at.tolist()),
     )
+
+
+def _verify_at_once(
+    asked: Verifications, documents: DocumentTable, criteria: Criteria, comparer: Comparer
+) -> Iterator[Edges | None]:
+    """All pairs in one step: nothing else waits for its turn."""
+    yield verify(asked, documents, criteria, comparer)
+
+
+def _asks(frame: Frame) -> bool:
+    """Whether a frame of settle asks for comparisons."""
+    return isinstance(frame, CandidatesFrame) and frame.candidates is not None

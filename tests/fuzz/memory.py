@@ -1,38 +1,41 @@
 """Messages through the parsers, and what they understand through all steps and codecs, in memory."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
-from stream_lsh.arrays import Bools
 from stream_lsh.config import Config
 from stream_lsh.errors import InputError
 from stream_lsh.kinds.record.decisions import parse_decision
-from stream_lsh.ledger.changes import Settled
-from stream_lsh.ledger.edges import Edges
 from stream_lsh.model import Document
-from stream_lsh.pipeline.batches import BandsFrame, Candidates, CandidatesFrame, EdgesFrame, VerificationsFrame
+from stream_lsh.pipeline.agents.effects import Append, Effect, Frame, Publish, Send
+from stream_lsh.pipeline.batches import BandsFrame
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
-from stream_lsh.pipeline.gather import gather
 from stream_lsh.pipeline.local import LocalPipeline
-from stream_lsh.pipeline.settle import Settlement
-from stream_lsh.pipeline.verify import verify
 from stream_lsh.wire.frames import (
-    Frame,
+    decode_bands,
+    decode_buckets,
     decode_candidates,
     decode_documents,
     decode_edges,
     decode_verifications,
     encode,
-    encode_buckets,
 )
 from stream_lsh.wire.ids import key_of
-from stream_lsh.wire.ledger_parts import LedgerAssembler, encode_ledger
-from stream_lsh.wire.split import cut_documents, cut_edges, cut_retirements, cut_verifications
+from stream_lsh.wire.ledger_parts import LedgerAssembler
+from stream_lsh.wire.outgoing import frames_of, parts_of
 from stream_lsh.worker.state import PipelineState
 from tests.fuzz.messages import NOW_MS, Message
 
 _BATCH = 50
 _FIRST_MS, _LAST_MS = -(1 << 63), (1 << 63) - 1
+
+
+_DECODERS: dict[str, Callable[[bytes, int], Frame]] = {
+    "bands": decode_bands,
+    "candidates": decode_candidates,
+    "verifications": decode_verifications,
+    "edges": decode_edges,
+}
 
 
 class CodedPipeline(LocalPipeline):
@@ -43,47 +46,38 @@ class CodedPipeline(LocalPipeline):
         super().__init__(state.scheme, state.config.kind.least, state.limits)
         self._fingerprint = state.fingerprint
         self._assembler = LedgerAssembler(state.fingerprint)
-        self._apply = self.documents.apply
-        self.documents.apply = self._logged  # type: ignore[method-assign]
         self.published = 0
 
-    def _bytes(self, frame: Frame | DocumentsRecord) -> bytes:
-        return encode(frame, self._fingerprint)
+    def _carried_out(self, effects: Iterable[Effect]) -> Iterator[Effect]:
+        for effect in effects:
+            match effect:
+                case Send(step):
+                    yield Send(step, self._coded(effect))
+                    continue
+                case Append():
+                    self._log(effect)
+                case Publish(settlement):
+                    offset = settlement.record.offset
+                    for _, told in self._state.results.messages(settlement.settled, NOW_MS, offset):
+                        self.published += len(told)
+            yield effect
 
-    def _logged(self, record: DocumentsRecord) -> Bools:
-        parts = [decode_documents(self._bytes(part), self._fingerprint) for part in cut_documents(record)]
-        assert sum(map(len, parts)) == len(record)
-        return self._apply(record)
+    def _coded(self, send: Send) -> Frame:
+        """The frame of an effect as it is read; as it was, where it is cut into several."""
+        frames = [frame for _, frame in frames_of(send, 1)]
+        decoded = [_DECODERS[send.step](encode(frame, self._fingerprint), self._fingerprint) for frame in frames]
+        return decoded[0] if len(decoded) == 1 else send.frame
 
-    def _compare(self, candidates: Candidates | None) -> Edges | None:
-        if candidates is None:
-            return None
-        found = decode_candidates(self._bytes(CandidatesFrame(candidates=candidates)), self._fingerprint).candidates
-        assert found is not None
-        asked = gather(found, self.documents, self._forwarded)
-        for part in () if asked is None else cut_verifications(asked):
-            decode_verifications(self._bytes(VerificationsFrame(verifications=part)), self._fingerprint)
-        edges = None if asked is None else verify(asked, self.documents, self._criteria, self._comparer)
-        for some in () if edges is None else cut_edges(edges):
-            decode_edges(self._bytes(EdgesFrame(edges=some)), self._fingerprint)
-        return edges
-
-    def _settle(self, frame: EdgesFrame) -> list[Settled]:
-        for part in cut_retirements(frame.retirements):
-            decode_edges(self._bytes(EdgesFrame(retirements=part)), self._fingerprint)
-        if frame.decisions:
-            decode_edges(self._bytes(EdgesFrame(decisions=frame.decisions)), self._fingerprint)
-        return super()._settle(frame)
-
-    def _forget(self, settlement: Settlement) -> None:
-        record = settlement.record
-        for _, told in self._state.results.messages(settlement.settled, NOW_MS, record.offset):
-            self.published += len(told)
-        for offset, part in enumerate(encode_ledger(record, self._fingerprint)):
-            self._assembler.take(part, offset)
-        if settlement.horizon is not None:
-            encode_buckets(BandsFrame(horizon=settlement.horizon), self._fingerprint)
-        super()._forget(settlement)
+    def _log(self, append: Append) -> None:
+        parts = parts_of(append, self._fingerprint)
+        if isinstance(append.record, DocumentsRecord):
+            assert sum(len(decode_documents(part.value, self._fingerprint)) for part in parts) == len(append.record)
+        elif isinstance(append.record, BandsFrame):
+            for part in parts:
+                decode_buckets(part.value, self._fingerprint)
+        else:
+            for offset, part in enumerate(parts):
+                self._assembler.take(part.value, offset)
 
 
 def process(config: Config, messages: Iterable[Message], decisions: Iterable[Message] = ()) -> Counter[str]:

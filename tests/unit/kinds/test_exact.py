@@ -207,7 +207,7 @@ def test_candidates_that_only_begin_alike_are_ruled_out_before_their_texts_are_s
     pipeline = LocalPipeline(ExactScheme(0.8, "word:1"), 0.8, UNCAPPED)
     assert run(pipeline, documents, 60).pairs == {}
     assert pipeline.counts.candidates > 500
-    assert len(pipeline._comparer) == 0, "sets of shingles that were made"
+    assert len(pipeline._shared.comparer) == 0, "sets of shingles that were made"
 
 
 def test_a_restored_pipeline_goes_on_like_the_one_it_was_taken_from(seed: int) -> None:
