@@ -25,6 +25,7 @@ class Broker:
     `settled` is what settle made of each offset of `edges`: once, or as often as it said another thing;
     `said` is where the decisions are, in the order in which they were acknowledged; `late_copies` is where sign took a
     late copy of the intake because it was made by a group that was forgotten;
+    `early` is what was stored before something that must be stored before it;
     `marks`, all marks that sign has sent, in order; `advances`, the horizon whenever it moved, in which
     generation, and what `marks` there were.
     """
@@ -37,6 +38,7 @@ class Broker:
         self.late_copies: set[tuple[int, int]] = set()
         self.marks: list[Mark] = []
         self.advances: list[tuple[int, int, list[Mark]]] = []
+        self.early: list[str] = []
         self.settled: dict[int, list[Settled]] = defaultdict(list)
 
     def append(self, topic: str, partition: int, value: Any, key: Any = None) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 from stream_lsh.pipeline.batches import BandsFrame
 from stream_lsh.pipeline.changelog.head import Extent, extent_of_buckets, extent_of_documents
-from stream_lsh.pipeline.changelog.records import DocumentsRecord, LedgerRecord, LedgerSlice
+from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.wire.frames import (
     decode_bands,
     decode_buckets,
@@ -13,10 +13,7 @@ from stream_lsh.wire.frames import (
     decode_documents,
     decode_edges,
     decode_verifications,
-    encode,
-    encode_buckets,
 )
-from stream_lsh.wire.ledger_parts import encode_ledger
 
 FINGERPRINT = 0x51D
 
@@ -28,15 +25,6 @@ _DECODERS = {
     "documents-changelog": decode_documents,
     "buckets-changelog": decode_buckets,
 }
-
-
-def messages(topic: str, value: Any, limit: int) -> list[Any]:
-    """The messages that carry a value: more than one only for a long ledger record."""
-    if isinstance(value, LedgerRecord | LedgerSlice):
-        return encode_ledger(value, FINGERPRINT, limit)
-    if topic == "buckets-changelog" and isinstance(value, BandsFrame):
-        return [encode_buckets(value, FINGERPRINT)]
-    return [encode(value, FINGERPRINT)] if topic in _DECODERS else [value]
 
 
 @lru_cache(maxsize=1 << 13)

@@ -15,9 +15,8 @@ from stream_lsh.wire.origin import CopyGenerations, Origin
 from tests.simulation.broker import Broker
 
 if TYPE_CHECKING:
-    from tests.simulation.agents import Write
     from tests.simulation.invariants import View
-    from tests.simulation.workers import Setup, Worker
+    from tests.simulation.workers import Setup
 
 REKEY_FROM = 4_000_000
 """Seeds from here on have an intake."""
@@ -25,7 +24,7 @@ REKEY_FROM = 4_000_000
 RULE = "copies of an older generation are passed over"
 
 
-class Copy(NamedTuple):
+class Copied(NamedTuple):
     """A message of the intake topic."""
 
     origin: Origin
@@ -44,31 +43,6 @@ class Placing:
         return self._rng.randrange(self._partitions) if self._roams else crc32(id.encode()) % self._partitions
 
 
-def intake_agent(worker: "Worker", partition: int, position: int) -> "Iterator[Write]":
-    """Messages of a source in, the same keyed by id out."""
-    broker, setup, generation = worker.broker, worker.setup, worker.generation
-    stop = min(broker.end("source", partition), position + setup.batch)
-    for offset in range(position, stop):
-        document = broker.at("source", partition, offset).value
-        copy = Copy(Origin("source", partition, offset, document.time_ms, generation, broker.clock), document)
-        yield "intake", int(document.id[1:]) % setup.partitions, document.id, copy
-    worker.positions["intake", partition] = stop
-
-
-def copies_taken(worker: "Worker", partition: int, start: int, stop: int) -> dict[int, Document]:
-    """The documents that sign takes from the intake, by offset: all but late copies."""
-    broker, state, taken = worker.broker, worker.partitions[partition], dict[int, Document]()
-    state.generations.begin(worker.generation)
-    for offset in range(start, stop):
-        copy: Copy = broker.at("intake", partition, offset).value
-        if state.generations.is_late(copy.origin) and RULE not in worker.rules_out:
-            continue
-        taken[offset] = copy.document
-        if RULE not in worker.rules_out and _is_behind_a_newer_one(broker, partition, copy, offset):
-            broker.late_copies.add((partition, offset))
-    return taken
-
-
 def learned_generations(broker: Broker, partition: int, committed: int) -> CopyGenerations:
     """What a new owner knows of the copies before the committed offset."""
     generations = CopyGenerations()
@@ -77,14 +51,15 @@ def learned_generations(broker: Broker, partition: int, committed: int) -> CopyG
     return generations
 
 
-def _is_behind_a_newer_one(broker: Broker, partition: int, copy: Copy, offset: int) -> bool:
+def is_behind_a_newer_one(broker: Broker, partition: int, copy: Copied, offset: int) -> bool:
+    """Whether a copy of a newer generation from the same partition of the source came before this one."""
     return any(
         one.offset < offset and _place(one.value) == _place(copy) and one.value[0].generation > copy.origin.generation
         for one in broker.read("intake", partition)
     )
 
 
-def _place(copy: Copy) -> tuple[str, int]:
+def _place(copy: Copied) -> tuple[str, int]:
     return copy.origin.topic, copy.origin.partition
 
 

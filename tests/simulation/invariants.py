@@ -16,9 +16,10 @@ from tests.simulation.codec import decoded
 from tests.simulation.followers import followers_and_copies_equal_a_recovery
 from tests.simulation.intake import documents_of, the_newest_is_the_last_of_its_source
 from tests.simulation.oracle import Truth, Version, components
+from tests.simulation.producer import PUBLIC
 from tests.simulation.schedule import Run
 from tests.simulation.tables import as_recovered, order_in_buckets, postings_of, rows_of
-from tests.simulation.workers import PUBLIC, PartitionState, recovered_buckets, recovered_settler
+from tests.simulation.workers import PartitionState, recovered_buckets, recovered_settler
 
 
 def violations(run: Run) -> list[str]:
@@ -42,6 +43,7 @@ def violations(run: Run) -> list[str]:
         followers_and_copies_equal_a_recovery,
         the_newest_is_the_last_of_its_source,
         the_ledger_is_bounded,
+        nothing_is_stored_too_early,
         nothing_expires_by_another_source,
         nothing_expires_where_nothing_comes,
         slow_sources_expire,
@@ -310,6 +312,11 @@ def the_ledger_is_bounded(view: View) -> Iterator[str]:
     for past, links in ledger.graph.past.links.items():
         if not links or not links <= {*ledger.graph.nodes.slots.values()}:
             yield f"past node {past} is linked to {links}"
+
+
+def nothing_is_stored_too_early(view: View) -> Iterator[str]:
+    """No candidate names a document that a restart would lose."""
+    yield from view.run.broker.early
 
 
 def nothing_expires_by_another_source(view: View) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """Each rule of the protocol, and how to take it out.
 
 A rule that can be taken out without anything being noticed is not tested, so `test_simulation` takes out each in turn.
-Some are taken out where the agents look them up by name (`setup.rules_out`), the others by replacing the function that
-keeps them.
+Most are taken out by replacing the function that keeps them, or by a wrapper over the effects of an agent: see
+`reordered`.  A run looks up the names of the others (`setup.rules_out`).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -32,6 +32,7 @@ from stream_lsh.pipeline.sign import _Plan
 from stream_lsh.pipeline.watermarks import Relay, WatermarkTable
 from stream_lsh.retention import Horizon
 from stream_lsh.wire.ledger_parts import LedgerAssembler
+from tests.simulation import reordered
 from tests.simulation.intake import RULE as INTAKE_RULE
 from tests.simulation.losses import ENDS_RULE, IDS_RULE, LEDGER_RULE
 
@@ -240,10 +241,9 @@ def _take_the_last(relay: Relay, watermarks: Iterable[Watermarks | None]) -> lis
     return _take_all(relay, watermarks)[-1:]
 
 
-_RECOVERY, _LOG = (
-    "stream_lsh.pipeline.changelog.rewrite.BucketsRecovery.",
-    "stream_lsh.pipeline.changelog.head.LogHead.",
-)
+_TASKS, _INDEX = "tests.simulation.tasks.", "stream_lsh.pipeline.agents.index.index"
+_RECOVERY = "stream_lsh.pipeline.changelog.rewrite.BucketsRecovery."
+_LOG = "stream_lsh.pipeline.changelog.head.LogHead."
 _DECISIONS = "stream_lsh.ledger.decisions.Decisions."
 _LEDGER = "stream_lsh.ledger.ledger.Ledger."
 _GUARDED = "stream_lsh.ledger.clusters.guarded.GuardedClusters."
@@ -252,8 +252,17 @@ _PAGES = "stream_lsh.ledger.sites.page_counts.PageTable."
 
 RULES: dict[str, list[Patch]] = {
     "a replay sends bands and retirement again": [("stream_lsh.pipeline.sign._Plan._replayed", _nothing)],
-    "the index probes and emits again on replay": [],
-    "public outputs before the ledger record": [],
+    "the index probes and emits again on replay": [(_INDEX, reordered.index_probes_once)],
+    "public outputs before the ledger record": [(_TASKS + "settle", reordered.settle_records_before_it_publishes)],
+    "public outputs are stored before the ledger record is sent": [
+        (_TASKS + "settle", reordered.settle_records_beside_what_it_publishes)
+    ],
+    "the records of a flight are stored before the next one": [
+        (_TASKS + "settle", reordered.settle_goes_on_before_its_records_are_stored)
+    ],
+    "the changelog of sign is stored before its bands are sent": [
+        (_TASKS + "sign", reordered.sign_announces_before_its_changelog_is_stored)
+    ],
     "stale edges are dropped": [(_LEDGER + "_is_stale", lambda *_: False)],
     "newest refs are kept": [(_LEDGER + "_remember", _nothing)],
     "newest refs in the ledger record": [("stream_lsh.ledger.frame_diff.changes_of", _record_without(newest=[]))],
@@ -265,7 +274,7 @@ RULES: dict[str, list[Patch]] = {
     "recheck on update": [(_LEDGER + "_rechecks", lambda *_: [])],
     "a recheck names the partner's newest ref": [(_LEDGER + "_rechecks", _rechecks_in_stored_refs)],
     "rechecks pass gather's duplicate filter": [("stream_lsh.pipeline.gather._drop_known", _drop_known_of_all_kinds)],
-    "a recheck of a stale old ref is not answered": [],
+    "a recheck of a stale old ref is not answered": [(_TASKS + "verify", reordered.verify_answers_for_stale_refs)],
     "known retirements send rechecks too": [(_LEDGER + "_retire", _ask_only_for_news)],
     "edges with an expired end are dropped": [(_LEDGER + "_has_expired", lambda *_: False)],
     "an in-doubt pair leaves no link when an end expires": [(_LEDGER + "_withdraw_doubts", _nothing)],
@@ -275,10 +284,10 @@ RULES: dict[str, list[Patch]] = {
     "a late record of an earlier owner stores nothing that is acknowledged": [
         ("stream_lsh.pipeline.documents.table.DocumentTable.apply", _apply_whoever_wrote_it)
     ],
-    "a frame is one message": [],
+    "a frame is one message": [(_TASKS + "settle", reordered.settle_versions_of_several_messages)],
     "a flight has no key twice": [("stream_lsh.pipeline.settle._keys", lambda *_: set())],
-    "only settle decides what is forgotten": [],
-    "watermarks flow through the hops": [],
+    "only settle decides what is forgotten": [(_TASKS + "sign", reordered.sign_forgets_by_itself)],
+    "watermarks flow through the hops": [(_TASKS + "tick", reordered.tick_past_the_hops)],
     "marks of a forgotten group are older than all others": [
         (_WATERMARKS + "begin", _as_if_never_forgotten),
         (_WATERMARKS + "_of_this_group", lambda _, mark: mark),
@@ -287,22 +296,28 @@ RULES: dict[str, list[Patch]] = {
     "event time advances by a busy source that has come further": [
         ("stream_lsh.pipeline.settle.Settler._advanced", _advanced_by_any)
     ],
-    "an advance of event time is reported as busy": [],
+    "an advance of event time is reported as busy": [
+        ("stream_lsh.pipeline.watermarks.WatermarkGenerator.mark", reordered.idle_at_the_end)
+    ],
     "a hop passes on what settle must see": [("stream_lsh.pipeline.watermarks.Relay.take_all", _take_the_last)],
     "the zombie fence": [],
-    "neighbours of a retired digest posting": [],
-    "a log is trimmed when every slice is in it": [],
-    "a pass over buckets ends when every slice is in the log": [],
+    "neighbours of a retired digest posting": [(_INDEX, reordered.index_without_neighbours)],
+    "a log is trimmed when every slice is in it": [(_TASKS + "sign", reordered.sign_trims_before_its_slices)],
+    "a pass over buckets ends when every slice is in the log": [
+        (_TASKS + "index", reordered.index_ends_passes_at_once)
+    ],
     "what comes while buckets are copied counts behind the copies": [(_RECOVERY + "take", _take_as_it_comes)],
     "no log begins inside of a pass over buckets": [(_LOG + "_keep_whole", LogHead.rewritten)],
-    "the ledger's log is trimmed when every slice is in it": [],
+    "the ledger's log is trimmed when every slice is in it": [
+        (_TASKS + "settle", reordered.settle_trims_before_its_slices)
+    ],
     "what is settled while the ledger is copied counts over the copy": [
         ("stream_lsh.pipeline.changelog.ledger_rewrite.LedgerRecovery._complete", _complete_without_the_rest)
     ],
     "slices of the ledger count only where the log begins with their pass": [
         ("stream_lsh.wire.ledger_parts.LedgerAssembler.take", _take_of_any_pass)
     ],
-    "all pages are told again by a new owner": [],
+    "all pages are told again by a new owner": [(_TASKS + "tell", reordered.tell_what_has_changed)],
     "what a statement of pages leaves out is no more": [(_PAGES + "take", _take_as_changes)],
     "what a predecessor says of pages late is passed over": [(_PAGES + "take", _take_from_anybody)],
     "no sites are told before all pages are known": [(_PAGES + "is_known", True)],
@@ -311,7 +326,7 @@ RULES: dict[str, list[Patch]] = {
     "decisions are in one partition": [],
     "a decision that was taken back is remembered": [(_DECISIONS + "put", _put_and_forget)],
     "decisions in the ledger record": [("stream_lsh.ledger.frame_diff.changes_of", _record_without(decisions=[]))],
-    "a decision is passed on before it is acknowledged": [],
+    "a decision is passed on before it is acknowledged": [(_TASKS + "decide", reordered.decide_acknowledges_first)],
     "what is different is parted whoever connects it": [(_GUARDED + "_apart", lambda *_: [])],
     "the score of the same versions stays": [(_LEDGER + "_scored", lambda *_: False)],
     "reviews connect nobody": [("stream_lsh.ledger.graph.pairs.Pairs.linked", _linked_by_reviews)],
@@ -321,14 +336,14 @@ RULES: dict[str, list[Patch]] = {
         ("stream_lsh.ledger.clusters.entities._CachedSummary.take_out", _nothing),
     ],
     "a pass over buckets does not count behind a copy on disk": [(_RECOVERY + "__init__", _new_whatever_it_has)],
-    INTAKE_RULE: [],
+    INTAKE_RULE: [(_TASKS + "Reader.is_late", lambda *_: False)],
     IDS_RULE: [],
     ENDS_RULE: [],
     LEDGER_RULE: [],
     "what is counted is restored": [("stream_lsh.kinds.record.frequencies.RecordCounts.restore", _nothing)],
     "what has expired is counted no more": [("stream_lsh.kinds.record.frequencies.RecordCounts.expire", _nothing)],
 }
-"""Every rule with what replaces the functions that keep it; none where the agents ask for the rule by name."""
+"""Every rule with what replaces the functions that keep it; none where a run asks for the rule by name."""
 
 
 @contextmanager

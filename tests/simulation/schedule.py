@@ -5,9 +5,9 @@ event time goes, all is drawn anew for each seed.
 """
 
 import random
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from zlib import crc32
 
 from stream_lsh.measure.catalog import JACCARD
@@ -21,8 +21,9 @@ from tests.simulation.entities import RECORDS_FROM, NamedRecords, User, draw_rec
 from tests.simulation.followers import Watch
 from tests.simulation.intake import REKEY_FROM, Placing
 from tests.simulation.items import SETS_FROM, NamedItems
+from tests.simulation.producer import PUBLIC, Lane, Message
 from tests.simulation.scheme import ExactShingles, NamedShingles
-from tests.simulation.workers import LONG_MS, PUBLIC, Pending, Setup, Task, Worker
+from tests.simulation.workers import LONG_MS, Setup, Task, Worker
 
 EXACT_FROM = 3_000_000
 """Seeds from here on have the buckets of the method `exact`."""
@@ -224,13 +225,11 @@ class Run:
         self.broker = Broker()
         self.workers = [Worker(self.setup, self.broker) for _ in range(self.regime.workers)]
         self.zombies: list[Worker] = []
-        self.buffered: list[Pending] = []
-        self.late: list[
-            Pending
-        ] = []  # of pages, decisions and the intake, from before a pause: leaves when all is told
-        self.repeated: list[Pending] = []  # records of documents that a client sent twice; the second time is late
+        self.buffered: dict[object, deque[Message]] = {}  # by zombie and partition, in their order
+        self.late: list[Message] = []  # of pages, decisions and the intake, from before a pause: stored at the end
+        self.repeated: list[Message] = []  # records of documents that a client sent twice; the second time is late
         self._clients = random.Random(f"{seed} clients")
-        self.starved: tuple[Task | None, int] = (None, 0)
+        self.starved: tuple[Task | Lane | None, int] = (None, 0)
         self.produced = 0
         self.generations = 0
         self._groups = random.Random(f"{seed} groups")
@@ -263,7 +262,7 @@ class Run:
         self._drain()
         self._repeat(1.0)
         self._tell_all()
-        for topic, partition, key, value in self.late:
+        for topic, partition, key, value, *_ in self.late:
             self.broker.append(topic, partition, value, key)
         self._drain()
         for _ in range(12 if self.regime.final_watermark and self.regime.expires else 0):
@@ -410,7 +409,9 @@ class Run:
 
     def _crash(self) -> None:
         """A worker is killed and started anew; its partitions may go elsewhere meanwhile."""
-        self.workers[self.rng.randrange(len(self.workers))] = Worker(self.setup, self.broker)
+        number = self.rng.randrange(len(self.workers))
+        self.workers[number].crash(self.rng)
+        self.workers[number] = Worker(self.setup, self.broker)
         self._assign()
 
     def _forget(self) -> None:
@@ -426,6 +427,8 @@ class Run:
             users = self.setup.topic_of(agent) in ("source", "decisions")
             kept = 0 if users else committed[agent, partition]
             committed[agent, partition] = self._groups.randint(0, kept)
+        for worker in self.workers:
+            worker.crash(self._groups)
         self.workers = [Worker(self.setup, self.broker) for _ in self.workers]
         self._assign()
 
@@ -457,38 +460,45 @@ class Run:
         zombie = self.workers[number]
         for partition in zombie.partitions if self.setup.mirror_share else ():
             zombie.start_tell(partition)
-            self.late += iter(partial(zombie.next_write, ("tell", partition)), None)
+            self.late += zombie.rest_of(("tell", partition))
         for agent in ("decide", "intake"):
             for partition in zombie.partitions if agent in self.setup.agents else ():
-                self.late += iter(partial(zombie.next_write, (agent, partition)), None)
+                self.late += zombie.rest_of((agent, partition))
         self.workers[number] = Worker(self.setup, self.broker)
-        self._assign()
         if "the zombie fence" in self.setup.rules_out:
             self.zombies.append(zombie)
-        else:
-            self.buffered += [write for task in sorted(zombie.running) if (write := zombie.next_write(task))]
-        self.repeated += [write for write in self.buffered if write[0] == "documents-changelog"]
+            self._assign()
+            return
+        for task in sorted(zombie.running):
+            zombie.step(task)
+        for message in zombie.producer.crash(self.rng):
+            if message.topic not in PUBLIC:
+                self.buffered.setdefault((id(zombie), *message[:2]), deque()).append(message)
+            if message.topic == "documents-changelog":
+                self.repeated.append(message)
+        self._assign()
 
     def _repeat(self, share: float) -> None:
         """Some of what clients repeat gets into the changelogs of documents."""
         left, self.repeated = self.repeated, []
-        for write in left:
-            topic, partition, key, value = write
+        for message in left:
             if self._clients.random() < share:
-                self.broker.append(topic, partition, value, key)
+                self.broker.append(message.topic, message.partition, message.value, message.key)
             else:
-                self.repeated.append(write)
+                self.repeated.append(message)
 
     def _zombie_step(self) -> None:
         """A zombie goes on, without a fence; behind it only what its client had buffered leaves, and nothing public."""
         if self.buffered:
-            topic, partition, key, value = self.buffered.pop(self.rng.randrange(len(self.buffered)))
-            if topic not in PUBLIC:
-                self.broker.append(topic, partition, value, key)
+            place = self.rng.choice([*self.buffered])
+            message = self.buffered[place].popleft()
+            if not self.buffered[place]:
+                del self.buffered[place]
+            self.broker.append(message.topic, message.partition, message.value, message.key)
             return
         zombie = self.rng.choice(self.zombies)
         ready = zombie.ready()
-        if ready and self.rng.random() < 0.95:
+        if ready and self.rng.random() < 0.98:
             zombie.step(self.rng.choice(ready))
         else:
             self.zombies.remove(zombie)

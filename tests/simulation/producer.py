@@ -1,0 +1,100 @@
+"""What a worker has sent and the log does not have yet.
+
+A client keeps the order of what it sends to one partition, and no other order: so there is a queue for each partition,
+and of each an arbitrary prefix is stored when the worker dies.
+"""
+
+import random
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+from zlib import crc32
+
+from tests.simulation.broker import Broker
+
+PUBLIC = ("matches", "members", "clusters", "mirror-sites", "reviews")
+
+Lane = tuple[str, str, int]
+"""A task of the client: its name, a topic, and a partition of it."""
+
+_CLIENT = "client"
+_PUBLIC_PARTITIONS = 2
+
+
+class Flight:
+    """Messages that something waits for.
+
+    Attributes:
+        left: how many of them are not stored yet.
+    """
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = 0
+
+
+class Message(NamedTuple):
+    """A message on its way.
+
+    Attributes:
+        stored: is called with its offset once it is stored.
+    """
+
+    topic: str
+    partition: int
+    key: Any
+    value: Any
+    flight: Flight
+    stored: Callable[[int], None] | None = None
+
+
+def is_lane(task: tuple[Any, ...]) -> bool:
+    """Whether a task is one of the client."""
+    return bool(task[0] == _CLIENT)
+
+
+class Producer:
+    """The client of one worker."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self._lanes: dict[Lane, deque[Message]] = {}
+
+    def send(self, message: Message) -> None:
+        """Put a message behind all others of its partition.
+
+        The public topics have several partitions by key, of which the log knows nothing.
+        """
+        topic, partition, key = message[:3]
+        if topic in PUBLIC:
+            partition = crc32(repr(key).encode()) % _PUBLIC_PARTITIONS
+        message.flight.left += 1
+        self._lanes.setdefault((_CLIENT, topic, partition), deque()).append(message)
+
+    def lanes(self) -> list[Lane]:
+        """The partitions that have messages on their way."""
+        return [lane for lane, messages in self._lanes.items() if messages]
+
+    def deliver(self, lane: Lane) -> None:
+        """The first message of a partition is stored."""
+        topic, partition, key, value, flight, stored = self._lanes[lane].popleft()
+        offset = self._broker.append(topic, partition, value, key)
+        flight.left -= 1
+        if stored is not None:
+            stored(offset)
+
+    def flush(self) -> None:
+        """Everything is stored, partition by partition."""
+        for lane in self.lanes():
+            while self._lanes[lane]:
+                self.deliver(lane)
+
+    def crash(self, rng: random.Random) -> Iterator[Message]:
+        """Of each partition an arbitrary prefix is stored; gives what is not."""
+        for lane in self.lanes():
+            messages = self._lanes[lane]
+            for _ in range(rng.randint(0, len(messages))):
+                self.deliver(lane)
+            yield from messages
+            messages.clear()

@@ -1,0 +1,174 @@
+"""The package's agents over the simulated log: what each reads, decoded.
+
+`rules` takes rules out by replacing functions of this module, among others, with wrappers over the effects.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from stream_lsh.kinds.record.decisions import parse_decision
+from stream_lsh.ledger.decisions import Decision
+from stream_lsh.ledger.sites.page_counts import AsOf
+from stream_lsh.model import Document, make_ref
+from stream_lsh.pipeline.agents.decide import decide_agent
+from stream_lsh.pipeline.agents.effects import Effect, Send
+from stream_lsh.pipeline.agents.gather import gather_agent
+from stream_lsh.pipeline.agents.index import index_agent
+from stream_lsh.pipeline.agents.inputs import Input
+from stream_lsh.pipeline.agents.intake import intake_agent
+from stream_lsh.pipeline.agents.settle import settle_agent
+from stream_lsh.pipeline.agents.sign import Source, sign_agent
+from stream_lsh.pipeline.agents.verify import verify_agent
+from stream_lsh.pipeline.batches import BandsFrame, EdgesFrame, Mark, Watermarks
+from tests.simulation.broker import Message
+from tests.simulation.intake import Copied, is_behind_a_newer_one
+
+if TYPE_CHECKING:
+    from tests.simulation.workers import Worker
+
+
+class Reader:
+    """How sign reads its topic: documents as they are, or copies of the intake."""
+
+    def __init__(self, worker: "Worker", partition: int) -> None:
+        self._worker, self._partition = worker, partition
+        self._generations = worker.partitions[partition].generations
+        if worker.setup.rekey:
+            self._generations.begin(worker.generation)
+
+    def is_late(self, message: Message) -> bool:
+        if not self._worker.setup.rekey:
+            return False
+        copied: Copied = message.value
+        if self._generations.is_late(copied.origin):
+            return True
+        broker = self._worker.broker
+        if is_behind_a_newer_one(broker, self._partition, copied, message.offset):
+            broker.late_copies.add((self._partition, message.offset))
+        return False
+
+    def document(self, message: Message) -> Document:
+        document: Document = message.value.document if self._worker.setup.rekey else message.value
+        return document
+
+    def is_rejected(self, error: Exception) -> bool:
+        return False
+
+
+def sign(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+    """Documents in, bands and retirements out."""
+    setup, broker, state = worker.setup, worker.broker, worker.partitions[partition]
+    stop = min(broker.end(setup.documents_topic, partition), position + setup.batch)
+    records = [(offset, broker.at(setup.documents_topic, partition, offset)) for offset in range(position, stop)]
+    source = Source(partition, records, stop, Reader(worker, partition), state.confirmed)
+    return sign_agent(worker.shared, state.of_documents, state.logs["documents"], source)
+
+
+def index(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+    """Bands in, candidates out."""
+    state = worker.partitions[partition]
+    bands = _input(worker, "bands", partition, position)
+    return index_agent(worker.shared, state.of_buckets, state.logs["buckets"], bands)
+
+
+def gather(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+    """Candidates in, verifications out."""
+    documents = worker.partitions[partition].of_documents
+    return gather_agent(worker.shared, documents, _input(worker, "candidates", partition, position))
+
+
+def verify(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+    """Verifications in, edges out."""
+    documents = worker.partitions[partition].of_documents
+    return verify_agent(worker.shared, documents, _input(worker, "verifications", partition, position))
+
+
+def settle(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+    """Edges in, the truth out."""
+    assert worker.ledger is not None
+    stop = min(worker.broker.end("edges", partition), position + worker.setup.together)
+    return settle_agent(worker.shared, worker.ledger, _edges(worker, position, stop), stop, worker.generation)
+
+
+def _edges(worker: "Worker", start: int, stop: int) -> Iterator[tuple[int, EdgesFrame]]:
+    """Messages of `edges`; notes whenever one of them has moved the horizon."""
+    assert worker.settler is not None
+    for offset in range(start, stop):
+        before = worker.settler.ledger.horizon
+        yield offset, worker.read_one("edges", 0, offset)
+        horizon = worker.settler.ledger.horizon
+        if horizon != before:
+            worker.broker.advances.append((horizon.time_ms, worker.generation, [*worker.broker.marks]))
+
+
+def decide(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+    """Decisions in, the same for settle out."""
+    stop = min(worker.broker.end("decisions", partition), position + worker.setup.batch)
+    messages = [worker.broker.at("decisions", partition, offset) for offset in range(position, stop)]
+
+    def read(message: Message) -> Decision:
+        return parse_decision(message.key, message.value, make_ref(partition, message.offset))
+
+    return decide_agent(messages, stop, read)
+
+
+def intake(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+    """Messages of a source in, the same keyed by id out."""
+    broker = worker.broker
+    stop = min(broker.end("source", partition), position + worker.setup.batch)
+    messages = [(partition, broker.at("source", partition, offset)) for offset in range(position, stop)]
+
+    def key_of(placed: tuple[int, Message]) -> str:
+        return str(placed[1].value.id)
+
+    return intake_agent(messages, stop, key_of, worker.generation, broker.clock)
+
+
+def tick(worker: "Worker", marks: Watermarks) -> Iterator[Effect]:
+    """The marks of event time, to every index partition."""
+    yield Send("bands", BandsFrame(watermarks=marks))
+
+
+def tell(worker: "Worker", partition: int) -> Iterator[Effect]:
+    """The pages of sites, to settle."""
+    pages = worker.partitions[partition].documents.pages
+    assert pages is not None
+    stored = worker.stored["documents-changelog", partition]
+    counted = pages.report(partition, AsOf(stored, worker.generation))
+    if counted is not None:
+        yield Send("edges", EdgesFrame(pages=counted))
+
+
+def mark_of(worker: "Worker", partition: int, mark_idle: bool) -> Mark:
+    """What sign knows of the event time of a partition, of what it has delivered."""
+    setup, state = worker.setup, worker.partitions[partition]
+    documents = state.of_documents
+    newest_ms = documents.delivered_ms(state.confirmed)
+    at_end = mark_idle and documents.position == worker.broker.end(setup.documents_topic, partition)
+    floor = state.documents.floor(setup.max_documents) if setup.max_documents else 0
+    mark = documents.watermarks.mark(partition, newest_ms, floor, worker.generation, at_end=at_end)
+    worker.broker.marks.append(mark)
+    return mark
+
+
+def _input(worker: "Worker", topic: str, partition: int, position: int) -> Input[Any]:
+    frames = worker.read(topic, partition, position)
+    return Input(partition, frames, position + len(frames), worker.generation)
+
+
+AGENTS = {
+    "intake": "source",
+    "sign": "source",
+    "index": "bands",
+    "gather": "candidates",
+    "verify": "verifications",
+    "settle": "edges",
+    "decide": "decisions",
+}
+"""Every agent with the topic that it reads."""
+
+
+def start(worker: "Worker", agent: str, partition: int, position: int) -> Iterator[Effect]:
+    """An agent at a position of its topic."""
+    effects: Iterator[Effect] = globals()[agent](worker, partition, position)
+    return effects
