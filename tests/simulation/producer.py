@@ -76,6 +76,10 @@ class Producer:
         """The partitions that have messages on their way."""
         return [lane for lane, messages in self._lanes.items() if messages]
 
+    def waiting(self, topic: str) -> list[Message]:
+        """The messages of a topic that are on their way."""
+        return [message for lane in self.lanes() if lane[1] == topic for message in self._lanes[lane]]
+
     def deliver(self, lane: Lane) -> None:
         """The first message of a partition is stored."""
         topic, partition, key, value, flight, stored = self._lanes[lane].popleft()

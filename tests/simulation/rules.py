@@ -24,9 +24,8 @@ from stream_lsh.model import NO_ABOUT, Document, Retirement
 from stream_lsh.pipeline.batches import BandsFrame, Candidates, Mark, Watermarks
 from stream_lsh.pipeline.changelog.head import LogHead
 from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerRecovery
-from stream_lsh.pipeline.changelog.records import DocumentsRecord, LedgerRecord, LedgerSlice
+from stream_lsh.pipeline.changelog.records import LedgerRecord, LedgerSlice
 from stream_lsh.pipeline.changelog.rewrite import BucketsRecovery
-from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.pipeline.sign import _Plan
 from stream_lsh.pipeline.watermarks import Relay, WatermarkTable
@@ -125,14 +124,6 @@ def _take_without_tombstones(plan: _Plan, ref: int, document: Document) -> None:
         documents._row_by_id.pop(document.id)
         documents._free.append(version.row)
     _take(plan, ref, document)
-
-
-_apply = DocumentTable.apply
-
-
-def _apply_whoever_wrote_it(table: DocumentTable, record: DocumentsRecord) -> Any:
-    """A record of an earlier owner is taken for one of the present one."""
-    return _apply(table, replace(record, acknowledged=max(record.acknowledged, table.acknowledged)))
 
 
 def _everything_is_near(pairs: Any, retention_ms: int | None) -> Any:
@@ -281,9 +272,6 @@ RULES: dict[str, list[Patch]] = {
     "the check of distance in time": [("stream_lsh.pipeline.compare.Pairs.near", _everything_is_near)],
     "a delete withdraws at once": [(_LEDGER + "_retire", _delete_later)],
     "tombstones are kept": [("stream_lsh.pipeline.sign._Plan.take", _take_without_tombstones)],
-    "a late record of an earlier owner stores nothing that is acknowledged": [
-        ("stream_lsh.pipeline.documents.table.DocumentTable.apply", _apply_whoever_wrote_it)
-    ],
     "a frame is one message": [(_TASKS + "settle", reordered.settle_versions_of_several_messages)],
     "a flight has no key twice": [("stream_lsh.pipeline.settle._keys", lambda *_: set())],
     "only settle decides what is forgotten": [(_TASKS + "sign", reordered.sign_forgets_by_itself)],

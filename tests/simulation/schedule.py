@@ -471,11 +471,11 @@ class Run:
             return
         for task in sorted(zombie.running):
             zombie.step(task)
+        # A client repeats what was not confirmed, and that may have been stored.
+        self.repeated += zombie.producer.waiting("documents-changelog")
         for message in zombie.producer.crash(self.rng):
             if message.topic not in PUBLIC:
                 self.buffered.setdefault((id(zombie), *message[:2]), deque()).append(message)
-            if message.topic == "documents-changelog":
-                self.repeated.append(message)
         self._assign()
 
     def _repeat(self, share: float) -> None:

@@ -64,7 +64,6 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
     "the check of distance in time": (22, 44),
     "a delete withdraws at once": (9, 22),
     "tombstones are kept": (22, 49),
-    "a late record of an earlier owner stores nothing that is acknowledged": (274,),
     "a frame is one message": (46, 77),
     "a flight has no key twice": (59, 61),
     "only settle decides what is forgotten": (85, 89, 118),
