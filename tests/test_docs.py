@@ -319,6 +319,7 @@ def named_test_problems(text: str) -> Iterator[str]:
             yield f"there is no test {span}"
 
 
+@pytest.mark.slow
 @every_document
 def test_tests_that_are_named_exist(path: Path) -> None:
     assert list(named_test_problems(path.read_text(encoding="utf-8"))) == []
@@ -329,6 +330,7 @@ def test_every_rule_of_the_protocol_is_in_the_guarantees() -> None:
     assert [rule for rule in RULES if f"test_a_rule_taken_out_is_noticed[{rule}]`" not in guarantees] == []
 
 
+@pytest.mark.slow
 def test_tests_that_do_not_exist_are_found() -> None:
     assert list(named_test_problems("`tests/test_docs.py::test_nothing`"))
     assert list(named_test_problems("`tests/simulation/test_simulation.py::test_a_rule_taken_out_is_noticed[order]`"))

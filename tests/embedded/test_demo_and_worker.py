@@ -140,6 +140,7 @@ def test_the_demo_streams_files_with_their_updates_and_deletes(place: Place, own
     assert place.left == []
 
 
+@pytest.mark.slow
 def test_the_demo_streams_a_folder(place: Place, tmp_path: Path) -> None:
     folder = tmp_path / "news"
     folder.mkdir()
@@ -151,6 +152,7 @@ def test_the_demo_streams_a_folder(place: Place, tmp_path: Path) -> None:
     assert [number(row, out) for row in ("documents", "pairs", "recall")] == ["3", "1", "100.00%"]
 
 
+@pytest.mark.slow
 def test_the_demo_on_a_terminal_has_a_line_of_status_and_lines_that_fit(place: Place, own: Path) -> None:
     plain = on_a_terminal(place, own, NO_COLOR="1")
     assert re.search(r"\r\033\[2K\d+ of 6 sent, ", plain)
@@ -182,6 +184,7 @@ def on_a_terminal(place: Place, own: Path, **variables: str) -> str:
     return told.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_demo_leaves_nothing_behind(place: Place, number: signal.Signals, code: int) -> None:
     with place.start([*COMMAND, "demo"]) as process:
@@ -195,6 +198,7 @@ def test_an_interrupted_demo_leaves_nothing_behind(place: Place, number: signal.
     assert place.left == []
 
 
+@pytest.mark.slow
 def test_a_worker_that_fails_ends_the_demo(place: Place) -> None:
     code, out, err = place.run(sys.executable, "-c", FAILING)
     assert (code, place.left) == (1, [])
@@ -202,11 +206,13 @@ def test_a_worker_that_fails_ends_the_demo(place: Place) -> None:
     assert "recall" not in out
 
 
+@pytest.mark.slow
 def test_a_pair_that_is_wrong_makes_the_demo_fail(place: Place, own: Path) -> None:
     code, out, _ = place.run(sys.executable, "-c", LYING, str(own))
     assert (code, number("wrong pairs", out)) == (1, "1")
 
 
+@pytest.mark.slow
 def test_a_demo_that_nobody_reads_ends(place: Place) -> None:
     with place.start([*COMMAND, "demo", "--serve"]) as process:
         assert process.stdout
@@ -218,6 +224,7 @@ def test_a_demo_that_nobody_reads_ends(place: Place) -> None:
     assert place.left == []
 
 
+@pytest.mark.slow
 def test_a_demo_that_serves_can_be_fed_and_followed(place: Place, own: Path, tmp_path: Path) -> None:
     with place.start([*COMMAND, "demo", "--from", str(own), "--serve"]) as process:
         assert process.stdout

@@ -22,7 +22,7 @@ RECORD_BLOCKS = 4
 EXACT_BLOCKS = 2
 """Some three minutes on two cores; `make soak` runs ten thousand and more."""
 
-QUICK = 20
+QUICK = 10
 """Schedules of each family that `make test` runs."""
 
 FAMILIES = {

@@ -7,6 +7,7 @@ import pytest
 from tests.evaluation.duplicate_code import library, measured, plant
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("edits", "least"), [(0.0, 0.95), (0.05, 0.9)])
 def test_planted_copies_are_found_and_what_is_told_is_alike(seed: int, edits: float, least: float) -> None:
     rng = random.Random(seed)

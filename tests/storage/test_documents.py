@@ -208,6 +208,7 @@ def filled(place: Path) -> None:
     store.close()
 
 
+@pytest.mark.slow
 def test_ten_thousand_versions_of_a_document_leave_the_contents_of_one(tmp_path: Path) -> None:
     store = store_of(tmp_path / "d")
     table = store.table()

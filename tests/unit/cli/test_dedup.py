@@ -261,6 +261,7 @@ def test_only_the_first_few_are_shown_and_all_are_counted() -> None:
     assert "100 put aside: json 100; --rejects lists them" in run.err
 
 
+@pytest.mark.slow
 def test_a_large_text_is_taken_if_the_limit_is_raised() -> None:
     texts = ["word " * 4_000_000 + ending for ending in ("a b", "a c")]
     documents = lines_of([{"id": str(n), "text": text} for n, text in enumerate(texts)])

@@ -311,6 +311,7 @@ def test_long_texts_are_shortened_around_what_differs_and_shown_in_full_on_reque
     assert len(full) > 900_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shingles", ["word:3", "char:5"])
 def test_long_texts_that_have_nothing_or_everything_in_common_stay_readable(shingles: str) -> None:
     one = big(range(0))

@@ -53,6 +53,7 @@ def words(drawn: "Figure") -> str:
     return " ".join(re.findall(r"<text[^>]*>([^<]*)<", svg))
 
 
+@pytest.mark.slow
 @every_figure
 def test_equal_numbers_give_equal_bytes(name: str) -> None:
     for format in ("svg", "png") if name == "scurve" else ("svg",):

@@ -161,6 +161,7 @@ def close(one: Any, other: Any) -> bool:
     return bool(one == pytest.approx(other, rel=1e-3, abs=1e-6))
 
 
+@pytest.mark.slow
 @every_figure
 def test_the_file_shows_what_is_drawn_today(name: str) -> None:
     found = _SHOWN.search((FOLDER / f"{name}.svg").read_text(encoding="utf-8"))
@@ -184,6 +185,7 @@ def test_other_numbers_and_other_labels_are_noticed() -> None:
     assert close(one["curves"], shown(FIGURES["s-curve"]())["curves"])
 
 
+@pytest.mark.slow
 def test_every_filter_compares_fewer_pairs_than_the_one_before_and_none_fewer_than_there_are_matches() -> None:
     drawn = filters()
     every, *curves = [np.asarray(line.get_ydata()) for line in drawn.axes[0].lines]

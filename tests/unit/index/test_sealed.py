@@ -234,6 +234,7 @@ def update(table: BandTable, old: int | None, new: int) -> None:
     table.insert_and_probe(*columns([(new, 0, bucket) for bucket in buckets_of(new)]))
 
 
+@pytest.mark.slow
 def test_ten_thousand_versions_of_one_document_need_no_more_room_than_some(monkeypatch: pytest.MonkeyPatch) -> None:
     slices_of(64, monkeypatch)
     table, most, largest = BandTable(first_capacity=256), 0, 0
@@ -244,6 +245,7 @@ def test_ten_thousand_versions_of_one_document_need_no_more_room_than_some(monke
     assert largest < 25_000, "480,000 bytes of postings have passed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("between", [5, 25])
 def test_documents_that_stay_among_many_versions_of_another_do_not_scatter(
     between: int, monkeypatch: pytest.MonkeyPatch

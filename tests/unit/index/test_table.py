@@ -296,6 +296,7 @@ def test_memory_stays_flat_while_time_passes_and_the_horizon_follows() -> None:
     assert table.segments <= 6
 
 
+@pytest.mark.slow
 def test_memory_stays_flat_where_floors_alone_decide() -> None:
     table, coarse = BandTable(first_capacity=64, most_documents=100), BandTable(first_capacity=64)
     sizes = []

@@ -164,6 +164,7 @@ def test_what_was_saved_goes_on_as_if_it_had_not_been(
     assert near.query("a b c d") == again.query("a b c d")
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_what_was_removed() -> None:
     near = NearDuplicates()
     near.add("stays", "one two three four")
@@ -263,6 +264,7 @@ def saved(tmp_path: Path) -> Path:
     return tmp_path / "near.slsh"
 
 
+@pytest.mark.slow
 def test_a_file_truncated_anywhere_is_refused(saved: Path) -> None:
     data = saved.read_bytes()
     for size in {*range(0, 300), *range(300, len(data), 97), len(data) - 1}:
@@ -271,6 +273,7 @@ def test_a_file_truncated_anywhere_is_refused(saved: Path) -> None:
             NearDuplicates.load(saved)
 
 
+@pytest.mark.slow
 def test_a_file_altered_anywhere_is_refused(saved: Path) -> None:
     data = bytearray(saved.read_bytes())
     for at in {*range(0, 100), *range(100, len(data), 53), len(data) - 1}:

@@ -263,6 +263,7 @@ print(pyarrow.default_memory_pool().max_memory())
 """Reads a file, and prints how many bytes of it were in memory at once, but for those of the records."""
 
 
+@pytest.mark.slow
 def test_a_large_row_group_of_parquet_is_not_read_at_once(tmp_path: Path) -> None:
     arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     random, rows, path = Random(1), 40_000, tmp_path / "x.parquet"

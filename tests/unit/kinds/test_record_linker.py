@@ -301,6 +301,7 @@ def test_frequencies_learned_weights_and_the_way_a_pair_is_weighed_are_saved(tmp
     assert again.matches() == linker.matches()
 
 
+@pytest.mark.slow
 def test_neither_removed_nor_replaced_records_make_a_linker_grow() -> None:
     linker = RecordLinker(PROFILE)
     linker.add_many([ANN, ANNE, ANA])

@@ -35,6 +35,7 @@ def test_every_frame_settles_as_the_oracle_does(
     assert frames >= LEAST_FRAMES * HISTORIES
 
 
+@pytest.mark.slow
 def test_one_link_more_or_less_decides_ids_events_and_reasons(seed: int) -> None:
     checked = Checked()
     for number in range(HISTORIES):

@@ -1,5 +1,6 @@
 """Twins, expiry, and what both leave behind; what the ledger costs."""
 
+import pytest
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange
 from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.ledger.ledger import Ledger
@@ -193,6 +194,7 @@ def test_a_pair_that_expires_in_its_own_frame_is_told_and_its_ends_are_no_member
 # -- memory and cost
 
 
+@pytest.mark.slow
 def test_memory_is_that_of_the_live_members_however_long_the_story() -> None:
     ledger, window = Ledger(0.8, 100), 50
     for step in range(3, 4_000):

@@ -168,6 +168,7 @@ def test_pairs_are_the_true_ones_once_everything_has_arrived(seed: int) -> None:
     assert seen > 100
 
 
+@pytest.mark.slow
 def test_caps_and_answers_that_never_come_break_nothing(seed: int) -> None:
     expired = left_out = 0
     for _, rng in worlds(seed, 40):
@@ -207,6 +208,7 @@ def test_pairs_to_review_connect_nobody_and_are_told_apart(seed: int, link_from:
     assert min(reviews, moved, alone) > 5
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_a_long_stream_stays_right(seed: int) -> None:
     rng = seeded(seed)
@@ -216,6 +218,7 @@ def test_a_long_stream_stays_right(seed: int) -> None:
     assert bench.oracle.expired > 100
 
 
+@pytest.mark.slow
 def test_thin_and_long_components_stay_right(seed: int) -> None:
     splits = 0
     for _, rng in worlds(seed, 12):

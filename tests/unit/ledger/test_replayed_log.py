@@ -335,6 +335,7 @@ def live(world: World) -> dict[tuple[str, str], MatchChange]:
     }
 
 
+@pytest.mark.slow
 def test_messages_that_come_again_in_another_order_change_nothing_but_ids(seed: int) -> None:
     repeated = merged = split = expired = otherwise = 0
     for case, rng in cases(seed):

@@ -183,6 +183,7 @@ def test_the_share_that_is_asked_for_is_checked_and_the_seed_chooses_which() -> 
     assert Shadowed(share=0.0).feed(documents).counts.documents == 0
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_sample_holds_the_recall_of_the_banding(seed: int) -> None:
     documents = families(random.Random(seed), 200)
     pairs = [shares for _, shares, equal in true_pairs(documents) if not equal]

@@ -103,6 +103,7 @@ def test_lower_case_leads_back_to_the_text(text: str) -> None:
     check(text, lower, starts.tolist(), ends.tolist())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["nfc", "nfkc", "accents"])
 def test_every_character_that_a_form_changes_leads_back_to_itself_between_others(name: str) -> None:
     changing = [chr(code) for code in range(sys.maxunicode + 1) if FORMS[name](chr(code)) != chr(code)]

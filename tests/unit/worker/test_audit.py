@@ -88,6 +88,7 @@ def copies(count: int) -> list[Document]:
     return [Document(f"{number:03}", f"{TEXT} {TEXT} {TEXT} w{number}") for number in range(count)]
 
 
+@pytest.mark.slow
 def test_what_a_cap_may_have_left_out_is_not_wrong_and_what_it_did_not_is_true() -> None:
     documents = copies(60)
     capped = PipelineConfig(sources=("s",), retention_ms=None, kind=TextKind(threshold=0.5), max_candidates=2)
