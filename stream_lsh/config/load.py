@@ -108,7 +108,7 @@ def _config(reader: "_Reader", tables: Mapping[str, Any], pipelines: list[object
 
 
 class _Reader:
-    """Makes dataclasses of tables; where a value is wrong, the default stands in until all mistakes are told."""
+    """Makes dataclasses of tables; a wrong value is replaced by the default until all mistakes are reported."""
 
     def __init__(self, problems: Problems, environ: Mapping[str, str], variables: Mapping[Path, str]) -> None:
         self.problems = problems

@@ -208,9 +208,9 @@ class LocalPipeline:
         arrivals = Arrivals(0, offsets, documents)
         prepared = prepared_batch(self._shared, self._of_documents, arrivals, offsets.start, presigned)
         self.counts.documents += len(documents)
-        told = self._settle(self._edges(deliver(self._shared, self._of_documents, _NO_LOG, prepared, 0)))
-        # What a batch confirms is told before the batch lets it expire, however much time it spans.
-        return told + self._settle(EdgesFrame(watermarks=self._watermarks(documents)))
+        settled = self._settle(self._edges(deliver(self._shared, self._of_documents, _NO_LOG, prepared, 0)))
+        # The pairs of a batch are published before the batch lets any of them expire, however much time it spans.
+        return settled + self._settle(EdgesFrame(watermarks=self._watermarks(documents)))
 
     def decide(self, one: str, other: str, verdict: str | None) -> list[Settled]:
         """Say of two ids that they are `same`, `different`, or (None) neither any more; returns what that changed."""
@@ -224,7 +224,7 @@ class LocalPipeline:
         Args:
             text: any.
             time_ms: its event time; None: the retention does not matter.
-            about: what is told of it.
+            about: its metadata.
         """
         signatures = self.scheme.sign([text])
         if not signatures.digests[0]:
@@ -299,20 +299,20 @@ class LocalPipeline:
 
     def _settle(self, frame: EdgesFrame) -> list[Settled]:
         """Settle a frame, then the answers to what it asks, until nothing is asked any more."""
-        told: list[Settled] = []
+        settled: list[Settled] = []
         while frame != EdgesFrame():
             offset, sent = self.settler.applied_offset + 1, list[Frame]()
             agent = settle_agent(self._shared, self._of_ledger, [(offset, frame)], offset + 1, 0)
             for effect in self._carried_out(agent):
                 if isinstance(effect, Publish):
-                    told.append(effect.settlement.settled)
+                    settled.append(effect.settlement.settled)
                 elif isinstance(effect, Send):
                     sent.append(effect.frame)
             # What is forgotten is forgotten before anything is compared again.
             frame = EdgesFrame()
             for asked in sorted(sent, key=_asks):
                 frame = self._passed_on(asked)
-        return told
+        return settled
 
     def _carried_out(self, effects: Iterable[Effect]) -> Iterable[Effect]:
         """The effects of an agent; what they write to changelogs is written nowhere, so barriers wait for nothing."""

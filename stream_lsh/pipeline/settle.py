@@ -100,7 +100,7 @@ class Settler:
         lateness_ms: how much longer its state is kept for documents that come late.
         guards: what holds a cluster together besides pairs.
         stories: clusters tell headline, outlets and who was first.
-        mirror_share: sites of which this share of pages is in another one are told; 0: none.
+        mirror_share: site pairs are published from this share of mirrored pages on; 0: none.
         link_from: matches begin here, and pairs below are reviews; 0: all pairs are matches.
         describer: makes the summaries of clusters, where it is not `stories`.
         cap_rechecks: pairs of a document that are compared again when it is updated; 0: all.

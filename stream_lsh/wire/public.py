@@ -190,13 +190,13 @@ def cluster_messages(
 
 
 def _cluster_value(row: tuple[Any, ...], version: int) -> _Cluster:
-    id, event, size, members, representative, merged, split, first_ms, last_ms, _, told = row
+    id, event, size, members, representative, merged, split, first_ms, last_ms, _, summary = row
     merged_from, split_from = merged or msgspec.UNSET, msgspec.UNSET if split is None else split
     times = (first_ms, last_ms, version)
     value = _Cluster(id, event, size, members, representative, merged_from, split_from, *times)
-    if told is not None:
-        value.headline, value.source_count = told.headline, told.source_count
-        value.sources, value.first = [_Outlet(*outlet) for outlet in told.sources], _First(*told.first)
+    if summary is not None:
+        value.headline, value.source_count = summary.headline, summary.source_count
+        value.sources, value.first = [_Outlet(*outlet) for outlet in summary.sources], _First(*summary.first)
     return value
 
 

@@ -187,8 +187,8 @@ class PipelineState:
             table = DocumentTable(self.scheme.slots, pages=pages, counts=self.scheme.counts())
             return Documents(table, Forwarded(), *relays, shadow=self._new_shadow())
         place, identity = self._copy(self.storage, "documents", partition)
-        told = self.limits.stories or self.limits.describer is not None
-        store = DocumentStore(place, identity, self.scheme.slots, self.scheme.width, told)
+        has_abouts = self.limits.stories or self.limits.describer is not None
+        store = DocumentStore(place, identity, self.scheme.slots, self.scheme.width, has_abouts)
         table = store.table(pages, self.scheme.counts())
         return Documents(table, Forwarded(), *relays, store=store, shadow=self._new_shadow())
 

@@ -32,11 +32,10 @@ from stream_lsh.worker.storage.folder import DataFolder, Storage
 from stream_lsh.worker.web import WorkerWeb
 
 TICK_SECONDS = 1.0
-"""How often sign says how far event time has come."""
+"""How often sign reports how far event time has come."""
 
 PAGES_TICKS = 10
-"""At which of these ticks sign says what has changed of the pages of sites: one page more or less has everything that
-is told of its site told anew."""
+"""At which of these ticks sign reports changed page counts: one page more or less republishes all pairs of its site."""
 
 _REQUEST_ROOM = 4_096
 _LETTER_ROOM = 1_024
@@ -284,6 +283,6 @@ def _pages(app: Any, state: PipelineState, partition: int, documents: Documents,
     generation = app.generation
     if pages is None or not (is_due or pages.needs_full_report(generation)):
         return []
-    told = pages.report(partition, AsOf(-1 if offset is None else offset, generation))
-    parts = [] if told is None else cut_pages(told)
+    counts = pages.report(partition, AsOf(-1 if offset is None else offset, generation))
+    parts = [] if counts is None else cut_pages(counts)
     return [encode(EdgesFrame(pages=part), state.fingerprint) for part in parts]

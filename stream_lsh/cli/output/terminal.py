@@ -94,7 +94,7 @@ class Screen:
 
 
 def live_view(stream: TextIO, *, fills_screen: bool = False) -> Any:
-    """A started view of `rich` on a terminal, which changes when it is told to, and is wiped away by `stop`.
+    """A started view of `rich` on a terminal, which changes on request, and is wiped away by `stop`.
 
     Args:
         stream: standard output or standard error.

@@ -195,8 +195,8 @@ class RecordLinker(InMemory):
         return RecordMatch(pair.left, pair.right, pair.similarity or 0.0, *self._named.read(pair.evidence))
 
     def _entity(self, cluster: Cluster) -> Entity:
-        told = self._entities.summary(self._ledger.ids.live[cluster.id], self._ledger.graph.nodes)
-        return Entity(cluster.id, cluster.members, json.loads(told.golden))
+        summary = self._entities.summary(self._ledger.ids.live[cluster.id], self._ledger.graph.nodes)
+        return Entity(cluster.id, cluster.members, json.loads(summary.golden))
 
 
 def learned_from(profile: Profile, records: Sequence[Record], *, seed: int = 1) -> Profile:

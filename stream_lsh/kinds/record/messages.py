@@ -299,10 +299,10 @@ def record_message(record: Record, profile: Profile, names: FieldNames) -> tuple
     key = key_of(record.id)
     if record.fields.get(names.deleted) is True:
         return key, None
-    told = {column: record.id for column in profile.id_columns[:1]}
-    told |= {column: record.source for column in profile.source_columns[:1] if record.source}
-    special = {*map(folded, (*told, *profile.source_columns)), folded(names.time), folded(names.deleted), NESTED}
-    beside: dict[str, Any] = {**told, **({names.time: as_iso(record.time_ms)} if record.time_ms else {})}
+    own = {column: record.id for column in profile.id_columns[:1]}
+    own |= {column: record.source for column in profile.source_columns[:1] if record.source}
+    special = {*map(folded, (*own, *profile.source_columns)), folded(names.time), folded(names.deleted), NESTED}
+    beside: dict[str, Any] = {**own, **({names.time: as_iso(record.time_ms)} if record.time_ms else {})}
     columns = {name: value for name, value in record.fields.items() if name != names.time or not record.time_ms}
     nested = any(folded(name) in special for name in columns)
     return key, encoded({**beside, NESTED: columns} if nested else {**beside, **columns})

@@ -112,9 +112,9 @@ def parse_profile(text: str, name: str) -> Profile:
         require()
         from stream_lsh.records.check import problems as profile_problems  # noqa: PLC0415 - loads the libraries of comparators
 
-        for place, told in profile_problems(profile):
+        for place, message in profile_problems(profile):
             if problems.is_valid(place):
-                problems.add(place, told)
+                problems.add(place, message)
     problems.raise_all()
     return profile
 

@@ -256,10 +256,10 @@ def _read_page(fields: _Fields, mode: str, names: FieldNames | None) -> int | No
     fields.text = page.text
     if names is None:
         return None
-    told = {"title": page.title, "url": page.url}
+    about = {"title": page.title, "url": page.url}
     if not getattr(fields, _holder("url", names)):  # then the host is no worse a name of the outlet
-        told["source"] = page.site
-    for field, value in told.items():
+        about["source"] = page.site
+    for field, value in about.items():
         if _holder(field, names) == field and not getattr(fields, field):
             setattr(fields, field, value)
     return page.published_ms
@@ -303,7 +303,7 @@ def message(document: Document, names: FieldNames) -> tuple[bytes, bytes | None]
     key = key_of(document.id)
     if document.text is None:
         return key, None
-    told = {names.title: document.about.title, names.source: document.about.source}
-    fields: dict[str, Any] = {name: value for name, value in told.items() if value}
+    about = {names.title: document.about.title, names.source: document.about.source}
+    fields: dict[str, Any] = {name: value for name, value in about.items() if value}
     fields |= {names.id: document.id, names.text: document.text, names.time: as_iso(document.time_ms)}
     return key, encoded(fields)

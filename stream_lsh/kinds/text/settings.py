@@ -62,7 +62,7 @@ class TextSettings(ShingleSettings):
         default=0.0,
         metadata=key(
             value_types.LEAST_SHARE,
-            "sites of which at least this share of pages is in another one are told; 0: none; needs `stories`",
+            "site pairs are published from this share of mirrored pages on; 0: none; needs `stories`",
         ),
     )
 

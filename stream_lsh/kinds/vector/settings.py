@@ -85,10 +85,10 @@ class VectorSettings:
     def check(self, path: Path, problems: Problems, shared: SharedSettings) -> None:
         """Note what is missing, and what does not fit."""
         check_field_name(VectorForm.field, shared.fields, path, problems)
-        told = {"dimension": "how many values a vector has", "distance": "the greatest distance of a match"}
-        lacking = [name for name in told if not getattr(self, name) and problems.is_valid((*path, name))]
+        meanings = {"dimension": "how many values a vector has", "distance": "the greatest distance of a match"}
+        lacking = [name for name in meanings if not getattr(self, name) and problems.is_valid((*path, name))]
         for name in lacking:
-            problems.add((*path, name), f"got none, expected {told[name]}, as `kind` is vector")
+            problems.add((*path, name), f"got none, expected {meanings[name]}, as `kind` is vector")
         names = ("measure", "dimension", "distance", "line_width")
         if not problems.is_valid(*((*path, name) for name in names)):
             return
@@ -96,8 +96,8 @@ class VectorSettings:
             _metric(self.measure, self.dimension, self.distance, self.line_width)
         except ConfigError as error:
             for problem in error.problems:
-                name, _, said = problem.partition(": ")
-                problems.add((*path, name), said)
+                name, _, message = problem.partition(": ")
+                problems.add((*path, name), message)
             return
         if not problems.is_valid((*path, "slots"), (*path, "recall")):
             return

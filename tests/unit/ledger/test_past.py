@@ -1,6 +1,7 @@
 """Twins, expiry, and what both leave behind; what the ledger costs."""
 
 import pytest
+
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange
 from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.ledger.ledger import Ledger
