@@ -1,7 +1,8 @@
 """Fixtures and markers of all tests.
 
-`make test` runs what needs neither Java nor the corpora nor a package index, and takes minutes; `make test-all` runs
-everything.  A test without the corpora that it reads is skipped, and the summary says how many are.
+`make test` runs what needs neither Java nor the corpora nor a package index, and is not slow; `make test-all` runs
+everything.  Of the numbered cases of a test the first ones are quick, the others count as slow.  A test without the
+corpora that it reads is skipped, and the summary names it.
 """
 
 import os
@@ -18,8 +19,12 @@ CORPORA = Path(os.environ.get("STREAM_LSH_DATA", TESTS.parents[1] / "shared" / "
 """The folder of the corpora: $STREAM_LSH_DATA, or `../shared/data` beside the checkout."""
 NO_CORPORA = f"no corpora at {CORPORA}: set STREAM_LSH_DATA to the folder that holds newsgroups20/ and the others"
 
+QUICK_CASES = 5
+CASE_NAMES = frozenset({"case", "seed", "seed_", "steps", "block", "start"})
+"""Parameters that number the random cases of a test."""
+
 hypothesis.settings.register_profile("default", deadline=None, print_blob=True)
-hypothesis.settings.register_profile("quick", deadline=None, print_blob=True, max_examples=20)
+hypothesis.settings.register_profile("quick", deadline=None, print_blob=True, max_examples=10)
 hypothesis.settings.load_profile("default")
 
 
@@ -32,6 +37,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             # Warnings of the engine, and what it does not close at the end of a loop.
             for ignored in ("ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::pytest.PytestWarning"):
                 item.add_marker(pytest.mark.filterwarnings(ignored))
+        numbers = getattr(item, "callspec", None)
+        if numbers is not None and any(
+            name in CASE_NAMES and isinstance(value, int) and value >= QUICK_CASES
+            for name, value in numbers.params.items()
+        ):
+            item.add_marker(pytest.mark.slow)
         if "data_dir" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.corpus)
         if item.get_closest_marker("corpus") and not CORPORA.is_dir():
