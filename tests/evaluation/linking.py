@@ -182,7 +182,7 @@ def _strong(groups: Sequence[Sequence[str]], pairs: set[Pair]) -> list[list[str]
 
 def profile_of(name: str) -> Profile:
     """A profile of the package, or one of these benchmarks."""
-    return load_profile(Path(__file__).parents[1] / name) if name.endswith(".toml") else bundled(name)
+    return load_profile(Path(__file__).parents[2] / name) if name.endswith(".toml") else bundled(name)
 
 
 def proposed(corpus: Corpus) -> Profile:

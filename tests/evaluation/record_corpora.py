@@ -104,6 +104,6 @@ CORPORA: dict[str, tuple[Callable[[Path], Corpus], str]] = {
     "splink_fake_1000": (lambda data: labelled(data, "splink_fake_1000", "fake_1000.csv"), "people"),
     "splink_historical_50k": (lambda data: labelled(data, "splink_historical_50k", "historical_50k.csv.gz"), "people"),
     "leipzig_dblp_acm": (dblp_acm, "bibliography"),
-    "senzing_truthset": (senzing, "benchmarks/parties.toml"),
+    "senzing_truthset": (senzing, "tests/evaluation/parties.toml"),
 }
 """Corpora by name: how they are read, and the profile that they are matched under."""

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -11,6 +11,8 @@ from aiokafka.admin import NewPartitions  # type: ignore[import-untyped]
 
 from stream_lsh.config import Config, TopicsConfig
 from stream_lsh.errors import ConfigError, DamagedBytes, FutureFormat, StateError, StreamLSHError
+from stream_lsh.kinds.kind import as_kind
+from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.worker import guards
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.engine.topic_ids import topic_ids
@@ -113,8 +115,12 @@ async def other_results(broker: Broker, config: Config) -> Config:
 
 
 def altered(config: Config, **keys: Any) -> Config:
-    """The same with other values of its pipeline."""
-    return replace(config, pipelines=(replace(config.pipelines[0], **keys),))
+    """The same with other values of its pipeline, or of the settings of its kind."""
+    (pipeline,) = config.pipelines
+    kind = as_kind(pipeline.kind, TextKind)
+    own = {field.name for field in fields(TextKind)}
+    kind = replace(kind, **{name: keys.pop(name) for name in [*keys] if name in own})
+    return replace(config, pipelines=(replace(pipeline, kind=kind, **keys),))
 
 
 CHANGES: dict[str, tuple[Callable[[Broker, Config], Awaitable[Config]], type[StreamLSHError], list[str]]] = {
