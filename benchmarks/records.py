@@ -14,8 +14,8 @@ fake_1000 in view, and 1 and 2 of FEBRL, on which a threshold was to be fixed, d
     inferred    the same with a profile that was proposed from the file (`infer`), nothing known of it
     latency     one new record against 5,000: read, keys, candidates, scores
 
-The Senzing truth set is too small to learn from.  Its profile, `tests/evaluation/parties.toml`, has weights that were set by
-hand with its truth in view, and the frequencies of the whole file are counted before the first record is compared.
+The Senzing truth set is too small to learn from.  Its profile, `tests/evaluation/parties.toml`, has weights that were
+set by hand with its truth in view, and the frequencies of the whole file are counted before the first record is compared.
 """
 
 import argparse
