@@ -15,7 +15,7 @@ fake_1000 in view, and 1 and 2 of FEBRL, on which a threshold was to be fixed, d
     latency     one new record against 5,000: read, keys, candidates, scores
 
 The Senzing truth set is too small to learn from.  Its profile, `tests/evaluation/parties.toml`, has weights that were
-set by hand with its truth in view, and the frequencies of the whole file are counted before the first record is compared.
+set by hand with its truth in view.  The frequencies of the whole file are counted before the first comparison.
 """
 
 import argparse
