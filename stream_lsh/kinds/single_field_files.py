@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Part
 from stream_lsh.files.column_names import AS_NAMED
-from stream_lsh.files.discover import TEXT, Input
+from stream_lsh.files.discover import TABLES, TEXT, Input, find_inputs
 from stream_lsh.files.json_blocks import MAX_AHEAD_MS, blocks, refused_of
-from stream_lsh.kinds.kind import FeedPart
-from stream_lsh.kinds.single_field import Form, parse_valued_lines, valued_message
+from stream_lsh.kinds.kind import FeedPart, KeyValue, KindDefaults
+from stream_lsh.kinds.single_field import Form, parse_valued, parse_valued_lines, valued_message
+from stream_lsh.model import Document
 from stream_lsh.wire.field_names import FieldNames
 
 
@@ -122,3 +123,33 @@ def feed_values(
     for part in read_values(inputs, options, form, fallback_time_ms=now_ms):
         messages = (valued_message(document, form, names) for document in part.documents)
         yield FeedPart(messages, part.refused, part.position)
+
+
+class SingleFieldKind(KindDefaults):
+    """The part that kinds of one compared field share: their messages and files, read and written by `form`."""
+
+    __slots__ = ()
+
+    @property
+    def form(self) -> Form:
+        """How the compared field is read and written."""
+        raise NotImplementedError
+
+    def parse(self, value: bytes | None, key: bytes | None, **rules: Any) -> Document:
+        """The document in a message."""
+        return parse_valued(value, key, form=self.form, **rules)
+
+    def message(self, document: Document, names: FieldNames) -> KeyValue:
+        """The message for a document."""
+        return valued_message(document, self.form, names)
+
+    def find_files(self, options: Namespace) -> list[Input]:
+        """JSON lines, and tables with a column of what is compared."""
+        of_values(options, self.form)
+        return find_inputs(options.file, options.format, TABLES)
+
+    def read_files(
+        self, inputs: Sequence[Input], options: Namespace, names: FieldNames, now_ms: int
+    ) -> Iterator[FeedPart]:
+        """The documents of the files as messages."""
+        return feed_values(inputs, options, self.form, names, now_ms)
