@@ -61,22 +61,22 @@ def _check_replication(kafka: KafkaConfig, problems: Problems) -> None:
 def _check_security(security: SecurityConfig, problems: Problems) -> None:
     """Whatever the protocol needs is there, and nothing that it would not use."""
     protocol, has_password = security.protocol, security.password is not None or security.password_file is not None
-    told: list[tuple[str, str]] = []
+    found: list[tuple[str, str]] = []
     if security.uses_sasl:
         if not security.username:
-            told.append(("username", f"got none, expected a user, as the protocol is {protocol}"))
+            found.append(("username", f"got none, expected a user, as the protocol is {protocol}"))
         if not has_password and problems.is_valid((*_SECURITY, "password_file")):
-            told.append(("password", f"got none, expected it or `password_file`, as the protocol is {protocol}"))
+            found.append(("password", f"got none, expected it or `password_file`, as the protocol is {protocol}"))
     else:
         given = {"username": security.username, "password": security.password, "password_file": security.password_file}
-        told += [(key, _unused(security, "SASL_SSL and SASL_PLAINTEXT")) for key, value in given.items() if value]
+        found += [(key, _unused(security, "SASL_SSL and SASL_PLAINTEXT")) for key, value in given.items() if value]
     if not security.uses_tls:
         files = ("ca_file", "cert_file", "key_file")
-        told += [(key, _unused(security, "SSL and SASL_SSL")) for key in files if getattr(security, key)]
+        found += [(key, _unused(security, "SSL and SASL_SSL")) for key in files if getattr(security, key)]
     elif security.key_file is not None and security.cert_file is None:
-        told.append(("key_file", "got a key without a certificate, expected `cert_file` as well"))
+        found.append(("key_file", "got a key without a certificate, expected `cert_file` as well"))
     if problems.is_valid((*_SECURITY, "protocol")):
-        for key, problem in told:
+        for key, problem in found:
             if problems.is_valid((*_SECURITY, key)):
                 problems.add((*_SECURITY, key), problem)
 
@@ -116,8 +116,10 @@ def _check_sources(pipelines: Sequence[PipelineConfig], problems: Problems) -> N
         if not problems.is_valid(path):
             continue
         if len(pipeline.sources) > 1 and not pipeline.rekey and problems.is_valid(("pipeline", at, "rekey")):
-            told = f"got {len(pipeline.sources)} topics, expected one: `rekey = true` copies several to one keyed by id"
-            problems.add(path, told)
+            message = (
+                f"got {len(pipeline.sources)} topics, expected one: `rekey = true` copies several to one keyed by id"
+            )
+            problems.add(path, message)
         for source in pipeline.sources:
             before = first.setdefault(source, at)
             if before != at:
@@ -149,7 +151,7 @@ def _check_topics(config: Config, problems: Problems) -> None:
     prefixes = [pipeline.internal_prefix for _, pipeline in sound if problems.is_valid(("worker", "app_id"))]
     uses = [_Use(at, key, topic) for at, pipeline in sound for key, topic in _topics(pipeline)]
     first: dict[str, _Use] = {}
-    told: set[Path] = set()
+    reported: set[Path] = set()
     for use in [use for use in uses if problems.is_valid(use.path)]:
         before = first.setdefault(_as_kafka(use.topic), use)
         problem = _name_problem(use.topic, prefixes)
@@ -159,10 +161,10 @@ def _check_topics(config: Config, problems: Problems) -> None:
                 f"got the topic {use.topic!r}, which is `{before.key}` of the pipeline "
                 f"{config.pipelines[before.pipeline].name!r}{spelt}, expected topics that differ"
             )
-        # A topic that nobody named comes from the pipeline's name, which is told once.
+        # The default name of a topic comes from the name of the pipeline, whose problem is reported once.
         blamed = use.path if problems.has(use.path) else names[use.pipeline]
-        if problem is not None and blamed not in told:
-            told.add(blamed)
+        if problem is not None and blamed not in reported:
+            reported.add(blamed)
             problems.add(blamed, problem)
     _check_internal_topics(config, problems)
 

@@ -218,5 +218,7 @@ def banding_for(
     except ConfigError as error:
         if least == threshold:
             raise
-        told = f"these are Jaccard similarities, of a {measure.name} of {threshold} at this `size_ratio`: or lower that"
-        raise ConfigError([f"{problem}; {told}" for problem in error.problems]) from None
+        context = (
+            f"these are Jaccard similarities, of a {measure.name} of {threshold} at this `size_ratio`: or lower that"
+        )
+        raise ConfigError([f"{problem}; {context}" for problem in error.problems]) from None

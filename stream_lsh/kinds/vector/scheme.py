@@ -138,8 +138,8 @@ def _banding(measure: VectorMeasure, probability: float, recall: float, slots: i
     try:
         return choose_banding(probability, recall, slots, histogram=_background())
     except ConfigError as error:
-        told = f"these are probabilities that a function agrees, at the distance {measure.distance:g}: or lower that"
-        raise ConfigError([f"{problem}; {told}" for problem in error.problems]) from None
+        context = f"these are probabilities that a function agrees, at the distance {measure.distance:g}: or lower that"
+        raise ConfigError([f"{problem}; {context}" for problem in error.problems]) from None
 
 
 def _background() -> F64:
