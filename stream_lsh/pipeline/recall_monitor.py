@@ -1,4 +1,4 @@
-"""A shadow of the index: some documents are compared with all recent ones, and so it is known what the bands miss.
+"""The recall monitor: compares a sample of documents with all recent ones, to measure what the bands miss.
 
     ring        of the newest versions of a source partition: ref, and one byte of each slot of the signature
     sample      versions by their refs, as many as were asked for
@@ -51,8 +51,8 @@ def _sums() -> F64:
 
 
 @dataclass(slots=True)
-class ShadowCounts:
-    """What the shadow has seen of one pipeline.
+class RecallCounts:
+    """The pairs that the monitors of one pipeline found.
 
     Attributes:
         documents: that were checked.
@@ -104,8 +104,8 @@ class ShadowCounts:
         return recall is not None and recall.high < (asked if expected is None else min(asked, expected))
 
 
-class Shadow:
-    """The shadow of one source partition.
+class RecallMonitor:
+    """The recall monitor of one source partition.
 
     Args:
         scheme: of the pipeline.
@@ -129,7 +129,7 @@ class Shadow:
         scheme: Scheme,
         criteria: Criteria,
         comparer: Comparer,
-        counts: ShadowCounts,
+        counts: RecallCounts,
         share: float,
         *,
         seed: int = 1,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from stream_lsh.pipeline.agents.state import StepCounts
-from stream_lsh.pipeline.recall_monitor import ShadowCounts
+from stream_lsh.pipeline.recall_monitor import RecallCounts
 
 _WORDS = (
     ("added", "new"),
@@ -26,12 +26,12 @@ class Counts(StepCounts):
     Attributes:
         matches: that were published.
         dead_letters: messages that cannot be used, by reason.
-        shadow: what the bands find and what they miss, of a sample.
+        recall_monitor: what the bands find and miss, measured on a sample.
     """
 
     matches: int = 0
     dead_letters: dict[str, int] = field(default_factory=dict)
-    shadow: ShadowCounts = field(default_factory=ShadowCounts)
+    recall_monitor: RecallCounts = field(default_factory=RecallCounts)
 
     def line(self) -> str:
         """All of it in one line."""
@@ -46,13 +46,11 @@ class Counts(StepCounts):
         )
 
     def _recall(self) -> str:
-        """What the shadow says, once it has seen a pair."""
-        recall = self.shadow.recall()
+        """The measured recall, once there is a pair."""
+        recall, pairs = self.recall_monitor.recall(), self.recall_monitor.pairs
         if recall is None:
             return ""
-        return (
-            f"; shadow: recall {recall.share:.3f} ({recall.low:.3f} to {recall.high:.3f}) of {self.shadow.pairs} pairs"
-        )
+        return f"; shadow: recall {recall.share:.3f} ({recall.low:.3f} to {recall.high:.3f}) of {pairs} pairs"
 
     def _blocks(self) -> str:
         """The blocks that have the most of them, where they have names."""

@@ -279,7 +279,7 @@ class Upkeep:
 def _tell_recall(state: PipelineState, short: set[str]) -> None:
     """Say once that the bands find too little; `short` has the pipelines of which it was said."""
     name, asked = state.config.name, state.config.kind.recall
-    if not state.counts.shadow.falls_short(asked):
+    if not state.counts.recall_monitor.falls_short(asked):
         short.discard(name)
     elif name not in short:
         short.add(name)

@@ -41,7 +41,7 @@ class WorkerCollector:
         """All metrics, as they are now."""
         yield from self._of_the_worker()
         yield self._lag()
-        for name, said, labels, values in (*self._passed(), *self._held(), *self._shadow()):
+        for name, said, labels, values in (*self._passed(), *self._held(), *self._recall()):
             kind = CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily
             metric = kind(_PREFIX + name, said, labels=("pipeline", *labels))
             for of, value in values:
@@ -106,9 +106,11 @@ class WorkerCollector:
         for kind, said in _HELD.items():
             yield kind, said, (), [((of,), values[kind]) for of, values in held.items()]
 
-    def _shadow(self) -> Iterator[tuple[str, str, tuple[str, ...], _Values]]:
-        seen = {name: state.counts.shadow for name, state in self._pipelines.items() if state.has_shadow}
-        for kind, said in _SHADOW.items():
+    def _recall(self) -> Iterator[tuple[str, str, tuple[str, ...], _Values]]:
+        seen = {
+            name: state.counts.recall_monitor for name, state in self._pipelines.items() if state.has_recall_monitor
+        }
+        for kind, said in _RECALL.items():
             name = f"shadow_{kind}_total"
             yield name, said, (), [((of,), getattr(one, kind)) for of, one in seen.items()]
         pairs: _Values = [
@@ -137,7 +139,7 @@ def _by_similarity(counts: I64 | F64) -> Iterator[tuple[str, float]]:
     return ((f"{row / BINS:.2f}", counts[row].item()) for row in np.flatnonzero(counts).tolist())
 
 
-_SHADOW = {
+_RECALL = {
     "documents": "Documents that were compared with all recent ones.",
     "identical": "Pairs of equal documents that this found: the bands have nothing to do with them.",
     "left_out": "Similar documents that were not compared exactly, as one had too many.",

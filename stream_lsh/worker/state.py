@@ -22,7 +22,7 @@ from stream_lsh.pipeline.changelog.rewrite import BucketsRecovery
 from stream_lsh.pipeline.documents.site_pages import SitePages
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
-from stream_lsh.pipeline.recall_monitor import Shadow
+from stream_lsh.pipeline.recall_monitor import RecallMonitor
 from stream_lsh.pipeline.watermarks import Relay
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import decode_buckets, decode_documents
@@ -135,7 +135,7 @@ class PipelineState:
         self.comparer = self.scheme.comparer()
         self.results = config.kind.results(config.name)
         # Where no number of slots says that a pair cannot match, signatures do not tell what is similar.
-        self.has_shadow = config.kind.shadow > 0 and self.criteria.least_matching > 0
+        self.has_recall_monitor = config.kind.shadow > 0 and self.criteria.least_matching > 0
         self.counts = Counts()
         self.shared = Shared(
             self.scheme,
@@ -185,18 +185,18 @@ class PipelineState:
         pages = SitePages() if self.config.kind.mirror_share else None
         if self.storage is None:
             table = DocumentTable(self.scheme.slots, pages=pages, counts=self.scheme.counts())
-            return Documents(table, Forwarded(), *relays, shadow=self._new_shadow())
+            return Documents(table, Forwarded(), *relays, recall_monitor=self._new_recall_monitor())
         place, identity = self._copy(self.storage, "documents", partition)
         has_abouts = self.limits.stories or self.limits.describer is not None
         store = DocumentStore(place, identity, self.scheme.slots, self.scheme.width, has_abouts)
         table = store.table(pages, self.scheme.counts())
-        return Documents(table, Forwarded(), *relays, store=store, shadow=self._new_shadow())
+        return Documents(table, Forwarded(), *relays, store=store, recall_monitor=self._new_recall_monitor())
 
-    def _new_shadow(self) -> Shadow | None:
-        if not self.has_shadow:
+    def _new_recall_monitor(self) -> RecallMonitor | None:
+        if not self.has_recall_monitor:
             return None
         share, seed = self.config.kind.shadow, self.config.kind.seed
-        return Shadow(self.scheme, self.criteria, self.comparer, self.counts.shadow, share, seed=seed)
+        return RecallMonitor(self.scheme, self.criteria, self.comparer, self.counts.recall_monitor, share, seed=seed)
 
     def _apply_documents(self, state: Documents, value: bytes, offset: int) -> Taken:
         record = decode_documents(value, self.fingerprint)

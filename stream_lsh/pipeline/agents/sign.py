@@ -109,8 +109,8 @@ def deliver(
     yield BARRIER
     if signed.record is not None:
         yield from _slices(documents, log, signed.record, partition)
-        if documents.shadow is not None:
-            documents.shadow.take(signed.record, documents.table)
+        if documents.recall_monitor is not None:
+            documents.recall_monitor.take(signed.record, documents.table)
 
 
 def _slices(documents: DocumentsState, log: LogHead, record: DocumentsRecord, partition: int) -> Iterator[Effect]:

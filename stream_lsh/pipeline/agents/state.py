@@ -15,7 +15,7 @@ from stream_lsh.pipeline.changelog.rewrite import BucketsPasses, BucketsRecovery
 from stream_lsh.pipeline.compare import Comparer, Criteria
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
-from stream_lsh.pipeline.recall_monitor import Shadow
+from stream_lsh.pipeline.recall_monitor import RecallMonitor
 from stream_lsh.pipeline.scheme import Scheme
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.pipeline.sign import SignCounts
@@ -84,7 +84,7 @@ class DocumentsState:
         watermarks: makes the marks of event time.
         in_hand: the table may be ahead of its changelog.
         passes: rewrite the changelog.
-        shadow: measures what the bands find, of what is signed here.
+        recall_monitor: measures the recall of the bands on the documents that are signed here.
     """
 
     table: DocumentTable
@@ -96,7 +96,7 @@ class DocumentsState:
     watermarks: WatermarkGenerator = field(default_factory=WatermarkGenerator)
     in_hand: bool = False
     passes: DocumentsPasses = field(default_factory=DocumentsPasses)
-    shadow: Shadow | None = None
+    recall_monitor: RecallMonitor | None = None
 
     def delivered_ms(self, committed: int | None) -> int:
         """The greatest event time of what has been delivered; after a recovery, of what has been committed."""

@@ -1,4 +1,4 @@
-"""The shadow against all pairs by brute force on the texts: what it counts, what it does not, and how sure it is."""
+"""The recall monitor against all pairs by brute force on the texts: what it counts, and how wide its interval is."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.containment import Containment
 from stream_lsh.model import Document
 from stream_lsh.pipeline.documents.table import DocumentTable
-from stream_lsh.pipeline.recall_monitor import BINS, MOST_PAIRS, RING, Shadow, ShadowCounts
+from stream_lsh.pipeline.recall_monitor import BINS, MOST_PAIRS, RING, RecallCounts, RecallMonitor
 from stream_lsh.retention import Horizon
 from tests.evaluation import oracles
 from tests.unit.pipeline.makers import signed
@@ -33,23 +33,23 @@ SCHEME = poor()
 
 
 class Shadowed:
-    """A table of documents with its shadow."""
+    """A table of documents with its recall monitor."""
 
     def __init__(self, scheme: TextScheme = SCHEME, share: float = ALL, **more: int | None) -> None:
-        self.scheme, self.table, self.counts = scheme, DocumentTable(scheme.slots), ShadowCounts()
+        self.scheme, self.table, self.counts = scheme, DocumentTable(scheme.slots), RecallCounts()
         criteria = scheme.criteria(THRESHOLD, more.pop("retention_ms", None))
         settings = {name: value for name, value in more.items() if value is not None}
-        self.shadow = Shadow(scheme, criteria, scheme.comparer(), self.counts, share, **settings)
+        self.recall_monitor = RecallMonitor(scheme, criteria, scheme.comparer(), self.counts, share, **settings)
         self._offset = 0
 
     def feed(self, documents: Sequence[Document], batch: int = 200) -> "Shadowed":
-        """Sign documents and show them to the shadow, batch by batch."""
+        """Sign documents and show them to the monitor, batch by batch."""
         for start in range(0, len(documents), batch):
             part = documents[start : start + batch]
             record = signed(self.table, self.scheme, self._offset, part).record
             self._offset += len(part)
             if record is not None:
-                self.shadow.take(record, self.table)
+                self.recall_monitor.take(record, self.table)
         return self
 
     def plain(self) -> dict[str, object]:
@@ -110,7 +110,7 @@ def test_where_all_are_checked_every_pair_that_matches_is_found_or_missed(
     assert seen.counts.found.tolist() == binned(found)
     assert seen.counts.missed.tolist() == binned(missed)
     assert seen.counts.identical == sum(equal for _, _, equal in pairs) > 0
-    assert (seen.counts.documents, len(seen.shadow)) == (len(documents), min(window, len(documents)))
+    assert (seen.counts.documents, len(seen.recall_monitor)) == (len(documents), min(window, len(documents)))
 
 
 def test_a_ring_that_is_overwritten_many_times_in_one_batch_has_the_newest(seed: int) -> None:
@@ -145,7 +145,7 @@ def test_what_is_too_far_apart_or_has_expired_is_no_pair() -> None:
 
 def test_what_has_no_shingles_is_neither_checked_nor_remembered() -> None:
     seen = Shadowed().feed([Document("a", "", 0), Document("b", "...", 0), Document("c", "one", 0)])
-    assert (len(seen.shadow), seen.counts.documents) == (1, 1)
+    assert (len(seen.recall_monitor), seen.counts.documents) == (1, 1)
 
 
 def test_a_document_of_a_flood_counts_for_some_of_its_pairs_and_the_others_are_counted() -> None:
@@ -161,7 +161,7 @@ def test_a_document_of_a_flood_counts_for_some_of_its_pairs_and_the_others_are_c
 def test_the_ring_is_shorter_where_signatures_are_longer() -> None:
     documents = [Document(str(number), f"word{number}", 0) for number in range(300)]
     long = Shadowed(TextScheme(THRESHOLD, "word:1", slots=8_192), share=0.0).feed(documents)
-    assert len(long.shadow) == RING * 128 // 8_192 < len(documents)
+    assert len(long.recall_monitor) == RING * 128 // 8_192 < len(documents)
 
 
 # -- the sample
@@ -193,9 +193,9 @@ def test_the_interval_of_a_sample_holds_the_recall_of_the_banding(seed: int) -> 
     record = signed(table, SCHEME, 0, documents).record
     criteria, comparer = SCHEME.criteria(THRESHOLD, None), SCHEME.comparer()
     for number in range(40):
-        counts = ShadowCounts()
+        counts = RecallCounts()
         assert record is not None
-        Shadow(SCHEME, criteria, comparer, counts, 0.2, seed=number).take(record, table)
+        RecallMonitor(SCHEME, criteria, comparer, counts, 0.2, seed=number).take(record, table)
         recall = counts.recall()
         assert recall is not None
         intervals.append(recall)
@@ -219,17 +219,17 @@ def test_what_is_promised_is_the_s_curve_at_the_similarities_of_the_pairs(seed: 
     assert not seen.counts.falls_short(0.99), "they find what they should, if less than was asked for"
 
 
-def seen_at_90(found: int, missed: int, promised: float) -> ShadowCounts:
+def seen_at_90(found: int, missed: int, promised: float) -> RecallCounts:
     """Pairs at 0.9, each of another document."""
-    counts = ShadowCounts()
+    counts = RecallCounts()
     for number in range(found + missed):
         counts.add(np.array([0.9]), np.array([number < found]), np.array([promised]))
     return counts
 
 
 def test_bands_fall_short_once_they_surely_find_less_than_asked_and_promised() -> None:
-    assert not ShadowCounts().falls_short(0.99)
-    assert ShadowCounts().recall() is None
+    assert not RecallCounts().falls_short(0.99)
+    assert RecallCounts().recall() is None
     assert seen_at_90(9, 1, 0.0).expected() is None
     assert not seen_at_90(9, 1, 0.99).falls_short(0.99), "ten pairs prove nothing"
     assert seen_at_90(900, 100, 0.99).falls_short(0.99)

@@ -1,4 +1,4 @@
-"""The shadow in a worker: which pipelines have one, when it begins anew, and what is said of it."""
+"""The recall monitor in a worker: which pipelines have one, when it starts anew, and what it reports."""
 
 import logging
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import pytest
 
 from stream_lsh.config import parse
 from stream_lsh.model import Document
-from stream_lsh.pipeline.recall_monitor import ShadowCounts
+from stream_lsh.pipeline.recall_monitor import RecallCounts
 from stream_lsh.worker.maintenance import _tell_recall
 from stream_lsh.worker.metrics import WorkerCollector
 from stream_lsh.worker.state import PipelineState
@@ -21,7 +21,7 @@ def state_of(keys: str = "") -> PipelineState:
     return PipelineState(parse(f'[[pipeline]]\nname = "p"\nsource = "s"\n{keys}', "test.toml", {}).pipelines[0], 2)
 
 
-def see(counts: ShadowCounts, found: int, missed: int) -> None:
+def see(counts: RecallCounts, found: int, missed: int) -> None:
     """Pairs at 0.9, each of another document; 0.99 of them should be found."""
     for number in range(found + missed):
         counts.add(np.array([0.9]), np.array([number < found]), np.array([0.99]))
@@ -29,22 +29,22 @@ def see(counts: ShadowCounts, found: int, missed: int) -> None:
 
 
 def values(state: PipelineState) -> dict[tuple[str, ...], float]:
-    """The metrics of the shadow, by name and labels."""
+    """The metrics of the recall monitor, by name and labels."""
     collector: Any = WorkerCollector(SimpleNamespace(), {"p": state}, SimpleNamespace(), {})  # type: ignore[arg-type]
-    told: Iterator[Any] = collector._shadow()
-    return {(name, *labels): value for name, _, _, found in told for labels, value in found}
+    metrics: Iterator[Any] = collector._recall()
+    return {(name, *labels): value for name, _, _, found in metrics for labels, value in found}
 
 
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [("", True), ("shadow = 0.5", True), ("shadow = 0", False), ('kind = "record"\nprofile = "people"', False)],
 )
-def test_pipelines_whose_signatures_tell_similarity_have_a_shadow_unless_none_is_wanted(
+def test_pipelines_whose_signatures_tell_similarity_have_a_recall_monitor_unless_it_is_switched_off(
     keys: str, expected: bool
 ) -> None:
     state = state_of(keys)
     state.documents.own(1)
-    assert (state.has_shadow, state.documents[1].shadow is not None) == (expected, expected)
+    assert (state.has_recall_monitor, state.documents[1].recall_monitor is not None) == (expected, expected)
     assert bool(values(state)) == expected
 
 
@@ -56,14 +56,14 @@ def test_a_partition_that_comes_again_begins_anew_and_what_was_counted_stays() -
         before.table, state.scheme, 0, [Document("a", "some text", 0), Document("b", "some text", 0)]
     ).record
     assert record is not None
-    assert before.shadow is not None
-    before.shadow.take(record, before.table)
-    assert (len(before.shadow), state.counts.shadow.identical) == (2, 1)
+    assert before.recall_monitor is not None
+    before.recall_monitor.take(record, before.table)
+    assert (len(before.recall_monitor), state.counts.recall_monitor.identical) == (2, 1)
     state.documents.drop(0)
     state.documents.own(0)
-    after = state.documents[0].shadow
+    after = state.documents[0].recall_monitor
     assert after is not None
-    assert (len(after), state.counts.shadow.identical) == (0, 1)
+    assert (len(after), state.counts.recall_monitor.identical) == (0, 1)
 
 
 def test_metrics_tell_pairs_by_similarity_what_was_promised_and_the_interval() -> None:
@@ -73,21 +73,21 @@ def test_metrics_tell_pairs_by_similarity_what_was_promised_and_the_interval() -
         ("shadow_identical_total", "p"): 0,
         ("shadow_left_out_total", "p"): 0,
     }
-    see(state.counts.shadow, 98, 2)
-    told = values(state)
-    assert told["shadow_documents_total", "p"] == 100
-    assert told["shadow_pairs_total", "p", "true", "0.90"] == 98
-    assert told["shadow_pairs_total", "p", "false", "0.90"] == 2
-    assert told["shadow_promised_total", "p", "0.90"] == pytest.approx(99)
-    assert told["shadow_recall", "p"] == 0.98
-    assert told["shadow_recall_low", "p"] < 0.98 < told["shadow_recall_high", "p"]
-    assert told["shadow_recall_promised", "p"] == pytest.approx(0.99)
+    see(state.counts.recall_monitor, 98, 2)
+    metrics = values(state)
+    assert metrics["shadow_documents_total", "p"] == 100
+    assert metrics["shadow_pairs_total", "p", "true", "0.90"] == 98
+    assert metrics["shadow_pairs_total", "p", "false", "0.90"] == 2
+    assert metrics["shadow_promised_total", "p", "0.90"] == pytest.approx(99)
+    assert metrics["shadow_recall", "p"] == 0.98
+    assert metrics["shadow_recall_low", "p"] < 0.98 < metrics["shadow_recall_high", "p"]
+    assert metrics["shadow_recall_promised", "p"] == pytest.approx(0.99)
 
 
 def test_the_line_of_the_log_tells_the_recall_once_there_is_a_pair() -> None:
     state = state_of()
     assert "shadow" not in state.counts.line()
-    see(state.counts.shadow, 98, 2)
+    see(state.counts.recall_monitor, 98, 2)
     assert state.counts.line().endswith("; shadow: recall 0.980 (0.911 to 0.999) of 100 pairs")
 
 
@@ -96,11 +96,11 @@ def test_bands_that_fall_short_are_told_once_until_they_do_not(caplog: pytest.Lo
     caplog.set_level(logging.WARNING)
     _tell_recall(state, short)
     assert caplog.messages == []
-    see(state.counts.shadow, 900, 100)
+    see(state.counts.recall_monitor, 900, 100)
     for _ in range(3):
         _tell_recall(state, short)
-    (said,) = caplog.messages
-    assert said.startswith("p: the bands find fewer of the matches than was asked for, 0.99: see ")
-    see(state.counts.shadow, 20_000, 0)
+    (warning,) = caplog.messages
+    assert warning.startswith("p: the bands find fewer of the matches than was asked for, 0.99: see ")
+    see(state.counts.recall_monitor, 20_000, 0)
     _tell_recall(state, short)
     assert short == set()
