@@ -1,7 +1,7 @@
 """The command `stream-lsh`: finds the command that is meant, runs it, and turns what happens into an exit code.
 
     0       fine
-    1       failed: a file cannot be read, a disk is full, a document was put aside under --strict
+    1       failed: a file cannot be read, a disk is full, a document was rejected under --strict
     2       wrong use, or a wrong configuration
     130     interrupted (Ctrl-C); 143 terminated
 

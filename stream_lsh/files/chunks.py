@@ -17,7 +17,7 @@ _SIZE = 4
 
 
 class Refused(NamedTuple):
-    """A document that was put aside: the input, the line of it or the file in it, a word and a sentence about why."""
+    """A rejected document: its input, its line or file there, a reason code and a message."""
 
     path: str
     at: int | str
@@ -35,7 +35,7 @@ class Part(NamedTuple):
 
     Attributes:
         documents: in order.
-        refused: what was put aside among them.
+        refused: the rejects among them.
         position: bytes of all inputs read so far.
     """
 

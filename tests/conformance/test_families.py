@@ -158,7 +158,7 @@ def test_a_distance_below_0_and_distances_in_the_wrong_order_are_refused(sample:
 
 @pytest.mark.parametrize("name", ["hyperplanes", "lines"])
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), -float("inf")])
-def test_a_vector_with_a_component_that_is_no_number_is_put_aside(name: str, wrong: float) -> None:
+def test_a_vector_with_a_component_that_is_no_number_is_rejected(name: str, wrong: float) -> None:
     vectors = np.ones((3, 4))
     vectors[1, 2] = wrong
     settings = {"width": 1.0} if name == "lines" else {}

@@ -40,9 +40,9 @@ def broker(config: Path) -> Iterator[Embedded]:
         )
         assert fed.returncode == 0
         printed = fed.stderr.decode().splitlines()
-        assert printed[0].startswith("-:5: put aside (text): ")
-        assert printed[1].startswith("huge: put aside (size): got a record of 10001")
-        assert printed[2].startswith("3 documents to docs, 2 put aside, ")
+        assert printed[0].startswith("-:5: rejected (text): ")
+        assert printed[1].startswith("huge: rejected (size): got a record of 10001")
+        assert printed[2].startswith("3 documents to docs, 2 rejected, ")
         asyncio.run(worked(broker))
         yield broker
 
@@ -105,7 +105,7 @@ def test_a_line_that_is_too_long_to_be_read_names_what_can_be_done(broker: Embed
     done = ran("feed", "--config", config, "-", stdin=line)
     printed = done.stderr.decode().splitlines()[0]
     assert printed.endswith(": raise `max_document_bytes` of the pipeline news to take it")
-    assert printed.startswith(f"-:1: put aside (size): got {len(line) - 1} bytes, expected at most 16777216")
+    assert printed.startswith(f"-:1: rejected (size): got {len(line) - 1} bytes, expected at most 16777216")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

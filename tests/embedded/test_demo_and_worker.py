@@ -134,7 +134,7 @@ def test_the_demo_finds_nearly_all_pairs_and_nothing_else_and_leaves_nothing_beh
 def test_the_demo_streams_files_with_their_updates_and_deletes(place: Place, own: Path) -> None:
     code, out, err = place.run(*COMMAND, "demo", "--from", str(own))
     assert code == 0
-    assert "own.jsonl:7: put aside (text)" in err
+    assert "own.jsonl:7: rejected (text)" in err
     rows = ("documents", "corrections", "withdrawals", "pairs", "clusters", "recall", "wrong pairs")
     assert [number(row, out) for row in rows] == ["4", "1", "1", "1", "1", "100.00%", "0"]
     assert place.left == []

@@ -47,14 +47,14 @@ def run(arguments: Sequence[str]) -> int:
         whole_files=options.files,
     )
     with Output(STDOUT) as out:
-        put_aside = _read(code, files, options)
+        rejected = _read(code, files, options)
         matches, groups = code.found()
         out.write(_groups(groups, matches, options))
         out.finish()
     if not options.quiet:
         what = "files" if options.files else "functions"
-        aside = [f"{put_aside:,} files put aside"] if put_aside else []
-        tell([f"{len(files):,} files, {len(code):,} {what}, {len(matches):,} pairs, {len(groups):,} groups", *aside])
+        rejects = [f"{rejected:,} files rejected"] if rejected else []
+        tell([f"{len(files):,} files, {len(code):,} {what}, {len(matches):,} pairs, {len(groups):,} groups", *rejects])
     return 0
 
 
@@ -104,10 +104,10 @@ def _sources(options: Namespace) -> Iterator[tuple[str, str]]:
 
 
 def _read(code: "DuplicateCode", files: Iterable[tuple[str, str]], options: Namespace) -> int:
-    """Take in the files; returns how many had to be put aside."""
+    """Take in the files; returns the number of rejected files."""
     files = list(files)
     progress = Progress(sum(os.path.getsize(path) for path, _ in files), shown=not options.quiet, what="functions")
-    position = put_aside = 0
+    position = rejected = 0
     for path, language in files:
         reason = ""
         with open(path, "rb") as file:
@@ -119,14 +119,14 @@ def _read(code: "DuplicateCode", files: Iterable[tuple[str, str]], options: Name
         else:
             code.add(path, data.decode("utf-8", "replace"), language)
         if reason:
-            put_aside += 1
-            if put_aside <= _SHOWN and not options.quiet:
+            rejected += 1
+            if rejected <= _SHOWN and not options.quiet:
                 progress.clear()
-                sys.stderr.write(f"{path}: put aside: {reason}\n")
+                sys.stderr.write(f"{path}: rejected: {reason}\n")
         position += len(data)
         progress.update(position, len(code))
     progress.clear()
-    return put_aside
+    return rejected
 
 
 def _groups(

@@ -60,10 +60,10 @@ def _own(paths: Sequence[str]) -> list[Event]:
             events.append(Event(kind, document.id, document.text))
             ids.add(document.id)
         for one in wrong[: max(0, _REFUSALS_SHOWN - refused)]:
-            sys.stderr.write(f"{one.place}: put aside ({one.reason}): {one.message}\n")
+            sys.stderr.write(f"{one.place}: rejected ({one.reason}): {one.message}\n")
         refused += len(wrong)
     if refused > _REFUSALS_SHOWN:
-        sys.stderr.write(f"{refused:,} put aside in all\n")
+        sys.stderr.write(f"{refused:,} rejected in all\n")
     if not events:
         raise ConfigError(f"{', '.join(paths)}: there is no document in it")
     return events

@@ -117,7 +117,7 @@ def _parser() -> Parser:
         type=whole(1),
         default=524_288,
         metavar="N",
-        help="of records: larger ones are put aside (default 524288)",
+        help="of records: larger ones are rejected (default 524288)",
     )
     return parser
 

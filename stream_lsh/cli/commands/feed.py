@@ -65,9 +65,9 @@ def run(arguments: Sequence[str]) -> int:
         complete = True
     finally:
         if not options.quiet and (complete or feeder.sent):
-            aside = f", {refused.total():,} put aside" if refused else ""
+            rejects = f", {refused.total():,} rejected" if refused else ""
             seconds = time.monotonic() - started
-            sys.stderr.write(f"{feeder.sent:,} {kind.plural} to {pipeline.source}{aside}, {seconds:.1f} s\n")
+            sys.stderr.write(f"{feeder.sent:,} {kind.plural} to {pipeline.source}{rejects}, {seconds:.1f} s\n")
     return exit_code(feeder.sent, refused.total(), strict=options.strict)
 
 
@@ -88,7 +88,7 @@ def _parser() -> Parser:
     add_columns(add)
     allow_records(parser)
     add("--rate", type=whole(1), metavar="N", help="documents a second at most (default: as fast as it goes)")
-    add("--strict", action="store_true", help="exit with 1 if a line was put aside")
+    add("--strict", action="store_true", help="exit with 1 if a line was rejected")
     add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
     parser.set_defaults(time_unit=None)  # that of the pipeline unless the files have another
     return parser
@@ -98,17 +98,17 @@ async def _feed(
     feeder: "Feeder", parts: Iterator["FeedPart"], progress: Progress, reasons: Counter[str], options: Namespace
 ) -> None:
     """Send everything; `reasons` counts the rejects."""
-    from stream_lsh.cli.input.batches import put_aside  # noqa: PLC0415 - loads numpy
+    from stream_lsh.cli.input.batches import reject  # noqa: PLC0415 - loads numpy
 
     def name_rejected() -> None:
         rejected = [Refused("", id, error.reason, str(error)) for id, error in feeder.rejected]
         feeder.rejected.clear()
-        put_aside(rejected, progress, reasons, quiet=options.quiet)
+        reject(rejected, progress, reasons, quiet=options.quiet)
 
     try:
         async with feeder:
             while (part := _next_of(parts)) is not None:
-                put_aside(part.refused, progress, reasons, quiet=options.quiet)
+                reject(part.refused, progress, reasons, quiet=options.quiet)
                 await feeder.send_messages(part.messages, options.rate)
                 name_rejected()
                 progress.update(part.position, feeder.sent)

@@ -1,4 +1,4 @@
-"""Documents as the pipeline takes them, out of the parts in which they were read; what was put aside is named."""
+"""Batches of documents, from the parts of the inputs; rejected documents are reported."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ from stream_lsh.model import Document
 from stream_lsh.pipeline.local import BATCH
 
 SHOWN = 5
-"""Documents put aside that are named one by one; the others are counted."""
+"""Rejected documents that are reported one by one; the others are counted."""
 
 
 def batches(
@@ -28,14 +28,14 @@ def batches(
     Args:
         parts: the documents, in order.
         progress: shows how much has been read; whoever takes the batches clears it.
-        reasons: counts what is put aside, by reason.
+        reasons: counts rejected documents, by reason.
         quiet: name nothing on standard error.
-        rejects: gets a line about each document that is put aside.
+        rejects: gets a line for each rejected document.
     """
     counted = 0
     ready: list[Document] = []
     for part in parts:
-        put_aside(part.refused, progress, reasons, quiet=quiet, rejects=rejects)
+        reject(part.refused, progress, reasons, quiet=quiet, rejects=rejects)
         counted += len(part.documents)
         ready += part.documents
         full = len(ready) - len(ready) % BATCH
@@ -47,7 +47,7 @@ def batches(
         yield ready
 
 
-def put_aside(
+def reject(
     refused: Iterable[Refused],
     progress: Progress,
     reasons: Counter[str],
@@ -55,12 +55,12 @@ def put_aside(
     quiet: bool = False,
     rejects: Output | None = None,
 ) -> None:
-    """Count what was put aside, name the first few, write a line about each; arguments are those of `batches`."""
+    """Count rejected documents, report the first few, write a line for each; arguments are those of `batches`."""
     for one in refused:
         reasons[one.reason] += 1
         if reasons.total() <= SHOWN and not quiet:
             progress.clear()
-            sys.stderr.write(f"{one.place}: put aside ({one.reason}): {one.message}\n")
+            sys.stderr.write(f"{one.place}: rejected ({one.reason}): {one.message}\n")
         if rejects is not None:
             rejects.write([_reject_line(one)])
 
@@ -70,7 +70,7 @@ def summary(reasons: Counter[str], hint: str = "") -> list[str]:
     if not reasons:
         return []
     shown = ", ".join(f"{reason} {count:,}" for reason, count in sorted(reasons.items()))
-    return [f"{reasons.total():,} put aside: {shown}{hint}"]
+    return [f"{reasons.total():,} rejected: {shown}{hint}"]
 
 
 def list_rejects(rejects: Output | None) -> str:

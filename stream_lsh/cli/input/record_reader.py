@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Generic, NamedTuple, TypeVar
 
-from stream_lsh.cli.input.batches import SHOWN, list_rejects, put_aside, summary
+from stream_lsh.cli.input.batches import SHOWN, list_rejects, reject, summary
 from stream_lsh.cli.options.common import add_encoding, add_time_unit
 from stream_lsh.cli.options.parser import Parser, whole
 from stream_lsh.cli.output.atomic_files import Output, exit_code
@@ -46,10 +46,10 @@ def add_record_input(parser: Parser, *, timed: bool = False) -> None:
         type=whole(1),
         default=524_288,
         metavar="N",
-        help="larger records are put aside (default 524288)",
+        help="larger records are rejected (default 524288)",
     )
-    add("--strict", action="store_true", help="exit with 1 if a record was put aside")
-    add("--rejects", metavar="OUT", help="file for what was put aside: file, line, reason, message")
+    add("--strict", action="store_true", help="exit with 1 if a record was rejected")
+    add("--rejects", metavar="OUT", help="file for rejected input: file, line, reason, message")
     add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
 
 
@@ -60,12 +60,12 @@ class Intake:
         inputs: what to read.
         options: those of `add_record_input`; with a `time_column` among them, even if it is None, times are read.
         profile: says what the id and the source are called, unless an option does.
-        rejects: gets a line about each record that is put aside.
+        rejects: gets a line for each rejected record.
 
     Attributes:
         records: how many were read.
         again: how many of them have the id of one before them.
-        reasons: how many were put aside, by reason.
+        reasons: how many were rejected, by reason.
         progress: of the reading; whoever takes the batches clears it.
     """
 
@@ -96,7 +96,7 @@ class Intake:
         )
         quiet = self._options.quiet
         for part in parts:
-            put_aside(part.refused, self.progress, self.reasons, quiet=quiet, rejects=self._rejects)
+            reject(part.refused, self.progress, self.reasons, quiet=quiet, rejects=self._rejects)
             self._tell_again(part)
             self.records += len(part.records)
             self.progress.update(part.position, self.records)

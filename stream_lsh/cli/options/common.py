@@ -167,10 +167,10 @@ def add_input(parser: Parser, *, strict: bool = False, formats: Sequence[str] = 
         type=whole(1),
         default=524_288,
         metavar="N",
-        help="larger documents are put aside (default 524288)",
+        help="larger documents are rejected (default 524288)",
     )
     if strict:
-        add("--strict", action="store_true", help="exit with 1 if a document was put aside")
+        add("--strict", action="store_true", help="exit with 1 if a document was rejected")
 
 
 def add_outputs(parser: Parser) -> None:
@@ -178,7 +178,7 @@ def add_outputs(parser: Parser) -> None:
     add = parser.add_argument_group("output").add_argument
     add("--matches", default=STDOUT, metavar="OUT", help="file for the matches (default: standard output)")
     add("--clusters", metavar="OUT", help="file for the clusters")
-    add("--rejects", metavar="OUT", help="file for what was put aside: file, line, reason, message")
+    add("--rejects", metavar="OUT", help="file for rejected input: file, line, reason, message")
 
 
 def telling(parser: Parser, what: str) -> Parser:
@@ -197,7 +197,7 @@ def telling(parser: Parser, what: str) -> Parser:
     add = group.add_argument
     add("--json", action="store_true", help="JSON lines")
     add("--matches", metavar="OUT", help="file for the pairs")
-    add("--rejects", metavar="OUT", help="file for what was put aside: file, line, reason, message")
+    add("--rejects", metavar="OUT", help="file for rejected input: file, line, reason, message")
     add_work(parser)
     parser.set_defaults(clusters=None, told=STDOUT, tell=what)
     return parser

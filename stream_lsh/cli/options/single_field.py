@@ -48,9 +48,9 @@ def add_value_input(parser: Parser, formats: Sequence[str], column: tuple[str, s
         type=whole(1),
         default=524_288,
         metavar="N",
-        help="larger lines and rows are put aside (default 524288)",
+        help="larger lines and rows are rejected (default 524288)",
     )
-    add("--strict", action="store_true", help="exit with 1 if something was put aside")
+    add("--strict", action="store_true", help="exit with 1 if a line was rejected")
 
 
 def add_value_output(parser: Parser) -> None:
@@ -58,7 +58,7 @@ def add_value_output(parser: Parser) -> None:
     add = parser.add_argument_group("output").add_argument
     add("--matches", default=STDOUT, metavar="OUT", help="file for what was found (default: standard output)")
     add("--clusters", metavar="OUT", help="file for the groups that the pairs form")
-    add("--rejects", metavar="OUT", help="file for what was put aside: file, line, reason, message")
+    add("--rejects", metavar="OUT", help="file for rejected input: file, line, reason, message")
     add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
 
 

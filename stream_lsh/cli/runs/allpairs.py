@@ -61,7 +61,7 @@ class AllPairsRun:
 
     @property
     def refused(self) -> int:
-        """Documents that were put aside."""
+        """Documents that were rejected."""
         return self._reasons.total()
 
     def close(self) -> None:

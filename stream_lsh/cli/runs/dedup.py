@@ -118,7 +118,7 @@ class DedupRun:
 
     @property
     def refused(self) -> int:
-        """Documents that were put aside."""
+        """Documents that were rejected."""
         return self._reasons.total()
 
     def close(self) -> None:

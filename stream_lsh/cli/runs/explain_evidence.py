@@ -32,7 +32,7 @@ def evidence_in_files(options: Namespace, inputs: Sequence[Input], scheme: Schem
     pipeline, answers = LocalPipeline(scheme, options.threshold, limits), Answers()
     documents: dict[str, Document] = {}
     digests: dict[str, tuple[int, int]] = {}
-    # What is put aside is named, for it may be what is asked about.
+    # Rejects are reported, since one of them may be a requested document.
     progress, reasons = Progress(sum(one.size for one in inputs), shown=True), Counter[str]()
     for batch in batches(read(inputs, options), progress, reasons):
         signatures = scheme.sign([document.text or "" for document in batch])
@@ -43,7 +43,7 @@ def evidence_in_files(options: Namespace, inputs: Sequence[Input], scheme: Schem
                 documents[document.id] = document
     progress.clear()
     if reasons.total() > SHOWN:
-        sys.stderr.write(f"{reasons.total():,} put aside\n")
+        sys.stderr.write(f"{reasons.total():,} rejected\n")
     require(ids, documents, digests)
     clusters = {id: cluster.id for cluster in answers.clusters() for id in cluster.members}
     return Evidence(

@@ -102,7 +102,7 @@ def _explained_live(options: Namespace, profile: Profile, documents: Mapping[str
 
 
 def _records(options: Namespace, profile: Profile) -> dict[str, Record]:
-    """The records of the files by their ids; what is put aside is named, for it may be what is asked about."""
+    """The records of the files by their ids; rejects are reported, since one may be a requested record."""
     intake = Intake(find_record_inputs(options.file, options.format), options, profile)
     records = dict[str, Record]()
     try:
@@ -115,5 +115,5 @@ def _records(options: Namespace, profile: Profile) -> dict[str, Record]:
     finally:
         intake.progress.clear()
     if intake.reasons.total() > SHOWN:
-        tell([f"{intake.reasons.total():,} put aside"])
+        tell([f"{intake.reasons.total():,} rejected"])
     return records

@@ -74,7 +74,7 @@ class SetsRun(SingleFieldRun):
                 holders.setdefault(str(item), []).append(id)
         if holders.pop("", None):
             told = "got an empty item, expected one that can be an id"
-            self.put_aside([Refused("--swap", '""', "id", told)])
+            self.reject([Refused("--swap", '""', "id", told)])
         yield [Document(item, self._form.text(ids, "items")) for item, ids in holders.items()]
 
     def pair_lines(self) -> Iterator[bytes]:

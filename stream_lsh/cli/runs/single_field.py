@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from stream_lsh.cli.input.batches import batches, list_rejects, put_aside, summary
+from stream_lsh.cli.input.batches import batches, list_rejects, reject, summary
 from stream_lsh.cli.output.atomic_files import Outputs
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.files.chunks import Part, Refused
@@ -73,7 +73,7 @@ class SingleFieldRun(ABC):
 
     @property
     def refused(self) -> int:
-        """What was put aside."""
+        """Number of rejected values."""
         return self._reasons.total()
 
     def close(self) -> None:
@@ -115,9 +115,9 @@ class SingleFieldRun(ABC):
                     self._seen.add(one.id)
             yield documents
 
-    def put_aside(self, refused: Sequence[Refused]) -> None:
+    def reject(self, refused: Sequence[Refused]) -> None:
         """Name and count what cannot be used."""
-        put_aside(refused, self._progress, self._reasons, quiet=self.options.quiet, rejects=self._outputs.rejects)
+        reject(refused, self._progress, self._reasons, quiet=self.options.quiet, rejects=self._outputs.rejects)
 
     def write(self) -> None:
         """Write all pairs, and the groups if they are wanted."""
@@ -138,7 +138,7 @@ class SingleFieldRun(ABC):
             for one in documents:
                 if one.text is None:
                     told = "got a deleted one, expected one to be asked about"
-                    self.put_aside([Refused("--query", one.id, "deleted", told)])
+                    self.reject([Refused("--query", one.id, "deleted", told)])
                     continue
                 lines = self.answers(one)
                 asked, answered, found = asked + 1, answered + bool(lines), found + len(lines)

@@ -44,7 +44,7 @@ class RecordPart:
         path: of the file.
         records: in order.
         lines: of the file, for each record where it ends; rows of Parquet.
-        refused: what was put aside among them.
+        refused: the rejects among them.
         position: bytes of all inputs read so far.
     """
 
@@ -140,9 +140,9 @@ def _line_parts(path: str, make: RecordMaker, max_bytes: int, encoding: str) -> 
         for at, line in enumerate(lines):
             number = first + at
             if at in wrong:
-                _put_aside(part, number, wrong[at])
+                _reject(part, number, wrong[at])
             elif len(line) > max_bytes:
-                _put_aside(part, number, too_large(len(line), max_bytes))
+                _reject(part, number, too_large(len(line), max_bytes))
             elif line.strip():
                 text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
                 _take(part, number, make, lambda text=text: fields_of(text, encoding))
@@ -244,11 +244,11 @@ def _take(part: RecordPart, line: int, make: RecordMaker, read: Any) -> None:
     try:
         record = make.record(read())
     except InputError as error:
-        _put_aside(part, line, error)
+        _reject(part, line, error)
     else:
         part.records.append(record)
         part.lines.append(line)
 
 
-def _put_aside(part: RecordPart, line: int, error: InputError) -> None:
+def _reject(part: RecordPart, line: int, error: InputError) -> None:
     part.refused.append(Refused(part.path, line, error.reason, str(error)))

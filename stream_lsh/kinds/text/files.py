@@ -1,4 +1,4 @@
-"""Inputs as documents: what `dedup` reads, parsed, with what had to be put aside."""
+"""Inputs as documents: parsed lines and files, and the rejects among them."""
 
 import time
 from argparse import Namespace

@@ -1,4 +1,4 @@
-"""What comes in is used, is put aside with its reason, or ends the worker; nothing is lost or blocks what follows."""
+"""What comes in is used, is rejected with its reason, or ends the worker; nothing is lost or blocks what follows."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ REFUSED: Mapping[str, tuple[str, str, Message]] = {
 }
 
 
-def test_what_cannot_be_used_is_put_aside_as_it_came_and_the_stream_goes_on(broker: Broker, name: str) -> None:
+def test_what_cannot_be_used_is_rejected_as_it_came_and_the_stream_goes_on(broker: Broker, name: str) -> None:
     config = configured(broker, name, 1, max_document_bytes=LIMIT)
     messages = [Message(b"first", document(FOX))]
     for index, (_, _, message) in enumerate(REFUSED.values()):  # something good behind every bad one
@@ -204,7 +204,7 @@ def test_records_of_any_codec_are_read(broker: Broker, name: str) -> None:
     assert asyncio.run(run()) == {pair(number) for number in range(len(codecs))}
 
 
-def test_a_record_larger_than_a_fetch_is_put_aside_and_does_not_block_what_follows(broker: Broker, name: str) -> None:
+def test_a_record_larger_than_a_fetch_is_rejected_and_does_not_block_what_follows(broker: Broker, name: str) -> None:
     config = configured(broker, name, 1)
     source, huge = config.pipelines[0].source, b"x" * (5 << 20)
 
@@ -274,7 +274,7 @@ def test_a_compacted_source_is_read_across_its_gaps(broker: Broker, name: str) -
     assert dead == {}
 
 
-def test_a_document_that_meets_a_bug_is_put_aside_where_that_is_asked_for(
+def test_a_document_that_meets_a_bug_is_rejected_where_that_is_asked_for(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = configured(broker, name, 1, on_bug="dead-letter")

@@ -65,7 +65,7 @@ def test_a_worker_goes_on_behind_the_largest_keys_and_records() -> None:
     assert {message.key for message in matches} == {b'["3","4"]', b'["3","5"]', b'["4","5"]'}
 
 
-def test_what_the_source_does_not_take_is_put_aside_with_its_limit(broker: Broker, name: str) -> None:
+def test_what_the_source_does_not_take_is_rejected_with_its_limit(broker: Broker, name: str) -> None:
     config = configured(broker, name, 1)
     pipeline = config.pipelines[0]
 

@@ -183,7 +183,7 @@ def test_decisions_are_honoured_from_then_on(broker: Broker, name: str, tmp_path
     asyncio.run(run())
 
 
-def test_what_cannot_be_used_is_put_aside_and_nothing_else_is_lost(broker: Broker, name: str, tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_rejected_and_nothing_else_is_lost(broker: Broker, name: str, tmp_path: Path) -> None:
     config = resolving(broker, name, PROFILE, tmp_path, partitions=1)
     source = config.pipelines[0].source
     bad: list[tuple[bytes | None, bytes, str]] = [

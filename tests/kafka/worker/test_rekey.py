@@ -210,7 +210,7 @@ def test_a_copy_has_the_key_and_the_place_of_the_id_and_all_else_of_the_source(b
     assert times == {id: NOW_MS + number for number, id in enumerate(MURMUR2) if id != "abc"} | {"7": 5}
 
 
-def test_what_cannot_be_used_is_put_aside_once_with_its_place_in_the_source(broker: Broker, name: str) -> None:
+def test_what_cannot_be_used_is_rejected_once_with_its_place_in_the_source(broker: Broker, name: str) -> None:
     config = rekeyed(broker, name, max_document_bytes=LIMIT)
     topic = f"{name}-two"
     refused = {case: one for case, one in REFUSED.items() if case != "another id"}
@@ -258,7 +258,7 @@ def test_what_cannot_be_used_is_put_aside_once_with_its_place_in_the_source(brok
     assert counted == {reason: reasons.count(reason) for reason in set(reasons)}
 
 
-def test_a_copy_that_meets_a_bug_is_put_aside_with_its_place_in_the_source(
+def test_a_copy_that_meets_a_bug_is_rejected_with_its_place_in_the_source(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = rekeyed(broker, name, on_bug="dead-letter")

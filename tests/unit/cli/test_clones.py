@@ -60,14 +60,14 @@ def test_whole_files_and_names_as_they_are(folder: Path) -> None:
     assert [[one["name"] for one in group["members"]] for group in run.out] == [["", ""]]
 
 
-def test_what_is_no_text_or_too_large_is_put_aside(folder: Path) -> None:
+def test_what_is_no_text_or_too_large_is_rejected(folder: Path) -> None:
     (folder / "binary.py").write_bytes(b"\0\1\2")
     (folder / "made.py").write_text("x = 1\n" * 200_000)
     run = clones(folder, "--json", *LEAST)
     assert len(run.out) == 1
-    assert "binary.py: put aside: is no text" in run.err
-    assert "made.py: put aside: is larger than" in run.err
-    assert "2 files put aside" in run.err
+    assert "binary.py: rejected: is no text" in run.err
+    assert "made.py: rejected: is larger than" in run.err
+    assert "2 files rejected" in run.err
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The command `dedup`, run as a stranger runs it: what goes in, what comes out, what is put aside."""
+"""The command `dedup`, run as a stranger runs it: what goes in, what comes out, what is rejected."""
 
 import gzip
 import json
@@ -214,7 +214,7 @@ def test_caps_are_told_and_lifted(tmp_path: Path) -> None:
     assert len(lifted.out) == 4950
 
 
-# -- what is put aside
+# -- what is rejected
 
 
 @pytest.mark.parametrize(
@@ -245,8 +245,8 @@ def test_a_line_that_cannot_be_used_is_named_and_the_run_goes_on(
     path.write_bytes(first + b"\n" + line + b"\n" + rest)
     run = dedup(path, *LOW, "--rejects", rejects, "--jobs", jobs)
     assert (run.code, run.pairs) == (0, EXPECTED)
-    assert f"{path}:2: put aside ({reason}): " in run.err
-    assert f"1 put aside: {reason} 1" in run.err
+    assert f"{path}:2: rejected ({reason}): " in run.err
+    assert f"1 rejected: {reason} 1" in run.err
     refused = json.loads(rejects.read_text())
     assert (refused["file"], refused["line"], refused["reason"]) == (str(path), 2, reason)
     assert refused["message"].startswith("got ")
@@ -257,8 +257,8 @@ def test_a_line_that_cannot_be_used_is_named_and_the_run_goes_on(
 def test_only_the_first_few_are_shown_and_all_are_counted() -> None:
     run = dedup("-", stdin=b"nonsense\n" * 100)
     assert run.code == 1, "nothing could be read"
-    assert run.err.count("put aside (json)") == 5
-    assert "100 put aside: json 100; --rejects lists them" in run.err
+    assert run.err.count("rejected (json)") == 5
+    assert "100 rejected: json 100; --rejects lists them" in run.err
 
 
 @pytest.mark.slow
@@ -302,7 +302,7 @@ def test_a_row_that_cannot_be_used_is_named_and_the_run_goes_on(tmp_path: Path, 
     path.write_bytes(CSV + row + b"\r\n")
     run = dedup(path, *LOW)
     assert (run.code, run.pairs) == (0, EXPECTED)
-    assert f"{path}:6: put aside ({reason}): got " in run.err
+    assert f"{path}:6: rejected ({reason}): got " in run.err
 
 
 def test_a_file_of_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_a_file_of_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None
     assert run.code == 0
     assert "1 documents" in run.err
     for name, reason in (("bad.txt", "utf8"), ("bad.gz", "gzip"), ("large.txt", "size")):
-        assert f"{tmp_path}/{name}: put aside ({reason}): " in run.err
+        assert f"{tmp_path}/{name}: rejected ({reason}): " in run.err
 
 
 @pytest.mark.parametrize("name", ["empty.jsonl", "empty.csv", "folder"])

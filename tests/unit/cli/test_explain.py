@@ -280,12 +280,12 @@ def test_nothing_at_all_has_no_such_document() -> None:
     assert run("a", "b", "-", stdin=b"", code=2).count("which no document has") == 2
 
 
-def test_what_was_put_aside_is_named() -> None:
+def test_what_was_rejected_is_named() -> None:
     done = subprocess.run(  # noqa: S603 - our own command
         command("a", "x", "-"), input=LINES + b'{"id": "x", "txt": "1"}\n', capture_output=True, check=False, text=False
     )
     assert done.returncode == 2
-    assert b"<stdin>:4: put aside (text)" in done.stderr or b"-:4: put aside (text)" in done.stderr
+    assert b"<stdin>:4: rejected (text)" in done.stderr or b"-:4: rejected (text)" in done.stderr
     assert b"got the id 'x', which no document has" in done.stderr
 
 

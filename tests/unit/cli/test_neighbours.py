@@ -148,9 +148,9 @@ def test_what_cannot_be_used_is_named_counted_and_listed(tmp_path: Path) -> None
         for line, reason in ((3, "vector"), (4, "vector"), (5, "vector"), (6, "vector"), (7, "csv"), (8, "id"),
                              (9, "vector"))
     ]  # fmt: skip
-    assert "7 put aside: csv 1, id 1, vector 5" in run.err
-    assert "t.csv:4: put aside (vector): got only zeros" in run.err
-    assert "t.csv:5: put aside (vector): got 'one' in the column 'x', expected a number" in run.err
+    assert "7 rejected: csv 1, id 1, vector 5" in run.err
+    assert "t.csv:4: rejected (vector): got only zeros" in run.err
+    assert "t.csv:5: rejected (vector): got 'one' in the column 'x', expected a number" in run.err
     assert neighbours(table, "--within", 5, "--strict", "--quiet").code == 1
 
 
@@ -173,13 +173,13 @@ def test_zeros_are_a_point_where_lengths_are_measured() -> None:
     ],
 )
 @pytest.mark.parametrize("place", [0, 2])
-def test_lines_that_are_no_vector_of_the_dimension_are_put_aside(vector: object, told: str, place: int) -> None:
+def test_lines_that_are_no_vector_of_the_dimension_are_rejected(vector: object, told: str, place: int) -> None:
     lines: list[Any] = [{"id": "a", "vector": [1, 0]}, {"id": "b", "vector": [2, 0]}]
     lines.insert(place, {"id": "x", "vector": vector})
     dimension = ("--dimension", 2) if place == 0 else ()
     run = neighbours("-", "--within", 5, *dimension, stdin=lines_of(lines))
     assert (run.code, distances(run)) == (0, {("a", "b"): 0.0})
-    assert f"-:{place + 1}: put aside (vector): got" in run.err
+    assert f"-:{place + 1}: rejected (vector): got" in run.err
     assert told in run.err
 
 
@@ -187,7 +187,7 @@ def test_a_line_that_is_no_vector_does_not_say_of_which_dimension_all_are() -> N
     lines = [{"id": "x", "vector": vector} for vector in (None, ["x"], [], [0, 0, 0], [math.nan], 7)]
     run = neighbours("-", "--within", 5, stdin=lines_of(lines) + as_lines({"a": [1, 0], "b": [2, 0]}))
     assert distances(run) == {("a", "b"): 0.0}
-    assert "6 put aside" in run.err
+    assert "6 rejected" in run.err
 
 
 def test_a_later_vector_replaces_the_one_of_its_id_and_a_deleted_one_is_gone() -> None:
@@ -235,11 +235,11 @@ def test_what_is_no_array_of_rows_of_numbers_ends_the_run(tmp_path: Path, conten
     assert "x.npy: " in run.err
 
 
-def test_rows_of_an_array_that_cannot_be_used_are_put_aside(tmp_path: Path) -> None:
+def test_rows_of_an_array_that_cannot_be_used_are_rejected(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.array([[1, 0], [np.nan, 1], [0, 0], [2, 0]]))
     run = neighbours(tmp_path / "x.npy", "--within", 5)
     assert distances(run) == {("0", "3"): 0.0}
-    assert "x.npy:1: put aside (vector)" in run.err
+    assert "x.npy:1: rejected (vector)" in run.err
 
 
 @pytest.mark.parametrize(

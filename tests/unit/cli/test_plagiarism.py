@@ -110,10 +110,10 @@ def test_bounds_can_be_set(essays: Path) -> None:
     assert found["passages"] == []
 
 
-def test_what_is_put_aside_is_told_and_fails_under_strict(essays: Path) -> None:
+def test_what_is_rejected_is_told_and_fails_under_strict(essays: Path) -> None:
     lines = lines_of([{"id": "a", "text": 7}, {"id": "b", "text": PASSAGE}])
     run = plagiarism("-", stdin=lines)
-    assert (run.code, "put aside" in run.err, "--rejects" in run.err) == (0, True, False)
+    assert (run.code, "rejected" in run.err, "--rejects" in run.err) == (0, True, False)
     assert plagiarism("-", "--strict", stdin=lines).code == 1
 
 

@@ -212,8 +212,8 @@ def test_what_cannot_be_used_is_named_counted_and_listed(tmp_path: Path) -> None
         (str(table), 3, "csv"), (str(table), 4, "items"), (str(table), 5, "id"), (str(table), 6, "utf8"),
         (str(table), 8, "items"),
     ]  # fmt: skip
-    assert "5 put aside: csv 1, id 1, items 2, utf8 1" in run.err
-    assert "t.csv:4: put aside (items): got no item of 'b'" in run.err
+    assert "5 rejected: csv 1, id 1, items 2, utf8 1" in run.err
+    assert "t.csv:4: rejected (items): got no item of 'b'" in run.err
     assert sets(table, "--strict", "--quiet").code == 1
 
 
@@ -228,17 +228,17 @@ def test_what_cannot_be_used_is_named_counted_and_listed(tmp_path: Path) -> None
         (["a"], "json"),
     ],
 )
-def test_lines_that_cannot_be_used_are_put_aside(line: object, reason: str) -> None:
+def test_lines_that_cannot_be_used_are_rejected(line: object, reason: str) -> None:
     run = sets("-", stdin=as_lines({"a": ["1"]}) + lines_of([line]))
     assert run.code == 0
-    assert f"-:2: put aside ({reason})" in run.err
-    assert f"1 put aside: {reason} 1" in run.err
+    assert f"-:2: rejected ({reason})" in run.err
+    assert f"1 rejected: {reason} 1" in run.err
 
 
 @pytest.mark.parametrize("square", ["1000", "-1", "3.5", "north"])
-def test_squares_that_there_are_not_are_put_aside(square: str) -> None:
+def test_squares_that_there_are_not_are_rejected(square: str) -> None:
     run = sets("-", "--format", "csv", "--squares", "1000", stdin=f"id,item\na,999\na,{square}\n".encode())
-    assert (run.code, "-:3: put aside (items)" in run.err) == (0, True)
+    assert (run.code, "-:3: rejected (items)" in run.err) == (0, True)
 
 
 def test_a_later_set_replaces_the_one_of_its_id_and_a_deleted_one_is_gone() -> None:
@@ -250,10 +250,10 @@ def test_a_later_set_replaces_the_one_of_its_id_and_a_deleted_one_is_gone() -> N
         assert sets("-", *more, stdin=lines_of([*lines, {"id": 2, "deleted": True}])).out == []
 
 
-def test_an_item_without_a_name_is_put_aside_when_swapped() -> None:
+def test_an_item_without_a_name_is_rejected_when_swapped() -> None:
     run = sets("-", "--swap", stdin=lines_of([{"id": "a", "items": ["", "x", "y"]}]))
     assert run.pairs == {("x", "y"): 1.0}
-    assert "put aside (id): got an empty item" in run.err
+    assert "rejected (id): got an empty item" in run.err
 
 
 def test_caps_are_counted_and_can_be_lifted() -> None:

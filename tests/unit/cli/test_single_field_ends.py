@@ -102,6 +102,6 @@ def test_a_query_that_is_deleted_is_named_and_counted(tmp_path: Path, command: l
     (tmp_path / "q.jsonl").write_bytes(lines_of([{"id": "gone", "deleted": True}]) + lines[: lines.index(b"\n") + 1])
     run = stream_lsh(*command, "-", "--query", tmp_path / "q.jsonl", stdin=lines)
     assert len(run.out) == 200
-    assert "gone: put aside (deleted)" in run.err
+    assert "gone: rejected (deleted)" in run.err
     assert "1 asked about, 1 of them have a match, 200 matches" in run.err
-    assert "1 put aside: deleted 1" in run.err
+    assert "1 rejected: deleted 1" in run.err

@@ -170,12 +170,12 @@ def test_inputs_are_those_of_dedup(file: Path, tmp_path: Path) -> None:
     assert tune_json("-", stdin=LINES)["corpus"]["sampled"] == 3
 
 
-def test_what_is_put_aside_is_named_and_the_others_count(tmp_path: Path) -> None:
+def test_what_is_rejected_is_named_and_the_others_count(tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").write_bytes(b"no json\n" + LINES)
     run = within("tune", tmp_path / "d.jsonl", "--json")
     assert (run.code, run.out[0]["corpus"]["sampled"]) == (0, 3)
-    assert "d.jsonl:1: put aside (json)" in run.err
-    assert "1 put aside: json 1\n" in run.err
+    assert "d.jsonl:1: rejected (json)" in run.err
+    assert "1 rejected: json 1\n" in run.err
 
 
 # -- the sample

@@ -360,14 +360,14 @@ def test_frequencies_are_those_of_the_file(folder: Path) -> None:
     assert frequency["adds"] == pytest.approx(log2(0.01 * 1003 / 10))
 
 
-def test_json_lines_are_read_and_what_cannot_be_is_put_aside(folder: Path) -> None:
+def test_json_lines_are_read_and_what_cannot_be_is_rejected(folder: Path) -> None:
     with (folder / "people.jsonl").open("a") as file:
         file.write('{"surname": "Jones"}\n[7]\n')
     done = run(folder, "1", "b/2", "people.jsonl", "--profile", "people.toml", "--json")
     assert json.loads(done.stdout)["steps"][0]["level"] == "equal"
     aside, other = done.stderr.splitlines()
-    assert aside.startswith("people.jsonl:4: put aside (id): got no `id`")
-    assert other.startswith("people.jsonl:5: put aside (json): got [7]")
+    assert aside.startswith("people.jsonl:4: rejected (id): got no `id`")
+    assert other.startswith("people.jsonl:5: rejected (json): got [7]")
     assert "which no record has" in run(folder, "1", "x", "people.jsonl", "--profile", "people.toml", code=2).stderr
 
 

@@ -83,11 +83,11 @@ def test_a_run_that_could_read_nothing_fails(tmp_path: Path, command: str) -> No
     (tmp_path / "docs.jsonl").write_text("no JSON\nnor this\n")
     run = ran(command, "docs.jsonl", cwd=tmp_path)
     assert (run.returncode, run.stdout) == (1, b"")
-    assert b"2 put aside: json 2" in run.stderr
+    assert b"2 rejected: json 2" in run.stderr
     (tmp_path / "docs.jsonl").write_bytes(b"no JSON\n" + LINES)
     assert ran(command, "docs.jsonl", cwd=tmp_path).returncode == 0
     (tmp_path / "docs.jsonl").write_bytes(b"")
-    assert ran(command, "docs.jsonl", cwd=tmp_path).returncode == 0, "nothing was put aside"
+    assert ran(command, "docs.jsonl", cwd=tmp_path).returncode == 0, "nothing was rejected"
 
 
 @pytest.mark.parametrize(

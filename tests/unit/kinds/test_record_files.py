@@ -36,7 +36,7 @@ def read(
     id_column: str | None = None,
     source_column: str | None = None,
 ) -> tuple[list[Record], list[str]]:
-    """The records of files, and what was put aside, as it is told."""
+    """The records of files, and what was rejected, as it is told."""
     inputs = find_record_inputs([str(path) for path in paths], None)
     names = RecordNames.of(PROFILE, id_column, source_column)
     parts = list(read_records(inputs, names, max_bytes=max_bytes, encoding=encoding))
@@ -125,7 +125,7 @@ def test_objects_within_objects_are_fields_side_by_side(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-def test_what_cannot_be_used_is_put_aside_with_its_line_and_the_rest_goes_on(tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_rejected_with_its_line_and_the_rest_goes_on(tmp_path: Path) -> None:
     lines = [
         b'{"id": 1, "a": "x"}', b"{", b"[1]", b'{"a": "no id"}', b'{"id": true}', b'{"id": ""}',
         b'{"id": 2, "a": "\xff"}', b'{"id": 3, "a": "' + b"x" * 1000 + b'"}',
@@ -308,22 +308,22 @@ def test_of_records_with_one_id_the_last_counts_and_that_is_told(
     told = capsys.readouterr().err.splitlines()
     assert f"{path}:4: the id 'a' comes again: it replaces the record before it" in told
     assert sum("comes again" in line for line in told) == 5
-    assert sum("put aside (csv)" in line for line in told) == 1
+    assert sum("rejected (csv)" in line for line in told) == 1
     again, aside = intake.summary()
     assert again.startswith("7 ids came again: the later record counts")
-    assert aside == "1 put aside: csv 1; --rejects lists them"
+    assert aside == "1 rejected: csv 1; --rejects lists them"
     taken([path], quiet=True)
     assert capsys.readouterr().err == ""
 
 
-def test_what_was_put_aside_can_be_written_to_a_file(tmp_path: Path) -> None:
+def test_what_was_rejected_can_be_written_to_a_file(tmp_path: Path) -> None:
     out = Output(str(tmp_path / "rejects.jsonl"))
     path = written(tmp_path / "x.csv", "id\n1\n2,3\n")
     intake, _ = taken([path], out, quiet=True)
     out.finish()
     written_line = (tmp_path / "rejects.jsonl").read_text()
     assert written_line.startswith(f'{{"file": "{path}", "line": 3, "reason": "csv"')
-    assert intake.summary() == ["1 put aside: csv 1"]
+    assert intake.summary() == ["1 rejected: csv 1"]
 
 
 # -- the corpora

@@ -80,7 +80,7 @@ def test_the_margins_of_a_line_are_the_cells_on_both_sides_with_the_squares_of_t
         assert line(place + 0.999 * distance)[0, 0] == line(place)[0, 0]
 
 
-def test_a_vector_too_far_out_for_its_cells_is_put_aside() -> None:
+def test_a_vector_too_far_out_for_its_cells_is_rejected() -> None:
     hashes = Lines(2, width=1.0).draw(3, 1)
     hashes(np.array([[1e9, -1e9]]))
     for far in (1e14, 1e300):
