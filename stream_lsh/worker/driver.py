@@ -5,12 +5,13 @@ barrier has waited for go to the acker, which waits for them before it acknowled
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from stream_lsh.errors import InvariantError
 from stream_lsh.pipeline.agents.effects import (
     BARRIER,
     Acknowledge,
@@ -85,9 +86,41 @@ class Driver:
                 return False
         return True
 
+    async def report(self, effects: Iterable[Effect]) -> None:
+        """Send a report, of which no batch is acknowledged, and wait until it is stored.
 
-class _Run:
-    """One agent over one batch; holds the deliveries that nothing has waited for."""
+        Args:
+            effects: of the agents of reports; all of them are taken before anything is awaited.
+        """
+        sends = _Sends(self._app, self._state)
+        for effect in [*effects]:
+            if not isinstance(effect, Send):
+                raise InvariantError(f"a report yields {effect}, expected a Send")
+            await sends.send(effect)
+        await sends.barrier()
+
+
+class _Sends:
+    """Sends frames to the next steps; holds the deliveries that nothing has waited for."""
+
+    def __init__(self, app: EngineApp, state: PipelineState) -> None:
+        self._app = app
+        self._state = state
+        self._deliveries = Deliveries()
+
+    async def send(self, send: Send) -> None:
+        topic = self._state.config.internal_topic(send.step)
+        for partition, frame in frames_of(send, self._state.partitions):
+            value = encode(frame, self._state.fingerprint)
+            self._deliveries.append(await self._app.produce(topic, None, value, partition))
+
+    async def barrier(self) -> None:
+        deliveries, self._deliveries = self._deliveries, Deliveries()
+        await asyncio.gather(*deliveries)
+
+
+class _Run(_Sends):
+    """One agent over one batch."""
 
     def __init__(
         self,
@@ -97,25 +130,23 @@ class _Run:
         batch: Batch,
         acker: OrderedAcker,
     ) -> None:
-        self._app = app
-        self._state = state
+        super().__init__(app, state)
         self._tables = tables
         self._batch = batch
         self._acker = acker
-        self._deliveries = Deliveries()
         self._copies = Deliveries()
         self._acknowledged = False
 
     async def carry_out(self, effect: Effect) -> None:
         match effect:
             case Send():
-                await self._send(effect)
+                await self.send(effect)
             case Append():
                 await self._append(effect)
             case Publish():
                 await self._publish(effect)
             case Order():
-                await (self._barrier() if effect is BARRIER else asyncio.sleep(0))
+                await (self.barrier() if effect is BARRIER else asyncio.sleep(0))
             case Acknowledge():
                 self._acknowledged = True
                 deliveries, self._deliveries = self._deliveries, Deliveries()
@@ -134,17 +165,7 @@ class _Run:
         for event in () if self._acknowledged else self._batch.events:
             self._app.pass_over(event)
 
-    async def _barrier(self) -> None:
-        deliveries, self._deliveries = self._deliveries, Deliveries()
-        await asyncio.gather(*deliveries)
-
     # -- outputs
-
-    async def _send(self, send: Send) -> None:
-        topic = self._state.config.internal_topic(send.step)
-        for partition, frame in frames_of(send, self._state.partitions):
-            value = encode(frame, self._state.fingerprint)
-            self._deliveries.append(await self._app.produce(topic, None, value, partition))
 
     async def _append(self, append: Append) -> None:
         parts, passes, table = parts_of(append, self._state.fingerprint), append.passes, self._tables[append.table]

@@ -332,9 +332,3 @@ class PipelineState:
         else:
             state.passes.wrote(len(value))
         return Taken(Extent())
-
-    # -- event time
-
-    def newest_ms(self, state: Documents, committed: int | None) -> int:
-        """The greatest event time of what has been delivered; after a recovery, of what has been committed."""
-        return state.delivered_ms(committed)

@@ -1,21 +1,13 @@
-"""From a configuration to an app: topics, tables, agents, and the clockwork of event time."""
+"""From a configuration to an app: topics, tables, agents and the timer of their reports."""
 
-import asyncio
-import itertools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from faust.types import TP
-
 from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.config.topics import TABLES
 from stream_lsh.errors import StreamLSHError
-from stream_lsh.ledger.sites.page_counts import AsOf
-from stream_lsh.pipeline.batches import BandsFrame, EdgesFrame, Mark, Watermarks
-from stream_lsh.wire.frames import encode
 from stream_lsh.wire.public import PUBLIC_BYTES
-from stream_lsh.wire.split import cut_pages
 from stream_lsh.worker import guards
 from stream_lsh.worker.agents import PipelineAgents
 from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
@@ -26,16 +18,11 @@ from stream_lsh.worker.engine.read_committed import WorkerTransport
 from stream_lsh.worker.engine_tables import StateTable, state_table
 from stream_lsh.worker.maintenance import Upkeep
 from stream_lsh.worker.rekey_agent import Intake, learn_generations
+from stream_lsh.worker.reports import TICK_SECONDS, ticking
 from stream_lsh.worker.security import engine_credentials
-from stream_lsh.worker.state import Documents, PipelineState
+from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.storage.folder import DataFolder, Storage
 from stream_lsh.worker.web import WorkerWeb
-
-TICK_SECONDS = 1.0
-"""How often sign reports how far event time has come."""
-
-PAGES_TICKS = 10
-"""At which of these ticks sign reports changed page counts: one page more or less republishes all pairs of its site."""
 
 _REQUEST_ROOM = 4_096
 _LETTER_ROOM = 1_024
@@ -230,7 +217,7 @@ def _add_pipeline(app: WorkerApp, state: PipelineState) -> None:
     for step, (topic, run) in steps.items():
         app.chunks[topic] = _CHUNKS.get(step, _SOURCE_CHUNK)
         app.agent(app.topic(topic, schema=RecordList()), name=f"{config.name}-{step}")(_as_function(run))
-    tick = _tick(app, state)
+    tick = ticking(app, state)
     app.ticks.append(tick)
     app.timer(TICK_SECONDS)(tick)
 
@@ -242,47 +229,3 @@ def _as_function(run: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Await
         await run(stream)
 
     return agent
-
-
-def _tick(app: Any, state: PipelineState) -> Callable[[], Awaitable[None]]:
-    """Once a second sign tells every index partition how far event time has come, of what it has delivered.
-
-    All partitions of this worker are in one message, so that settle never sees one of them without the others.  And
-    settle learns, every `PAGES_TICKS`, how many pages there are of each site; of a partition that is new to it at once.
-    """
-    config, ticks = state.config, itertools.count(1)
-
-    async def tick() -> None:
-        is_due, marks, counted = next(ticks) % PAGES_TICKS == 0, list[Mark](), list[bytes]()
-        if app.rebalancing or app.in_recovery:
-            return
-        # Nothing is awaited before all is known: behind that another worker may own a partition.
-        for partition, documents in state.documents.held().items():
-            source = TP(config.documents_topic, partition)
-            if source not in app.consumer.assignment():
-                continue
-            newest_ms = state.newest_ms(documents, app.committed_offset(source))
-            at_end = app.consumer.at_end(source, documents.position)
-            floor = documents.table.floor(config.max_documents) if config.max_documents else 0
-            marks.append(documents.watermarks.mark(partition, newest_ms, floor, app.generation, at_end=at_end))
-            counted += _pages(app, state, partition, documents, is_due)
-        if not marks:
-            return
-        value = encode(BandsFrame(watermarks=Watermarks(marks[0].source, tuple(marks))), state.fingerprint)
-        bands, edges = config.internal_topic("bands"), config.internal_topic("edges")
-        sent = [await app.produce(bands, None, value, target) for target in range(state.partitions)]
-        sent += [await app.produce(edges, None, pages, 0) for pages in counted]
-        await asyncio.gather(*sent)
-
-    return tick
-
-
-def _pages(app: Any, state: PipelineState, partition: int, documents: Documents, is_due: bool) -> list[bytes]:
-    """The frames that tell settle of the pages of a partition that is this worker's: all in a new generation."""
-    pages, offset = documents.table.pages, state.documents.offset(partition)
-    generation = app.generation
-    if pages is None or not (is_due or pages.needs_full_report(generation)):
-        return []
-    counts = pages.report(partition, AsOf(-1 if offset is None else offset, generation))
-    parts = [] if counts is None else cut_pages(counts)
-    return [encode(EdgesFrame(pages=part), state.fingerprint) for part in parts]

@@ -1,6 +1,6 @@
 """Rules of the protocol that are an order of effects, or what an agent sends, taken out: wrappers over its effects."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -9,7 +9,7 @@ import numpy as np
 from stream_lsh.ledger.edges import Edges, Ends
 from stream_lsh.pipeline.agents.effects import BARRIER, Acknowledge, Append, Effect, Publish, Send, Trim
 from stream_lsh.pipeline.agents.settle import settle_agent
-from stream_lsh.pipeline.batches import RECHECK, BandsFrame, Candidates, EdgesFrame, Mark, Postings, Watermarks
+from stream_lsh.pipeline.batches import RECHECK, BandsFrame, Candidates, EdgesFrame, Mark, Postings
 from stream_lsh.pipeline.changelog.records import LedgerSlice
 from stream_lsh.pipeline.coalesce import coalesced_verifications
 from stream_lsh.pipeline.index import Indexed, index
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 Task = Callable[["Worker", int, int], Iterator[Effect]]
 """What starts an agent: see `tasks`."""
 
-_sign, _index, _verify, _settle, _decide, _tell = (
-    tasks.sign, tasks.index, tasks.verify, tasks.settle, tasks.decide, tasks.tell,
+_sign, _index, _verify, _settle, _decide, _tick, _tell = (
+    tasks.sign, tasks.index, tasks.verify, tasks.settle, tasks.decide, tasks.tick, tasks.tell,
 )  # fmt: skip
 
 
@@ -112,10 +112,17 @@ def sign_forgets_by_itself(worker: "Worker", partition: int, position: int) -> I
         documents.table.expire(Horizon(max(BEGINNING_MS, newest_ms - keep_ms)))
 
 
-def tick_past_the_hops(worker: "Worker", marks: Watermarks) -> Iterator[Effect]:
+def tick_past_the_hops(worker: "Worker", partitions: Sequence[int], mark_idle: bool) -> Iterator[Effect]:
     """Sign sends its marks to settle, in the name of all hops."""
-    for origin in range(worker.setup.partitions):
-        yield Send("edges", EdgesFrame(watermarks=replace(marks, origin=origin)))
+    frames = [cast(Send, effect).frame for effect in _tick(worker, partitions, mark_idle)]
+    marks = [cast(BandsFrame, frame).watermarks for frame in frames]
+    origins = range(worker.setup.partitions)
+    return (
+        Send("edges", EdgesFrame(watermarks=replace(said, origin=origin)))
+        for said in marks
+        if said is not None
+        for origin in origins
+    )
 
 
 _mark = WatermarkGenerator.mark

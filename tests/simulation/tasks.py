@@ -3,12 +3,13 @@
 `rules` takes rules out by replacing functions of this module, among others, with wrappers over the effects.
 """
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from stream_lsh.kinds.record.decisions import parse_decision
 from stream_lsh.ledger.decisions import Decision
-from stream_lsh.ledger.sites.page_counts import AsOf
 from stream_lsh.model import Document, make_ref
 from stream_lsh.pipeline.agents.decide import decide_agent
 from stream_lsh.pipeline.agents.effects import Effect, Send
@@ -16,10 +17,11 @@ from stream_lsh.pipeline.agents.gather import gather_agent
 from stream_lsh.pipeline.agents.index import index_agent
 from stream_lsh.pipeline.agents.inputs import Input
 from stream_lsh.pipeline.agents.intake import intake_agent
+from stream_lsh.pipeline.agents.reports import SignedPartition, event_time_agent, pages_agent
 from stream_lsh.pipeline.agents.settle import settle_agent
 from stream_lsh.pipeline.agents.sign import Source, sign_agent
 from stream_lsh.pipeline.agents.verify import verify_agent
-from stream_lsh.pipeline.batches import BandsFrame, EdgesFrame, Mark, Watermarks
+from stream_lsh.pipeline.batches import BandsFrame, EdgesFrame
 from tests.simulation.broker import Message
 from tests.simulation.intake import Copied, is_behind_a_newer_one
 
@@ -124,31 +126,30 @@ def intake(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
     return intake_agent(messages, stop, key_of, worker.generation, broker.clock)
 
 
-def tick(worker: "Worker", marks: Watermarks) -> Iterator[Effect]:
-    """The marks of event time, to every index partition."""
-    yield Send("bands", BandsFrame(watermarks=marks))
+def tick(worker: "Worker", partitions: Sequence[int], mark_idle: bool) -> Iterator[Effect]:
+    """The marks of event time, to every index partition: as they are now, whenever they are sent."""
+    effects = [
+        *event_time_agent(_sources(worker, partitions, mark_idle), worker.setup.max_documents, worker.generation)
+    ]
+    for effect in effects:
+        if isinstance(effect, Send) and isinstance(effect.frame, BandsFrame) and effect.frame.watermarks is not None:
+            worker.broker.marks += effect.frame.watermarks.marks
+    return iter(effects)
+
+
+def _sources(worker: "Worker", partitions: Sequence[int], mark_idle: bool) -> list[SignedPartition]:
+    topic, sources = worker.setup.documents_topic, list[SignedPartition]()
+    for partition in partitions:
+        state, end = worker.partitions[partition], worker.broker.end(topic, partition)
+        is_end = partial(operator.eq, end) if mark_idle else lambda _: False
+        sources.append(SignedPartition(partition, state.of_documents, state.confirmed, is_end))
+    return sources
 
 
 def tell(worker: "Worker", partition: int) -> Iterator[Effect]:
-    """The pages of sites, to settle."""
-    pages = worker.partitions[partition].documents.pages
-    assert pages is not None
-    stored = worker.stored["documents-changelog", partition]
-    counted = pages.report(partition, AsOf(stored, worker.generation))
-    if counted is not None:
-        yield Send("edges", EdgesFrame(pages=counted))
-
-
-def mark_of(worker: "Worker", partition: int, mark_idle: bool) -> Mark:
-    """What sign knows of the event time of a partition, of what it has delivered."""
-    setup, state = worker.setup, worker.partitions[partition]
-    documents = state.of_documents
-    newest_ms = documents.delivered_ms(state.confirmed)
-    at_end = mark_idle and documents.position == worker.broker.end(setup.documents_topic, partition)
-    floor = state.documents.floor(setup.max_documents) if setup.max_documents else 0
-    mark = documents.watermarks.mark(partition, newest_ms, floor, worker.generation, at_end=at_end)
-    worker.broker.marks.append(mark)
-    return mark
+    """The pages of sites, to settle: as they are when they are sent."""
+    documents = worker.partitions[partition].of_documents
+    yield from pages_agent(partition, documents, worker.stored["documents-changelog", partition], worker.generation)
 
 
 def _input(worker: "Worker", topic: str, partition: int, position: int) -> Input[Any]:

@@ -26,7 +26,7 @@ from stream_lsh.pipeline.agents.effects import (
     Trim,
 )
 from stream_lsh.pipeline.agents.state import BucketsState, DocumentsState, LedgerState, Shared, StepCounts
-from stream_lsh.pipeline.batches import BandsFrame, Watermarks
+from stream_lsh.pipeline.batches import BandsFrame
 from stream_lsh.pipeline.changelog.head import LogHead
 from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerPasses, LedgerRecovery
 from stream_lsh.pipeline.changelog.rewrite import BucketsPasses, BucketsRecovery, DocumentsPasses
@@ -376,8 +376,7 @@ class Worker:
             self._start_tick(_ALL, sorted(self.partitions), mark_idle)
 
     def _start_tick(self, task: Task, partitions: list[int], mark_idle: bool) -> None:
-        marks = tuple(tasks.mark_of(self, partition, mark_idle) for partition in partitions)
-        self.running[task] = Running(tasks.tick(self, Watermarks(partitions[0], marks)))
+        self.running[task] = Running(tasks.tick(self, partitions, mark_idle))
 
     def finish_ticks(self) -> None:
         """Have sign say all of what it has begun to say of all partitions together."""

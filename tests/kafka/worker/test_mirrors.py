@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stream_lsh.config import Config
-from stream_lsh.worker import topology
+from stream_lsh.worker import reports
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.topology import build_app, source_partitions
 from tests.asyncapi import Seen
@@ -72,7 +72,7 @@ async def tell(broker: Broker, config: Config, messages: list[Message], expected
 def test_mirror_sites_follow_the_pages_and_outlive_the_worker(
     broker: Broker, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(topology, "PAGES_TICKS", 1)
+    monkeypatch.setattr(reports, "PAGES_TICKS", 1)
     config = configured(broker, name, 2, preset="mirrors", threshold=0.8, mirror_share=0.4)
     elsewhere = replace(config, worker=replace(config.worker, data_dir=tmp_path / "empty"))
     pipeline = config.pipelines[0]

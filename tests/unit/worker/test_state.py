@@ -184,9 +184,9 @@ def test_damage_is_kept_with_its_place_and_raised_at_every_use() -> None:
 def test_event_time_before_the_epoch_is_event_time(newest_ms: int) -> None:
     state = PipelineState(PIPELINE, 1)
     state.documents.own(0)
-    assert state.newest_ms(state.documents[0], None) == BEGINNING_MS
+    assert state.documents[0].delivered_ms(None) == BEGINNING_MS
     state.documents[0].newest_ms = newest_ms
-    assert state.newest_ms(state.documents[0], None) == newest_ms
+    assert state.documents[0].delivered_ms(None) == newest_ms
 
 
 def test_bytes_under_way_follow_from_the_mean_size_of_what_was_read() -> None:

@@ -11,8 +11,8 @@ from stream_lsh.ledger.sites.page_counts import PageCounts
 from stream_lsh.model import About, Document
 from stream_lsh.pipeline.sign import Arrivals, sign
 from stream_lsh.wire.frames import decode_bands, decode_edges
+from stream_lsh.worker.reports import PAGES_TICKS, ticking
 from stream_lsh.worker.state import PipelineState
-from stream_lsh.worker.topology import PAGES_TICKS, _tick
 
 TEXT = '[[pipeline]]\nname = "p"\nsource = "s"\nstories = true\nmirror_share = 0.1\n'
 CONFIG = parse(TEXT, "test.toml", {}).pipelines[0]
@@ -36,7 +36,7 @@ class Ticking:
         for partition in partitions:
             self.state.documents.own(partition)
         self._offset = 0
-        self._tick: Any = _tick(self.app, self.state)
+        self._tick: Any = ticking(self.app, self.state)
 
     async def _produce(self, topic: str, key: None, value: bytes, partition: int) -> Any:
         self.sent.append((topic, value))
