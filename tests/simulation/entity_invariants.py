@@ -4,7 +4,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import combinations, product
 from math import inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,29 +12,27 @@ from stream_lsh.ledger.decisions import DIFFERENT, SAME, Decision
 from stream_lsh.pipeline.local import Limits, LocalPipeline
 from tests.simulation.entities import Records, differs, entities, golden
 from tests.simulation.oracle import Pair, components
-
-if TYPE_CHECKING:
-    from tests.simulation.invariants import View
+from tests.simulation.view import View
 
 _ROUNDING = 1e-9
 
 
-def _records(view: "View") -> Records:
+def _records(view: View) -> Records:
     assert view.setup.records is not None
     return view.setup.records
 
 
-def _verdict(view: "View", pair: Pair) -> str | None:
+def _verdict(view: View, pair: Pair) -> str | None:
     said = view.truth.said.get(pair)
     return None if said is None else said[-1].verdict
 
 
-def _current(view: "View", topic: dict[Pair, MatchChange]) -> dict[Pair, MatchChange]:
+def _current(view: View, topic: dict[Pair, MatchChange]) -> dict[Pair, MatchChange]:
     """Pairs of a topic without those that an expired end left there as they were."""
     return {pair: change for pair, change in topic.items() if not view.aside(change)}
 
 
-def pairs_are_true(view: "View") -> Iterator[str]:
+def pairs_are_true(view: View) -> Iterator[str]:
     """Each pair of live newest versions is a match, or a review, or nothing: as its score and the last word say."""
     truth, records, threshold = view.truth, _records(view), view.setup.threshold
     matches, reviews = _current(view, view.matches), _current(view, view.reviews)
@@ -67,7 +64,7 @@ def pairs_are_true(view: "View") -> Iterator[str]:
             yield f"{pair} is true and not published"
 
 
-def decisions_count(view: "View") -> Iterator[str]:
+def decisions_count(view: View) -> Iterator[str]:
     """The ledger knows the last word about each pair, and no other."""
     true = [said[-1] for _, said in sorted(view.truth.said.items())]
     found: list[Decision] = view.settler.ledger.decisions.rows()
@@ -75,7 +72,7 @@ def decisions_count(view: "View") -> Iterator[str]:
         yield f"known are {found}, said was {true}"
 
 
-def entities_are_true(view: "View") -> Iterator[str]:
+def entities_are_true(view: View) -> Iterator[str]:
     """Clusters are what the guard makes of the published matches; with a past, none has who may not be together."""
     truth, of = view.truth, {id: change.cluster for id, change in view.members.items()}
     for id in sorted(of.keys() - truth.live.keys() - truth.ambiguous):
@@ -102,14 +99,14 @@ def entities_are_true(view: "View") -> Iterator[str]:
             yield f"{member}, but the best of its pairs has {best[id]}"
 
 
-def _may_be_together(view: "View", members: set[str]) -> bool:
+def _may_be_together(view: View, members: set[str]) -> bool:
     sources = Counter(view.truth.live[id].about.source for id in members)
     if _records(view).one_per_source and any(count > 1 for source, count in sources.items() if source):
         return False
     return not any(_verdict(view, pair) == DIFFERENT for pair in combinations(sorted(members), 2))
 
 
-def _greedy(view: "View") -> list[set[str]]:
+def _greedy(view: View) -> list[set[str]]:
     """The best pairs unite first, those of older records first of equal ones, if nobody in there minds."""
     live = view.truth.live
     age = {id: place for place, (_, id) in enumerate(sorted((v.time_ms, v.id) for v in live.values()))}
@@ -125,7 +122,7 @@ def _greedy(view: "View") -> list[set[str]]:
     return parts
 
 
-def _are_connected(view: "View", groups: list[list[str]]) -> Iterator[str]:
+def _are_connected(view: View, groups: list[list[str]]) -> Iterator[str]:
     """Who shares a cluster is connected by pairs of whatever versions, or by words."""
     truth = view.truth
     versions = [version for of in truth.versions.values() for version in of]
@@ -143,7 +140,7 @@ def _are_connected(view: "View", groups: list[list[str]]) -> Iterator[str]:
             yield f"{left} and {right} match and share no cluster"
 
 
-def golden_records_are_true(view: "View") -> Iterator[str]:
+def golden_records_are_true(view: View) -> Iterator[str]:
     """Every cluster tells its members, newest first, and what their newest versions make."""
     live = view.truth.live
     for id, change in sorted(view.clusters.items()):
@@ -156,7 +153,7 @@ def golden_records_are_true(view: "View") -> Iterator[str]:
             yield f"cluster {id} is published as {change}, true are {told}"
 
 
-def scores_stay(view: "View") -> Iterator[str]:
+def scores_stay(view: View) -> Iterator[str]:
     """A pair has one score as long as it is there in the same versions; where no score crosses a threshold, always."""
     known: dict[tuple[object, ...], float] = {}
     for offset, said in sorted(view.run.broker.settled.items()):
@@ -170,14 +167,14 @@ def scores_stay(view: "View") -> Iterator[str]:
                 yield f"at {offset} the score of {state} was {before}"
 
 
-def settled_again_says_the_same(view: "View") -> Iterator[str]:
+def settled_again_says_the_same(view: View) -> Iterator[str]:
     """Whatever a message leads to, it does so again after a crash."""
     for offset, said in sorted(view.run.broker.settled.items()):
         if len(said) > 1:
             yield f"at {offset}: {said}"
 
 
-def frequencies_are_those_of_live_records(view: "View") -> Iterator[str]:
+def frequencies_are_those_of_live_records(view: View) -> Iterator[str]:
     """After every rebalance those of the table; in the end of what was produced and is live, or not dropped yet."""
     yield from view.run.miscounted
     for worker in view.run.workers:
@@ -194,7 +191,7 @@ def frequencies_are_those_of_live_records(view: "View") -> Iterator[str]:
                 yield f"partition {partition}: {found}"
 
 
-def no_pair_flickers(view: "View") -> Iterator[str]:
+def no_pair_flickers(view: View) -> Iterator[str]:
     """What is a match, or a review, in whatever versions, and nobody says anything about, is never withdrawn."""
     truth, records = view.truth, _records(view)
     bounds = {"matches": (records.link_from, 2.0), "reviews": (view.setup.threshold, records.link_from)}
@@ -212,7 +209,7 @@ def no_pair_flickers(view: "View") -> Iterator[str]:
                 yield f"{topic}: ({left}, {right}) was withdrawn: {change}"
 
 
-def memory_gives_the_same(view: "View") -> Iterator[str]:
+def memory_gives_the_same(view: View) -> Iterator[str]:
     """The chain in memory, given what was decided and the surviving records, finds the same pairs and entities."""
     setup, records, truth = view.setup, _records(view), view.truth
     held = any((change.similarity or 0.0) < setup.threshold for change in view.matches.values())

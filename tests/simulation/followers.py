@@ -6,53 +6,21 @@ recovery from the present changelog gives.
 """
 
 import copy
-import random
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerRecovery
 from stream_lsh.pipeline.changelog.rewrite import BucketsRecovery
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.wire.ledger_parts import LedgerAssembler
-from tests.simulation.broker import Broker, Message, Partition
+from tests.simulation.broker import Broker, Message
 from tests.simulation.codec import FINGERPRINT, decoded
 from tests.simulation.tables import as_recovered, order_in_buckets, postings_of, rows_of
-
-if TYPE_CHECKING:
-    from tests.simulation.invariants import View
-
-_SHARE, _MOMENTS = 0.25, 3
+from tests.simulation.view import View
+from tests.simulation.watch import Span
 
 
-class Span(NamedTuple):
-    """What a changelog held at one moment."""
-
-    start: int
-    end: int
-
-
-class Watch:
-    """Notes at random moments what each changelog holds, in a share of the runs.
-
-    Attributes:
-        moments: the spans of all changelogs at each of them.
-    """
-
-    def __init__(self, seed: int) -> None:
-        self._rng = random.Random(f"{seed} followers")
-        self._often = 0.02 if self._rng.random() < _SHARE else 0.0
-        self.moments: list[dict[Partition, Span]] = []
-
-    def look(self, broker: Broker) -> None:
-        """One more event has happened."""
-        if self._rng.random() < self._often:
-            logs = broker.changelogs()
-            self.moments.append({log: Span(broker.start(*log), broker.end(*log)) for log in logs})
-            if len(self.moments) > _MOMENTS:
-                self.moments.pop(self._rng.randrange(len(self.moments)))
-
-
-def followers_and_copies_equal_a_recovery(view: "View") -> Iterator[str]:
+def followers_and_copies_equal_a_recovery(view: View) -> Iterator[str]:
     """A follower of a changelog, and a copy of it, from a random moment on equal what a recovery gives."""
     checks = {"documents-changelog": _documents, "buckets-changelog": _buckets, "ledger-changelog": _ledger}
     for moment in view.run.watch.moments:
@@ -100,7 +68,7 @@ class _Log:
         return [self._broker.at(self.topic, self.partition, offset) for offset in range(start, end)]
 
 
-def _documents(view: "View", log: _Log) -> Iterator[str]:
+def _documents(view: View, log: _Log) -> Iterator[str]:
     def of(messages: list[Message], table: DocumentTable) -> DocumentTable:
         for message in messages:
             record = decoded(log.topic, message.value)
@@ -122,7 +90,7 @@ def _documents(view: "View", log: _Log) -> Iterator[str]:
             yield f"{log}: {kind} {rows(table)}, recovered {recovered}"
 
 
-def _buckets(view: "View", log: _Log) -> Iterator[str]:
+def _buckets(view: View, log: _Log) -> Iterator[str]:
     def of(messages: list[Message], recovery: BucketsRecovery) -> BucketsRecovery:
         for message in messages:
             recovery.take(message.offset, decoded(log.topic, message.value))
@@ -149,7 +117,7 @@ def _buckets(view: "View", log: _Log) -> Iterator[str]:
             yield f"{log}: {kind} {postings}, recovered {found['recovered']}"
 
 
-def _ledger(view: "View", log: _Log) -> Iterator[str]:
+def _ledger(view: View, log: _Log) -> Iterator[str]:
     def of(messages: list[Message], recovery: LedgerRecovery, assembler: LedgerAssembler) -> LedgerRecovery:
         for message in messages:
             found = assembler.take(message.value, message.offset)

@@ -5,18 +5,14 @@ order the intake copies the partitions; in the other runs any of the last messag
 """
 
 import random
-from collections import defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 from stream_lsh.model import Document, make_ref
 from stream_lsh.wire.origin import CopyGenerations, Origin
 from tests.simulation.broker import Broker
-
-if TYPE_CHECKING:
-    from tests.simulation.invariants import View
-    from tests.simulation.workers import Setup
+from tests.simulation.setup import Setup
 
 REKEY_FROM = 4_000_000
 """Seeds from here on have an intake."""
@@ -63,7 +59,7 @@ def _place(copy: Copied) -> tuple[str, int]:
     return copy.origin.topic, copy.origin.partition
 
 
-def documents_of(broker: Broker, setup: "Setup") -> Iterator[tuple[int, Document]]:
+def documents_of(broker: Broker, setup: Setup) -> Iterator[tuple[int, Document]]:
     """Every document that counts, with its ref, in the order of its partition: late copies do not."""
     for partition in broker.partitions(setup.documents_topic):
         generations = CopyGenerations()
@@ -74,29 +70,3 @@ def documents_of(broker: Broker, setup: "Setup") -> Iterator[tuple[int, Document
             is_late = generations.is_late(message.value.origin)
             if not is_late or (partition, message.offset) in broker.late_copies:
                 yield make_ref(partition, message.offset), message.value.document
-
-
-def the_newest_is_the_last_of_its_source(view: "View") -> Iterator[str]:
-    """Every message of the source is copied, and the newest version of an id is its last on one of its partitions."""
-    broker, setup = view.run.broker, view.setup
-    if not setup.rekey:
-        return
-    if broker.late_copies and not view.run.regime.forget:
-        yield f"late copies were taken: {sorted(broker.late_copies)}"
-    copies = [m.value for partition in broker.partitions("intake") for m in broker.read("intake", partition)]
-    missing = {
-        (partition, message.offset)
-        for partition in broker.partitions("source")
-        for message in broker.read("source", partition)
-    } - {(copy.origin.partition, copy.origin.offset) for copy in copies}
-    if missing:
-        yield f"{sorted(missing)} of the source were not copied"
-    last: dict[str, dict[int, Document]] = defaultdict(dict)
-    for partition in broker.partitions("source"):
-        for message in broker.read("source", partition):
-            last[message.value.id][partition] = message.value
-    doubtful = {broker.at("intake", *place).value.document.id for place in broker.late_copies}
-    newest = {document.id: document for _, document in documents_of(broker, setup)}
-    for id in sorted(last.keys() - doubtful):
-        if newest[id] not in last[id].values():
-            yield f"{id} is {newest[id]}, last in the source is {last[id]}"

@@ -6,20 +6,20 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
 
-from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange, MirrorChange, StorySummary
+from stream_lsh.ledger.changes import StorySummary
 from stream_lsh.ledger.decisions import DIFFERENT
 from stream_lsh.model import Document, First, Outlet
 from stream_lsh.pipeline.local import Limits, LocalPipeline
-from stream_lsh.retention import BEGINNING_MS, Horizon
+from stream_lsh.retention import BEGINNING_MS
 from tests.simulation import entity_invariants
 from tests.simulation.codec import decoded
 from tests.simulation.followers import followers_and_copies_equal_a_recovery
-from tests.simulation.intake import documents_of, the_newest_is_the_last_of_its_source
-from tests.simulation.oracle import Truth, Version, components
-from tests.simulation.producer import PUBLIC
+from tests.simulation.intake import documents_of
+from tests.simulation.oracle import Version, components
+from tests.simulation.recovery import PartitionState, recovered_buckets, recovered_settler
 from tests.simulation.schedule import Run
 from tests.simulation.tables import as_recovered, order_in_buckets, postings_of, rows_of
-from tests.simulation.workers import PartitionState, recovered_buckets, recovered_settler
+from tests.simulation.view import View
 
 
 def violations(run: Run) -> list[str]:
@@ -49,36 +49,6 @@ def violations(run: Run) -> list[str]:
         slow_sources_expire,
     )
     return [f"{check.__name__}: {problem}" for check in checks for problem in check(view)]
-
-
-class View:
-    """A run that has come to rest, as a consumer of the compacted topics sees it, beside the truth."""
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.setup = run.setup
-        self.settler = next(worker.settler for worker in run.workers if worker.settler is not None)
-        self.generation = run.workers[0].generation
-        self.truth = Truth(run.broker, run.setup, self.settler.ledger.horizon)
-        self.history = {topic: [(m.key, *m.value) for m in run.broker.read(topic, 0)] for topic in PUBLIC}
-        self.matches: dict[tuple[str, str], MatchChange] = self._compacted("matches", "similarity")
-        self.reviews: dict[tuple[str, str], MatchChange] = self._compacted("reviews", "similarity")
-        self.members: dict[str, MemberChange] = self._compacted("members", "cluster")
-        self.clusters: dict[str, ClusterChange] = self._compacted("clusters", "event")
-        self.sites: dict[tuple[str, str], MirrorChange] = self._compacted("mirror-sites", "now")
-        self.expires = self.settler.ledger.horizon != Horizon()
-
-    def _compacted(self, topic: str, alive: str) -> dict[Any, Any]:
-        last = {key: change for key, _, change in self.history[topic]}
-        return {key: change for key, change in last.items() if getattr(change, alive) is not None}
-
-    def aside(self, match: MatchChange) -> bool:
-        """Whether a published pair has an end that has expired: such pairs stay as they are."""
-        for id, time_ms in ((match.left, match.left_time_ms), (match.right, match.right_time_ms)):
-            versions = self.truth.versions[id]
-            if id in self.truth.ambiguous or any(v.time_ms == time_ms and self.truth.expired(v) for v in versions):
-                return True
-        return False
 
 
 def matches_are_true(view: View) -> Iterator[str]:
@@ -364,3 +334,29 @@ def local_gives_the_same(view: View) -> Iterator[str]:
     published = {frozenset(id for id, m in view.members.items() if m.cluster == c) for c in view.clusters}
     if groups != published:
         yield f"groups: {groups} locally, {published} published"
+
+
+def the_newest_is_the_last_of_its_source(view: View) -> Iterator[str]:
+    """Every message of the source is copied, and the newest version of an id is its last on one of its partitions."""
+    broker, setup = view.run.broker, view.setup
+    if not setup.rekey:
+        return
+    if broker.late_copies and not view.run.regime.forget:
+        yield f"late copies were taken: {sorted(broker.late_copies)}"
+    copies = [m.value for partition in broker.partitions("intake") for m in broker.read("intake", partition)]
+    missing = {
+        (partition, message.offset)
+        for partition in broker.partitions("source")
+        for message in broker.read("source", partition)
+    } - {(copy.origin.partition, copy.origin.offset) for copy in copies}
+    if missing:
+        yield f"{sorted(missing)} of the source were not copied"
+    last: dict[str, dict[int, Document]] = defaultdict(dict)
+    for partition in broker.partitions("source"):
+        for message in broker.read("source", partition):
+            last[message.value.id][partition] = message.value
+    doubtful = {broker.at("intake", *place).value.document.id for place in broker.late_copies}
+    newest = {document.id: document for _, document in documents_of(broker, setup)}
+    for id in sorted(last.keys() - doubtful):
+        if newest[id] not in last[id].values():
+            yield f"{id} is {newest[id]}, last in the source is {last[id]}"

@@ -17,8 +17,9 @@ from stream_lsh.wire.manifest import LOST, Manifest
 from stream_lsh.worker.ends import highest, known_offsets, lost_ends, lost_records
 from stream_lsh.worker.engine.topics import raise_all
 from stream_lsh.worker.guards import created_anew, state_problems
+from tests.simulation.recovery import PartitionState, recovered_settler
 from tests.simulation.schedule import Run
-from tests.simulation.workers import PartitionState, Worker, recovered_settler
+from tests.simulation.workers import Worker
 
 IDS_RULE = "a topic that is created anew ends the worker"
 ENDS_RULE = "a topic that ends before what was read ends the worker"

@@ -12,7 +12,7 @@ from stream_lsh.model import About, Document, make_ref
 from stream_lsh.retention import Horizon
 from tests.simulation.broker import Broker
 from tests.simulation.intake import documents_of
-from tests.simulation.workers import Setup
+from tests.simulation.setup import Setup
 
 Pair = tuple[str, str]
 """Two ids, the smaller one first."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,11 +17,9 @@ from stream_lsh.pipeline.watermarks import WatermarkGenerator
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from tests.simulation import tasks
 from tests.simulation.intake import documents_of
+from tests.simulation.process import Process
 
-if TYPE_CHECKING:
-    from tests.simulation.workers import Worker
-
-Task = Callable[["Worker", int, int], Iterator[Effect]]
+Task = Callable[[Process, int, int], Iterator[Effect]]
 """What starts an agent: see `tasks`."""
 
 _sign, _index, _verify, _settle, _decide, _tick, _tell = (
@@ -32,7 +30,7 @@ _sign, _index, _verify, _settle, _decide, _tick, _tell = (
 def without_barrier(task: Task, number: int, every: int = 1 << 30) -> Task:
     """The agent without one of its barriers, counted from 0, and from there on without each `every`-th."""
 
-    def unordered(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+    def unordered(worker: Process, partition: int, position: int) -> Iterator[Effect]:
         seen = 0
         for effect in task(worker, partition, position):
             if effect is BARRIER:
@@ -44,7 +42,7 @@ def without_barrier(task: Task, number: int, every: int = 1 << 30) -> Task:
     return unordered
 
 
-def sign_announces_before_its_changelog_is_stored(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+def sign_announces_before_its_changelog_is_stored(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     """Sign without the barrier behind its record."""
     is_behind_a_record = False
     for effect in _sign(worker, partition, position):
@@ -53,7 +51,7 @@ def sign_announces_before_its_changelog_is_stored(worker: "Worker", partition: i
         is_behind_a_record = isinstance(effect, Append) and effect.passes is None
 
 
-def sign_goes_on_before_all_is_stored(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+def sign_goes_on_before_all_is_stored(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     """Sign without the barrier behind what it sends."""
     is_behind_a_record = False
     for effect in _sign(worker, partition, position):
@@ -62,7 +60,7 @@ def sign_goes_on_before_all_is_stored(worker: "Worker", partition: int, position
         is_behind_a_record = isinstance(effect, Append) and effect.passes is None
 
 
-def settle_records_before_it_publishes(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+def settle_records_before_it_publishes(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     """Of each flight the records come first."""
     outputs, records = list[Effect](), list[Effect]()
     for effect in _settle(worker, partition, position):
@@ -82,7 +80,7 @@ def settle_records_before_it_publishes(worker: "Worker", partition: int, positio
 def acknowledged_first(task: Task) -> Task:
     """The agent acknowledges its input before it sends anything."""
 
-    def early(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+    def early(worker: Process, partition: int, position: int) -> Iterator[Effect]:
         effects = [*task(worker, partition, position)]
         yield from (effect for effect in effects if isinstance(effect, Acknowledge))
         yield from (effect for effect in effects if not isinstance(effect, Acknowledge))
@@ -90,7 +88,7 @@ def acknowledged_first(task: Task) -> Task:
     return early
 
 
-def settle_versions_of_several_messages(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+def settle_versions_of_several_messages(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     """Three messages are one frame: what they publish has the version of the last of them."""
     assert worker.ledger is not None
     stop = min(worker.broker.end("edges", 0), position + 3)
@@ -103,7 +101,7 @@ def settle_versions_of_several_messages(worker: "Worker", partition: int, positi
             yield effect
 
 
-def sign_forgets_by_itself(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+def sign_forgets_by_itself(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     """Sign drops what is older than its own event time."""
     yield from _sign(worker, partition, position)
     documents, keep_ms = worker.partitions[partition].of_documents, worker.setup.keep_ms
@@ -112,7 +110,7 @@ def sign_forgets_by_itself(worker: "Worker", partition: int, position: int) -> I
         documents.table.expire(Horizon(max(BEGINNING_MS, newest_ms - keep_ms)))
 
 
-def tick_past_the_hops(worker: "Worker", partitions: Sequence[int], mark_idle: bool) -> Iterator[Effect]:
+def tick_past_the_hops(worker: Process, partitions: Sequence[int], mark_idle: bool) -> Iterator[Effect]:
     """Sign sends its marks to settle, in the name of all hops."""
     frames = [cast(Send, effect).frame for effect in _tick(worker, partitions, mark_idle)]
     marks = [cast(BandsFrame, frame).watermarks for frame in frames]
@@ -133,7 +131,7 @@ def idle_at_the_end(generator: WatermarkGenerator, *about: Any, at_end: bool) ->
     return _mark(generator, *about, at_end=at_end)._replace(idle=at_end)
 
 
-def tell_what_has_changed(worker: "Worker", partition: int) -> Iterator[Effect]:
+def tell_what_has_changed(worker: Process, partition: int) -> Iterator[Effect]:
     """A new owner tells of the pages only what has changed."""
     pages = worker.partitions[partition].documents.pages
     frames = (worker.read_one("edges", 0, offset) for offset in range(worker.broker.end("edges", 0)))
@@ -170,7 +168,7 @@ def _only(indexed: Indexed, which: Callable[[Candidates], Any]) -> Indexed:
     return indexed._replace(candidates=some if len(some) else None)
 
 
-def sign_trims_before_its_slices(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+def sign_trims_before_its_slices(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     """The log is trimmed to its end before each slice of a pass."""
     for effect in _sign(worker, partition, position):
         if isinstance(effect, Append) and effect.passes is not None:
@@ -178,7 +176,7 @@ def sign_trims_before_its_slices(worker: "Worker", partition: int, position: int
         yield effect
 
 
-def index_ends_passes_at_once(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+def index_ends_passes_at_once(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     """A pass ends with its first slice."""
     for effect in _index(worker, partition, position):
         if isinstance(effect, Append) and effect.passes is not None:
@@ -188,7 +186,7 @@ def index_ends_passes_at_once(worker: "Worker", partition: int, position: int) -
         yield effect
 
 
-def settle_trims_before_its_slices(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+def settle_trims_before_its_slices(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     """The log of the ledger is trimmed to the beginning of a pass before each slice."""
     for effect in _settle(worker, partition, position):
         if isinstance(effect, Append) and isinstance(effect.record, LedgerSlice):
@@ -197,7 +195,7 @@ def settle_trims_before_its_slices(worker: "Worker", partition: int, position: i
         yield effect
 
 
-def verify_answers_for_stale_refs(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+def verify_answers_for_stale_refs(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     """A recheck whose old ref is not there is answered: there is no similarity."""
     frames = worker.read("verifications", partition, position)
     asked = coalesced_verifications(frame.verifications for frame in frames)

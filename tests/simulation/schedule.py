@@ -18,12 +18,13 @@ from stream_lsh.pipeline.settle import Settler
 from stream_lsh.retention import Horizon
 from tests.simulation.broker import Broker
 from tests.simulation.entities import RECORDS_FROM, NamedRecords, User, draw_records, miscounted
-from tests.simulation.followers import Watch
 from tests.simulation.intake import REKEY_FROM, Placing
 from tests.simulation.items import SETS_FROM, NamedItems
 from tests.simulation.producer import PUBLIC, Lane, Message
 from tests.simulation.scheme import ExactShingles, NamedShingles
-from tests.simulation.workers import LONG_MS, Setup, Task, Worker
+from tests.simulation.setup import LONG_MS, Setup
+from tests.simulation.watch import Watch
+from tests.simulation.workers import Task, Worker
 
 EXACT_FROM = 3_000_000
 """Seeds from here on have the buckets of the method `exact`."""

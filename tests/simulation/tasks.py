@@ -6,7 +6,7 @@
 import operator
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stream_lsh.kinds.record.decisions import parse_decision
 from stream_lsh.ledger.decisions import Decision
@@ -24,15 +24,13 @@ from stream_lsh.pipeline.agents.verify import verify_agent
 from stream_lsh.pipeline.batches import BandsFrame, EdgesFrame
 from tests.simulation.broker import Message
 from tests.simulation.intake import Copied, is_behind_a_newer_one
-
-if TYPE_CHECKING:
-    from tests.simulation.workers import Worker
+from tests.simulation.process import Process
 
 
 class Reader:
     """How sign reads its topic: documents as they are, or copies of the intake."""
 
-    def __init__(self, worker: "Worker", partition: int) -> None:
+    def __init__(self, worker: Process, partition: int) -> None:
         self._worker, self._partition = worker, partition
         self._generations = worker.partitions[partition].generations
         if worker.setup.rekey:
@@ -57,7 +55,7 @@ class Reader:
         return False
 
 
-def sign(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+def sign(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     """Documents in, bands and retirements out."""
     setup, broker, state = worker.setup, worker.broker, worker.partitions[partition]
     stop = min(broker.end(setup.documents_topic, partition), position + setup.batch)
@@ -66,33 +64,33 @@ def sign(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
     return sign_agent(worker.shared, state.of_documents, state.logs["documents"], source)
 
 
-def index(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+def index(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     """Bands in, candidates out."""
     state = worker.partitions[partition]
     bands = _input(worker, "bands", partition, position)
     return index_agent(worker.shared, state.of_buckets, state.logs["buckets"], bands)
 
 
-def gather(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+def gather(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     """Candidates in, verifications out."""
     documents = worker.partitions[partition].of_documents
     return gather_agent(worker.shared, documents, _input(worker, "candidates", partition, position))
 
 
-def verify(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+def verify(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     """Verifications in, edges out."""
     documents = worker.partitions[partition].of_documents
     return verify_agent(worker.shared, documents, _input(worker, "verifications", partition, position))
 
 
-def settle(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+def settle(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     """Edges in, the truth out."""
     assert worker.ledger is not None
     stop = min(worker.broker.end("edges", partition), position + worker.setup.together)
     return settle_agent(worker.shared, worker.ledger, _edges(worker, position, stop), stop, worker.generation)
 
 
-def _edges(worker: "Worker", start: int, stop: int) -> Iterator[tuple[int, EdgesFrame]]:
+def _edges(worker: Process, start: int, stop: int) -> Iterator[tuple[int, EdgesFrame]]:
     """Messages of `edges`; notes whenever one of them has moved the horizon."""
     assert worker.settler is not None
     for offset in range(start, stop):
@@ -103,7 +101,7 @@ def _edges(worker: "Worker", start: int, stop: int) -> Iterator[tuple[int, Edges
             worker.broker.advances.append((horizon.time_ms, worker.generation, [*worker.broker.marks]))
 
 
-def decide(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+def decide(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     """Decisions in, the same for settle out."""
     stop = min(worker.broker.end("decisions", partition), position + worker.setup.batch)
     messages = [worker.broker.at("decisions", partition, offset) for offset in range(position, stop)]
@@ -114,7 +112,7 @@ def decide(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
     return decide_agent(messages, stop, read)
 
 
-def intake(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
+def intake(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     """Messages of a source in, the same keyed by id out."""
     broker = worker.broker
     stop = min(broker.end("source", partition), position + worker.setup.batch)
@@ -126,7 +124,7 @@ def intake(worker: "Worker", partition: int, position: int) -> Iterator[Effect]:
     return intake_agent(messages, stop, key_of, worker.generation, broker.clock)
 
 
-def tick(worker: "Worker", partitions: Sequence[int], mark_idle: bool) -> Iterator[Effect]:
+def tick(worker: Process, partitions: Sequence[int], mark_idle: bool) -> Iterator[Effect]:
     """The marks of event time, to every index partition: as they are now, whenever they are sent."""
     effects = [
         *event_time_agent(_sources(worker, partitions, mark_idle), worker.setup.max_documents, worker.generation)
@@ -137,7 +135,7 @@ def tick(worker: "Worker", partitions: Sequence[int], mark_idle: bool) -> Iterat
     return iter(effects)
 
 
-def _sources(worker: "Worker", partitions: Sequence[int], mark_idle: bool) -> list[SignedPartition]:
+def _sources(worker: Process, partitions: Sequence[int], mark_idle: bool) -> list[SignedPartition]:
     topic, sources = worker.setup.documents_topic, list[SignedPartition]()
     for partition in partitions:
         state, end = worker.partitions[partition], worker.broker.end(topic, partition)
@@ -146,30 +144,18 @@ def _sources(worker: "Worker", partitions: Sequence[int], mark_idle: bool) -> li
     return sources
 
 
-def tell(worker: "Worker", partition: int) -> Iterator[Effect]:
+def tell(worker: Process, partition: int) -> Iterator[Effect]:
     """The pages of sites, to settle: as they are when they are sent."""
     documents = worker.partitions[partition].of_documents
     yield from pages_agent(partition, documents, worker.stored["documents-changelog", partition], worker.generation)
 
 
-def _input(worker: "Worker", topic: str, partition: int, position: int) -> Input[Any]:
+def _input(worker: Process, topic: str, partition: int, position: int) -> Input[Any]:
     frames = worker.read(topic, partition, position)
     return Input(partition, frames, position + len(frames), worker.generation)
 
 
-AGENTS = {
-    "intake": "source",
-    "sign": "source",
-    "index": "bands",
-    "gather": "candidates",
-    "verify": "verifications",
-    "settle": "edges",
-    "decide": "decisions",
-}
-"""Every agent with the topic that it reads."""
-
-
-def start(worker: "Worker", agent: str, partition: int, position: int) -> Iterator[Effect]:
+def start(worker: Process, agent: str, partition: int, position: int) -> Iterator[Effect]:
     """An agent at a position of its topic."""
     effects: Iterator[Effect] = globals()[agent](worker, partition, position)
     return effects

@@ -8,7 +8,8 @@ import pytest
 from stream_lsh.model import Document
 from stream_lsh.retention import Horizon
 from tests.simulation.broker import Broker
-from tests.simulation.workers import Setup, Worker
+from tests.simulation.setup import Setup
+from tests.simulation.workers import Worker
 
 pytestmark = pytest.mark.simulation
 

@@ -1,16 +1,11 @@
-"""Worker processes: what each holds in memory, how it is lost, and how it comes back from the changelogs."""
+"""Worker processes at work: what is assigned to them, what their agents do, and how they end."""
 
 import random
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
 
-import numpy as np
-
-from stream_lsh.index.table import BandTable
-from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS
 from stream_lsh.model import ref_partition
 from stream_lsh.pipeline.agents.effects import (
     BARRIER,
@@ -25,212 +20,25 @@ from stream_lsh.pipeline.agents.effects import (
     Send,
     Trim,
 )
-from stream_lsh.pipeline.agents.state import BucketsState, DocumentsState, LedgerState, Shared, StepCounts
 from stream_lsh.pipeline.batches import BandsFrame
-from stream_lsh.pipeline.changelog.head import LogHead
-from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerPasses, LedgerRecovery
-from stream_lsh.pipeline.changelog.rewrite import BucketsPasses, BucketsRecovery, DocumentsPasses
-from stream_lsh.pipeline.compare import Criteria
-from stream_lsh.pipeline.documents.content_store import MemoryContents
-from stream_lsh.pipeline.documents.site_pages import SitePages
-from stream_lsh.pipeline.documents.table import DocumentTable
-from stream_lsh.pipeline.gather import Forwarded
-from stream_lsh.pipeline.settle import Settlement, Settler
-from stream_lsh.pipeline.watermarks import Relay
+from stream_lsh.pipeline.settle import Settlement
 from stream_lsh.wire.frames import encode
-from stream_lsh.wire.ledger_parts import LedgerAssembler
-from stream_lsh.wire.origin import CopyGenerations, Origin
+from stream_lsh.wire.origin import Origin
 from stream_lsh.wire.outgoing import Part, frames_of, parts_of
 from tests.simulation import tasks
 from tests.simulation.broker import Broker
-from tests.simulation.codec import FINGERPRINT, decoded, extent
-from tests.simulation.entities import Records, entities
-from tests.simulation.intake import Copied, learned_generations
+from tests.simulation.codec import FINGERPRINT, decoded
+from tests.simulation.intake import Copied
+from tests.simulation.process import Process
 from tests.simulation.producer import Flight, Lane, Message, Producer, is_lane
-from tests.simulation.scheme import NamedShingles
+from tests.simulation.recovery import PartitionState, recovered_ledger
+from tests.simulation.setup import NEVER, Setup
 
 Task = tuple[str, int]
 """An agent and the partition that it works on."""
 
-_NEVER = 1 << 40
-
-LONG_MS = 100_000
-"""Longer than the event time of any run."""
-
 _ALL = "tick", -1
 """The task that says of all partitions of a worker together how far event time has come."""
-
-
-@dataclass(frozen=True)
-class Setup:
-    """What a run is about: fixed while it lasts.
-
-    `passes` is what a changelog may hold however little is live before it is rewritten; None: it never is.  Of the
-    ledger's it is `least_ledger` bytes.
-    """
-
-    partitions: int
-    threshold: float
-    retention_ms: int | None
-    lateness_ms: int
-    max_documents: int = 0
-    cap_postings: int = 0
-    batch: int = 3
-    together: int = 1
-    limit: int = 256 * 1024
-    passes: int | None = None
-    stories: bool = False
-    mirror_share: float = 0.0
-    rules_out: frozenset[str] = frozenset()
-    scheme: NamedShingles = field(default_factory=NamedShingles)
-    records: Records | None = None
-    rekey: bool = False
-
-    @property
-    def agents(self) -> tuple[str, ...]:
-        """Those that every partition has."""
-        some = [name for name, here in (("decide", self.records is not None), ("intake", self.rekey)) if here]
-        return ("sign", "index", "gather", "verify", *some)
-
-    @property
-    def documents_topic(self) -> str:
-        """What sign reads."""
-        return "intake" if self.rekey else "source"
-
-    def topic_of(self, agent: str) -> str:
-        """What an agent reads."""
-        return self.documents_topic if agent == "sign" else tasks.AGENTS[agent]
-
-    @property
-    def least_ledger(self) -> int:
-        """Bytes that the changelog of the ledger may hold."""
-        return _NEVER if self.passes is None else 500 * self.passes
-
-    @property
-    def keep_ms(self) -> int | None:
-        """How long state is kept, in event time; None: for ever."""
-        return None if self.retention_ms is None else self.retention_ms + self.lateness_ms
-
-    @property
-    def matches_at_any_distance(self) -> bool:
-        """Whether no two documents of a run are further apart than the retention."""
-        return self.retention_ms is None or self.retention_ms >= LONG_MS
-
-    @property
-    def criteria(self) -> Criteria:
-        """What makes a pair a match."""
-        return Criteria(self.threshold, 0, self.retention_ms, self.scheme.measure)
-
-    def shared(self) -> Shared:
-        """What the agents of a worker share; where messages are small, few versions are retired by one."""
-        few = 2 if self.limit < 200 else 0
-        return Shared(self.scheme, self.criteria, self.scheme.comparer(), StepCounts(), 1, few)
-
-    def new_table(self) -> BandTable:
-        """An empty index partition: small, so that it overflows into further segments."""
-        span_ms = None if self.keep_ms is None else max(1, self.keep_ms // 3)
-        return BandTable(cap_postings=self.cap_postings, cap_candidates=0, segment_span_ms=span_ms, first_capacity=64)
-
-    def new_documents(self) -> DocumentTable:
-        """An empty partition of documents."""
-        pages = SitePages() if self.mirror_share else None
-        return DocumentTable(self.scheme.slots, pages=pages, counts=self.scheme.counts())
-
-    def new_settler(self) -> Settler:
-        """An empty ledger."""
-        records = self.records
-        return Settler(
-            self.threshold,
-            self.partitions,
-            self.retention_ms,
-            self.lateness_ms,
-            NO_GUARDS if records is None else records.guards,
-            stories=self.stories,
-            mirror_share=self.mirror_share,
-            link_from=0.0 if records is None else records.link_from,
-            describer=None if records is None else entities(),
-        )
-
-
-class PartitionState:
-    """The tables of one partition, and what is forgotten when it is taken away."""
-
-    def __init__(self, setup: Setup, partition: int, broker: Broker) -> None:
-        self.setup = setup
-        self.stored = -1
-        self.generations = CopyGenerations()
-        self.confirmed = broker.committed["sign", partition]
-        if setup.rekey:
-            self.generations = learned_generations(broker, partition, self.confirmed)
-        self.logs = {"documents": LogHead(together=1), "buckets": LogHead(together=1)}
-        relays = Relay(partition, setup.partitions), Relay(partition, setup.partitions)
-        least = _NEVER if setup.passes is None else setup.passes
-        passes = DocumentsPasses(least, slice_versions=1)
-        self.of_documents = DocumentsState(self._documents(broker, partition), Forwarded(), *relays, passes=passes)
-        self.of_documents.delivered_ms(self.confirmed)
-        recovery = recovered_buckets(setup, broker, partition, self.logs["buckets"])
-        self.of_buckets = BucketsState(recovery, Relay(partition, 1), passes=BucketsPasses(least))
-
-    @property
-    def documents(self) -> DocumentTable:
-        """The documents of the partition."""
-        return self.of_documents.table
-
-    @property
-    def table(self) -> BandTable:
-        """The partition of the band-bucket table."""
-        return self.of_buckets.table
-
-    def _documents(self, broker: Broker, partition: int) -> DocumentTable:
-        table = self.setup.new_documents()
-        for message in broker.read("documents-changelog", partition):
-            record = decoded("documents-changelog", message.value)
-            table.apply(record)
-            table.expire(record.horizon)
-            self.stored = message.offset
-            self.logs["documents"].note(message.offset, extent("documents-changelog", message.value))
-        return self._from_disk(table) if self.setup.records is not None and self.stored % 2 else table
-
-    def _from_disk(self, table: DocumentTable) -> DocumentTable:
-        """The same table, as it would be made of what a disk has kept."""
-        scheme, versions = self.setup.scheme, table.versions()
-        kept, place = table.snapshot(scheme.width), {id: at for at, id in enumerate(versions.ids)}
-        contents = MemoryContents(scheme.slots)
-        contents.put(np.array([place[id] for id in kept.ids], np.int64), kept)
-        return DocumentTable.restored(scheme.slots, contents, versions, counts=scheme.counts())
-
-
-def recovered_buckets(setup: Setup, broker: Broker, partition: int, log: LogHead | None = None) -> BucketsRecovery:
-    """The band-bucket table, from what is left of its changelog, which `log` notes."""
-    recovery = BucketsRecovery(setup.new_table())
-    for message in broker.read("buckets-changelog", partition):
-        recovery.take(message.offset, decoded("buckets-changelog", message.value))
-        if log is not None:
-            log.note(message.offset, extent("buckets-changelog", message.value))
-    return recovery
-
-
-def recovered_ledger(setup: Setup, broker: Broker) -> LedgerState:
-    """The ledger, from its changelog: all of it, or what there is where the log begins with half a copy."""
-    if setup.records is not None and "the guards hold after recovery" in setup.rules_out:
-        setup = replace(setup, records=replace(setup.records, one_per_source=False))
-    recovery, assembler = LedgerRecovery(setup.new_settler()), LedgerAssembler(FINGERPRINT)
-    for message in broker.read("ledger-changelog", 0):
-        found = assembler.take(message.value, message.offset)
-        if found is not None:
-            recovery.take(found)
-    return LedgerState(recovery, LedgerPasses(setup.least_ledger, rows=1))
-
-
-def recovered_settler(setup: Setup, broker: Broker) -> Settler:
-    """The whole ledger, from its changelog.
-
-    Raises:
-        StateError: the log begins with half a copy.
-    """
-    ledger = recovered_ledger(setup, broker)
-    ledger.expect_all()
-    return ledger.settler
 
 
 class Running:
@@ -253,45 +61,20 @@ class Running:
         return self.waits and self.flight.left > 0
 
 
-class Worker:
-    """One process: the partitions that it owns, how far its agents have read, and the work under way.
+class Worker(Process):
+    """One process at work: how far its agents have read, and what is under way.
 
-    `stored` is the last message of each changelog of its own, as far as it has read and written them.
-    `acknowledged` is how far each agent has read and everything that follows from it is stored.
+    Attributes:
+        acknowledged: how far each agent has read and everything that follows from it is stored.
     """
 
     def __init__(self, setup: Setup, broker: Broker) -> None:
-        self.setup = setup
-        self.broker = broker
-        self.shared = setup.shared()
+        super().__init__(setup, broker)
         self.producer = Producer(broker)
-        self.partitions: dict[int, PartitionState] = {}
-        self.ledger: LedgerState | None = None
         self.positions: dict[Task, int] = {}
         self.acknowledged: dict[Task, int] = {}
-        self.stored: dict[tuple[str, int], int] = {}
         self.running: dict[Task, Running] = {}
         self.behind: dict[Task, deque[tuple[Flight, Callable[[], None]]]] = {}
-        self.generation = 0
-
-    @property
-    def settler(self) -> Settler | None:
-        """What has been settled; None where another worker settles."""
-        return None if self.ledger is None else self.ledger.settler
-
-    @property
-    def rules_out(self) -> frozenset[str]:
-        """The rules of the protocol that this run leaves out."""
-        return self.setup.rules_out
-
-    def read(self, topic: str, partition: int, position: int) -> list[Any]:
-        """The frames from a position on that are handled together."""
-        stop = min(self.broker.end(topic, partition), position + self.setup.together)
-        return [self.read_one(topic, partition, offset) for offset in range(position, stop)]
-
-    def read_one(self, topic: str, partition: int, position: int) -> Any:
-        """The frame at a position."""
-        return decoded(topic, self.broker.at(topic, partition, position).value)
 
     # -- assignment
 
@@ -391,7 +174,7 @@ class Worker:
     def start_pass(self) -> None:
         """Have settle copy the whole ledger, as if its changelog were long."""
         if self.ledger is not None:
-            self.ledger.passes.wrote(2 * _NEVER)
+            self.ledger.passes.wrote(2 * NEVER)
 
     def step(self, task: Task | Lane) -> bool:
         """One message of the client is stored, or one effect of a task carried out; whether there may be more."""

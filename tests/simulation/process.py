@@ -1,0 +1,42 @@
+"""What one worker process holds in memory, and what its agents read."""
+
+from typing import Any
+
+from stream_lsh.pipeline.agents.state import LedgerState
+from stream_lsh.pipeline.settle import Settler
+from tests.simulation.broker import Broker
+from tests.simulation.codec import decoded
+from tests.simulation.recovery import PartitionState
+from tests.simulation.setup import Setup
+
+
+class Process:
+    """The partitions that a worker owns.
+
+    Attributes:
+        stored: the last message of each changelog of its own, as far as it has read and written them.
+        generation: of the consumer group.
+    """
+
+    def __init__(self, setup: Setup, broker: Broker) -> None:
+        self.setup = setup
+        self.broker = broker
+        self.shared = setup.shared()
+        self.partitions: dict[int, PartitionState] = {}
+        self.ledger: LedgerState | None = None
+        self.stored: dict[tuple[str, int], int] = {}
+        self.generation = 0
+
+    @property
+    def settler(self) -> Settler | None:
+        """What has been settled; None where another worker settles."""
+        return None if self.ledger is None else self.ledger.settler
+
+    def read(self, topic: str, partition: int, position: int) -> list[Any]:
+        """The frames from a position on that are handled together."""
+        stop = min(self.broker.end(topic, partition), position + self.setup.together)
+        return [self.read_one(topic, partition, offset) for offset in range(position, stop)]
+
+    def read_one(self, topic: str, partition: int, position: int) -> Any:
+        """The frame at a position."""
+        return decoded(topic, self.broker.at(topic, partition, position).value)

@@ -1,0 +1,103 @@
+"""The tables of a worker, and how they come back from the changelogs."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from stream_lsh.index.table import BandTable
+from stream_lsh.pipeline.agents.state import BucketsState, DocumentsState, LedgerState
+from stream_lsh.pipeline.changelog.head import LogHead
+from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerPasses, LedgerRecovery
+from stream_lsh.pipeline.changelog.rewrite import BucketsPasses, BucketsRecovery, DocumentsPasses
+from stream_lsh.pipeline.documents.content_store import MemoryContents
+from stream_lsh.pipeline.documents.table import DocumentTable
+from stream_lsh.pipeline.gather import Forwarded
+from stream_lsh.pipeline.settle import Settler
+from stream_lsh.pipeline.watermarks import Relay
+from stream_lsh.wire.ledger_parts import LedgerAssembler
+from stream_lsh.wire.origin import CopyGenerations
+from tests.simulation.broker import Broker
+from tests.simulation.codec import FINGERPRINT, decoded, extent
+from tests.simulation.intake import learned_generations
+from tests.simulation.setup import NEVER, Setup
+
+
+class PartitionState:
+    """The tables of one partition, and what is forgotten when it is taken away."""
+
+    def __init__(self, setup: Setup, partition: int, broker: Broker) -> None:
+        self.setup = setup
+        self.stored = -1
+        self.generations = CopyGenerations()
+        self.confirmed = broker.committed["sign", partition]
+        if setup.rekey:
+            self.generations = learned_generations(broker, partition, self.confirmed)
+        self.logs = {"documents": LogHead(together=1), "buckets": LogHead(together=1)}
+        relays = Relay(partition, setup.partitions), Relay(partition, setup.partitions)
+        least = NEVER if setup.passes is None else setup.passes
+        passes = DocumentsPasses(least, slice_versions=1)
+        self.of_documents = DocumentsState(self._documents(broker, partition), Forwarded(), *relays, passes=passes)
+        self.of_documents.delivered_ms(self.confirmed)
+        recovery = recovered_buckets(setup, broker, partition, self.logs["buckets"])
+        self.of_buckets = BucketsState(recovery, Relay(partition, 1), passes=BucketsPasses(least))
+
+    @property
+    def documents(self) -> DocumentTable:
+        """The documents of the partition."""
+        return self.of_documents.table
+
+    @property
+    def table(self) -> BandTable:
+        """The partition of the band-bucket table."""
+        return self.of_buckets.table
+
+    def _documents(self, broker: Broker, partition: int) -> DocumentTable:
+        table = self.setup.new_documents()
+        for message in broker.read("documents-changelog", partition):
+            record = decoded("documents-changelog", message.value)
+            table.apply(record)
+            table.expire(record.horizon)
+            self.stored = message.offset
+            self.logs["documents"].note(message.offset, extent("documents-changelog", message.value))
+        return self._from_disk(table) if self.setup.records is not None and self.stored % 2 else table
+
+    def _from_disk(self, table: DocumentTable) -> DocumentTable:
+        """The same table, as it would be made of what a disk has kept."""
+        scheme, versions = self.setup.scheme, table.versions()
+        kept, place = table.snapshot(scheme.width), {id: at for at, id in enumerate(versions.ids)}
+        contents = MemoryContents(scheme.slots)
+        contents.put(np.array([place[id] for id in kept.ids], np.int64), kept)
+        return DocumentTable.restored(scheme.slots, contents, versions, counts=scheme.counts())
+
+
+def recovered_buckets(setup: Setup, broker: Broker, partition: int, log: LogHead | None = None) -> BucketsRecovery:
+    """The band-bucket table, from what is left of its changelog, which `log` notes."""
+    recovery = BucketsRecovery(setup.new_table())
+    for message in broker.read("buckets-changelog", partition):
+        recovery.take(message.offset, decoded("buckets-changelog", message.value))
+        if log is not None:
+            log.note(message.offset, extent("buckets-changelog", message.value))
+    return recovery
+
+
+def recovered_ledger(setup: Setup, broker: Broker) -> LedgerState:
+    """The ledger, from its changelog: all of it, or what there is where the log begins with half a copy."""
+    if setup.records is not None and "the guards hold after recovery" in setup.rules_out:
+        setup = replace(setup, records=replace(setup.records, one_per_source=False))
+    recovery, assembler = LedgerRecovery(setup.new_settler()), LedgerAssembler(FINGERPRINT)
+    for message in broker.read("ledger-changelog", 0):
+        found = assembler.take(message.value, message.offset)
+        if found is not None:
+            recovery.take(found)
+    return LedgerState(recovery, LedgerPasses(setup.least_ledger, rows=1))
+
+
+def recovered_settler(setup: Setup, broker: Broker) -> Settler:
+    """The whole ledger, from its changelog.
+
+    Raises:
+        StateError: the log begins with half a copy.
+    """
+    ledger = recovered_ledger(setup, broker)
+    ledger.expect_all()
+    return ledger.settler
