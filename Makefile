@@ -6,7 +6,7 @@ DATA   ?= ../shared/data
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check fix bench soak clean
+.PHONY: help demo docs test test-all check fix bench soak clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -27,8 +27,17 @@ $(VENV)/.bench: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	@touch $@
 
+$(VENV)/.docs: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[docs,records]'
+	@touch $@
+
 demo: $(VENV)/.demo  ## a live stream of prose that every Python installation carries, through a broker in memory
 	$(BIN)/stream-lsh demo
+
+docs: $(VENV)/.docs  ## build the documentation site into site/; every link and anchor is checked
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 test: $(VENV)/.ready  ## the quick tests, some minutes on two cores: no Java, no corpora, nothing outside the checkout
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --hypothesis-profile quick \
@@ -61,4 +70,4 @@ soak: $(VENV)/.ready  ## some twenty thousand schedules of the simulated log; tw
 	$(BIN)/python -m tests.fuzz --messages 1000000 --broker real --jobs $(JOBS)
 
 clean:  ## remove what the targets made
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist site

@@ -1,7 +1,7 @@
 """The values of the domain, as a user of the package meets them.
 
 A *ref* names one version of a document: its Kafka coordinate, `partition << 48 | offset`, as an unsigned 64-bit
-integer.  Refs of one id only grow, so the greater of two is the newer version (docs/adr/0001).
+integer.  Refs of one id only grow, so the greater of two is the newer version (docs/internals/adr/0001).
 
 Ids are ordered by their UTF-8 bytes, which is the order in which Python compares strings: by code point.
 """

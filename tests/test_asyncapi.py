@@ -539,6 +539,6 @@ def test_every_reason_of_the_code_is_described_and_no_other() -> None:
     reason = CHANNELS["dead_letters"]["messages"]["deadLetter"]["headers"]["properties"]["reason"]
     assert set(reason["enum"]) == of_the_code
     assert set(re.findall(r"(\w+): ", reason["description"])) == of_the_code
-    operations = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
-    table = operations.split("## Dead letters")[1].split("| reason |")[1].split("\n\n")[0]
+    page = (ROOT / "docs" / "operations" / "dead-letters.md").read_text(encoding="utf-8")
+    table = page.split("| reason |")[1].split("\n\n")[0]
     assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == of_the_code

@@ -23,7 +23,7 @@ LIBRARIES = {
     "stem": ["Stemmer"],
 }
 """What each extra brings, by the names that are imported."""
-DEVELOPERS = {"test", "bench", "peers-records"}
+DEVELOPERS = {"all", "bench", "docs", "peers-records", "test"}
 """Extras that no part of the package needs."""
 PEERS = ["datasketch", "SetSimilaritySearch", "redis", "dedupe", "splink", "scipy", "pandas"]
 

@@ -14,7 +14,7 @@ Invariants:
 The second says more than it seems.  A late document is *not* put back into the segment of its own time, where it
 would stand behind newer postings that never met it: once the older ones that it did meet were retired, nothing would
 tie it to its copies. By arrival each posting meets the k before it, always.  The price is that a late document stays
-until the stretch it arrived in expires, which drops it later than needed and never too early (docs/adr/0003).
+until the stretch it arrived in expires, which drops it later than needed and never too early (docs/internals/adr/0003).
 
 It does not know about similarity, ids, clocks or Kafka.
 """
@@ -55,7 +55,7 @@ class BandTable:
         at 17 buckets each.  With stretches of event time there are many segments, and one that has a newer one is
         sealed, which makes it smaller (some 260 bytes a document), not faster: `insert_and_probe` does so on the
         way, some 65,000 postings at a time, so there are no pauses.  One stretch for ever has few segments and keeps
-        them open: they are probed as fast or faster (docs/adr/0011).
+        them open: they are probed as fast or faster (docs/internals/adr/0011).
     """
 
     __slots__ = (

@@ -2,7 +2,7 @@
 
 A worker takes what lies there at once, so batches grow with the load and a lone document does not wait.  The steps
 index, gather and verify may join; settle may not, because its outputs and its record belong to one message
-(docs/adr/0002; what it may do is `settle.flights`).
+(docs/internals/adr/0002; what it may do is `settle.flights`).
 """
 
 from collections.abc import Iterable, Sequence

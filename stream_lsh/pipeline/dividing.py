@@ -15,7 +15,7 @@ def divided(arrivals: Arrivals, documents: DocumentTable, most: int) -> list[Arr
     """The arrivals in order, in parts in each of which a new version retires at most `most` others.
 
     A version retires those of its id before it in the same part, and the one that is stored.  From a stored version
-    that is read again, it would inherit whatever that one has retired (docs/adr/0007), crash after crash: so a part
+    that is read again, it would inherit whatever that one has retired (ADR 0007), crash after crash: so a part
     ends between the two.
 
     Args:

@@ -11,7 +11,7 @@ so only live versions count, within the retention, by the exact similarity.
 
 What is measured is the banding alone: a pair that shares a bucket counts as found, even where a cap leaves it out; what
 caps leave out is counted by index.  Identical documents meet in the bucket of their digest, whatever the bands: they
-are counted apart.  This is a measurement, no state: nothing of it is in a changelog (docs/adr/0025).
+are counted apart.  This is a measurement, no state: nothing of it is in a changelog (docs/internals/adr/0025).
 
 References: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.4, for what the bands promise; Li and
 König, b-bit minwise hashing, 2010, for what a few bits of a slot are worth.

@@ -2,7 +2,7 @@
 
 The caller delivers, in this order: the public outputs, the rechecks and the horizon; the record to the changelog; the
 acknowledgement.  So a crash in between leads to the same outputs once more, and never to a record without them
-(docs/adr/0002).  Several messages may be under way together where they have nothing to do with each other: `flights`.
+(ADR 0002).  Several messages may be under way together where they have nothing to do with each other: `flights`.
 """
 
 from collections.abc import Iterable, Iterator

@@ -9,7 +9,7 @@ What a message at offset o means depends on the newest ref c that is known of it
 
 The caller delivers, in this order: the record to the changelog; the postings and the retirements; the acknowledgement.
 One batch at a time: the record of a batch is written only after everything of the batch before has been delivered
-(docs/adr/0007).
+(docs/internals/adr/0007).
 """
 
 from collections.abc import Sequence

@@ -17,7 +17,7 @@ replacement: that is why the variance is smaller than that of independent slots.
 
 Reference: Dahlgaard, Knudsen and Thorup, Fast similarity sketching, FOCS 2017 (arXiv 1704.04370).  Their sketch throws
 `slots` random rounds before it fills each slot directly; 30 cost the same here, leave 27 bits for the value, and the
-direct round alone carries the guarantee (docs/adr/0004).
+direct round alone carries the guarantee (docs/internals/adr/0004).
 """
 
 import numpy as np

@@ -16,7 +16,7 @@ def bag_digest(shingles: Shingles) -> U64:
         0 for a document without shingles, which is equal to nothing: mask it.
     Guarantees:
         equal digests mean the same shingles in the same numbers, but for a chance of 2^-64 a pair.  The converse holds
-        for bags only: documents with equal *sets* of shingles in other numbers have other digests (docs/adr/0005).
+        for bags only: documents with equal *sets* of shingles in other numbers have other digests (ADR 0005).
     Cost:
         one pass over the hashes.
 

@@ -1,6 +1,6 @@
 """HTML to text: the article of a page, or all that a reader sees of it, and what the page says about itself.
 
-Parser and heuristics are those of Resiliparse (docs/adr/0020), an optional library: the extra `html`.  It is loaded by
+Parser and heuristics are those of Resiliparse (ADR 0020), an optional library: the extra `html`.  It is loaded by
 the first page that is read.
 
 Source: J. Bevendorff, S. Gupta, J. Kiesel and B. Stein, An empirical comparison of web content extraction algorithms,

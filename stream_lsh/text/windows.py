@@ -81,7 +81,7 @@ def _scramble(polynomials: U64) -> U64:
 
     One multiplication is not enough: the polynomials of short windows over few characters (digits) lie on a lattice,
     which shows in the highest bits (chi-square of 1.9 a degree of freedom), and those choose the slot of a signature
-    (docs/adr/0004).
+    (docs/internals/adr/0004).
     """
     mix_in_place(polynomials)
     polynomials *= _SECOND_FACTOR

@@ -27,7 +27,7 @@ from stream_lsh.wire.fingerprint import Setting, differences, fingerprint
 
 FORMAT = 1
 
-LOST = "`An own topic that was deleted or cut` in docs/operations.md"
+LOST = "`An own topic that was deleted or cut` in docs/operations/errors.md"
 """Where the manual says what to do about a topic that has lost messages."""
 
 _AGAIN = "start over under another `app_id`"

@@ -5,7 +5,7 @@ forgotten when the partition is taken away.  Reading one that is not here is a b
 empty one.
 
 A state that is only *followed* is another worker's: a standby reads what that one writes and takes it in, and nobody
-looks at it until its partition comes here (docs/adr/0017).
+looks at it until its partition comes here (docs/internals/adr/0017).
 """
 
 import logging

@@ -123,7 +123,7 @@ async def expect_ends(consumer: Any, seen: Mapping[TP, int]) -> None:
     """Every partition ends behind what was read of it.
 
     Raises:
-        StateError: one does not -> docs/operations.md.
+        StateError: one does not -> docs/operations/errors.md.
         KafkaError: the broker does not tell where they end.
     """
     raise_all(lost_ends(seen, await consumer.highwaters(*seen) if seen else {}))
@@ -133,7 +133,7 @@ def expect_records(state: PipelineState, committed: Mapping[TP, int | None]) -> 
     """A ledger that is this worker's has all messages that are acknowledged.
 
     Raises:
-        StateError: it lacks some -> docs/operations.md.
+        StateError: it lacks some -> docs/operations/errors.md.
     """
     config = state.config
     for partition, ledger in state.ledger.held().items():

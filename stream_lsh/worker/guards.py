@@ -88,7 +88,7 @@ async def expect_same_topics(admin: Any, ids: Mapping[str, str]) -> None:
     """The topics that there were at the start are still the same ones.
 
     Raises:
-        StateError: one was deleted and created anew since -> docs/operations.md.
+        StateError: one was deleted and created anew since -> docs/operations/errors.md.
     """
     raise_all(created_anew(ids, await topic_ids(admin, ids) or {}))
 

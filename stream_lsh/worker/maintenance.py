@@ -285,6 +285,6 @@ def _tell_recall(state: PipelineState, short: set[str]) -> None:
         short.add(name)
         _log.warning(
             "%s: the bands find fewer of the matches than was asked for, %g: see `Is recall what was promised?` in "
-            "docs/operations.md",
+            "docs/operations/monitoring.md",
             *(name, asked),
         )

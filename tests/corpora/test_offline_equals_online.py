@@ -51,7 +51,7 @@ def history(documents: Sequence[Document], rng: random.Random) -> list[Document]
     """Documents in random order; a third had another text before, or were deleted; some are deleted in the end.
 
     The text before is another document's.  If it were nearly the same one, the stream might find more than a file of
-    the last versions gives, as docs/guarantees.md says: a pair that was found is compared again, bands or no bands.
+    the last versions gives, see docs/internals/failures.md: a pair that was found is compared again, bands or no bands.
     """
     texts = [one.text for one in documents]
     lives: list[list[Document]] = []

@@ -41,7 +41,7 @@ class SimilarSets(InMemory):
             of a few squares that all have one in both; `recall` says nothing then.  0: sets of anything.
         functions: of a grid.
         size: squares in a function.
-        method: `lsh`, or `exact`: no pair is missed, whatever `recall` says, and there are no caps (docs/exact.md).
+        method: `lsh`, or `exact`: no pair is missed, whatever `recall` says, and there are no caps (guides/exact).
 
     Guarantees:
         every match is exact: no pair below the threshold is one.  A pair at or above it is found with the probability

@@ -12,7 +12,7 @@ Two sizes that can match lie in one class or in two neighbouring ones, so they m
 What is stored of a set is a row of `measure.firsts`, which has room for so many members and no more.  A set with a
 longer prefix is filed under its classes alone, and so is, besides, whatever can match a set of such a size.
 
-So buckets follow from what is stored, and nobody needs the set again (docs/adr/0027).  It does not matter what the sets
+So buckets follow from what is stored, and nobody needs the set again (ADR 0027).  It does not matter what the sets
 are of.
 """
 

@@ -35,7 +35,7 @@ class TextSettings(ShingleSettings):
         default="word:3",
         metadata=key(
             value_types.SHINGLES,
-            "what is compared of a text; [which to choose](choosing-parameters.md#shingles)",
+            "what is compared of a text; [which to choose](../guides/choosing-parameters.md#shingles)",
         ),
     )
     normalise: tuple[str, ...] = field(

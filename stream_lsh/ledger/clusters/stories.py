@@ -1,4 +1,4 @@
-"""What clusters tell: a headline, the outlets in the order in which they published, who was first (docs/clusters.md).
+"""What clusters tell: a headline, the outlets in the order in which they published, who was first.
 
 All of it is a function of the members, never of the order in which they came.
 """

@@ -9,7 +9,7 @@ neighbours if
 - both are linked to the same *past node*: a set of expired documents that were connected, contracted into one.  A
   past node keeps its links to live nodes only, so an endless story costs memory for its live members.
 
-Components of this graph are what they would be if expired documents had stayed in it (docs/adr/0006).
+Components of this graph are what they would be if expired documents had stayed in it (docs/internals/adr/0006).
 """
 
 from heapq import heappop, heappush

@@ -1,4 +1,4 @@
-"""What expired documents leave behind: past nodes, each with its links to live documents (docs/adr/0006)."""
+"""What expired documents leave behind: past nodes, each with its links to live documents (docs/internals/adr/0006)."""
 
 from collections.abc import Callable, Iterable, Set
 

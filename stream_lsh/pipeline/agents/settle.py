@@ -2,7 +2,7 @@
 
 Publish     for each message of a flight what it has changed, then
 Send        its rechecks and the horizon
-BARRIER     a record without its outputs would lose them (docs/adr/0002)
+BARRIER     a record without its outputs would lose them (docs/internals/adr/0002)
 Append      a record for each message of the flight
 BARRIER     the outputs of the next flight may have keys of this one
 Append      slices of the ledger, where the changelog is being rewritten, with a TURN between two

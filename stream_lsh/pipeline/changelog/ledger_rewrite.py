@@ -1,7 +1,7 @@
 """The changelog of the ledger: now and then the whole ledger is copied to its end, then nothing before is needed.
 
 A million documents take seconds to write down.  So, as with the other tables (`rewriting`), a *pass* goes in *slices*
-between the batches of settle, in proportion to what is written meanwhile, and no batch waits (docs/adr/0019).
+between the batches of settle, in proportion to what is written meanwhile, and no batch waits (docs/internals/adr/0019).
 
     due      what came behind the last copy is twice as long as it is, and some
     begun    the first record of the pass; everything before it in the log is in the ledger

@@ -3,7 +3,7 @@
 A changelog is trimmed from its head, and only behind what has expired.  A document that is updated ten thousand times
 within the retention leaves ten thousand records behind which nothing has expired.  So, once a log holds several times
 what its table does, a *pass* copies the table to the log's end, in *slices* between the batches, in proportion to what
-is written meanwhile: no batch waits for it, and a log that nobody writes to does not move (docs/adr/0015).
+is written meanwhile: no batch waits for it, and a log that nobody writes to does not move (docs/internals/adr/0015).
 
     due      the log holds more than `TIMES` what is live, and some
     begun    everything before the first slice is in the table
@@ -14,9 +14,9 @@ A crash or a rebalance ends a pass; the next owner begins another one when it is
 
 `documents`: a copy is a record like any other, and none replaces a higher ref, so copies may come twice or late.  The
 log begins with the first slice, which states what is acknowledged: a reader needs that to recognise a late record of an
-earlier owner where the marker that it contradicts has been dropped (docs/adr/0029).
+earlier owner where the marker that it contradicts has been dropped (docs/internals/adr/0029).
 
-`buckets`: the order of postings along a bucket matters (docs/adr/0003), and copies of what is old lie behind what came
+`buckets`: the order of postings along a bucket matters (ADR 0003), and copies of what is old lie behind what came
 meanwhile.  So its passes have marks: a record with which a pass begins, slices that name the offset of that record, and
 one with which it ends, sent when all slices are in the log.  Slices count where the log begins with their pass, and
 nowhere else: where it begins earlier it has what they copy, and those of another pass are late or were never completed.

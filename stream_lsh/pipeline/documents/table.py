@@ -4,7 +4,7 @@ Texts and signatures are elsewhere, see `contents`: in memory, or on disk.
 
 Only the newest version of an id is here, so a ref that is not found is stale.  Beside live versions the table keeps
 *markers*, which hold no text: tombstones, and versions that have expired while an older one of their id has not.  They
-are dropped once a record states that their messages are acknowledged and not read again (docs/adr/0029).
+are dropped once a record states that their messages are acknowledged and not read again (docs/internals/adr/0029).
 """
 
 import numpy as np

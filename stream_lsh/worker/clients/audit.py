@@ -31,9 +31,9 @@ _SHOWN = 3
 _LOOKED_THROUGH = 10_000
 _OF_RECORDS = (
     "records are not audited yet, for a score depends on what had come before: what `check` says without `--audit` "
-    "counts; to have the results computed anew, start over as docs/operations.md says"
+    "counts; to have the results computed anew, start over as docs/operations/deployment.md says"
 )
-_AGAIN = "see `Results that are not true` in docs/operations.md"
+_AGAIN = "see `Results that are not true` in docs/operations/monitoring.md"
 
 
 @dataclass(slots=True)

@@ -128,7 +128,7 @@ async def _lags(
         finding = Finding(OK, f"lag of {topic}", f"{_lag(tps, offsets, begins, ends):,} messages")
         deleted = sum(max(0, begins[tp] - offsets.get(tp, begins[tp])) for tp in tps)
         if deleted and topic in pipeline.sources:
-            said = f"{deleted:,} messages were deleted before they were read: see `A gap` in docs/operations.md"
+            said = f"{deleted:,} messages were deleted before they were read: see `A gap` in docs/operations/errors.md"
             finding = Finding(WRONG, f"lag of {topic}", said)
         findings.append(finding)
     return findings
@@ -172,7 +172,9 @@ def _topic(spec: TopicSpec, found: FoundTopic | None, brokers: int, *, source: b
     problems = topic_problems(spec, found, brokers)
     if problems:
         told = "; ".join(problem.removeprefix(f"{spec.name}: ") for problem in problems)
-        return Finding(WRONG, subject, f"{told}: see `Topics that are not as they have to be` in docs/operations.md")
+        return Finding(
+            WRONG, subject, f"{told}: see `Topics that are not as they have to be` in docs/operations/errors.md"
+        )
     if found is None:
         return Finding(OK, subject, f"will be created with {spec.partitions} partitions")
     return Finding(OK, subject, f"{found.partitions} partitions, {found.replication} copies")

@@ -37,7 +37,7 @@ class ContiguityGuard:
 
         Raises:
             DoubtError: records are missing before it -> halt.
-            StateError: it was read before: the topic was truncated, or created anew -> docs/operations.md.
+            StateError: it was read before: the topic was truncated, or created anew -> docs/operations/errors.md.
         """
         message = event.message
         first, last = event.value[0].offset, message.offset
@@ -48,7 +48,7 @@ class ContiguityGuard:
             raise StateError(
                 f"{message.topic}[{message.partition}] goes on at offset {first}, and {expected} had to come: it was "
                 "truncated by an unclean leader election, or deleted and created anew; see `An own topic that was "
-                "deleted or cut` in docs/operations.md"
+                "deleted or cut` in docs/operations/errors.md"
             )
         if expected is not None and first > expected:
             if message.topic not in self._gaps_allowed:

@@ -6,5 +6,5 @@
 
 A changelog is the truth, and what is here a copy of its beginning: it says up to which offset.  It is never ahead of
 the changelog, and what does not fit - another application, topic or scheme, damage, a log that begins later or ends
-earlier - is removed and read again.  No guarantee rests on it (docs/adr/0016).
+earlier - is removed and read again.  No guarantee rests on it (docs/internals/adr/0016).
 """

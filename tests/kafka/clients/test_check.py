@@ -202,7 +202,7 @@ def test_an_audit_is_clean_after_a_run_and_finds_everything_that_is_altered_by_h
     said = {finding.said.partition(": ")[0]: finding.said.partition(": ")[2] for finding in then}
     for what, key in altered_keys.items():
         case = json.loads(key) if key.startswith(b"[") else key.decode()
-        assert said.pop(what) == f"{json.dumps(case)}; see `Results that are not true` in docs/operations.md"
+        assert said.pop(what) == f"{json.dumps(case)}; see `Results that are not true` in docs/operations/monitoring.md"
     (regrouped,) = said  # the one that was moved, and those that it was with
     assert regrouped.endswith("documents are in another group")
 
@@ -297,7 +297,7 @@ def test_messages_that_were_deleted_before_they_were_read_are_told(
         ]
 
     found, pairs = asyncio.run(run())
-    said = "2 messages were deleted before they were read: see `A gap` in docs/operations.md"
+    said = "2 messages were deleted before they were read: see `A gap` in docs/operations/errors.md"
     assert wrong(found) == [Finding("wrong", f"lag of {source}", said)]
     assert pairs == {pair(0), pair(2)}
     (line,) = told()

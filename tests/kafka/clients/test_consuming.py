@@ -22,10 +22,11 @@ from tests.kafka.messages import NOW_MS, Message, document, eventually, producin
 from tests.kafka.worker.test_answers import configured
 from tests.kafka.worker.test_records import ANN, resolving
 from tests.kafka.worker.test_records import send as send_records
-from tests.test_docs import README, ROOT, blocks
+from tests.test_docs import ROOT, blocks
 from tests.unit.kinds.test_record_linker import PROFILE
 
-CONSUMING = (ROOT / "docs" / "consuming.md").read_text(encoding="utf-8")
+CONSUMING = (ROOT / "docs" / "guides" / "consuming.md").read_text(encoding="utf-8")
+KAFKA = (ROOT / "docs" / "guides" / "kafka.md").read_text(encoding="utf-8")
 WORDS = [f"word{number}" for number in range(30)]
 FIRST, BETWEEN, LAST = (" ".join(WORDS[start : start + 20]) for start in (0, 5, 10))
 """The first and the last have too little in common to match each other, and enough to match the one between."""
@@ -34,7 +35,7 @@ UNLIKE = " ".join(reversed(WORDS))
 
 def program(text: str, name: str, config: Config) -> dict[str, Any]:
     """What the programs of a document define, up to the one that defines `name`."""
-    shown = parse(next(block.text for block in blocks(README) if block.language == "toml"), "README.md", {})
+    shown = parse(next(block.text for block in blocks(KAFKA) if block.language == "toml"), "kafka.md", {})
     mine, yours = config.pipelines[0], shown.pipelines[0]
     names = {shown.kafka.brokers[0]: config.kafka.brokers[0], yours.source: mine.source}
     shared = yours.public_topics.keys() & mine.public_topics.keys()
@@ -112,7 +113,7 @@ def test_the_table_of_members_is_complete_when_it_says_so_and_current_from_then_
     broker: Broker, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = configured(broker, name, 2)
-    follow, topic = program(README, "follow", config)["follow"], config.pipelines[0].members_topic
+    follow, topic = program(CONSUMING, "follow", config)["follow"], config.pipelines[0].members_topic
 
     async def run() -> None:
         early, complete = dict[str, Any](), asyncio.Event()
@@ -131,7 +132,7 @@ def test_the_table_of_members_is_complete_when_it_says_so_and_current_from_then_
                     assert late == early
                 if expected == TOGETHER:
                     assert late["b"]["similarity"] == 13 / 23
-                    async with beside(program(README, "follow", config)["main"]()):
+                    async with beside(program(CONSUMING, "follow", config)["main"]()):
                         printed = "5 documents are in a cluster\n"
                         assert await eventually(written(capsys), printed) == printed
         for one in await read(broker.address, topic):
@@ -156,7 +157,7 @@ def test_stories_are_told_as_they_come_and_what_comes_again_is_not(
 ) -> None:
     config = configured(broker, name, 2, stories=True)
     topic = config.pipelines[0].clusters_topic
-    stories = program(README, "stories", config)["stories"]
+    stories = program(CONSUMING, "stories", config)["stories"]
 
     async def run() -> tuple[list[str], int]:
         capsys.readouterr()
@@ -306,7 +307,7 @@ def test_tables_are_complete_when_all_of_a_long_topic_has_been_read_and_not_befo
                 for topic in (source, members):
                     await producer.send(topic, value, b"a", partition=1)
         table, complete = dict[str, Any](), asyncio.Event()
-        async with beside(program(README, "follow", config)["follow"](table, complete, broker.address, members)):
+        async with beside(program(CONSUMING, "follow", config)["follow"](table, complete, broker.address, members)):
             await asyncio.wait_for(complete.wait(), 30)
             assert table["a"]["version"] == LONG - 1
         joined = program(CONSUMING, "joined", config)["joined"](broker.address, source, members)

@@ -82,7 +82,7 @@ def test_a_worker_does_not_start_on_a_topic_of_its_own_that_was_created_anew(
     gone, anew = asyncio.run(run())
     assert f"{full}: does not exist any more" in gone
     assert f"{full}: was deleted and created anew" in anew
-    assert "docs/operations.md" in anew
+    assert "docs/operations/errors.md" in anew
 
 
 async def ended(app: WorkerApp) -> BaseException | None:

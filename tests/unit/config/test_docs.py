@@ -1,4 +1,4 @@
-"""docs/configuration.md says what the dataclasses say, and its examples are configurations.
+"""docs/reference/configuration.md says what the dataclasses say, and its examples are configurations.
 
 python -m tests.unit.config.test_docs      writes the tables anew
 """
@@ -21,7 +21,7 @@ from stream_lsh.settings.schema import Key, keys_of
 from stream_lsh.settings.units import SIZE_UNITS, SPAN_UNITS
 from stream_lsh.wire.field_names import FieldNames
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "configuration.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "configuration.md"
 TABLES = (
     KafkaConfig, SecurityConfig, WorkerConfig, PipelineConfig, TextSettings, RecordSettings, SetSettings,
     VectorSettings, FieldNames, GridConfig, Guards, TopicsConfig,

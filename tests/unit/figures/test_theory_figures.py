@@ -1,4 +1,4 @@
-"""The figures of docs/theory.md are what the package draws today.
+"""The figures of docs/theory/ are what the package draws today.
 
 python -m tests.unit.figures.test_theory_figures      draws them anew
 

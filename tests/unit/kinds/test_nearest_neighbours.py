@@ -277,7 +277,7 @@ def test_a_file_brings_everything_back(
 def test_few_vectors_at_right_angles_become_candidates_where_the_distance_is_small(
     distance: float, share: float
 ) -> None:
-    # As docs/sets-and-vectors.md has it.
+    # As docs/guides/vectors.md has it.
     scheme = VectorScheme(VectorMeasure(name="cosine", dimension=64, distance=distance))
     assert abs(scheme.banding.probability_at(0.5) - share) <= 0.01 * share
 

@@ -1,4 +1,4 @@
-"""docs/records.md says what profiles can have, and its examples are profiles.
+"""docs/reference/profiles.md says what profiles can have, and its examples are profiles.
 
 python -m tests.unit.records.test_docs      writes the tables anew
 """
@@ -14,7 +14,7 @@ from stream_lsh.kinds.record.profiles import parse_profile
 from stream_lsh.records.compare.catalog import COMPARATORS
 from stream_lsh.records.profile import Profile
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "records.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "profiles.md"
 SECTIONS: dict[str, tuple[type, Keys]] = {"profile": (Profile, PROFILE), **TABLES}
 
 
@@ -57,8 +57,8 @@ def test_the_tables_of_the_page_are_those_of_the_profile() -> None:
 
 def test_the_page_names_every_type_and_every_comparator() -> None:
     page = PAGE.read_text()
-    types = page.partition("\n### Types\n")[2].partition("\n#")[0]
-    comparators = page.partition("\n### Comparators\n")[2].partition("\n#")[0]
+    types = page.partition("\n## Types\n")[2].partition("\n#")[0]
+    comparators = page.partition("\n## Comparators\n")[2].partition("\n#")[0]
     assert sorted(re.findall(r"^\| `([a-z]+)` \|", types, re.MULTILINE)) == sorted(TYPES)
     assert sorted(re.findall(r"`([a-z-]+)`(?=[^|]*\|[^|]*\|[^|]*\|$)", comparators, re.MULTILINE)) == sorted(
         COMPARATORS

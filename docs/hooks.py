@@ -1,0 +1,54 @@
+"""Hooks of MkDocs: the site also has the benchmarks and the changelog, and links to them work in both places."""
+
+import os
+import re
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = {"benchmarks/README.md": "benchmarks.md", "CHANGELOG.md": "changelog.md"}
+"""Pages outside of docs/, and where they are in the site."""
+OUTSIDE = re.compile(r"\]\((?!/)([^)\s:#]+)(#[^)\s]*)?\)")
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages from outside of docs/, and the pictures of the benchmarks."""
+    for source, target in PAGES.items():
+        text = (ROOT / source).read_text(encoding="utf-8")
+        files.append(File.generated(config, target, content=relinked(text, source, target)))
+    for picture in sorted((ROOT / "benchmarks" / "results").glob("*.png")):
+        files.append(File.generated(config, f"benchmarks/{picture.name}", abs_src_path=str(picture)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Links from docs/ to pages outside of it lead to their copies in the site."""
+    if page.file.src_uri in PAGES.values():
+        return markdown
+    return relinked(markdown, f"docs/{page.file.src_uri}", page.file.src_uri)
+
+
+def relinked(text: str, source: str, target: str) -> str:
+    """The text of a page of the project with its links as they are in the site.
+
+    Args:
+        text: Markdown.
+        source: the path of the page in the project.
+        target: its path in the site.
+    """
+
+    def link(match: re.Match[str]) -> str:
+        path = os.path.normpath(PurePosixPath(source).parent / match[1])
+        if path in PAGES:
+            there = PAGES[path]
+        elif path.startswith("docs/"):
+            there = path.removeprefix("docs/")
+        elif path.startswith("benchmarks/results/"):
+            there = f"benchmarks/{PurePosixPath(path).name}"
+        else:
+            return match[0]
+        return f"]({os.path.relpath(there, PurePosixPath(target).parent)}{match[2] or ''})"
+
+    return OUTSIDE.sub(link, text)
