@@ -39,6 +39,9 @@ demo: $(VENV)/.demo  ## a live stream of prose that every Python installation ca
 docs: $(VENV)/.docs  ## build the documentation site into site/; every link and anchor is checked
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+# Without stored bytecode, each of the many processes of a run compiles the package and its libraries again.
+test test-all: export PYTHONDONTWRITEBYTECODE =
+
 test: $(VENV)/.ready  ## the quick tests, some minutes on two cores: no Java, no corpora, nothing outside the checkout
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --hypothesis-profile quick \
 		-m "not (slow or kafka or corpus or chaos or packaging)"

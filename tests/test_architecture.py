@@ -5,8 +5,9 @@ break it, so that a rule which notices nothing is noticed.
 """
 
 import ast
+import functools
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -129,9 +130,20 @@ def has_no_clock(module: str) -> bool:
     return room_of(module) in NO_CLOCK and module not in CLOCK_READERS
 
 
-def imported(source: str) -> Iterator[str]:
+@functools.cache
+def nodes_of(source: str) -> tuple[ast.AST, ...]:
+    """All nodes of a source, parsed once for all rules."""
+    return tuple(ast.walk(ast.parse(source)))
+
+
+@functools.cache
+def imported(source: str) -> tuple[str, ...]:
     """Everything that a source imports, wherever in it; rooms by their full name."""
-    for node in ast.walk(ast.parse(source)):
+    return tuple(_imported(nodes_of(source)))
+
+
+def _imported(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -201,18 +213,18 @@ def wrong_moment(module: str, source: str) -> Iterator[str]:
     """Imports that load the worker, and with it the stream engine, for those who do not start it."""
     if room_of(module) == "worker":
         return
-    tree = ast.parse(source)
-    later = {id(node) for node in _later(tree)}
-    for node in ast.walk(tree):
+    nodes = nodes_of(source)
+    later = {id(node) for node in _later(nodes)}
+    for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom) and id(node) not in later:
-            for name in imported(ast.unparse(node)):
+            for name in _imported([node]):
                 if name.split(".")[:2] == ["stream_lsh", "worker"]:
                     yield f"{module}: imports {name} when it is loaded, expected it in the function that needs it"
 
 
-def _later(tree: ast.AST) -> Iterator[ast.AST]:
+def _later(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """What does not run when the module is loaded: bodies of functions, and what only type checkers read."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             bodies: list[ast.stmt] = node.body
         elif isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
@@ -225,7 +237,7 @@ def _later(tree: ast.AST) -> Iterator[ast.AST]:
 
 def impure_names(module: str, source: str) -> Iterator[str]:
     """Uses of the clock, the environment, chance and files that need no import of their own."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             if is_core(module) and node.id in CORE_BUILTINS:
                 yield f"{module}:{node.lineno}: uses the builtin {node.id}"
@@ -247,7 +259,7 @@ def kind_conditions(module: str, source: str) -> Iterator[str]:
     """Conditions on the kind of data outside `kinds`, where the object of the kind has to be asked."""
     if room_of(module) == "kinds":
         return
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             names = {text for side in sides for text in _texts(side)} & KIND_NAMES
@@ -296,7 +308,7 @@ def breaches(module: str, source: str) -> list[str]:
 
 def targets(source: str, known: Collection[str]) -> Iterator[str]:
     """The modules that a source imports, wherever in it, for type checkers too."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

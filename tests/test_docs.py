@@ -28,6 +28,7 @@ from stream_lsh import errors
 from stream_lsh.cli.main import COMMANDS
 from stream_lsh.config import parse
 from tests.simulation.rules import RULES
+from tests.unit.cli.runs import ran
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [
@@ -171,10 +172,7 @@ def test_code_that_does_not_run_is_found(tmp_path: Path) -> None:
 @functools.cache
 def help_of(command: str) -> str:
     """What `--help` of a command prints."""
-    done = subprocess.run(  # noqa: S603 - our own command
-        [sys.executable, "-m", "stream_lsh", command, "--help"], capture_output=True, text=True, check=True, timeout=60
-    )
-    return done.stdout
+    return ran(command, "--help").stdout.decode()
 
 
 def options_of(command: str) -> set[str]:

@@ -1,5 +1,6 @@
 """Running the command, in a process of its own or in this one, and what it is fed."""
 
+import gc
 import io
 import json
 import os
@@ -7,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from contextlib import chdir, redirect_stderr
+from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
 
@@ -33,35 +34,45 @@ class Run:
         return {(one["left"], one["right"]): one["similarity"] for one in self.out}
 
 
-def stream_lsh(*arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None) -> Run:
+def own_process(
+    *arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None
+) -> "subprocess.CompletedProcess[bytes]":
+    """A run in a process of its own, for what concerns signals, pipes, loaded modules and child processes."""
     command = [sys.executable, "-m", "stream_lsh", *map(str, arguments)]
-    return Run(subprocess.run(command, input=stdin, capture_output=True, check=False, cwd=cwd))  # noqa: S603
+    return subprocess.run(command, input=stdin, capture_output=True, check=False, cwd=cwd)  # noqa: S603
 
 
 def ran(*arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None) -> "subprocess.CompletedProcess[bytes]":
-    """A run in this process: for words, codes and results, without a start for each.
-
-    What a process does with signals, pipes, modules and children needs one of its own.
-    """
+    """A run in this process, without the start of an interpreter; it sees one core, so that it starts no children."""
     command = [str(argument) for argument in arguments]
-    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out:
+    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, ExitStack() as changed:
         source.write(stdin)
         source.seek(0)
-        before, text = os.dup(1), io.TextIOWrapper(source)
-        with redirect_stderr(io.StringIO()) as err, chdir(cwd or Path()), patch.object(sys, "stdin", text):
-            os.dup2(out.fileno(), 1)
-            try:
-                code = main(command)
-            finally:
-                os.dup2(before, 1)
-                os.close(before)
-        out.seek(0)
-        return subprocess.CompletedProcess(command, code, out.read(), err.getvalue().encode())
+        text = io.TextIOWrapper(source)
+        changed.enter_context(patch.object(sys, "stdin", text))
+        changed.enter_context(patch.object(os, "sched_getaffinity", return_value={0}))
+        changed.enter_context(chdir(cwd or Path()))
+        changed.callback(gc.unfreeze)
+        err = changed.enter_context(redirect_stderr(io.StringIO()))
+        printed = changed.enter_context(redirect_stdout(io.TextIOWrapper(out, write_through=True)))
+        before = os.dup(1)
+        os.dup2(out.fileno(), 1)
+        try:
+            code = main(command)
+        except SystemExit as end:
+            code = int(end.code or 0)
+        finally:
+            os.dup2(before, 1)
+            os.close(before)
+        printed.seek(0)
+        return subprocess.CompletedProcess(command, code, printed.buffer.read(), err.getvalue().encode())
 
 
-def within(*arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None) -> Run:
-    """As `stream_lsh`, in this process."""
-    return Run(ran(*arguments, stdin=stdin, cwd=cwd))
+def stream_lsh(*arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None) -> Run:
+    """A run of a command that prints JSON; one that is to start children gets a process of its own."""
+    jobs = arguments[arguments.index("--jobs") + 1] if "--jobs" in arguments else "1"
+    start = ran if jobs == "1" else own_process
+    return Run(start(*arguments, stdin=stdin, cwd=cwd))
 
 
 def dedup(*arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None) -> Run:

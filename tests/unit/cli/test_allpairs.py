@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli.runs import EXPECTED, LINES, LOW, STORY, Run, a_few_thousand, dedup, lines_of, stream_lsh, within
+from tests.unit.cli.runs import EXPECTED, LINES, LOW, STORY, Run, a_few_thousand, dedup, lines_of, stream_lsh
 
 
 def allpairs(*arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None) -> Run:
@@ -73,7 +73,7 @@ def test_standard_input_columns_and_rejects_are_as_of_dedup(tmp_path: Path) -> N
     ],
 )
 def test_wrong_use_is_told_and_ends_with_2(file: Path, arguments: list[str], words: str) -> None:
-    run = within("allpairs", *arguments, cwd=file.parent)
+    run = stream_lsh("allpairs", *arguments, cwd=file.parent)
     assert (run.code, run.out) == (2, [])
     assert words in run.err
     assert os.listdir(file.parent) == ["docs.jsonl"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.applications.test_duplicate_code import OTHER, RENAMED, TOTAL
-from tests.unit.cli.runs import Run, ran, within
+from tests.unit.cli.runs import Run, ran, stream_lsh
 
 LEAST = ("--least-tokens", "20")
 
@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def clones(*arguments: str | Path) -> Run:
-    return within("clones", *arguments)
+    return stream_lsh("clones", *arguments)
 
 
 def test_programs_get_a_line_for_each_group(folder: Path) -> None:

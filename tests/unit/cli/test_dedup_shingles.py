@@ -3,7 +3,7 @@
 import pytest
 
 from stream_lsh.text.catalog import BAG, KINDS
-from tests.unit.cli.runs import DOCUMENTS, STORY, lines_of, within
+from tests.unit.cli.runs import DOCUMENTS, STORY, lines_of, stream_lsh
 
 CAPITALS = [{"id": "a", "text": STORY.title()}, {"id": "b", "text": STORY.title() + " and so on"}]
 SPECS = [
@@ -14,7 +14,7 @@ SPECS = [
 @pytest.mark.parametrize("spec", [*SPECS, f"{BAG}:{SPECS[0]}", f"{SPECS[0]}/4", f"{SPECS[1]}/full"])
 def test_a_near_duplicate_is_found_by_shingles_of_every_kind(spec: str) -> None:
     documents = lines_of([*CAPITALS, DOCUMENTS[2]])
-    run = within("dedup", "-", "--threshold", "0.3", "--shingles", spec, "--jobs", "1", stdin=documents)
+    run = stream_lsh("dedup", "-", "--threshold", "0.3", "--shingles", spec, "--jobs", "1", stdin=documents)
     assert run.code == 0, run.err
     assert [*run.pairs] == [("a", "b")]
     assert run.pairs["a", "b"] > 0.5

@@ -14,7 +14,7 @@ import pytest
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.wire.message import as_iso
 from tests.evaluation.oracles import jaccard, word_windows
-from tests.unit.cli.runs import DOCUMENTS, EDITED, LINES, LOW, OTHER, SIMILARITY, STORY, lines_of
+from tests.unit.cli.runs import DOCUMENTS, EDITED, LINES, LOW, OTHER, SIMILARITY, STORY, lines_of, ran
 
 DAY = 86_400_000
 WORDS = "one two three four five six seven eight nine".split()
@@ -28,7 +28,7 @@ def command(*arguments: object) -> list[str]:
 
 def run(*arguments: object, stdin: bytes = LINES, code: int = 0) -> str:
     """What it prints; on standard error, where it fails."""
-    done = subprocess.run(command(*arguments), input=stdin, capture_output=True, check=False)  # noqa: S603
+    done = ran("explain", *map(str, arguments), stdin=stdin)
     assert b"Traceback" not in done.stderr, done.stderr.decode()
     assert done.returncode == code, done.stderr.decode()
     if code:
@@ -281,12 +281,9 @@ def test_nothing_at_all_has_no_such_document() -> None:
 
 
 def test_what_was_rejected_is_named() -> None:
-    done = subprocess.run(  # noqa: S603 - our own command
-        command("a", "x", "-"), input=LINES + b'{"id": "x", "txt": "1"}\n', capture_output=True, check=False, text=False
-    )
-    assert done.returncode == 2
-    assert b"<stdin>:4: rejected (text)" in done.stderr or b"-:4: rejected (text)" in done.stderr
-    assert b"got the id 'x', which no document has" in done.stderr
+    errors = run("a", "x", "-", stdin=LINES + b'{"id": "x", "txt": "1"}\n', code=2)
+    assert "<stdin>:4: rejected (text)" in errors or "-:4: rejected (text)" in errors
+    assert "got the id 'x', which no document has" in errors
 
 
 # -- long texts

@@ -9,37 +9,39 @@ import pytest
 
 from stream_lsh.cli import main as cli
 from stream_lsh.errors import ConfigError, InputError, InvariantError
+from tests.unit.cli.runs import own_process, ran
 
 
-def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "stream_lsh", *arguments]
-    return subprocess.run(command, capture_output=True, check=False, text=True)  # noqa: S603 - our own command
+def run(*arguments: str) -> tuple[int, str, str]:
+    """The exit code of a run, its output and its errors."""
+    done = ran(*arguments)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
 @pytest.mark.parametrize("arguments", [(), ("--help",), ("-h",), ("help",)])
 def test_alone_it_prints_what_there_is(arguments: tuple[str, ...]) -> None:
-    done = run(*arguments)
-    assert (done.returncode, done.stderr) == (0, "")
+    code, out, errors = run(*arguments)
+    assert (code, errors) == (0, "")
     for name in cli.COMMANDS:
-        assert name in done.stdout
+        assert name in out
 
 
 @pytest.mark.parametrize("name", cli.COMMANDS)
 def test_every_command_has_help(name: str) -> None:
-    done = run(name, "--help")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"usage: stream-lsh {name}")
+    code, out, errors = run(name, "--help")
+    assert (code, errors) == (0, "")
+    assert out.startswith(f"usage: stream-lsh {name}")
 
 
 def test_the_version_is_told() -> None:
-    assert run("--version").stdout.startswith("stream-lsh ")
+    assert own_process("--version").stdout.startswith(b"stream-lsh ")
 
 
 @pytest.mark.parametrize(("wrong", "nearest"), [("dedupe", "dedup"), ("Demo", "demo"), ("--dedup", "dedup")])
 def test_an_unknown_command_is_answered_with_the_nearest(wrong: str, nearest: str) -> None:
-    done = run(wrong)
-    assert done.returncode == 2
-    assert f"did you mean `{nearest}`" in done.stderr
+    code, _, errors = run(wrong)
+    assert code == 2
+    assert f"did you mean `{nearest}`" in errors
 
 
 @pytest.mark.parametrize(
@@ -86,9 +88,9 @@ def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_name_is_proposed_only_where_one_is_alike(arguments: list[str], words: str) -> None:
-    done = run(*arguments)
-    assert done.returncode == 2
-    assert words in done.stderr
+    code, _, errors = run(*arguments)
+    assert code == 2
+    assert words in errors
 
 
 @pytest.mark.parametrize(
@@ -101,8 +103,8 @@ def test_a_name_is_proposed_only_where_one_is_alike(arguments: list[str], words:
     ],
 )
 def test_help_shows_the_defaults_of_the_command(arguments: list[str], defaults: dict[str, str]) -> None:
-    done = run(*arguments, "--help")
-    options = re.split(r"\n(?:  --|(?=\w))", done.stdout)
+    _, out, _ = run(*arguments, "--help")
+    options = re.split(r"\n(?:  --|(?=\w))", out)
     shown = {one.split()[0]: re.findall(r"\(default:?\s+(\S+)\)", one) for one in options}
     assert {name: shown[name] for name in defaults} == {name: [value] for name, value in defaults.items()}
 

@@ -2,14 +2,12 @@
 
 import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from stream_lsh.wire.message import as_iso
-from tests.unit.cli.runs import dedup, lines_of, stream_lsh
+from tests.unit.cli.runs import dedup, lines_of, ran, stream_lsh
 
 WORDS = [f"w{number}" for number in range(400)]
 
@@ -70,9 +68,7 @@ def test_sites_have_shares_a_direction_and_a_first_time(pages: Path) -> None:
 
 
 def test_people_are_told_in_lines(pages: Path) -> None:
-    command = [sys.executable, "-m", "stream_lsh", "mirrors", str(pages), "--min-share", "0.9"]
-    done = subprocess.run(command, capture_output=True, check=True, text=True)  # noqa: S603
-    assert done.stdout.splitlines() == [
+    assert ran("mirrors", pages, "--min-share", "0.9").stdout.decode().splitlines() == [
         "full.org ~ mirror.net",
         "   66.7%: 2 of 3 pages of full.org are in mirror.net",
         "  100.0%: 2 of 2 pages of mirror.net are in full.org",

@@ -15,7 +15,7 @@ import pytest
 from stream_lsh.cli.commands.neighbours import _MEASURES, _SLOTS
 from stream_lsh.kinds.vector.metric import VECTOR_MEASURES
 from stream_lsh.kinds.vector.scheme import SLOTS
-from tests.unit.cli.runs import Run, lines_of, within
+from tests.unit.cli.runs import Run, lines_of, stream_lsh
 from tests.unit.kinds.test_nearest_neighbours import BETWEEN, SETTINGS, TOLERANCE, Distances, Vectors, all_pairs, clouds
 
 SIMILARITY: dict[str, Callable[[float, int], float]] = {
@@ -26,7 +26,7 @@ SIMILARITY: dict[str, Callable[[float, int], float]] = {
 
 
 def neighbours(*arguments: str | float | Path, stdin: bytes = b"", cwd: Path | None = None) -> Run:
-    return within("neighbours", *map(str, arguments), stdin=stdin, cwd=cwd)
+    return stream_lsh("neighbours", *map(str, arguments), stdin=stdin, cwd=cwd)
 
 
 def distances(run: Run) -> Distances:

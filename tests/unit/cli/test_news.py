@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stream_lsh.wire.message import as_iso
-from tests.unit.cli.runs import dedup, lines_of, stream_lsh
+from tests.unit.cli.runs import dedup, lines_of, ran, stream_lsh
 
 FACTS = (
     "The council met on Monday and voted to repair the old bridge before winter comes, after a debate in which nine of "
@@ -45,10 +45,9 @@ def articles(tmp_path: Path) -> Path:
 
 
 def shown(*arguments: str | Path) -> list[str]:
-    command = [sys.executable, "-m", "stream_lsh", "news", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, check=False, text=True)  # noqa: S603
+    done = ran("news", *arguments)
     assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    return done.stdout.decode().splitlines()
 
 
 def test_a_folder_of_articles_shows_its_stories(articles: Path) -> None:

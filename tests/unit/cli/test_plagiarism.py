@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.applications.test_partial_copies import own, with_passage
-from tests.unit.cli.runs import Run, lines_of, ran, within
+from tests.unit.cli.runs import Run, lines_of, ran, stream_lsh
 
 PASSAGE = own(99, 100)
 
@@ -25,7 +25,7 @@ def essays(tmp_path: Path) -> Path:
 
 
 def plagiarism(*arguments: str | Path, stdin: bytes = b"") -> Run:
-    return within("plagiarism", *arguments, stdin=stdin)
+    return stream_lsh("plagiarism", *arguments, stdin=stdin)
 
 
 def shown(*arguments: str | Path) -> str:

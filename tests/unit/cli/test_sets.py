@@ -14,14 +14,14 @@ import zstandard
 
 from stream_lsh.kinds.set.grid_scheme import GridScheme
 from tests.evaluation.oracles import bag_jaccard, containment, jaccard
-from tests.unit.cli.runs import Run, lines_of, within
+from tests.unit.cli.runs import Run, lines_of, stream_lsh
 
 Sets = dict[str, list[str]]
 Pairs = dict[tuple[str, str], float]
 
 
 def sets(*arguments: str | Path, stdin: bytes = b"") -> Run:
-    return within("sets", *arguments, stdin=stdin)
+    return stream_lsh("sets", *arguments, stdin=stdin)
 
 
 def baskets(chance: random.Random, count: int = 150) -> Sets:
@@ -299,7 +299,7 @@ def test_an_empty_file_has_no_sets(tmp_path: Path, content: str) -> None:
 )
 def test_wrong_use_is_told_with_exit_code_2(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
     (tmp_path / "t.csv").write_text("id,item,n\na,x,1\n")
-    run = within("sets", *arguments, cwd=tmp_path)
+    run = stream_lsh("sets", *arguments, cwd=tmp_path)
     assert (run.code, run.out) == (2, [])
     assert told in run.err
     assert [one.name for one in tmp_path.iterdir()] == ["t.csv"]

@@ -19,11 +19,11 @@ from stream_lsh.kinds.kind import as_kind
 from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.lsh.solver import banding_of, choose_banding
 from stream_lsh.model import Document
-from tests.unit.cli.runs import LINES, Run, dedup, lines_of, ran, within
+from tests.unit.cli.runs import LINES, Run, dedup, lines_of, ran, stream_lsh
 
 
 def tune_json(*arguments: str | Path, stdin: bytes = b"") -> dict[str, Any]:
-    run = within("tune", "--json", *arguments, stdin=stdin)
+    run = stream_lsh("tune", "--json", *arguments, stdin=stdin)
     assert (run.code, run.err) == (0, "")
     (one,) = run.out
     return dict(one)
@@ -172,7 +172,7 @@ def test_inputs_are_those_of_dedup(file: Path, tmp_path: Path) -> None:
 
 def test_what_is_rejected_is_named_and_the_others_count(tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").write_bytes(b"no json\n" + LINES)
-    run = within("tune", tmp_path / "d.jsonl", "--json")
+    run = stream_lsh("tune", tmp_path / "d.jsonl", "--json")
     assert (run.code, run.out[0]["corpus"]["sampled"]) == (0, 3)
     assert "d.jsonl:1: rejected (json)" in run.err
     assert "1 rejected: json 1\n" in run.err
@@ -283,7 +283,7 @@ EMPTY = "got {} documents with shingles, expected two or more: there are no pair
 )  # fmt: skip
 def test_documents_without_pairs_teach_nothing(tmp_path: Path, content: bytes, problem: str) -> None:
     (tmp_path / "d.jsonl").write_bytes(content)
-    run = within("tune", tmp_path / "d.jsonl")
+    run = stream_lsh("tune", tmp_path / "d.jsonl")
     assert (run.code, run.out) == (2, [])
     assert problem in run.err
 
@@ -310,7 +310,7 @@ def test_documents_without_pairs_teach_nothing(tmp_path: Path, content: bytes, p
     ],
 )
 def test_wrong_use_is_refused_with_what_would_be_right(tmp_path: Path, arguments: list[str], problem: str) -> None:
-    refused(within("tune", *arguments, cwd=tmp_path), problem)
+    refused(stream_lsh("tune", *arguments, cwd=tmp_path), problem)
     assert os.listdir(tmp_path) == []
 
 
@@ -322,7 +322,7 @@ def refused(run: Run, problem: str) -> None:
 def test_a_picture_does_not_replace_an_input(file: Path, tmp_path: Path) -> None:
     before, link = file.read_bytes(), tmp_path / "curve.svg"
     link.symlink_to(file)
-    refused(within("tune", file, "--picture", link), "is an input, and would be replaced")
+    refused(stream_lsh("tune", file, "--picture", link), "is an input, and would be replaced")
     assert file.read_bytes() == before
 
 

@@ -2,12 +2,11 @@
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import log2
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 import pytest
@@ -19,6 +18,7 @@ from stream_lsh.records.explained import explain_pair
 from stream_lsh.records.model import SEVERAL, Values
 from stream_lsh.records.profile import Comparison, Field, Profile
 from stream_lsh.records.score import Scorer
+from tests.unit.cli.runs import ran
 
 PROFILE = Profile(
     name="people",
@@ -321,17 +321,17 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, *arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
-    done = subprocess.run(  # noqa: S603 - our own command
-        [sys.executable, "-m", "stream_lsh", "explain", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr, done.stderr
+class Done(NamedTuple):
+    """What a run of `explain` printed."""
+
+    stdout: str
+    stderr: str
+
+
+def run(folder: Path, *arguments: str, code: int = 0) -> Done:
+    done = ran("explain", *arguments, cwd=folder)
     assert done.returncode == code, done.stderr
-    return done
+    return Done(done.stdout.decode(), done.stderr.decode())
 
 
 def problems_of(folder: Path, arguments: Sequence[str]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli.runs import EDITED, LINES, LOW, OTHER, STORY, lines_of, ran, within
+from tests.unit.cli.runs import EDITED, LINES, LOW, OTHER, STORY, lines_of, ran, stream_lsh
 
 TEXTS = {"a.txt": STORY, "b.md": EDITED, "c.html": OTHER}
 
@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_files_of_text_that_are_named_are_documents(folder: Path) -> None:
-    run = within("dedup", *LOW, *TEXTS, cwd=folder)
+    run = stream_lsh("dedup", *LOW, *TEXTS, cwd=folder)
     assert (run.code, list(run.pairs)) == (0, [("a.txt", "b.md")])
     assert "3 documents" in run.err
 
@@ -28,9 +28,11 @@ def test_files_of_text_that_are_named_are_documents(folder: Path) -> None:
 def test_a_compressed_text_and_any_file_that_is_called_text_are_documents(folder: Path) -> None:
     (folder / "a.txt.gz").write_bytes(gzip.compress(STORY.encode()))
     (folder / "notes").write_text(EDITED)
-    assert within("dedup", *LOW, "a.txt.gz", "b.md", cwd=folder).pairs
-    assert list(within("dedup", *LOW, "--format", "text", "a.txt", "notes", cwd=folder).pairs) == [("a.txt", "notes")]
-    assert list(within("dedup", *LOW, "--format", "text", "a.txt", "-", stdin=EDITED.encode(), cwd=folder).pairs)
+    assert stream_lsh("dedup", *LOW, "a.txt.gz", "b.md", cwd=folder).pairs
+    assert list(stream_lsh("dedup", *LOW, "--format", "text", "a.txt", "notes", cwd=folder).pairs) == [
+        ("a.txt", "notes")
+    ]
+    assert list(stream_lsh("dedup", *LOW, "--format", "text", "a.txt", "-", stdin=EDITED.encode(), cwd=folder).pairs)
 
 
 @pytest.mark.parametrize("command", ["dedup", "news", "mirrors", "plagiarism", "allpairs", "tune"])

@@ -18,7 +18,7 @@ from stream_lsh.files.lines import table_rows
 from stream_lsh.kinds.record.files import find_record_inputs, read_records
 from stream_lsh.kinds.record.rows import RecordNames
 from stream_lsh.kinds.text.files import read
-from tests.unit.cli.runs import within
+from tests.unit.cli.runs import stream_lsh
 
 MB = 1 << 20
 LONG = 256 * MB
@@ -142,7 +142,7 @@ def test_a_quote_that_is_not_closed_before_the_end_is_refused_by_all_commands(
 def test_a_column_that_is_there_twice_is_rejected(tmp_path: Path, command: str, header: str) -> None:
     path = tmp_path / "table.csv"
     path.write_text(f"{header}\n{','.join('abcd'[: header.count(',') + 1])}\n")
-    run = within(command, path)
+    run = stream_lsh(command, path)
     assert (run.code, run.out) == (2, [])
     twice = next(name for name in header.split(",") if header.split(",").count(name) == 2)
     assert run.err == f"stream-lsh: {path}: got the column '{twice}' 2 times, expected once: rename all but one\n"
