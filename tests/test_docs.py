@@ -5,7 +5,9 @@
     ```console    `$` lines run in a shell, the blocks of a document one after the other in one empty folder; what they
                   print is what stands there, seconds aside; `...` stands for anything
     ```toml       is a configuration
-    ```sh         is not run: set-up; its targets, commands and options must exist
+    ```sh         is not run: set-up; its targets, commands and options must exist.  Only those of the README run, from
+                  its installation on, in one shell in which nothing is activated; a ```text block behind one is what
+                  it prints
 
 The checks are functions from a text to its problems, and each of them is shown a text that has some.
 """
@@ -22,6 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import textstat  # type: ignore[import-untyped]
 
 import stream_lsh
 from stream_lsh import errors
@@ -39,6 +42,7 @@ DOCUMENTS = [
 ]
 DOCUMENTS += [path for path in [ROOT / "benchmarks" / "README.md"] if path.exists()]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+FIRST_GUIDES = ("kafka.md", "consuming.md")
 TAGS = ("outputs unchanged", "behaviour change", "re-index required")
 
 _FENCE = re.compile(r"^```([a-z]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -128,6 +132,39 @@ def _session(command: str, folder: Path) -> str:
     return done.stdout + done.stderr
 
 
+_STEP = "@@ step "
+_NOTHING_INSTALLED = f"""
+python3() {{ if [ "$1 $2" = "-m venv" ]; then ln -s {sys.prefix} "$3"; else command python3 "$@"; fi; }}
+pip() {{ [ "$1" = install ]; }}
+"""
+"""The environment of the tests stands for a new one, and so `pip` has nothing to install."""
+
+
+def pasted_problems(text: str, folder: Path) -> list[str]:
+    """What goes wrong if the `sh` blocks of a document are pasted into one shell in which nothing is activated."""
+    found = blocks(text)
+    steps = [number for number, block in enumerate(found) if block.language == "sh"]
+    script = "".join(f"echo '{_STEP}{number}'\n{found[number].text}" for number in steps)
+    done = subprocess.run(  # noqa: S603 - the project's own documents
+        ["/bin/bash", "--noprofile", "--norc", "-c", f"exec 2>&1\n{_NOTHING_INSTALLED}{script}"],
+        cwd=folder,
+        env={"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(folder), "COLUMNS": "80"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    printed = {int(part.partition("\n")[0]): part.partition("\n")[2] for part in done.stdout.split(_STEP)[1:]}
+    problems = []
+    for number in steps:
+        behind = found[number + 1] if number + 1 < len(found) else None
+        wanted = behind.text if behind is not None and behind.language == "text" else ""
+        got = printed.get(number, "the shell ended before")
+        if not doctest.OutputChecker().check_output(_plain(wanted), _plain(got), doctest.ELLIPSIS):
+            problems.append(f"line {found[number].line}\nshown:\n{wanted}\nprinted:\n{got}")
+    return problems
+
+
 def _plain(output: str) -> str:
     return _SECONDS.sub("N s", output).strip() + "\n"
 
@@ -143,6 +180,12 @@ def test_sessions_print_what_is_shown(path: Path, tmp_path: Path) -> None:
     assert console_problems(path.read_text(encoding="utf-8"), tmp_path) == []
 
 
+@pytest.mark.timeout(300)
+def test_the_readme_can_be_pasted_into_a_shell_in_which_nothing_is_activated(tmp_path: Path) -> None:
+    assert (Path(sys.prefix) / "bin" / "activate").exists(), "run the tests in a virtual environment"
+    assert pasted_problems(README, tmp_path) == []
+
+
 @every_document
 def test_toml_blocks_are_configurations(path: Path) -> None:
     found = [block for block in blocks(path.read_text(encoding="utf-8")) if block.language == "toml"]
@@ -153,8 +196,13 @@ def test_toml_blocks_are_configurations(path: Path) -> None:
 def test_the_readme_has_code_of_both_kinds() -> None:
     languages = [block.language for block in blocks(README)]
     assert languages.count("python") >= 1
-    assert languages.count("console") >= 2
-    assert set(languages) <= {"python", "console", "sh", "json", "text", "toml"}
+    assert languages.count("sh") >= 5
+    assert set(languages) <= {"python", "sh", "text"}
+
+
+def test_the_readme_is_short_and_begins_with_the_installation() -> None:
+    assert README.count("\n") <= 250
+    assert README.index("## Installation") < README.index("## Quick start")
 
 
 def test_code_that_does_not_run_is_found(tmp_path: Path) -> None:
@@ -163,6 +211,9 @@ def test_code_that_does_not_run_is_found(tmp_path: Path) -> None:
     assert not python_problems("```python\nx = 1\n```\n\n```python\n>>> x + 1\n2\n```")
     assert console_problems("```console\n$ echo two\none\n```", tmp_path)
     assert console_problems("```console\n$ false && echo one\none\n```", tmp_path)
+    assert pasted_problems("```sh\necho two\n```\n\n```text\none\n```", tmp_path)
+    assert pasted_problems("```sh\nstream-lsh --version\n```\n", tmp_path), "nothing is activated"
+    assert not pasted_problems("```sh\nx=1\n```\nand\n```sh\necho $x\n```\n\n```text\n1\n```", tmp_path)
     assert not console_problems("```console\n$ echo 1.5 s; echo end\n7.9 s\nend\n$ echo \\\n  a\na\n```", tmp_path)
 
 
@@ -209,6 +260,17 @@ def target_problems(text: str) -> Iterator[str]:
         words = piece.partition("#")[0].split()
         if words[:1] == ["make"]:
             yield from (f"there is no target {word}" for word in words[1:] if word.isalpha() and word not in targets)
+
+
+def test_the_configurations_of_a_newcomer_are_one_and_have_what_the_first_program_reads() -> None:
+    kafka, consuming = ((ROOT / "docs" / "guides" / name).read_text(encoding="utf-8") for name in FIRST_GUIDES)
+    (shown,) = re.findall(r"^cat > news.toml <<'END'\n(.*?)^END$", README, re.MULTILINE | re.DOTALL)
+    assert shown == next(block.text for block in blocks(kafka) if block.language == "toml")
+    config = parse(shown, "news.toml", {})
+    first = next(block.text for block in blocks(consuming) if block.language == "python")
+    assert config.pipelines[0].kind.stories, 'the program reads `story["sources"]`'
+    assert f'"{config.kafka.brokers[0]}"' in first
+    assert f'"{config.pipelines[0].public_topics["clusters"]}"' in first
 
 
 @every_document
@@ -360,6 +422,45 @@ def test_tests_that_do_not_exist_are_found() -> None:
     assert list(named_test_problems("`tests/test_docs.py::test_nothing`"))
     assert list(named_test_problems("`tests/simulation/test_simulation.py::test_a_rule_taken_out_is_noticed[order]`"))
     assert not list(named_test_problems("`tests/test_docs.py::test_python_blocks_run`"))
+
+
+# -- language
+
+READABLE = [ROOT / "README.md", ROOT / "docs" / "index.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
+LEAST_EASE = 45
+"""Of Flesch's formula: plain English has 60 and more, scientific prose less than 30."""
+LONGEST_SENTENCE = 40
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a document: without code, tables, headings and numbers, which a formula for prose misjudges."""
+    text = re.sub(r"<[^>]*>", "", prose(text))
+    text = re.sub(r"^([|#]).*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"\*\*|`[^`]*`", lambda found: "" if found[0] == "**" else "code", text)
+    text = re.sub(r"\S*[0-9]\S*?(?=[\s.,:;]|$)", "ten", text)
+    found = []
+    for paragraph in re.split(r"\n\s*\n|\n(?=- |[0-9]+\. )", text):
+        found += re.split(r"(?<=[.!?:])\s+", " ".join(paragraph.split()).removeprefix("- "))
+    return [one if one[-1] in ".!?" else f"{one.removesuffix(':')}." for one in found if re.search("[a-z]", one)]
+
+
+@pytest.mark.parametrize("path", READABLE, ids=name_of)
+def test_prose_is_easy_to_read(path: Path) -> None:
+    found = sentences(path.read_text(encoding="utf-8"))
+    assert textstat.flesch_reading_ease("\n".join(found)) >= LEAST_EASE
+
+
+def test_the_readme_has_no_long_sentence() -> None:
+    assert [one for one in sentences(README) if len(one.split()) > LONGEST_SENTENCE] == []
+
+
+def test_prose_that_is_hard_to_read_is_found() -> None:
+    assert sentences("# Title\n\nIt reads `x`. It [stores](y) 12 kB.\n\n- **One**: two") == [
+        "It reads code.", "It stores ten kB.", "One.", "two.",
+    ]  # fmt: skip
+    hard = "Idiosyncratic nominalisations characteristically necessitate supererogatory interpretation."
+    assert textstat.flesch_reading_ease(hard) < LEAST_EASE
 
 
 # -- errors and changes
