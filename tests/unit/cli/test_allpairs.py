@@ -1,17 +1,13 @@
-"""The command `allpairs`: answers as those of `dedup`, and what ends a run."""
+"""The command `allpairs`: answers as those of `dedup`, and wrong use."""
 
 import gzip
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.unit.cli.runs import EXPECTED, LINES, LOW, STORY, Run, a_few_thousand, dedup, lines_of, stream_lsh
+from tests.unit.cli.runs import EXPECTED, LINES, LOW, Run, a_few_thousand, dedup, stream_lsh
 
 
 def allpairs(*arguments: str | Path, stdin: bytes = b"", cwd: Path | None = None) -> Run:
@@ -77,43 +73,3 @@ def test_wrong_use_is_told_and_ends_with_2(file: Path, arguments: list[str], wor
     assert (run.code, run.out) == (2, [])
     assert words in run.err
     assert os.listdir(file.parent) == ["docs.jsonl"]
-
-
-@pytest.mark.parametrize("output", ["--matches", "--clusters"])
-def test_a_full_disk_ends_with_1_and_a_sentence(file: Path, output: str) -> None:
-    run = allpairs(file, *LOW, output, "/dev/full")
-    assert run.code == 1
-    assert "/dev/full: cannot be written: No space left on device" in run.err
-
-
-def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:
-    (tmp_path / "docs.jsonl").write_bytes(lines_of([{"id": str(n), "text": STORY} for n in range(300)]))
-    command = f"{sys.executable} -m stream_lsh allpairs docs.jsonl | head -n 1; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["/bin/bash", "-c", command], capture_output=True, check=False, cwd=tmp_path)  # noqa: S603
-    line, code = done.stdout.splitlines()
-    assert json.loads(line)["similarity"] == 1.0
-    assert (code, done.stderr) == (b"0", b"")
-
-
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interruption_leaves_nothing_behind(tmp_path: Path, number: signal.Signals, code: int) -> None:
-    endless, spilled = tmp_path / "endless", tmp_path / "spilled"
-    os.mkfifo(endless)
-    spilled.mkdir()
-    command = [sys.executable, "-m", "stream_lsh", "allpairs", "endless", "--matches", "out"]
-    process = subprocess.Popen(  # noqa: S603
-        command, stderr=subprocess.PIPE, cwd=tmp_path, env=os.environ | {"TMPDIR": str(spilled)}
-    )
-    with endless.open("wb") as feeder:
-        feeder.write(a_few_thousand(1000))
-        feeder.flush()
-        deadline = time.monotonic() + 30
-        while not list(tmp_path.glob(".out.*")) or not os.listdir(spilled):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        process.send_signal(number)
-        _, err = process.communicate(timeout=30)
-    assert process.returncode == code
-    assert b"Traceback" not in err
-    assert sorted(os.listdir(tmp_path)) == ["endless", "spilled"]
-    assert os.listdir(spilled) == []

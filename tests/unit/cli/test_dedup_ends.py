@@ -1,7 +1,6 @@
-"""What ends a run of `dedup`: damaged input, wrong use, a full disk, a reader that has had enough, a signal."""
+"""What ends a run of `dedup`: damaged input, wrong use, a signal to several processes; more is in `test_ends`."""
 
 import gzip
-import json
 import os
 import signal
 import subprocess
@@ -14,11 +13,8 @@ import zstandard
 
 from tests.unit.cli.runs import (
     LINES,
-    LOW,
-    STORY,
     a_few_thousand,
     dedup,
-    lines_of,
 )
 
 
@@ -76,37 +72,6 @@ def test_wrong_use_is_told_and_ends_with_2(file: Path, arguments: list[str], wor
     assert sorted(os.listdir(file.parent)) == ["docs.csv", "docs.jsonl"]
 
 
-@pytest.mark.parametrize("output", ["--matches", "--clusters", "--rejects"])
-def test_a_full_disk_ends_with_1_and_a_sentence(file: Path, output: str) -> None:
-    with file.open("ab") as more:
-        more.write(b"nonsense\n")
-    run = dedup(file, *LOW, output, "/dev/full")
-    assert run.code == 1
-    assert "/dev/full: cannot be written: No space left on device" in run.err
-
-
-def test_a_full_disk_behind_standard_output_ends_with_1(file: Path) -> None:
-    command = [sys.executable, "-m", "stream_lsh", "dedup", str(file), *LOW]
-    with open("/dev/full", "wb") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)  # noqa: S603
-    assert done.returncode == 1
-    assert b"standard output: cannot be written: No space left" in done.stderr
-    assert b"Traceback" not in done.stderr
-
-
-def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:
-    path, clusters = tmp_path / "docs.jsonl", tmp_path / "clusters"
-    path.write_bytes(lines_of([{"id": str(n), "text": STORY} for n in range(3000)]))
-    command = f"{sys.executable} -m stream_lsh dedup {path} --clusters {clusters} | head -n 1; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["/bin/bash", "-c", command], capture_output=True, check=False)  # noqa: S603
-    line, code = done.stdout.splitlines()
-    assert json.loads(line)["similarity"] == 1.0
-    assert code == b"0"
-    assert b"Traceback" not in done.stderr
-    assert b"Broken" not in done.stderr
-    assert len(json.loads(clusters.read_text())["members"]) == 3000
-
-
 def children_of(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
@@ -118,18 +83,17 @@ def alive(pid: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interruption_leaves_nothing_behind(tmp_path: Path, jobs: int, number: signal.Signals, code: int) -> None:
+def test_an_interruption_leaves_no_child_behind(tmp_path: Path, number: signal.Signals, code: int) -> None:
     endless = tmp_path / "endless"
     os.mkfifo(endless)
-    command = [sys.executable, "-m", "stream_lsh", "dedup", str(endless), "--jobs", str(jobs), "--matches", "out"]
+    command = [sys.executable, "-m", "stream_lsh", "dedup", str(endless), "--jobs", "2", "--matches", "out"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, cwd=tmp_path, start_new_session=True)  # noqa: S603
     with endless.open("wb") as feeder:
         feeder.write(a_few_thousand(1000))
         feeder.flush()
         deadline = time.monotonic() + 20
-        while len(children_of(process.pid)) < (0 if jobs == 1 else 2) or not list(tmp_path.glob(".out.*")):
+        while len(children_of(process.pid)) < 2 or not list(tmp_path.glob(".out.*")):
             assert time.monotonic() < deadline
             time.sleep(0.01)
         children = children_of(process.pid)

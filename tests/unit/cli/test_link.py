@@ -1,19 +1,12 @@
 """The command `link`, run as a stranger runs it: what goes in, what comes out, what ends it."""
 
 import csv
-import fcntl
 import gzip
 import json
 import os
 import random
 import re
-import signal
-import subprocess
-import sys
-import termios
-import time
 from pathlib import Path
-from typing import IO
 
 import pytest
 
@@ -60,6 +53,7 @@ m = [0.9, 0.1]
 u = [0.001, 0.999]
 """
 """Bits: prior -6.629; given 5.322, -2.293; surname 6.492, -3.307; born and phone 9.814, -3.321."""
+UNLEARNED = re.sub(r"^(m|u|prior) = .*\n", "", PROFILE, flags=re.MULTILINE)
 
 TABLE = """\
 id,First Name,surname,born,time
@@ -84,7 +78,7 @@ CHAIN = [
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "p.toml").write_text(PROFILE)
-    (tmp_path / "new.toml").write_text(re.sub(r"^(m|u|prior) = .*\n", "", PROFILE, flags=re.MULTILINE))
+    (tmp_path / "new.toml").write_text(UNLEARNED)
     (tmp_path / "people.csv").write_text(TABLE)
     return tmp_path
 
@@ -344,42 +338,3 @@ def test_an_empty_file_is_fine(folder: Path, name: str) -> None:
     run = link(folder, name, "--profile", "people")
     assert (run.code, run.out) == (0, [])
     assert run.err.startswith("0 records, 0 candidates, 0 matches, 0 to review, 0 entities, ")
-
-
-def test_a_reader_that_has_had_enough_is_no_error(folder: Path) -> None:
-    (folder / "many.jsonl").write_bytes(people(1000))
-    command = f"{sys.executable} -m stream_lsh link many.jsonl --profile p.toml -q | head -n 1; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["/bin/bash", "-c", command], capture_output=True, check=False, cwd=folder)  # noqa: S603
-    line, code = done.stdout.splitlines()
-    assert json.loads(line)["size"] >= 2
-    assert (code, done.stderr) == (b"0", b"")
-
-
-def waiting(pipe: IO[bytes]) -> int:
-    """The bytes in a pipe that nobody has read yet."""
-    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
-
-
-@pytest.mark.parametrize("profile", ["p.toml", "new.toml"])
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interruption_leaves_nothing_behind(folder: Path, profile: str, number: signal.Signals, code: int) -> None:
-    os.mkfifo(folder / "endless")
-    before = sorted(os.listdir(folder))
-    command = [sys.executable, "-m", "stream_lsh", "link", "endless", "--profile", profile, "--matches", "out"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, cwd=folder)  # noqa: S603
-    with (folder / "endless").open("wb") as feeder:
-        feeder.write(people())
-        feeder.flush()
-        deadline = time.monotonic() + 20
-        while not list(folder.glob(".out.*")):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        while waiting(feeder):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        process.send_signal(number)
-        _, err = process.communicate(timeout=60)
-    assert process.returncode == code
-    assert b"no output file was left half written" in err
-    assert b"Traceback" not in err
-    assert sorted(os.listdir(folder)) == before

@@ -1,11 +1,6 @@
-"""What ends a run of `sets` and `neighbours`: a full disk, a reader that has had enough, a signal, clashing outputs."""
+"""What ends a run of `sets` and `neighbours`: damaged input, clashing outputs; more is in `test_ends`."""
 
-import json
 import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -17,54 +12,6 @@ VECTORS = lines_of([{"id": str(number), "vector": [1, 2]} for number in range(20
 both = pytest.mark.parametrize(
     ("command", "lines"), [(["sets"], SETS), (["neighbours", "--within", "5"], VECTORS)], ids=["sets", "neighbours"]
 )
-
-
-@both
-@pytest.mark.parametrize("output", ["--matches", "--clusters", "--rejects"])
-def test_a_full_disk_ends_with_1_and_a_sentence(command: list[str], lines: bytes, output: str) -> None:
-    run = stream_lsh(*command, "-", output, "/dev/full", stdin=lines + b"nonsense\n")
-    assert run.code == 1
-    assert "/dev/full: cannot be written: No space left on device" in run.err
-
-
-@both
-@pytest.mark.parametrize("more", [[], ["--query", "FILE"]])
-def test_a_reader_that_has_had_enough_is_no_error(
-    tmp_path: Path, command: list[str], lines: bytes, more: list[str]
-) -> None:
-    path = tmp_path / "in.jsonl"
-    path.write_bytes(lines)
-    words = [sys.executable, "-m", "stream_lsh", *command, path, *(path if word == "FILE" else word for word in more)]
-    script = f"{' '.join(map(str, words))} | head -n 1; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["/bin/bash", "-c", script], capture_output=True, check=False)  # noqa: S603
-    line, code = done.stdout.splitlines()
-    assert json.loads(line)["similarity"] == 1.0
-    assert code == b"0"
-    assert b"Traceback" not in done.stderr
-    assert b"Broken" not in done.stderr
-
-
-@both
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interruption_leaves_nothing_behind(
-    tmp_path: Path, command: list[str], lines: bytes, number: signal.Signals, code: int
-) -> None:
-    endless = tmp_path / "endless"
-    os.mkfifo(endless)
-    words = [sys.executable, "-m", "stream_lsh", *command, str(endless), "--matches", "out"]
-    process = subprocess.Popen(words, stderr=subprocess.PIPE, cwd=tmp_path)  # noqa: S603
-    with endless.open("wb") as feeder:
-        feeder.write(lines)
-        feeder.flush()
-        deadline = time.monotonic() + 20
-        while not list(tmp_path.glob(".out.*")):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        process.send_signal(number)
-        _, err = process.communicate(timeout=20)
-    assert process.returncode == code
-    assert b"Traceback" not in err
-    assert os.listdir(tmp_path) == ["endless"]
 
 
 @both

@@ -1,0 +1,118 @@
+"""What ends the runs of all commands that read documents: a full disk, a reader that has had enough, a signal."""
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from tests.unit.applications.test_duplicate_code import RENAMED, TOTAL
+from tests.unit.cli.runs import OTHER, STORY, a_few_thousand, lines_of, stream_lsh
+from tests.unit.cli.test_link import PROFILE, UNLEARNED, people
+
+COPIES = [str(number) for number in range(200)]
+CONTENTS = {
+    "texts.jsonl": lines_of([{"id": id, "text": STORY} for id in COPIES]),
+    "essays.jsonl": lines_of([{"id": id, "text": f"{STORY} and {OTHER}"} for id in COPIES[:2]]),
+    "sets.jsonl": lines_of([{"id": id, "items": ["a", "b"]} for id in COPIES]),
+    "vectors.jsonl": lines_of([{"id": id, "vector": [1, 2]} for id in COPIES]),
+    "people.jsonl": people(1000),
+    "a.py": TOTAL.encode(),
+    "b.py": RENAMED.encode(),
+    "p.toml": PROFILE.encode(),
+    "new.toml": UNLEARNED.encode(),
+}
+PAIRS = ["dedup texts.jsonl", "allpairs texts.jsonl", "sets sets.jsonl", "neighbours vectors.jsonl --within 5"]
+"""Commands that write pairs."""
+QUERIES = ["sets sets.jsonl --query sets.jsonl", "neighbours vectors.jsonl --within 5 --query vectors.jsonl"]
+INPUTS = {
+    "dedup endless --jobs 1": a_few_thousand(1000),
+    "allpairs endless": a_few_thousand(1000),
+    "sets endless": CONTENTS["sets.jsonl"],
+    "neighbours endless --within 5": CONTENTS["vectors.jsonl"],
+    "link endless --profile p.toml": people(),
+    "link endless --profile new.toml": people(),
+}
+"""What is fed to commands that are interrupted."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, content in CONTENTS.items():
+        (tmp_path / name).write_bytes(content)
+    return tmp_path
+
+
+@pytest.mark.parametrize("output", ["--matches", "--clusters", "--rejects"])
+@pytest.mark.parametrize("command", PAIRS)
+def test_a_full_disk_ends_with_1_and_a_sentence(folder: Path, command: str, output: str) -> None:
+    name, file, *options = command.split()
+    with (folder / file).open("ab") as more:
+        more.write(b"nonsense\n")
+    run = stream_lsh(name, file, *options, output, "/dev/full", cwd=folder)
+    assert run.code == 1
+    assert "/dev/full: cannot be written: No space left on device" in run.err
+
+
+@pytest.mark.parametrize("command", [PAIRS[0], "clones . --least-tokens 20", "plagiarism essays.jsonl"])
+def test_a_full_disk_behind_standard_output_ends_with_1(folder: Path, command: str) -> None:
+    words = [sys.executable, "-m", "stream_lsh", *command.split()]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, cwd=folder, check=False)  # noqa: S603
+    assert done.returncode == 1
+    assert b"standard output: cannot be written: No space left" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [*PAIRS, *QUERIES, "link people.jsonl --profile p.toml", "tune"])
+def test_a_reader_that_has_had_enough_is_no_error(folder: Path, command: str) -> None:
+    more = {"tune": ""}.get(command, "--quiet") + " --clusters groups" * (command in PAIRS)
+    script = f"{sys.executable} -m stream_lsh {command} {more} | head -n 1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["/bin/bash", "-c", script], capture_output=True, check=False, cwd=folder)  # noqa: S603
+    line, code = done.stdout.splitlines()
+    assert (code, done.stderr) == (b"0", b"")
+    if command.startswith("link"):
+        assert json.loads(line)["size"] >= 2
+    elif command != "tune":
+        assert json.loads(line)["similarity"] == 1.0
+    if command in PAIRS:
+        assert len(json.loads((folder / "groups").read_text())["members"]) == len(COPIES)
+
+
+def waiting(pipe: IO[bytes]) -> int:
+    """The bytes in a pipe that were not read yet."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+@pytest.mark.parametrize("command", INPUTS)
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interruption_leaves_nothing_behind(folder: Path, command: str, number: signal.Signals, code: int) -> None:
+    spilled = folder / "spilled"
+    spilled.mkdir()
+    os.mkfifo(folder / "endless")
+    before = sorted(os.listdir(folder))
+    words = [sys.executable, "-m", "stream_lsh", *command.split(), "--matches", "out"]
+    environment = os.environ | {"TMPDIR": str(spilled)}
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, cwd=folder, env=environment)  # noqa: S603
+    with (folder / "endless").open("wb") as feeder:
+        feeder.write(INPUTS[command])
+        feeder.flush()
+        deadline = time.monotonic() + 30
+        spills = command.startswith("allpairs")
+        while not list(folder.glob(".out.*")) or waiting(feeder) or (spills and not os.listdir(spilled)):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert b"no output file was left half written" in err
+    assert b"Traceback" not in err
+    assert sorted(os.listdir(folder)) == before
+    assert os.listdir(spilled) == []
