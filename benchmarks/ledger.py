@@ -28,7 +28,7 @@ from stream_lsh.ledger.edges import Edge, Edges, End, edges_of
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import Retirement, make_ref
 from stream_lsh.pipeline.batches import EdgesFrame
-from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerPasses
+from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerRewriter
 from stream_lsh.pipeline.changelog.records import LedgerRecord
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.wire.ledger_parts import LedgerAssembler, encode_ledger
@@ -264,7 +264,7 @@ def _newcomers(size: int) -> Row:
     took, published = list[float](), 0
     for number in range(1, size + 1_000):
         edges = [Edge(_end(0, rng.randrange(number), 0), _end(0, number, number), 0.9, 9, 10)]
-        edges = [edge._replace(one=edge.one._replace(time_ms=int(edge.one.id.split("-")[2]))) for edge in edges]
+        edges = [edge._replace(left=edge.left._replace(time_ms=int(edge.left.id.split("-")[2]))) for edge in edges]
         start = time.perf_counter()
         settled = ledger.settle(number, edges=edges)
         messages = _messages(settled, number)
@@ -321,29 +321,29 @@ def _copied(members: int) -> Row:
         settler.settle(EdgesFrame(edges=edges), offset)
         if 200 * offset >= members:
             break
-    passes, pauses, settled, began = LedgerPasses(least=0), list[float](), 0, time.perf_counter()
+    rewriter, pauses, settled, began = LedgerRewriter(least=0), list[float](), 0, time.perf_counter()
     for offset, edges in stream:
         settlement = settler.settle(EdgesFrame(edges=edges), offset)
         if settlement is None:
             continue
         settled += len(edges)
         written = sum(map(len, encode_ledger(settlement.record, 0)))
-        passes.wrote(written)
-        if passes.take_over() is not None:
+        rewriter.wrote(written)
+        if rewriter.take_over() is not None:
             break
-        slices, start = passes.slices(settler, written), time.perf_counter()
+        slices, start = rewriter.slices(settler, written), time.perf_counter()
         for copied in slices:
             parts = encode_ledger(copied, 0)
             pauses.append(time.perf_counter() - start)
-            passes.sent(len(parts), sum(map(len, parts)))
+            rewriter.sent(len(parts), sum(map(len, parts)))
             for _ in parts:
-                passes.delivered(0)
+                rewriter.delivered(0)
             start = time.perf_counter()
     took = time.perf_counter() - began
     return {
         "members": members,
         "slices": len(pauses),
-        "MB": round(passes.sizes.copied / 1e6, 1),
+        "MB": round(rewriter.sizes.copied / 1e6, 1),
         "longest pause, ms": round(max(pauses) * 1e3, 1),
         "of a hundred, ms": round(sorted(pauses)[len(pauses) * 99 // 100] * 1e3, 1),
         "slices together, s": round(sum(pauses), 3),

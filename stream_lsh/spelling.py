@@ -26,5 +26,5 @@ def resembling(name: str, valid: Iterable[str]) -> str | None:
         ('--threshold', None)
     """
     by_letters = {one.lstrip("-"): one for one in valid}
-    found = difflib.get_close_matches(name.lstrip("-").lower(), by_letters, n=1, cutoff=_ALIKE)
-    return by_letters[found[0]] if found else None
+    matches = difflib.get_close_matches(name.lstrip("-").lower(), by_letters, n=1, cutoff=_ALIKE)
+    return by_letters[matches[0]] if matches else None

@@ -125,7 +125,7 @@ class Oracle:
                 self.capped += 1
 
     def _link(self, edge: Edge) -> None:
-        ends = (edge.one, edge.other)
+        ends = (edge.left, edge.right)
         if any(end.ref < self._newest_ref(end.id) or self.horizon.passed(end.time_ms, end.ref) for end in ends):
             return
         for end in ends:
@@ -346,7 +346,7 @@ class Topics:
 
 def _shingles(edge: Edge, end: End) -> int:
     """Of one of the ends; 0 where they are not told."""
-    return edge.shingles if end == edge.one or not edge.shingles else edge.shared + edge.union - edge.shingles
+    return edge.shingles if end == edge.left or not edge.shingles else edge.shared + edge.union - edge.shingles
 
 
 def seen(pair: PairState) -> MatchChange:
@@ -361,7 +361,7 @@ def withdrawn_and_put(
 ) -> set[tuple[str, str]]:
     """The pairs that a frame can withdraw and confirm: these are written, even if they end as they were."""
     retired, edges = {retired.id for retired in retirements}, list(edges)
-    keys = [(min(edge.one.id, edge.other.id), max(edge.one.id, edge.other.id)) for edge in edges]
+    keys = [(min(edge.left.id, edge.right.id), max(edge.left.id, edge.right.id)) for edge in edges]
     below = {key for key, edge in zip(keys, edges, strict=True) if edge.similarity < threshold}
     above = {key for key, edge in zip(keys, edges, strict=True) if edge.similarity >= threshold}
     return {key for key in above if key in below or retired & {*key}}

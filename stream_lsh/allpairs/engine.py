@@ -85,8 +85,8 @@ class Engine:
             ConfigError: the memory is too little for what cannot be put on the disk.
             OSError: the disk is full, or the like.
         """
-        found: dict[str, Any] = self._apart(lambda: self._connection.execute(query, values).fetchnumpy())
-        return found
+        fetched: dict[str, Any] = self._apart(lambda: self._connection.execute(query, values).fetchnumpy())
+        return fetched
 
     def append(self, table: str, columns: Mapping[str, Any]) -> None:
         """Append arrays to a table, those of its columns in their order."""
@@ -130,17 +130,17 @@ class Engine:
                 done.wait(_LOOK_UP_S)
             raise
         for error in errors:
-            raise self._told(error) from None
+            raise self._as_own_error(error) from None
         return results[0]
 
-    def _told(self, error: BaseException) -> BaseException:
+    def _as_own_error(self, error: BaseException) -> BaseException:
         """An error of the engine as one of ours."""
-        words = str(error).partition("\n")[0]
-        if isinstance(error, self._library.IOException) or "No space left" in words:
-            full = errno.ENOSPC if "No space left" in words else errno.EIO
-            return OSError(full, words, self._folder.name)
+        message = str(error).partition("\n")[0]
+        if isinstance(error, self._library.IOException) or "No space left" in message:
+            full = errno.ENOSPC if "No space left" in message else errno.EIO
+            return OSError(full, message, self._folder.name)
         if isinstance(error, self._library.OutOfMemoryException):
-            return ConfigError(f"memory: got {self._memory:,} bytes, which is too little here; give more ({words})")
+            return ConfigError(f"memory: got {self._memory:,} bytes, which is too little here; give more ({message})")
         return error
 
     def __enter__(self) -> Self:

@@ -11,7 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from stream_lsh.allpairs.engine import Engine
-from stream_lsh.allpairs.rounds import COUNTS, MEET, MEETINGS, PAIRS, POSTINGS, RAREST, SYMBOLS, TABLES, terms_of
+from stream_lsh.allpairs.rounds import (
+    CANDIDATES,
+    COUNTS,
+    PAIR_COUNTS,
+    PAIRS,
+    POSTINGS,
+    RAREST,
+    SYMBOLS,
+    TABLES,
+    terms_of,
+)
 from stream_lsh.arrays import I64, U64
 from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.shingled.scheme import ShingledTexts
@@ -129,20 +139,20 @@ class AllPairs:
     def add(self, documents: Iterable[Document]) -> None:
         """Take in documents, before the pairs are asked for."""
         some: list[Document] = []
-        for one in documents:
-            some.append(one)
+        for document in documents:
+            some.append(document)
             if len(some) == _AT_ONCE:
                 self._add(some)
                 some = []
         self._add(some)
 
     def _add(self, documents: Sequence[Document]) -> None:
-        for one, elements in zip(
-            documents, self._scheme.shingle_sets([one.text or "" for one in documents]), strict=True
+        for document, elements in zip(
+            documents, self._scheme.shingle_sets([document.text or "" for document in documents]), strict=True
         ):
-            self._taken.pop(one.id, None)
-            if one.text is not None:
-                self._taken[one.id] = len(self._sizes), one.time_ms
+            self._taken.pop(document.id, None)
+            if document.text is not None:
+                self._taken[document.id] = len(self._sizes), document.time_ms
                 self._sizes.append(elements.size)
                 self._waiting.append(elements)
         if sum(elements.size for elements in self._waiting) >= _APPENDED:
@@ -165,14 +175,14 @@ class AllPairs:
         self._place(ids)
         for statement in (SYMBOLS, POSTINGS, RAREST):
             engine.run(statement)
-        for first, last in self._ranges(engine.columns(MEETINGS)):
-            engine.run(MEET.format(sizes=terms.sizes), first=first, last=last, **terms.values)
+        for first, last in self._ranges(engine.columns(PAIR_COUNTS)):
+            engine.run(CANDIDATES.format(sizes=terms.sizes), first=first, last=last, **terms.values)
             self.candidates += int(engine.columns("SELECT count(*) AS pairs FROM met")["pairs"][0])
             for least, most in self._ranges(engine.columns(COUNTS)):
-                found = engine.columns(
+                columns = engine.columns(
                     PAIRS.format(similarity=terms.similarity), first=least, last=most, threshold=self._threshold
                 )
-                yield from self._matches(ids, found)
+                yield from self._matches(ids, columns)
 
     def _place(self, ids: Sequence[str]) -> None:
         """Tell the engine which documents count, in the order of their ids."""
@@ -190,20 +200,20 @@ class AllPairs:
             },
         )
 
-    def _ranges(self, found: dict[str, I64]) -> Iterator[tuple[int, int]]:
+    def _ranges(self, columns: dict[str, I64]) -> Iterator[tuple[int, int]]:
         """Runs of documents, first and last, that together make no more rows than may be, or of a single document."""
-        documents, before = found["document"], np.concatenate(([0], np.cumsum(found["work"])))
+        documents, before = columns["document"], np.concatenate(([0], np.cumsum(columns["work"])))
         start = 0
         while start < documents.size:
             end = max(start + 1, int(np.searchsorted(before, before[start] + self._rows, side="right")) - 1)
             yield int(documents[start]), int(documents[end - 1])
             start = end
 
-    def _matches(self, ids: Sequence[str], found: dict[str, I64]) -> Iterator[Match]:
-        told = self._measure.tells_sizes
+    def _matches(self, ids: Sequence[str], columns: dict[str, I64]) -> Iterator[Match]:
+        with_sizes = self._measure.tells_sizes
         names = ("one", "other", "shared", "size", "other_size", "similarity")
         for one, other, shared, size, other_size, similarity in zip(
-            *(found[name].tolist() for name in names), strict=True
+            *(columns[name].tolist() for name in names), strict=True
         ):
             left, right = ids[one], ids[other]
             yield Match(
@@ -214,5 +224,5 @@ class AllPairs:
                 size + other_size - shared,
                 self._taken[left][1],
                 self._taken[right][1],
-                *((size, other_size) if told else ()),
+                *((size, other_size) if with_sizes else ()),
             )

@@ -59,7 +59,7 @@ WHERE place <= looked_at
 """
 """Round 2, the part of the lists in which pairs have to meet."""
 
-MEETINGS = """
+PAIR_COUNTS = """
 SELECT document, sum(documents)::BIGINT AS work
 FROM rarest JOIN (SELECT symbol, count(*) AS documents FROM rarest GROUP BY symbol) USING (symbol)
 GROUP BY document
@@ -67,7 +67,7 @@ ORDER BY document
 """
 """How many rows each document makes at most on its way to the pairs in which it is the left one."""
 
-MEET = """
+CANDIDATES = """
 CREATE OR REPLACE TABLE met AS
 SELECT DISTINCT one.document AS one, other.document AS other
 FROM rarest AS one JOIN rarest AS other USING (symbol)

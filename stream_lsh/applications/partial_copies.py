@@ -16,7 +16,7 @@ from stream_lsh.kinds.shingled.scheme import ShingledTexts
 from stream_lsh.measure.uncommon import Sharing, sharing
 from stream_lsh.model import Document
 from stream_lsh.text.copied import Copied
-from stream_lsh.wire.arguments import given
+from stream_lsh.wire.arguments import validate_document
 
 LEAST_SHARE = 0.2
 """Of the text that has more of it copied."""
@@ -134,7 +134,7 @@ class PartialCopies:
         Raises:
             MalformedMessage, UnusableDocument: an id or a text that cannot be used.
         """
-        given(Document(id, text))
+        validate_document(Document(id, text))
         self._texts[id] = text
         (self._sources.add if source else self._sources.discard)(id)
         self._common = None
@@ -163,25 +163,29 @@ class PartialCopies:
     def find(self) -> list[PartialCopy]:
         """All pairs that share enough, the greatest share first; pairs of two sources are left out."""
         ids = sorted(self._texts)
-        found = self._sharing(ids)
-        kept = self._enough(found)
-        left, right, shared = found.left[kept].tolist(), found.right[kept].tolist(), found.shared[kept].tolist()
-        sizes = found.sizes.tolist()
+        hits = self._sharing(ids)
+        kept = self._enough(hits)
+        left, right, shared = (
+            hits.left[kept].tolist(),
+            hits.right[kept].tolist(),
+            hits.shared[kept].tolist(),
+        )
+        sizes = hits.sizes.tolist()
         pairs = [
-            PartialCopy(ids[one], ids[other], count, sizes[one], sizes[other])
-            for one, other, count in zip(left, right, shared, strict=True)
-            if not {ids[one], ids[other]} <= self._sources
+            PartialCopy(ids[left_row], ids[right_row], count, sizes[left_row], sizes[right_row])
+            for left_row, right_row, count in zip(left, right, shared, strict=True)
+            if not {ids[left_row], ids[right_row]} <= self._sources
         ]
         return sorted(pairs, key=lambda pair: (-pair.share, -pair.shared, pair.left, pair.right))
 
     def _sharing(self, ids: Sequence[str]) -> Sharing:
-        found = sharing(self._shingled.shingle_sets([self._texts[id] for id in ids]), self._most_holders)
-        self._common = found.common
-        return found
+        sharing_pairs = sharing(self._shingled.shingle_sets([self._texts[id] for id in ids]), self._most_holders)
+        self._common = sharing_pairs.common
+        return sharing_pairs
 
-    def _enough(self, found: Sharing) -> I64:
-        least = np.minimum(found.sizes[found.left], found.sizes[found.right])
-        return np.flatnonzero((found.shared >= self._least_shared) & (found.shared / least >= self._least_share))
+    def _enough(self, pairs: Sharing) -> I64:
+        least = np.minimum(pairs.sizes[pairs.left], pairs.sizes[pairs.right])
+        return np.flatnonzero((pairs.shared >= self._least_shared) & (pairs.shared / least >= self._least_share))
 
     def passages(self, pair: PartialCopy, least_words: int = 8) -> list[Copied]:
         """The passages that a pair shares, in the order of the left text.

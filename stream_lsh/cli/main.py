@@ -67,24 +67,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _outcome(error: BaseException) -> tuple[int | None, str]:
     """The exit code and the words for what ended a command; no code for what is a bug of ours."""
     code: int | None = None
-    words = str(error)
+    message = str(error)
     match error:
         case KeyboardInterrupt():
-            code, words = INTERRUPTED, "interrupted"
+            code, message = INTERRUPTED, "interrupted"
         case Terminated():
-            code, words = TERMINATED, "terminated"
+            code, message = TERMINATED, "terminated"
         case ConfigError():
             code = WRONG_USE
         case InvariantError():
             code = FAILED
-            words += "\nThis is a bug in stream_lsh: please report it with the command that led to it."
+            message += "\nThis is a bug in stream_lsh: please report it with the command that led to it."
         case StreamLSHError():
             code = FAILED
         case OSError():
-            code, words = FAILED, _sentence(error)
+            code, message = FAILED, _sentence(error)
         case MemoryError():
-            code, words = FAILED, "out of memory: divide the input; a document of 1 KB needs some 3 KB"
-    return code, words
+            code, message = FAILED, "out of memory: divide the input; a document of 1 KB needs some 3 KB"
+    return code, message
 
 
 def _run(arguments: list[str]) -> int:
@@ -95,8 +95,8 @@ def _run(arguments: list[str]) -> int:
     name = arguments[0]
     if name not in COMMANDS:
         what = "option" if name.startswith("-") else "command"
-        meant = resembling(name, [*COMMANDS, "--version", "--help"])
-        hint = f": did you mean `{meant}`?" if meant else "."
+        suggestion = resembling(name, [*COMMANDS, "--version", "--help"])
+        hint = f": did you mean `{suggestion}`?" if suggestion else "."
         raise ConfigError(f"got the {what} {name!r}, expected a command{hint}\n`stream-lsh --help` lists them.")
     # OpenBLAS starts a thread per core when numpy is loaded; nothing here uses it, and threads do not mix with forks.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

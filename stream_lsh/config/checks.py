@@ -61,22 +61,22 @@ def _check_replication(kafka: KafkaConfig, problems: Problems) -> None:
 def _check_security(security: SecurityConfig, problems: Problems) -> None:
     """Whatever the protocol needs is there, and nothing that it would not use."""
     protocol, has_password = security.protocol, security.password is not None or security.password_file is not None
-    found: list[tuple[str, str]] = []
+    issues: list[tuple[str, str]] = []
     if security.uses_sasl:
         if not security.username:
-            found.append(("username", f"got none, expected a user, as the protocol is {protocol}"))
+            issues.append(("username", f"got none, expected a user, as the protocol is {protocol}"))
         if not has_password and problems.is_valid((*_SECURITY, "password_file")):
-            found.append(("password", f"got none, expected it or `password_file`, as the protocol is {protocol}"))
+            issues.append(("password", f"got none, expected it or `password_file`, as the protocol is {protocol}"))
     else:
         given = {"username": security.username, "password": security.password, "password_file": security.password_file}
-        found += [(key, _unused(security, "SASL_SSL and SASL_PLAINTEXT")) for key, value in given.items() if value]
+        issues += [(key, _unused(security, "SASL_SSL and SASL_PLAINTEXT")) for key, value in given.items() if value]
     if not security.uses_tls:
         files = ("ca_file", "cert_file", "key_file")
-        found += [(key, _unused(security, "SSL and SASL_SSL")) for key in files if getattr(security, key)]
+        issues += [(key, _unused(security, "SSL and SASL_SSL")) for key in files if getattr(security, key)]
     elif security.key_file is not None and security.cert_file is None:
-        found.append(("key_file", "got a key without a certificate, expected `cert_file` as well"))
+        issues.append(("key_file", "got a key without a certificate, expected `cert_file` as well"))
     if problems.is_valid((*_SECURITY, "protocol")):
-        for key, problem in found:
+        for key, problem in issues:
             if problems.is_valid((*_SECURITY, key)):
                 problems.add((*_SECURITY, key), problem)
 
@@ -147,9 +147,9 @@ class _Use(NamedTuple):
 def _check_topics(config: Config, problems: Problems) -> None:
     """No two topics that users name are one, none stands among the internal ones, no name is too long."""
     names: list[Path] = [("pipeline", at, "name") for at in range(len(config.pipelines))]
-    sound = [(at, config.pipelines[at]) for at, path in enumerate(names) if problems.is_valid(path)]
-    prefixes = [pipeline.internal_prefix for _, pipeline in sound if problems.is_valid(("worker", "app_id"))]
-    uses = [_Use(at, key, topic) for at, pipeline in sound for key, topic in _topics(pipeline)]
+    valid = [(at, config.pipelines[at]) for at, path in enumerate(names) if problems.is_valid(path)]
+    prefixes = [pipeline.internal_prefix for _, pipeline in valid if problems.is_valid(("worker", "app_id"))]
+    uses = [_Use(at, key, topic) for at, pipeline in valid for key, topic in _topics(pipeline)]
     first: dict[str, _Use] = {}
     reported: set[Path] = set()
     for use in [use for use in uses if problems.is_valid(use.path)]:

@@ -34,15 +34,15 @@ def settings_shown(config: Config) -> list[SettingShown]:
     for pipeline in config.pipelines:
         shown += _of_pipeline(pipeline, f"pipeline.{pipeline.name}", config.origins)
     effective = _effective(config)
-    return [one._replace(value=effective.get(one.key, one.value)) for one in shown]
+    return [setting._replace(value=effective.get(setting.key, setting.value)) for setting in shown]
 
 
 def settings_text(config: Config) -> str:
     """The same as aligned lines, `key = value  # origin`."""
     shown = settings_shown(config)
-    sides = [f"{one.key} = {one.value}" for one in shown]
+    sides = [f"{setting.key} = {setting.value}" for setting in shown]
     width = min(max(map(len, sides)), 60)
-    return "".join(f"{side:<{width}}  # {one.origin}\n" for side, one in zip(sides, shown, strict=True))
+    return "".join(f"{side:<{width}}  # {setting.origin}\n" for side, setting in zip(sides, shown, strict=True))
 
 
 def _of_pipeline(pipeline: PipelineConfig, path: str, origins: Mapping[str, str]) -> Iterator[SettingShown]:

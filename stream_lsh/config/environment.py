@@ -46,17 +46,17 @@ def overrides(environ: Mapping[str, str], pipelines: Sequence[str]) -> tuple[dic
         classes: list[type] = [PipelineConfig, *map(kind_class, KINDS)]
         for cls in classes:  # the kind may come from a variable itself
             valid |= _variables(f"PIPELINE__{folded(name)}", cls, ("pipeline", number))
-    found: dict[Path, str] = {}
+    values: dict[Path, str] = {}
     problems = []
     for variable in sorted(name for name in environ if name.startswith(PREFIX)):
         path = valid.get(variable.removeprefix(PREFIX).upper())
         if path is None:
             problems.append(f"{_shown(variable)}: got a variable that overrides nothing{_hint(variable, valid)}")
-        elif path in found:
-            problems.append(f"{_shown(variable)}: got it and {found[path]}, which is the same; expected one of them")
+        elif path in values:
+            problems.append(f"{_shown(variable)}: got it and {values[path]}, which is the same; expected one of them")
         else:
-            found[path] = variable
-    return found, problems
+            values[path] = variable
+    return values, problems
 
 
 def _variables(start: str, cls: type, path: Path) -> Iterator[tuple[str, Path]]:
@@ -70,8 +70,8 @@ def _variables(start: str, cls: type, path: Path) -> Iterator[tuple[str, Path]]:
 
 def _hint(variable: str, valid: Mapping[str, Path]) -> str:
     by_lower = {name.lower(): name for name in valid}
-    meant = by_lower[nearest(variable.removeprefix(PREFIX), by_lower)]
-    return f"; did you mean {PREFIX}{meant}?"
+    suggestion = by_lower[nearest(variable.removeprefix(PREFIX), by_lower)]
+    return f"; did you mean {PREFIX}{suggestion}?"
 
 
 def _shown(variable: str) -> str:

@@ -101,7 +101,7 @@ def _config(reader: "_Reader", tables: Mapping[str, Any], pipelines: list[object
     if kafka.security is not None:
         kafka = replace(kafka, security=checks.with_password(kafka.security, reader.problems))
     worker = reader.table(keys_of(WorkerConfig), WorkerConfig, tables.get("worker", {}), ("worker",))
-    read = (reader.pipeline(found, ("pipeline", at)) for at, found in enumerate(pipelines))
+    read = (reader.pipeline(table, ("pipeline", at)) for at, table in enumerate(pipelines))
     several = tuple(replace(pipeline, app_id=worker.app_id) for pipeline in read)
     origins = {_shown(path, several): origin for path, origin in reader.origins.items()}
     return Config(kafka=kafka, worker=worker, pipelines=several, origins=origins)
@@ -117,9 +117,9 @@ class _Reader:
         self._kinds: dict[Path, str] = {}
         self._variables = variables
 
-    def pipeline(self, found: object, path: Path) -> PipelineConfig:
+    def pipeline(self, raw: object, path: Path) -> PipelineConfig:
         """A pipeline with the settings of its kind, and what these name."""
-        table = found if isinstance(found, dict) else {}
+        table = raw if isinstance(raw, dict) else {}
         kind: Kind = self._value(keys_of(PipelineConfig)["kind"], table, (*path, "kind"))
         self._kinds[path] = kind.name
         keys = self._with_defaults(pipeline_keys(type(kind)), type(kind), table, path)
@@ -131,26 +131,26 @@ class _Reader:
                 made = made.loaded(path, self.problems)
             return PipelineConfig(**values | {"kind": made})
 
-        pipeline: PipelineConfig = self.table(keys, make, found, path, {"kind": kind})
+        pipeline: PipelineConfig = self.table(keys, make, raw, path, {"kind": kind})
         return pipeline
 
     def table(
         self,
         keys: Mapping[str, Key],
         make: Callable[..., Any],
-        found: object,
+        value: object,
         path: Path,
         read: Mapping[str, Any] = _NOTHING_READ,
     ) -> Any:
         """What is made of the keys of a table; `read` has the values that have been read already."""
-        if not isinstance(found, dict):
-            self.problems.add(path, f"got {sort_of(found)}, expected a table")
+        if not isinstance(value, dict):
+            self.problems.add(path, f"got {sort_of(value)}, expected a table")
             return make(**{**{key.field: self._default(key) for key in keys.values()}, **read})
         given = {variable[len(path)]: None for variable in self._variables if variable[: len(path)] == path}
-        for unknown in {**found, **given}.keys() - keys.keys():
+        for unknown in {**value, **given}.keys() - keys.keys():
             self.unknown(unknown, path, keys)
         unread = (key for key in keys.values() if key.field not in read)
-        values = {**read, **{key.field: self._value(key, found, (*path, key.name)) for key in unread}}
+        values = {**read, **{key.field: self._value(key, value, (*path, key.name)) for key in unread}}
         try:
             return make(**values)
         except ConfigError as error:  # of what a dataclass checks itself
@@ -176,30 +176,30 @@ class _Reader:
         self.problems.add(place, f"got an unknown key; {hint}")
 
     def _with_defaults(
-        self, keys: Mapping[str, Key], kind: type[Kind], found: Mapping[str, object], path: Path
+        self, keys: Mapping[str, Key], kind: type[Kind], raw: Mapping[str, object], path: Path
     ) -> Mapping[str, Key]:
         """The keys with the defaults of the kind, and of the preset that the table names, if there is one."""
         defaults = dict[str, Default]()
         variable = self._variables.get((*path, _PRESET))
-        name = found.get(_PRESET) if variable is None else self._environ[variable]
+        name = raw.get(_PRESET) if variable is None else self._environ[variable]
         preset = kind.presets.get(name, {}) if isinstance(name, str) else {}
         for origin, chosen in ((f"kind {kind.name}", kind.defaults), (f"{_PRESET} {name}", preset)):
             self.origins |= {(*path, key.name): origin for key in keys.values() if key.field in chosen}
             defaults |= chosen
         return {name: replace(key, default=defaults.get(key.field, key.default)) for name, key in keys.items()}
 
-    def _value(self, key: Key, found: Mapping[str, object], path: Path) -> Any:
+    def _value(self, key: Key, raw: Mapping[str, object], path: Path) -> Any:
         if key.table is not None:
             inside = any(variable[: len(path)] == path for variable in self._variables)
-            if key.default is None and key.name not in found and not inside:
+            if key.default is None and key.name not in raw and not inside:
                 return None
-            return self.table(key.inner(), key.table, found.get(key.name, {}), path)
+            return self.table(key.inner(), key.table, raw.get(key.name, {}), path)
         variable = self._variables.get(path)
         if variable is not None:
             return self._of_variable(key, path, variable)
-        if key.name in found:
+        if key.name in raw:
             self.origins[path] = self.problems.place(path)
-            return self._converted(key, found[key.name], found[key.name], path)
+            return self._converted(key, raw[key.name], raw[key.name], path)
         if key.required:
             self.problems.add(path, f"got none, expected {key.says}")
         return self._default(key)
@@ -264,7 +264,7 @@ def _shown(path: Path, pipelines: tuple[PipelineConfig, ...]) -> str:
 def _neighbour(path: FilePath) -> str:
     """The file that may have been meant."""
     try:
-        names = sorted(one.name for one in path.parent.iterdir() if one.suffix == ".toml")
+        names = sorted(file.name for file in path.parent.iterdir() if file.suffix == ".toml")
     except OSError:
         names = []
     return f"; did you mean {str(path.parent / nearest(path.name, names))!r}?" if names else ""

@@ -25,7 +25,7 @@ def frame(text: str, random: Random) -> str:
 def reword(text: str, random: Random, most: float = 0.05) -> str:
     """With up to one word in twenty replaced."""
     share = random.uniform(0.005, most)
-    return re.sub(r"\b[a-z]+\b", lambda found: random.choice(_WORDS) if random.random() < share else found[0], text)
+    return re.sub(r"\b[a-z]+\b", lambda word: random.choice(_WORDS) if random.random() < share else word[0], text)
 
 
 def rearrange(text: str, random: Random) -> str:

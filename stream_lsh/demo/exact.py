@@ -32,16 +32,16 @@ def all_pairs(texts: Mapping[str, str], threshold: float) -> Iterator[dict[Pair,
     shingles = {id: word_triples(text) for id, text in texts.items()}
     ordered = sorted(_Sized(len(of_one), id, of_one) for id, of_one in shingles.items())
     for at, small in enumerate(ordered):
-        found: dict[Pair, float] = {}
+        similarities: dict[Pair, float] = {}
         for large in ordered[at + 1 :]:
             if small.size < threshold * large.size:
                 break  # no set that is larger still can be similar enough
             similarity = jaccard(small.shingles, large.shingles)
             if similarity >= threshold:
-                found[pair_of(small.id, large.id)] = similarity
-        yield found
+                similarities[pair_of(small.id, large.id)] = similarity
+        yield similarities
 
 
-def pair_of(one: str, other: str) -> Pair:
+def pair_of(left: str, right: str) -> Pair:
     """The two in the order of the topic `matches`."""
-    return min(one, other), max(one, other)
+    return min(left, right), max(left, right)

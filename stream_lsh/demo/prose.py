@@ -28,8 +28,8 @@ class Prose(NamedTuple):
 def collect(most: int) -> list[Prose]:
     """Texts of this installation, at most so many of each kind, always in the same order."""
     kinds = (_topics(), _packages(), _modules())
-    found = [one for kind in kinds for one, _ in zip(kind, range(most), strict=False)]
-    return [Prose(title, text[:_MOST]) for title, text in found if len(text) >= LEAST]
+    texts = [one for kind in kinds for one, _ in zip(kind, range(most), strict=False)]
+    return [Prose(title, text[:_MOST]) for title, text in texts if len(text) >= LEAST]
 
 
 def _topics() -> Iterator[Prose]:

@@ -41,13 +41,13 @@ class Result(NamedTuple):
     @property
     def wrong(self) -> int:
         """Pairs that were found and that there are not, or not with this similarity."""
-        found, exact = self.tally.pairs, self.exact
+        pairs, exact = self.tally.pairs, self.exact
         if exact is not None:
-            return sum(exact.get(pair) != similarity for pair, similarity in found.items())
+            return sum(exact.get(pair) != similarity for pair, similarity in pairs.items())
         texts = live(self.events)
-        sets = {id: word_triples(texts.get(id, "")) for pair in found for id in pair}
-        truth = {pair: jaccard(sets[pair[0]], sets[pair[1]]) for pair in found}
-        return sum(truth[pair] != similarity or similarity < self.threshold for pair, similarity in found.items())
+        sets = {id: word_triples(texts.get(id, "")) for pair in pairs for id in pair}
+        truth = {pair: jaccard(sets[pair[0]], sets[pair[1]]) for pair in pairs}
+        return sum(truth[pair] != similarity or similarity < self.threshold for pair, similarity in pairs.items())
 
 
 def report(result: Result) -> list[str]:
@@ -82,10 +82,10 @@ def report(result: Result) -> list[str]:
 def _recall(result: Result) -> tuple[str, str, str]:
     if result.exact is None:
         return "recall", "-", "too many documents to compare every two of them"
-    found, there = len(result.exact) - result.missed, len(result.exact)
-    share = f"{found / there:.2%}" if there else "-"
+    hits, there = len(result.exact) - result.missed, len(result.exact)
+    share = f"{hits / there:.2%}" if there else "-"
     lost = f"; {result.missed:,} MISSED" if result.missed else ""
-    return "recall", share, f"{found:,} of {there:,}; every two compared in {result.exact_s:.1f} s{lost}"
+    return "recall", share, f"{hits:,} of {there:,}; every two compared in {result.exact_s:.1f} s{lost}"
 
 
 def _latency(result: Result) -> tuple[str, str, str]:

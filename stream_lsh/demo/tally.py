@@ -51,7 +51,7 @@ class Tally:
         self.withdrawn = 0
         self.delays_ms: list[float] = []
         self.last_ms = 0.0
-        self._untold: dict[str, tuple[str, Sequence[str]]] = {}
+        self._unreported: dict[str, tuple[str, Sequence[str]]] = {}
         self.timed_before_ms = float("inf")
 
     def match(self, key: bytes, value: bytes | None, seen_ms: float) -> None:
@@ -61,9 +61,9 @@ class Tally:
         if value is None:
             self.withdrawn += self.pairs.pop((left, right), None) is not None
             return
-        said = json.loads(value)
-        self.pairs[left, right] = said["similarity"]
-        sent_ms = max(said["left_time"], said["right_time"])
+        match = json.loads(value)
+        self.pairs[left, right] = match["similarity"]
+        sent_ms = max(match["left_time"], match["right_time"])
         if sent_ms < self.timed_before_ms:
             self.delays_ms.append(seen_ms - sent_ms)
 
@@ -71,32 +71,33 @@ class Tally:
         """A message of `clusters`."""
         id = key.decode()
         before = self.sizes.pop(id, 0)
-        self._untold.pop(id, None)
+        self._unreported.pop(id, None)
         if value is None:
             if before:
-                self._untold[id] = ("gone", ())
+                self._unreported[id] = ("gone", ())
             return
-        said = json.loads(value)
-        self.sizes[id] = size = int(said["size"])
+        cluster = json.loads(value)
+        self.sizes[id] = size = int(cluster["size"])
         if size != before:
-            self._untold[id] = (f"{size} now" if before else "new", said["members"])
+            self._unreported[id] = (f"{size} now" if before else "new", cluster["members"])
 
     def news(self) -> list[News]:
         """What has become worth telling: a cluster may come before the pair that made it, and waits for that."""
-        told = []
-        for id, (what, members) in list(self._untold.items()):
+        reported = []
+        for id, (what, members) in list(self._unreported.items()):
             if not members:
-                told.append((id, News(what, None, (id,))))
+                reported.append((id, News(what, None, (id,))))
                 continue
             newest, *others = members
             similarity, other = max(
-                ((self.pairs.get(pair_of(newest, one), 0.0), one) for one in others), default=(0.0, "")
+                ((self.pairs.get(pair_of(newest, candidate), 0.0), candidate) for candidate in others),
+                default=(0.0, ""),
             )
             if similarity:
-                told.append((id, News(what, similarity, (newest, other))))
-        for id, _ in told:
-            del self._untold[id]
-        return [news for _, news in told]
+                reported.append((id, News(what, similarity, (newest, other))))
+        for id, _ in reported:
+            del self._unreported[id]
+        return [news for _, news in reported]
 
     def delay_ms(self, share: float) -> float:
         """The delay that this share of the pairs did not exceed; 0 if there was none."""

@@ -89,13 +89,13 @@ def figure(title: str, subtitle: str, heights: tuple[int, ...] = (1,)) -> "tuple
 
     with rc_context(_STYLE):
         made = Figure(figsize=(8.0, 3.0 + 1.6 * len(heights)), facecolor=GROUND)
-        found = made.subplots(len(heights), 1, sharex=True, squeeze=False, gridspec_kw={"height_ratios": heights})
+        grid = made.subplots(len(heights), 1, sharex=True, squeeze=False, gridspec_kw={"height_ratios": heights})
         made.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)
-        axes = list(found[:, 0])
-        for one in axes:
-            one.set_facecolor(GROUND)
-            one.grid(True, axis="y", linewidth=0.6)
-            one.set_axisbelow(True)
+        axes = list(grid[:, 0])
+        for axis in axes:
+            axis.set_facecolor(GROUND)
+            axis.grid(True, axis="y", linewidth=0.6)
+            axis.set_axisbelow(True)
         axes[0].set_title(subtitle, fontsize=9.5, color=MUTED, pad=10)
         axes[0].annotate(
             title, (0, 1), xycoords="axes fraction", xytext=(0, 30), textcoords="offset points", fontsize=13,

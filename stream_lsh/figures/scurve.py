@@ -63,9 +63,9 @@ def _curve(axes: "Axes", banding: Banding) -> None:
     axes.plot([threshold], [reached], "o", color=INK, markersize=5)
     axes.plot([half], [0.5], "o", color=BLUE, markersize=5)
     # To the right of the threshold and to the left of the curve nothing is drawn; where that is narrow, at the foot.
-    told = f"threshold {threshold:.4g}:\nrecall {reached:.4f}"
+    label = f"threshold {threshold:.4g}:\nrecall {reached:.4f}"
     place, beside = ((threshold, reached), (10, -34)) if threshold <= _WIDE else ((threshold, 0.0), (-10, 8))
-    _say(axes, told, place, beside)
+    _say(axes, label, place, beside)
     _say(axes, f"half of the pairs\nof {half:.2f}", (half, 0.5), (-12, 2) if half > 1 - _WIDE else (12, -24))
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1.03)
@@ -73,10 +73,10 @@ def _curve(axes: "Axes", banding: Banding) -> None:
     legend(axes, "upper left" if half > 0.45 else "lower right")
 
 
-def _say(axes: "Axes", words: str, place: tuple[float, float], beside: tuple[int, int]) -> None:
+def _say(axes: "Axes", label: str, place: tuple[float, float], beside: tuple[int, int]) -> None:
     """Write words so many points beside a place: to its left, or to its right."""
     axes.annotate(
-        words, place, xytext=beside, textcoords="offset points", ha="right" if beside[0] < 0 else "left", color=INK,
+        label, place, xytext=beside, textcoords="offset points", ha="right" if beside[0] < 0 else "left", color=INK,
         fontsize=9,
     )  # fmt: skip
 
@@ -86,10 +86,10 @@ def _pairs(axes: "Axes", banding: Banding, seen: Agreements) -> None:
     edges = np.linspace(0, 1, 41)
     at = np.arange(seen.pairs.size) / seen.slots
     candidates = seen.pairs * agreeing_probability(seen.slots, banding.bands, banding.rows)
-    every, found = (_binned(at, counts, edges) for counts in (seen.pairs, candidates))
+    every, shared_bucket = (_binned(at, counts, edges) for counts in (seen.pairs, candidates))
     least = 0.5
     totals = {"all pairs": float(seen.all_pairs), "candidates": float(candidates.sum())}
-    for counts, colour, (what, total) in zip((every, found), (GREY, BLUE), totals.items(), strict=True):
+    for counts, colour, (what, total) in zip((every, shared_bucket), (GREY, BLUE), totals.items(), strict=True):
         axes.bar(
             edges[:-1], np.maximum(counts, least), np.diff(edges) * 0.86, align="edge", color=colour,
             label=f"{what}: {total:,.0f}",

@@ -48,8 +48,8 @@ def packed(part: Part) -> bytes:
     """A part as bytes."""
     ids, texts, times, abouts = zip(*part.documents, strict=True) if part.documents else ((), (), (), ())
     lengths = [-1 if text is None else len(text) for text in texts]
-    told = abouts if any(about is not NO_ABOUT for about in abouts) else ()
-    head = json.dumps([list(map(len, ids)), lengths, times, told, part.refused, part.position]).encode()
+    kept_abouts = abouts if any(about is not NO_ABOUT for about in abouts) else ()
+    head = json.dumps([list(map(len, ids)), lengths, times, kept_abouts, part.refused, part.position]).encode()
     strings = "".join([*ids, *(text or "" for text in texts)]).encode("utf-8", "surrogatepass")
     return b"".join((len(head).to_bytes(_SIZE, "little"), head, strings))
 
@@ -57,15 +57,15 @@ def packed(part: Part) -> bytes:
 def unpacked(data: bytes) -> Part:
     """The part that was packed."""
     end = _SIZE + int.from_bytes(data[:_SIZE], "little")
-    id_lengths, lengths, times, told, refused, position = json.loads(data[_SIZE:end])
+    id_lengths, lengths, times, kept_abouts, refused, position = json.loads(data[_SIZE:end])
     strings = str(memoryview(data)[end:], "utf-8", "surrogatepass")
     ids = _cut(strings, 0, id_lengths)
     texts: list[str | None] = [*_cut(strings, sum(id_lengths), [max(length, 0) for length in lengths])]
     for row in [row for row, length in enumerate(lengths) if length < 0]:
         texts[row] = None
-    abouts = [About(*one) for one in told] if told else [NO_ABOUT] * len(times)
+    abouts = [About(*about) for about in kept_abouts] if kept_abouts else [NO_ABOUT] * len(times)
     documents = list(map(Document, ids, texts, times, abouts))
-    return Part(documents, [Refused(*one) for one in refused], position)
+    return Part(documents, [Refused(*refusal) for refusal in refused], position)
 
 
 def _cut(strings: str, start: int, lengths: Sequence[int]) -> Iterator[str]:

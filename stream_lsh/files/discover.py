@@ -67,11 +67,11 @@ def find_inputs(
             problems.append(f"{path}: there is no such file or folder")
         elif format == "folder":
             problems.append(f"{path}: is a file, expected a folder")
-        elif format is None and os.path.isfile(path) and (found := _format(path)) not in formats:
-            problems.append(_unknown(path, found, formats, option))
+        elif format is None and os.path.isfile(path) and (detected := _format(path)) not in formats:
+            problems.append(_unknown(path, detected, formats, option))
         else:
-            found = _format(path) if os.path.isfile(path) else "jsonl"
-            inputs.append(Input(path, format or found, os.path.getsize(path)))
+            detected = _format(path) if os.path.isfile(path) else "jsonl"
+            inputs.append(Input(path, format or detected, os.path.getsize(path)))
     if paths.count(STDIN) > 1:
         problems.append("-: standard input can be read once only")
     if problems:
@@ -85,21 +85,25 @@ def _format(path: str) -> str:
     name = whole
     for ending in _COMPRESSED:
         name = name.removesuffix(ending)
-    found = _ENDINGS.get(os.path.splitext(f"x{name}")[1], "")  # `.csv` alone is an ending, too
-    return "" if name != whole and found in _NOT_COMPRESSED else found
+    format_name = _ENDINGS.get(os.path.splitext(f"x{name}")[1], "")  # `.csv` alone is an ending, too
+    return "" if name != whole and format_name in _NOT_COMPRESSED else format_name
 
 
 def _is_table(path: str) -> bool:
     return _format(path) in TABLES and not path.lower().endswith(".json")
 
 
-def _unknown(path: str, found: str, formats: Sequence[str], option: str) -> str:
+def _unknown(path: str, detected: str, formats: Sequence[str], option: str) -> str:
     """What is wrong with a file whose name does not say what it is, or says what cannot be read."""
     endings = ", ".join(ending for ending, format in _ENDINGS.items() if format in formats)
-    what = f"is {found}" if found else "does not say by its ending what it is"
-    if found == "parquet":
+    what = f"is {detected}" if detected else "does not say by its ending what it is"
+    if detected == "parquet":
         return f"{path}: is Parquet, which is read as records only (`link`): convert it to CSV or JSON lines"
-    advice = f"say it with {option}: {', '.join(one for one in formats if one != 'folder')}" if option else "rename it"
+    advice = (
+        f"say it with {option}: {', '.join(format_name for format_name in formats if format_name != 'folder')}"
+        if option
+        else "rename it"
+    )
     return f"{path}: {what}, expected {endings}, with .gz or .zst behind it if you like: {advice}"
 
 

@@ -65,24 +65,24 @@ def blocks(
 
     For stories a file of a folder has the time of its last change, and its outlet is the folder within the folder.
     """
-    folders = sum(one.format == "folder" for one in inputs)
+    folders = sum(file.format == "folder" for file in inputs)
     before = 0
-    for one in inputs:
-        if one.format == "folder":
+    for file in inputs:
+        if file.format == "folder":
             # Two folders may hold files of one relative path, which are not versions of one document.
-            start = one.path if folders > 1 else ""
-            files = files_of(one.path)
-            found = _text_blocks(files, one.path, start, names, max_bytes, stories=stories, html=html)
-        elif one.format == TEXT:
-            found = _text_blocks([(one.path, one.path)], "", "", names, max_bytes, stories=stories, html=html)
-        elif one.format == "jsonl":
-            found = _line_blocks(one.path, max_bytes)
+            start = file.path if folders > 1 else ""
+            files = files_of(file.path)
+            result = _text_blocks(files, file.path, start, names, max_bytes, stories=stories, html=html)
+        elif file.format == TEXT:
+            result = _text_blocks([(file.path, file.path)], "", "", names, max_bytes, stories=stories, html=html)
+        elif file.format == "jsonl":
+            result = _line_blocks(file.path, max_bytes)
         else:
-            found = _table_blocks(one, names, max_bytes, stories=stories)
-        for block in found:
+            result = _table_blocks(file, names, max_bytes, stories=stories)
+        for block in result:
             block.position += before
             yield block
-        before += one.size
+        before += file.size
 
 
 def _line_blocks(path: str, max_bytes: int) -> Iterator[Block]:
@@ -101,18 +101,18 @@ def _table_blocks(one: Input, names: FieldNames, max_bytes: int, *, stories: boo
         columns.extend(name for name in dict.fromkeys(wanted) if name in header)
         return [header.index(name) for name in columns]
 
-    def line_of(*found: str) -> bytes:
-        value: dict[str, str | None] = dict(zip(columns, found, strict=True))
+    def line_of(*cells: str) -> bytes:
+        value: dict[str, str | None] = dict(zip(columns, cells, strict=True))
         if names.time in columns[2:]:
             value[names.time] = str(value[names.time]).strip() or None
         return _json_line(value)
 
     for chunk in row_chunks(one, cell_reader(columns_of, max_bytes, line_of), max_bytes):
         block = Block([], Places(one.path, [line for line, _ in chunk.rows]), chunk.position)
-        for index, (_, found) in enumerate(chunk.rows):
-            if isinstance(found, InputError):
-                block.errors.append((index, found))
-            block.lines.append(b"" if isinstance(found, InputError) else found)
+        for index, (_, cells) in enumerate(chunk.rows):
+            if isinstance(cells, InputError):
+                block.errors.append((index, cells))
+            block.lines.append(b"" if isinstance(cells, InputError) else cells)
         yield block
 
 
@@ -173,7 +173,7 @@ def _file_text(path: str, max_bytes: int, *, html: bool) -> str:
 def refused_of(block: Block, errors: Iterable[tuple[int, InputError]]) -> list[Refused]:
     """The rejected lines of a block, in order, with their places."""
     refused = []
-    for index, error in sorted([*block.errors, *errors], key=lambda found: found[0]):
+    for index, error in sorted([*block.errors, *errors], key=lambda entry: entry[0]):
         message = str(error)
         if error.reason == "time" and isinstance(error, UnusableDocument):
             message = "got a time that has not come yet: a wrong clock, or another --time-unit?"

@@ -278,10 +278,10 @@ def cells(row: list[str] | InputError, width: int, at: Sequence[int], max_bytes:
         raise MalformedMessage(
             "csv", f"got a row of {len(row)} fields, expected {width} as in the header: is a quote missing?"
         )
-    found = [row[place] for place in at]
-    size = sum(len(cell.encode("utf-8", "surrogateescape")) for cell in found)
+    values = [row[place] for place in at]
+    size = sum(len(cell.encode("utf-8", "surrogateescape")) for cell in values)
     if size > max_bytes:
         raise too_large(size, max_bytes)
-    if any(map(undecoded, found)):
+    if any(map(undecoded, values)):
         raise MalformedMessage("utf8", "got bytes that are not UTF-8: convert the file, as with iconv")
-    return found
+    return values

@@ -71,18 +71,18 @@ def row_chunks(
     read = reader_of(header_of(one.path, rows))
     if read is None:
         return
-    found: list[tuple[int, T | InputError]] = []
+    pending_rows: list[tuple[int, T | InputError]] = []
     for row, line in rows:
         if row == []:
             continue
         try:
-            found.append((line, read(row)))
+            pending_rows.append((line, read(row)))
         except InputError as error:
-            found.append((line, error))
-        if len(found) == ROWS:
-            yield RowChunk(one.path, found, position[0])
-            found = []
-    yield RowChunk(one.path, found, position[0])
+            pending_rows.append((line, error))
+        if len(pending_rows) == ROWS:
+            yield RowChunk(one.path, pending_rows, position[0])
+            pending_rows = []
+    yield RowChunk(one.path, pending_rows, position[0])
 
 
 def cell_reader(

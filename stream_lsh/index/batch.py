@@ -115,10 +115,10 @@ def maybe_known(marks: U64, refs: U64) -> tuple[U64, Bools | None]:
         ref = int(refs[0])
         partition = ref >> int(PARTITION_SHIFT)
         marks = reach(marks, partition + 1, np.uint64(0))
-        known = ref < marks.item(partition)
-        if not known:
+        is_known = ref < marks.item(partition)
+        if not is_known:
             marks[partition] = ref + 1
-        return marks, np.ones(1, dtype=np.bool_) if known else None
+        return marks, np.ones(1, dtype=np.bool_) if is_known else None
     partitions = (refs >> PARTITION_SHIFT).astype(np.int64)
     marks = reach(marks, int(partitions.max()) + 1, np.uint64(0))
     order = np.argsort(partitions.astype(np.uint16), kind="stable")
@@ -139,7 +139,7 @@ def maybe_known(marks: U64, refs: U64) -> tuple[U64, Bools | None]:
 def _first_of_each(rows: I64, buckets: U64) -> I64:
     """The places of the distinct (row, bucket), ascending."""
     order = np.lexsort((buckets, rows))
-    again = (rows[order][1:] == rows[order][:-1]) & (buckets[order][1:] == buckets[order][:-1])
+    repeated = (rows[order][1:] == rows[order][:-1]) & (buckets[order][1:] == buckets[order][:-1])
     keep = np.ones(len(rows), dtype=np.bool_)
-    keep[order[1:][again]] = False
+    keep[order[1:][repeated]] = False
     return keep.nonzero()[0]

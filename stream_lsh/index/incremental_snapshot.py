@@ -19,7 +19,7 @@ _MOST_SLICES = 256
 _LEAST_DOCUMENTS = 512
 
 
-class Copying:
+class TableCopy:
     """One way through a table.
 
     Args:

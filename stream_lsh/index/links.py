@@ -20,13 +20,13 @@ def copy_log(into: U64, log: U64, documents: int, live: int) -> bool:
         whether each link leads to an older row and belongs to one of `documents`, and `live` postings are not retired.
     """
     into[0] = log[0]
-    sound, counted = True, 0
+    valid, counted = True, 0
     for start in range(1, len(log), _PIECE):
         stop = min(start + _PIECE, len(log))
         into[start:stop] = log[start:stop]
         links = into[start:stop, 1].copy()
         counted += int(np.count_nonzero(links & RETIRED == 0))
-        sound &= bool(((links & ORDINAL) < np.uint64(documents)).all())
+        valid &= bool(((links & ORDINAL) < np.uint64(documents)).all())
         links >>= S32
-        sound &= bool((links < np.arange(start, stop, dtype=np.uint64)).all())
-    return sound and counted == live
+        valid &= bool((links < np.arange(start, stop, dtype=np.uint64)).all())
+    return valid and counted == live

@@ -123,14 +123,14 @@ class Sealed(Documents):
             if len(behind):
                 rows[behind] = np.searchsorted(self.keys, buckets[behind])
                 keys[behind] = self.keys.take(rows[behind])
-        found = (keys == buckets).nonzero()[0]
-        return at[found], rows[found]
+        matching = (keys == buckets).nonzero()[0]
+        return at[matching], rows[matching]
 
     def heads(self, buckets: U64) -> I64:
         """The row of the newest posting of each bucket: int64[m], 0 for none."""
         rows = np.zeros(len(buckets), dtype=np.int64)
-        at, found = self.first(Needles(buckets))
-        rows[at] = found
+        at, matching = self.first(Needles(buckets))
+        rows[at] = matching
         return rows
 
     def first_row(self, bucket: int) -> int:
@@ -174,7 +174,7 @@ class Sealed(Documents):
         asked = self.may_hold(refs).nonzero()[0]
         at, rows = self.first(Needles(buckets[asked]))
         asked = asked[at]
-        found: list[tuple[I64, I64]] = []
+        hits: list[tuple[I64, I64]] = []
         for _ in range(ROUNDS):
             documents = self.window(rows, buckets[asked], 1)[:, 0]
             on = (documents != DEAD).nonzero()[0]
@@ -182,10 +182,10 @@ class Sealed(Documents):
             if len(asked) <= FEW:
                 break
             hit = self.refs[documents[on]] == refs[asked]
-            found.append((asked[hit], rows[hit]))
+            hits.append((asked[hit], rows[hit]))
             asked, rows = asked[~hit], rows[~hit] + 1
-        found.append(self._find_in_runs(asked, rows, refs[asked], buckets[asked]))
-        columns = [np.concatenate(column) for column in zip(*found, strict=True)]
+        hits.append(self._find_in_runs(asked, rows, refs[asked], buckets[asked]))
+        columns = [np.concatenate(column) for column in zip(*hits, strict=True)]
         return Places(columns[0], columns[1], np.zeros(len(columns[0]), dtype=np.int64))
 
     def _find_in_runs(self, asked: I64, rows: I64, refs: U64, buckets: U64) -> tuple[I64, I64]:
@@ -194,7 +194,7 @@ class Sealed(Documents):
         columns = (rows.tolist(), buckets.tolist(), refs.tolist(), asked.tolist())
         for row, bucket, ref, number in zip(*columns, strict=True):
             wanted.setdefault((row, bucket), []).append((ref, number))
-        found: list[tuple[int, int]] = []
+        hits: list[tuple[int, int]] = []
         for (row, bucket), asking in wanted.items():
             documents = self.docs[row : self._end(bucket)]
             here = self.refs[documents[documents != DEAD]]
@@ -203,8 +203,8 @@ class Sealed(Documents):
             where = np.minimum(where, max(0, len(here) - 1))
             for (ref, number), at in zip(asking, where.tolist(), strict=True):
                 if len(here) and here.item(place := order.item(at)) == ref:
-                    found.append((number, row + place))
-        table = np.array(found, dtype=np.int64).reshape(-1, 2)
+                    hits.append((number, row + place))
+        table = np.array(hits, dtype=np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
 
     def _end(self, bucket: int) -> int:

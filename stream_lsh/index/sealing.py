@@ -138,9 +138,9 @@ def to_seal(older: Sequence[Segment | Sealed], every: bool, most_documents: int)
         if 2 * segment.live < segment.rows or (every and isinstance(segment, Segment)):
             return older[at : at + 1]
     pairs: dict[int, list[tuple[int, int]]] = {}
-    for at, (one, other) in enumerate(pairwise(older)):
-        if isinstance(one, Sealed) and isinstance(other, Sealed) and one.until_ms == other.until_ms:
-            pairs.setdefault(one.until_ms, []).append((one.live_documents + other.live_documents, at))
+    for at, (left, right) in enumerate(pairwise(older)):
+        if isinstance(left, Sealed) and isinstance(right, Sealed) and left.until_ms == right.until_ms:
+            pairs.setdefault(left.until_ms, []).append((left.live_documents + right.live_documents, at))
     for of_stretch in pairs.values():
         documents, at = min(of_stretch)
         if len(of_stretch) >= MOST_SEALED and (documents <= most_documents or not most_documents):

@@ -151,11 +151,16 @@ class Documents:
         capacity, until_ms, base, count, documents, live, live_documents = fields.tolist()
         if not len(refs) == len(alive) == documents <= capacity or len(lowest) != len(highest) or count > capacity:
             raise DamagedBytes("the arrays of a segment's snapshot do not fit each other: rebuild the table")
-        found = Documents(capacity, until_ms, base)
-        found.count, found.documents, found.live, found.live_documents = count, documents, live, live_documents
-        found.refs, found.alive = refs.astype(np.uint64, copy=False), alive.astype(np.uint32, copy=False)
-        found.lowest, found.highest = lowest.astype(np.uint64), highest.astype(np.uint64)
-        return found
+        result = Documents(capacity, until_ms, base)
+        result.count, result.documents, result.live, result.live_documents = (
+            count,
+            documents,
+            live,
+            live_documents,
+        )
+        result.refs, result.alive = refs.astype(np.uint64, copy=False), alive.astype(np.uint32, copy=False)
+        result.lowest, result.highest = lowest.astype(np.uint64), highest.astype(np.uint64)
+        return result
 
 
 class Segment(Documents):
@@ -271,7 +276,7 @@ class Segment(Documents):
         asked = self.may_hold(refs).nonzero()[0]
         current = self.heads(buckets[asked])
         newer = np.zeros(len(asked), dtype=np.int64)
-        found: list[tuple[I64, I64, I64]] = []
+        hits: list[tuple[I64, I64, I64]] = []
         for _ in range(ROUNDS):
             on = current.nonzero()[0]
             if len(on) < len(current):
@@ -284,11 +289,11 @@ class Segment(Documents):
             at = (record[:, 0] == buckets[asked]).nonzero()[0]
             at = at[self.refs[(link[at] & LOW32).astype(np.int64)] == refs[asked[at]]]
             if len(at):
-                found.append((asked[at], current[at], newer[at]))
+                hits.append((asked[at], current[at], newer[at]))
                 older[at] = 0
             newer, current = current, older
-        found.append(self._find_one_by_one(asked, current, newer, refs[asked], buckets[asked]))
-        return Places(*(np.concatenate(column) for column in zip(*found, strict=True)))
+        hits.append(self._find_one_by_one(asked, current, newer, refs[asked], buckets[asked]))
+        return Places(*(np.concatenate(column) for column in zip(*hits, strict=True)))
 
     def _find_one_by_one(self, asked: I64, current: I64, newer: I64, refs: U64, buckets: U64) -> tuple[I64, I64, I64]:
         """The rest of `find`: what began in one slot is at the same row, and so follows its chain together."""
@@ -296,7 +301,7 @@ class Segment(Documents):
         columns = (asked.tolist(), current.tolist(), newer.tolist(), refs.tolist(), buckets.tolist())
         for number, row, before, ref, bucket in zip(*columns, strict=True):
             chains.setdefault((row, before), {}).setdefault((bucket, ref), []).append(number)
-        found: list[tuple[int, int, int]] = []
+        hits: list[tuple[int, int, int]] = []
         read, ref_of = self.log.item, self.refs.item
         for start, wanted in chains.items():
             row, before = start
@@ -305,9 +310,9 @@ class Segment(Documents):
                 bucket, link = read(row, 0), read(row, 1)
                 if bucket in wanted_buckets:
                     numbers = wanted.pop((bucket, ref_of(link & 0xFFFFFFFF)), ())
-                    found += [(number, row, before) for number in numbers]
+                    hits += [(number, row, before) for number in numbers]
                 before, row = row, link >> 32
-        table = np.array(found, dtype=np.int64).reshape(-1, 3)
+        table = np.array(hits, dtype=np.int64).reshape(-1, 3)
         return table[:, 0], table[:, 1], table[:, 2]
 
     def unlink(self, places: Places) -> None:
@@ -325,10 +330,10 @@ class Segment(Documents):
         while True:
             at = np.searchsorted(gone, older)
             at[at == len(gone)] = 0
-            again = (gone[at] == older).nonzero()[0]
-            if len(again) == 0:
+            still_linked = (gone[at] == older).nonzero()[0]
+            if len(still_linked) == 0:
                 break
-            older[again] = older[at[again]]
+            older[still_linked] = older[at[still_linked]]
         at = np.searchsorted(gone, places.newer)
         at[at == len(gone)] = 0
         stays = gone[at] != places.newer
@@ -365,8 +370,8 @@ class Segment(Documents):
         if log.shape != (documents.count + 1, 2):
             raise DamagedBytes(f"the snapshot of a segment has a log {log.shape}: rebuild the table")
         segment = cls(documents.capacity, documents.until_ms, documents.base)
-        unfit = head.shape != segment.head.shape or int(head.max()) >= len(log)
-        if unfit or borders[:1] != [0] or borders[-1] > documents.count or sorted(set(borders)) != borders:
+        invalid = head.shape != segment.head.shape or int(head.max()) >= len(log)
+        if invalid or borders[:1] != [0] or borders[-1] > documents.count or sorted(set(borders)) != borders:
             raise DamagedBytes("the arrays of a segment's snapshot do not fit each other: rebuild the table")
         if not copy_log(segment.log, log, max(documents.documents, 1), documents.live):
             raise DamagedBytes("a segment's snapshot has postings that lead nowhere: rebuild the table")

@@ -29,7 +29,7 @@ from stream_lsh.errors import DamagedBytes
 from stream_lsh.index.batch import Batch, checked, in_chain_order, maybe_known
 from stream_lsh.index.capacity import MAX_CAPACITY, further_capacity
 from stream_lsh.index.hits import Hits, concatenated, count_bands, merge_equal_refs, no_hits, rank
-from stream_lsh.index.incremental_snapshot import Copying
+from stream_lsh.index.incremental_snapshot import TableCopy
 from stream_lsh.index.sealed import SLICE, Sealed
 from stream_lsh.index.sealing import Sealing, to_seal
 from stream_lsh.index.segment import FOREVER_MS, Places, Segment
@@ -61,7 +61,6 @@ class BandTable:
     __slots__ = (
         "_cap_candidates",
         "_cap_postings",
-        "_copying",
         "_first_capacity",
         "_in_parts",
         "_marks",
@@ -69,6 +68,7 @@ class BandTable:
         "_sealing",
         "_segments",
         "_span_ms",
+        "_table_copy",
         "visited",
     )
 
@@ -85,7 +85,7 @@ class BandTable:
         self._span_ms, self._first_capacity, self._most_documents = segment_span_ms, first_capacity, most_documents
         self._segments: list[Segment | Sealed] = []
         self._sealing: Sealing | None = None
-        self._copying: Copying | None = None
+        self._table_copy: TableCopy | None = None
         self._marks: U64 = np.zeros(1, dtype=np.uint64)  # per source partition: 1 + the highest ref that was entered
         self._in_parts = False  # whether a ref may have several numbers, because its postings came in several calls
         self.visited = 0
@@ -210,22 +210,22 @@ class BandTable:
         return dropped
 
     @property
-    def copying(self) -> bool:
+    def is_copying(self) -> bool:
         """Whether a copy has begun and is not through; no segment is sealed meanwhile."""
-        return self._copying is not None
+        return self._table_copy is not None
 
     def begin_copy(self) -> None:
         """Copy from now on what is here now."""
-        self._copying = Copying(self._segments)
+        self._table_copy = TableCopy(self._segments)
 
     def copy(self) -> Batch | None:
         """The next live postings of a copy that has begun, in the order of arrival; None once it is through.
 
         A table into which all slices are inserted, and then what came and went since the copy began, is like this one.
         """
-        batch = None if self._copying is None else self._copying.step(self._segments)
+        batch = None if self._table_copy is None else self._table_copy.step(self._segments)
         if batch is None:
-            self._copying = None
+            self._table_copy = None
         return batch
 
     def snapshot(self) -> dict[str, np.ndarray]:
@@ -286,9 +286,9 @@ class BandTable:
         missing = np.ones(len(rows), dtype=np.bool_)
         asked = known[rows].nonzero()[0]
         for number, places in find(self._segments, refs[rows[asked]], buckets[asked]):
-            found = asked[places.asked]
-            missing[found] = False
-            probes.append(Probe(number, rows[found], buckets[found], self._segments[number].older(places.rows)))
+            hit_rows = asked[places.asked]
+            missing[hit_rows] = False
+            probes.append(Probe(number, rows[hit_rows], buckets[hit_rows], self._segments[number].older(places.rows)))
         if missing.any():
             self._in_parts = self._in_parts or bool(missing[asked].any())
             probes += self._append(refs, piece.times, rows[missing], buckets[missing])
@@ -341,7 +341,7 @@ class BandTable:
 
     def _seal_some(self, every: bool = True) -> bool:
         """One step in sealing what is to be sealed, every segment or what most of is dead; whether there was any."""
-        if self.copying:
+        if self.is_copying:
             return False
         older, sealing = self._segments[:-1], self._sealing
         # Segments can have expired, or become the newest again.

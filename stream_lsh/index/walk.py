@@ -244,16 +244,16 @@ def bucket_numbers(segments: Sequence[Segment | Sealed], bucket: int, oldest: in
 
 def find(segments: Sequence[Segment | Sealed], refs: U64, buckets: U64) -> list[tuple[int, Places]]:
     """Where postings are, by number of segment, newest first."""
-    found = []
+    hits = []
     asked = np.arange(len(refs))
     for number in range(len(segments) - 1, -1, -1):
         if len(asked) == 0:
             break
         places = segments[number].find(refs[asked], buckets[asked])
         if len(places.asked):
-            found.append((number, Places(asked[places.asked], places.rows, places.newer)))
+            hits.append((number, Places(asked[places.asked], places.rows, places.newer)))
             asked = np.delete(asked, places.asked)
-    return found
+    return hits
 
 
 def refs_of(segments: Sequence[Segment | Sealed], numbers: I64) -> U64:

@@ -140,11 +140,11 @@ class SignatureIndex:
         if values[0, 0] == EMPTY_SLOT:
             return []
         buckets = self._bands(values)[0]
-        found = self._table.probe(np.zeros(buckets.size, np.int64), buckets).old.astype(np.int64)
-        matching = matching_slots(np.broadcast_to(values, (found.size, self.scheme.slots)), self._values[found])
+        refs = self._table.probe(np.zeros(buckets.size, np.int64), buckets).old.astype(np.int64)
+        matching = matching_slots(np.broadcast_to(values, (refs.size, self.scheme.slots)), self._values[refs])
         answers = [
             Estimated(self._keys[place], count / self.scheme.slots)
-            for place, count in zip(found.tolist(), matching.tolist(), strict=True)
+            for place, count in zip(refs.tolist(), matching.tolist(), strict=True)
             if count / self.scheme.slots >= threshold
         ]
         return sorted(answers, key=lambda answer: (-answer.estimate, answer.key))

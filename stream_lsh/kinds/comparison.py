@@ -62,8 +62,8 @@ class Explained(NamedTuple):
 class PairwiseScheme(Scheme, Protocol):
     """A scheme whose similarities depend on the two documents alone, and on no other document of the stream."""
 
-    def similarity(self, one: str, other: str) -> float:
+    def similarity(self, left: str, right: str) -> float:
         """The exact similarity of two documents, as verify computes it."""
 
-    def explain(self, one: str | None, other: str | None) -> Explained:
+    def explain(self, left: str | None, right: str | None) -> Explained:
         """Compare two documents in detail; None is a document whose content is not known."""

@@ -115,30 +115,30 @@ class Explanation:
         return self.reason in TOGETHER
 
 
-def explain(one: str, other: str, evidence: Evidence, settings: Settings) -> Explanation:
+def explain(left: str, right: str, evidence: Evidence, settings: Settings) -> Explanation:
     """Why two documents are in one cluster, or why not.
 
     Args:
-        one: an id that the evidence knows.
-        other: another one.
+        left: an id that the evidence knows.
+        right: another one.
         evidence: what was published, and the two documents.
         settings: of the pipeline.
     """
-    sides, comparison = _sides((one, other), evidence, settings.scheme)
+    sides, comparison = _sides((left, right), evidence, settings.scheme)
     retention_ms = settings.limits.retention_ms
     links = [*evidence.pairs, *_twins(evidence.digests, retention_ms)]
     if comparison is not None and comparison.identical and _near(sides, retention_ms):
-        links.append(Link(one, other, 1.0))
+        links.append(Link(left, right, 1.0))
     cluster = sides[0].cluster
     if cluster is not None and cluster == sides[1].cluster:
-        path = _path_within(one, other, links, evidence.clusters)
+        path = _path_within(left, right, links, evidence.clusters)
         reason = Reason.CHAIN
         if path is None or any(link.right not in evidence.clusters for link in path):
             reason = Reason.PAST
-        elif any({link.left, link.right} == {one, other} for link in links):
+        elif any({link.left, link.right} == {left, right} for link in links):
             reason = Reason.MATCH
     else:
-        path = widest_path(one, other, links)
+        path = widest_path(left, right, links)
         reason = next(_reasons(sides, comparison, path, evidence, settings))
     return Explanation(sides, settings.threshold, reason, comparison, path, evidence.waiting)
 
@@ -147,13 +147,13 @@ def _sides(
     ids: tuple[str, str], evidence: Evidence, scheme: PairwiseScheme
 ) -> tuple[tuple[Side, Side], Comparison | None]:
     documents = [evidence.documents.get(id) for id in ids]
-    one, other = (None if document is None else document.text for document in documents)
-    found = scheme.explain(one, other)
+    left, right = (None if document is None else document.text for document in documents)
+    explained = scheme.explain(left, right)
     sides = [
         Side(id, document, size, evidence.clusters.get(id), passages)
-        for id, document, size, passages in zip(ids, documents, found.sizes, found.passages, strict=True)
+        for id, document, size, passages in zip(ids, documents, explained.sizes, explained.passages, strict=True)
     ]
-    return (sides[0], sides[1]), found.comparison
+    return (sides[0], sides[1]), explained.comparison
 
 
 def _near(sides: tuple[Side, Side], retention_ms: int | None) -> bool:
@@ -169,16 +169,16 @@ def _twins(digests: Mapping[str, tuple[int, int]], retention_ms: int | None) -> 
             yield Link(id, next_id, 1.0)
 
 
-def _path_within(one: str, other: str, links: Iterable[Link], clusters: Mapping[str, str]) -> list[Link] | None:
+def _path_within(left: str, right: str, links: Iterable[Link], clusters: Mapping[str, str]) -> list[Link] | None:
     """The widest path through members of their cluster; if there is none, one through documents that left it too."""
-    cluster = clusters[one]
+    cluster = clusters[left]
     inside = [
         link
         for link in links
         if clusters.get(link.left) in (cluster, None) and clusters.get(link.right) in (cluster, None)
     ]
     living = (link for link in inside if link.left in clusters and link.right in clusters)
-    return widest_path(one, other, living) or widest_path(one, other, inside)
+    return widest_path(left, right, living) or widest_path(left, right, inside)
 
 
 def _reasons(

@@ -72,13 +72,13 @@ class InMemory:
 
     def _process_many(self, documents: Sequence[Document]) -> list[MatchChange]:
         """Of each pair that is new or changed at the end, what it is then; those that are withdrawn are left out."""
-        found: dict[tuple[str, str], MatchChange] = {}
+        changes: dict[tuple[str, str], MatchChange] = {}
         for start in range(0, len(documents), BATCH):
             for change in self._process([*documents[start : start + BATCH]]):
-                found.pop((change.left, change.right), None)
+                changes.pop((change.left, change.right), None)
                 if change.similarity is not None:
-                    found[change.left, change.right] = change
-        return list(found.values())
+                    changes[change.left, change.right] = change
+        return list(changes.values())
 
     def _compact(self) -> None:
         """Drop what removed items leave behind for the sake of messages that come late: here none do."""
@@ -253,5 +253,5 @@ def similar_of(edges: Edges | None) -> list[Similar]:
     if edges is None:
         return []
     columns = (edges.similarity.tolist(), edges.shared.tolist(), edges.union.tolist())
-    found = map(Similar, edges.right.ids, *columns)
-    return sorted(found, key=lambda one: (-one.similarity, one.id))
+    similar = map(Similar, edges.right.ids, *columns)
+    return sorted(similar, key=lambda one: (-one.similarity, one.id))

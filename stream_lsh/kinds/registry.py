@@ -23,5 +23,5 @@ def kind_class(name: str) -> type[Kind]:
     if name not in KINDS:
         raise InvariantError(f"got the kind {name!r}, expected one of {', '.join(KINDS)}")
     module, _, attribute = KINDS[name].partition(":")
-    found: type[Kind] = getattr(import_module(module), attribute)
-    return found
+    cls: type[Kind] = getattr(import_module(module), attribute)
+    return cls

@@ -102,10 +102,10 @@ def parse_valued(
     if value is None:
         return Document(cast("str", key_id), None, fallback_time_ms or 0)
     name = getattr(names, form.field)
-    found = _object(value, name)
-    value_id = typed(found, names.id, (str, int), "id", "a string or an integer")
-    deleted = typed(found, names.deleted, (bool,), "json", "true or false")
-    time = typed(found, names.time, (str, int, float), "time", EXPECTED_TIME)
+    fields = _object(value, name)
+    value_id = typed(fields, names.id, (str, int), "id", "a string or an integer")
+    deleted = typed(fields, names.deleted, (bool,), "json", "true or false")
+    time = typed(fields, names.time, (str, int, float), "time", EXPECTED_TIME)
     if key is not None and not keyed and value_id is None:
         key_id = key_id_of(key)
     id = id_of_message(value_id, key_id, names.id)
@@ -113,7 +113,7 @@ def parse_valued(
         return Document(id, None, time_of_message(time, fallback_time_ms or 0, unit=time_unit))
     latest_ms = latest_time_ms(fallback_time_ms, max_ahead_ms, now_ms)
     time_ms = time_of_message(time, fallback_time_ms, latest_ms, time_unit)
-    return Document(id, form.text(found.get(name), name), time_ms)
+    return Document(id, form.text(fields.get(name), name), time_ms)
 
 
 def valued_message(document: Document, form: Form, names: FieldNames) -> tuple[bytes, bytes | None]:
@@ -181,9 +181,9 @@ def check_field_name(form_field: str, names: FieldNames, path: Path, problems: P
 
 def _object(value: bytes, name: str) -> dict[str, Any]:
     try:
-        found = _decode(value)
+        fields = _decode(value)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        found = None
-    if isinstance(found, dict):
-        return found
+        fields = None
+    if isinstance(fields, dict):
+        return fields
     return object_of(value, f"an object with `{name}`", f"a JSON object with the field `{name}`")

@@ -93,16 +93,18 @@ def read_values(inputs: Sequence[Input], options: Namespace, form: Form, fallbac
     Raises:
         ConfigError, InputError, OSError: an input cannot be read as a whole.
     """
-    folders = [f"{one.path}: is a folder, expected files with {form.field}" for one in inputs if one.format == "folder"]
+    folders = [
+        f"{file.path}: is a folder, expected files with {form.field}" for file in inputs if file.format == "folder"
+    ]
     if folders:
         raise ConfigError(folders)
     columns = {"id": options.id_column, "time": options.time_column}
     in_blocks = FieldNames(**columns, text=options.text_column)
     in_lines = FieldNames(**columns, **{form.field: options.text_column})
     latest_ms, before = int(time.time() * 1000) + MAX_AHEAD_MS, 0
-    for one in inputs:
-        read_as = form if one.format == "jsonl" else _Cells(form)
-        for block in blocks([one], in_blocks, options.max_document_bytes):
+    for file in inputs:
+        read_as = form if file.format == "jsonl" else _Cells(form)
+        for block in blocks([file], in_blocks, options.max_document_bytes):
             documents, errors = parse_valued_lines(
                 block.lines,
                 form=read_as,
@@ -113,7 +115,7 @@ def read_values(inputs: Sequence[Input], options: Namespace, form: Form, fallbac
                 names=in_lines,
             )
             yield Part(documents, refused_of(block, errors), before + block.position)
-        before += one.size
+        before += file.size
 
 
 def feed_values(

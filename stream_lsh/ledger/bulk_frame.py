@@ -122,9 +122,9 @@ def _ends(edges: Edges, slots: dict[str, int]) -> Ends:
     ids[::2], ids[1::2] = left.ids, right.ids
     for row in swapped:
         ids[2 * row], ids[2 * row + 1] = ids[2 * row + 1], ids[2 * row]
-    known = np.fromiter(map(slots.get, ids, repeat(-1)), np.int64, len(ids))
-    missing = (known < 0).nonzero()[0]
-    names = ids if missing.size == known.size else [ids[at] for at in missing.tolist()]
+    slots_of_ids = np.fromiter(map(slots.get, ids, repeat(-1)), np.int64, len(ids))
+    missing = (slots_of_ids < 0).nonzero()[0]
+    names = ids if missing.size == slots_of_ids.size else [ids[at] for at in missing.tolist()]
     number = defaultdict[str, int](count().__next__)
     numbers = np.fromiter(map(number.__getitem__, names), np.int64, len(names))
     first = np.empty(len(number), np.int64)
@@ -135,7 +135,7 @@ def _ends(edges: Edges, slots: dict[str, int]) -> Ends:
         _beside(left.times, right.times, swapped),
         _beside(left.digests, right.digests, swapped),
         _abouts(edges, swapped),
-        known,
+        slots_of_ids,
         missing,
         [*number],
         numbers,
@@ -180,11 +180,11 @@ def _newest(ends: Ends, state: LedgerState) -> bool:
     """Whether all name the newest version that is known, and documents that are new are named in one version only."""
     nodes = state.graph.nodes
     if ends.missing.size < ends.slots.size:
-        known = (ends.slots >= 0).nonzero()[0]
-        at = ends.slots[known]
-        if (view_u64(nodes.refs)[at] != ends.refs[known]).any():
+        rows = (ends.slots >= 0).nonzero()[0]
+        at = ends.slots[rows]
+        if (view_u64(nodes.refs)[at] != ends.refs[rows]).any():
             return False
-        if (view_i64(nodes.times)[at] != ends.times[known]).any():
+        if (view_i64(nodes.times)[at] != ends.times[rows]).any():
             return False
     first = ends.first[ends.numbers]
     for column in (ends.refs, ends.times, ends.digests):
@@ -223,9 +223,9 @@ def _no_text(row: int) -> str:
     return ""
 
 
-def pair_tables(found: BulkPairs) -> tuple[Sequence[MatchChange], Sequence[PairState]]:
+def pair_tables(bulk: BulkPairs) -> tuple[Sequence[MatchChange], Sequence[PairState]]:
     """New pairs as the topic `matches` and as the changelog has them, in ascending order."""
-    ends, rows = found.ends, found.rows.tolist()
+    ends, rows = bulk.ends, bulk.rows.tolist()
     if not rows:
         return [], []
     left, right = [ends.ids[2 * row] for row in rows], [ends.ids[2 * row + 1] for row in rows]
@@ -233,10 +233,10 @@ def pair_tables(found: BulkPairs) -> tuple[Sequence[MatchChange], Sequence[PairS
     order.sort(key=left.__getitem__)
     at = np.array(order)
     left, right = [left[row] for row in order], [right[row] for row in order]
-    places = 2 * found.rows[at]
+    places = 2 * bulk.rows[at]
     times = ends.times[places], ends.times[places + 1]
-    *counts, sizes = (column[at] for column in found.counts[:4])
-    evidence = [found.counts[4][row] for row in order] if found.counts[4] else [""] * len(rows)
+    *counts, sizes = (column[at] for column in bulk.counts[:4])
+    evidence = [bulk.counts[4][row] for row in order] if bulk.counts[4] else [""] * len(rows)
     matches = Table(MatchChange, (left, right, *counts, *times, [None] * len(rows), sizes, evidence))
     refs = ends.refs[places], ends.refs[places + 1]
     return matches, Table(PairState, (left, right, *refs, *times, *counts, sizes, evidence))

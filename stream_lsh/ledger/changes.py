@@ -166,12 +166,12 @@ class ClosedState(NamedTuple):
 
 
 class SiteCountState(NamedTuple):
-    """Live pages of a site in one source partition, and the edges offset at which its owner said so; 0: no more."""
+    """Live pages of a site in one source partition (0: none left), and the edges offset of the report by its owner."""
 
     partition: int
     site: str
     pages: int
-    said: int
+    reported_at: int
 
 
 class SiteOriginState(NamedTuple):

@@ -47,24 +47,24 @@ class Decisions:
             (False, {'a': {'b'}, 'b': {'a'}})
         """
         key = decision.left, decision.right
-        known = self.of.get(key)
-        if known is not None and decision.ref <= known.ref:
+        current = self.of.get(key)
+        if current is not None and decision.ref <= current.ref:
             return False
         self.of[key] = decision
         self.newest_ref = max(self.newest_ref, decision.ref)
-        for one, other in (key, key[::-1]):
+        for left, right in (key, key[::-1]):
             if decision.verdict == DIFFERENT:
-                self.apart.setdefault(one, set()).add(other)
-            elif other in self.apart.get(one, ()):
-                self.apart[one].discard(other)
-                if not self.apart[one]:
-                    del self.apart[one]
+                self.apart.setdefault(left, set()).add(right)
+            elif right in self.apart.get(left, ()):
+                self.apart[left].discard(right)
+                if not self.apart[left]:
+                    del self.apart[left]
         return True
 
     def verdict(self, left: str, right: str) -> bool | None:
         """Whether two ids, the smaller one first, are the same; None where nobody says."""
-        said = self.of.get((left, right)) if self.of else None
-        return None if said is None or said.verdict is None else said.verdict == SAME
+        decision = self.of.get((left, right)) if self.of else None
+        return None if decision is None or decision.verdict is None else decision.verdict == SAME
 
     def rows(self) -> list[Decision]:
         """All of them, in ascending order of ids."""

@@ -23,12 +23,12 @@ class End(NamedTuple):
 class Edge(NamedTuple):
     """Two versions with their exact similarity: a confirmed pair, or the answer to a recheck.
 
-    `shingles` are those of `one`, 0 where the measure does not tell: those of `other` are `shared + union - shingles`.
+    `shingles` are those of `left`, 0 where the measure does not tell: those of `right` are `shared + union - shingles`.
     `evidence` is a text that goes with the pair, whichever end comes first.
     """
 
-    one: End
-    other: End
+    left: End
+    right: End
     similarity: float
     shared: int
     union: int
@@ -38,7 +38,7 @@ class Edge(NamedTuple):
     def turned(self) -> "Edge":
         """The same with its ends the other way round."""
         shingles = self.shingles and self.shared + self.union - self.shingles
-        return self._replace(one=self.other, other=self.one, shingles=shingles)
+        return self._replace(left=self.right, right=self.left, shingles=shingles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ def edges_of(rows: Iterable[Edge]) -> Edges:
     edges = [*rows]
     shingles = np.array([edge.shingles for edge in edges], np.uint32)
     return Edges(
-        _ends([edge.one for edge in edges]),
-        _ends([edge.other for edge in edges]),
+        _ends([edge.left for edge in edges]),
+        _ends([edge.right for edge in edges]),
         np.array([edge.similarity for edge in edges], np.float64),
         np.array([edge.shared for edge in edges], np.uint32),
         np.array([edge.union for edge in edges], np.uint32),

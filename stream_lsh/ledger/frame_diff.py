@@ -115,7 +115,7 @@ def member_changes(news: NodeDiff, frame: Frame, graph: Graph) -> Sequence[Membe
     at = np.array(published, np.int64)
     best: list[float | None] = view_f64(nodes.best)[at].tolist()
     if NO_PAIR in best:
-        best = [None if one == NO_PAIR else one for one in best]
+        best = [None if pair == NO_PAIR else pair for pair in best]
     ids, clusters = [nodes.ids[slot] for slot in published], [nodes.clusters[slot].id for slot in published]
     columns = (ids, clusters, best, view_i64(nodes.times)[at], [None] * len(published))
     if news.left:
@@ -140,8 +140,8 @@ def pair_news(frame: Frame, graph: Graph) -> PairDiff:
     """Compare the pairs that a frame touched with what they were."""
     ids = graph.nodes.ids
     there = {key: graph.pairs.state(pair) for key, pair in frame.put.items()}
-    again = frame.pair_reasons  # they may have moved (see `copying`)
-    rows = [state for key, state in there.items() if key in again or state != frame.pairs[key]]
+    pair_reasons = frame.pair_reasons  # they may have moved (see `copying`)
+    rows = [state for key, state in there.items() if key in pair_reasons or state != frame.pairs[key]]
     gone = [key for key, before in frame.pairs.items() if before is not None and key not in there]
     return PairDiff(sorted(rows, key=_ends), sorted((ids[left], ids[right]) for left, right in gone), there)
 
@@ -212,7 +212,7 @@ def _happened(id: str, frame: Frame, live: dict[str, Cluster]) -> tuple[str, tup
         happened.remove("merged")
         happened |= {"joined"} if frame.least > 1 else set()
     parts = [one for one, origin in frame.split_from.items() if origin == id and one in live]
-    if not any(frame.is_published(live[one]) for one in parts):
+    if not any(frame.is_published(live[part]) for part in parts):
         happened.discard("split")
     return next((name for name in _EVENTS if name in happened), "changed"), merged_from, split_from
 
@@ -253,9 +253,9 @@ def settled_rows(frame: Frame, state: LedgerState, rechecks: list[tuple[int, int
     )
 
 
-def settled_bulk(frame: Frame, state: LedgerState, news: NodeDiff, found: BulkPairs) -> Settled:
+def settled_bulk(frame: Frame, state: LedgerState, news: NodeDiff, bulk: BulkPairs) -> Settled:
     """The outcome of a frame that only brought new pairs."""
-    matches, pairs = pair_tables(found)
+    matches, pairs = pair_tables(bulk)
     return Settled(
         matches=matches,
         members=member_changes(news, frame, state.graph),

@@ -130,9 +130,9 @@ class Ledger(LedgerState):
         self._frame = Frame(offset, self.graph, self._describer, 2 if self.graph.pairs.link_from else 1)
         self._clusters.begin(self._frame)
         if horizon is None and not retirements and isinstance(edges, Edges) and len(edges) >= LEAST_ROWS:
-            found = None if self._clusters.parts_components else bulk_pairs(edges, self, self._threshold)
-            if found is not None:
-                return settled_bulk(self._frame, self, self._clusters.link_bulk(found), found)
+            bulk = None if self._clusters.parts_components else bulk_pairs(edges, self, self._threshold)
+            if bulk is not None:
+                return settled_bulk(self._frame, self, self._clusters.link_bulk(bulk), bulk)
         for retirement in retirements:
             self._retire(retirement)
         for decision in decisions:
@@ -237,18 +237,18 @@ class Ledger(LedgerState):
         frame.decisions[decision.left, decision.right] = decision
         if decision.left not in slots or decision.right not in slots:
             return
-        key = one, other = slots[decision.left], slots[decision.right]
-        pair, verdict = pairs.find(one, other), self.decisions.verdict(decision.left, decision.right)
+        key = left, right = slots[decision.left], slots[decision.right]
+        pair, verdict = pairs.find(left, right), self.decisions.verdict(decision.left, decision.right)
         if pair >= 0:
-            frame.touch_node(one)
-            frame.touch_node(other)
+            frame.touch_node(left)
+            frame.touch_node(right)
             frame.touch_pair(key, pairs.state(pair), pairs.place(pair))
             if pairs.similarity[pair] < self._threshold and not verdict:
                 self._withdraw(pair, DECIDED)  # it was there because they were the same
             else:
                 frame.put[key] = pair
                 pairs.decide(pair, verdict)
-        self._clusters.repair({one, other}, DECIDED)
+        self._clusters.repair({left, right}, DECIDED)
 
     def _withdraw(self, pair: int, reason: str) -> set[int]:
         """Take a pair out; returns both ends, whose connection is to be looked at."""
@@ -275,17 +275,22 @@ class Ledger(LedgerState):
     # -- edges
 
     def _link(self, edge: Edge) -> None:
-        one, other = edge[:2]
-        if one.id == other.id:
+        left_end, right_end = edge[:2]
+        if left_end.id == right_end.id:
             return
-        if self._is_stale(one) or self._is_stale(other) or self._has_expired(one) or self._has_expired(other):
+        if (
+            self._is_stale(left_end)
+            or self._is_stale(right_end)
+            or self._has_expired(left_end)
+            or self._has_expired(right_end)
+        ):
             return
         slots, refs = self.graph.nodes.slots, self.graph.nodes.refs
-        for end in (one, other):
+        for end in (left_end, right_end):
             slot = slots.get(end.id)
             if slot is not None and end.ref > refs[slot]:
                 self._replace_version(slot, *end[1:])
-        edge = edge if one.id < other.id else edge.turned()
+        edge = edge if left_end.id < right_end.id else edge.turned()
         left, right = edge[:2]
         if edge.similarity >= self._threshold or self.decisions.verdict(left.id, right.id):
             self._confirm(left, right, edge[2:])
@@ -306,9 +311,9 @@ class Ledger(LedgerState):
         return pairs.link_from > 0 and pairs.versions_of(pair)[:2] == (left_ref, right_ref)
 
     def _confirm(self, left: End, right: End, counts: Counts) -> None:
-        one, other = self._node(left), self._node(right)
+        left_slot, right_slot = self._node(left), self._node(right)
         frame, pairs, times = self._frame, self.graph.pairs, self.graph.nodes.times
-        pair, key = pairs.find(one, other), (one, other)
+        pair, key = pairs.find(left_slot, right_slot), (left_slot, right_slot)
         named = (left.ref, right.ref, left.time_ms, right.time_ms)
         if pair >= 0:
             if self._scored(pair, left.ref, right.ref):
@@ -316,23 +321,23 @@ class Ledger(LedgerState):
             if pairs.counts_of(pair) == counts and pairs.versions_of(pair) == named:
                 return
         linked = pair >= 0 and pairs.links(pair)
-        frame.touch_node(one)
-        frame.touch_node(other)
+        frame.touch_node(left_slot)
+        frame.touch_node(right_slot)
         if pair >= 0:
             frame.touch_pair(key, pairs.state(pair), pairs.place(pair))
             pairs.replace(pair, counts)
         else:
             frame.touch_pair(key, None)
-            pair = pairs.add(one, other, counts, self.decisions.verdict(left.id, right.id))
+            pair = pairs.add(left_slot, right_slot, counts, self.decisions.verdict(left.id, right.id))
         frame.put[key] = pair
-        if times[one] != left.time_ms or times[other] != right.time_ms:
+        if times[left_slot] != left.time_ms or times[right_slot] != right.time_ms:
             pairs.versions[pair] = named
-        self._clusters.join_twins(one)
-        self._clusters.join_twins(other)
+        self._clusters.join_twins(left_slot)
+        self._clusters.join_twins(right_slot)
         if linked or pairs.links(pair):
-            self._clusters.join(one, other)
+            self._clusters.join(left_slot, right_slot)
         else:
-            self._clusters.stand(one, other)
+            self._clusters.stand(left_slot, right_slot)
 
     def _node(self, end: End) -> int:
         slot = self.graph.nodes.slots.get(end.id)

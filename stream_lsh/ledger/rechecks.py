@@ -16,11 +16,11 @@ def rechecks(graph: Graph, asked: Iterable[str]) -> list[tuple[int, int]]:
         graph: the live documents and pairs.
         asked: ids, in ascending order, for which a retirement came.
     """
-    nodes, found = graph.nodes, dict[int, tuple[int, int]]()
+    nodes, widest = graph.nodes, dict[int, tuple[int, int]]()
     for id in asked:
         for pair, partner in _doubts(graph, id):
-            found.setdefault(pair, (nodes.refs[nodes.slots[id]], nodes.refs[partner]))
-    return sorted(found.values())
+            widest.setdefault(pair, (nodes.refs[nodes.slots[id]], nodes.refs[partner]))
+    return sorted(widest.values())
 
 
 def excess_doubts(graph: Graph, id: str, cap: int) -> list[int]:

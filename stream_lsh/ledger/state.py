@@ -143,18 +143,18 @@ class LedgerState:
         graph.past.link(slot, pasts)
 
     def _apply_decisions(self, decisions: Sequence[Decision]) -> None:
-        for said in decisions:
-            self.decisions.put(said)
+        for decision in decisions:
+            self.decisions.put(decision)
         self._decide_pairs(decisions)
 
     def _decide_pairs(self, decisions: Iterable[Decision]) -> None:
         """What was said of two ids counts for their pair, if it is there."""
         slots, pairs = self.graph.nodes.slots, self.graph.pairs
-        for said in decisions:
-            if said.left in slots and said.right in slots:
-                pair = pairs.find(slots[said.left], slots[said.right])
+        for decision in decisions:
+            if decision.left in slots and decision.right in slots:
+                pair = pairs.find(slots[decision.left], slots[decision.right])
                 if pair >= 0:
-                    pairs.decide(pair, self.decisions.verdict(said.left, said.right))
+                    pairs.decide(pair, self.decisions.verdict(decision.left, decision.right))
 
     def _apply_pair(self, state: PairState) -> None:
         nodes, pairs = self.graph.nodes, self.graph.pairs

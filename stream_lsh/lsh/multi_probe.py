@@ -64,12 +64,12 @@ def probes(values: U32, margins: Margins, rows: int, count: int) -> U32:
     places, other, costs = _ranked(margins, rows)
     chosen = _cheapest(costs, _sets(rows, choices, count), count)
     # A last column of its own takes the changes that a set does not have.
-    found = np.repeat(np.pad(values.reshape(-1, rows), ((0, 0), (0, 1)))[:, None], 1 + count, axis=1)
+    probed = np.repeat(np.pad(values.reshape(-1, rows), ((0, 0), (0, 1)))[:, None], 1 + count, axis=1)
     item, probe = np.arange(len(chosen))[:, None], np.arange(1, 1 + chosen.shape[1])
     for change in range(chosen.shape[2]):
         rank = chosen[:, :, change]
-        found[item, probe, places[item, rank]] = other[item, rank]
-    by_band = found[:, :, :rows].reshape(len(values), functions // rows, 1 + count, rows)
+        probed[item, probe, places[item, rank]] = other[item, rank]
+    by_band = probed[:, :, :rows].reshape(len(values), functions // rows, 1 + count, rows)
     return np.ascontiguousarray(by_band.swapaxes(1, 2)).reshape(len(values), 1 + count, functions)
 
 
@@ -99,17 +99,19 @@ def _cheapest(costs: F64, sets: I64, count: int) -> I64:
     totals = np.zeros((len(costs), len(sets)))
     for change in sets.T:  # in one order, so that equal costs give equal sums
         totals += costs[:, change]
-    found: I64 = sets[totals.argsort(axis=1, kind="stable")[:, :count]]
-    return found
+    cheapest: I64 = sets[totals.argsort(axis=1, kind="stable")[:, :count]]
+    return cheapest
 
 
 @functools.cache
 def _sets(rows: int, choices: int, count: int) -> I64:
     """All sets of ranks that can be among the `count` cheapest; the rank of no change fills up: int64[m, changes]."""
     ranks = rows * choices
-    found = list(_extended((), rows, choices, count))
-    most = max(map(len, found), default=0)
-    return np.array([(*one, *[ranks] * (most - len(one))) for one in found], np.int64).reshape(len(found), most)
+    sets = list(_extended((), rows, choices, count))
+    most = max(map(len, sets), default=0)
+    return np.array([(*members, *[ranks] * (most - len(members))) for members in sets], np.int64).reshape(
+        len(sets), most
+    )
 
 
 def _extended(start: tuple[int, ...], rows: int, choices: int, count: int) -> Iterator[tuple[int, ...]]:
@@ -131,9 +133,9 @@ def _is_possible(ranks: tuple[int, ...], rows: int, choices: int) -> bool:
 
 def _preceding(ranks: tuple[int, ...], rows: int, choices: int, enough: int) -> int:
     """How many other sets cost no more whatever the item: each of their changes has a change of these not before it."""
-    found = 0
+    count = 0
     stack: list[tuple[int, ...]] = [()]
-    while stack and found < enough:
+    while stack and count < enough:
         # Built from the greatest rank down; the i-th greatest is held against the i-th greatest.
         one = stack.pop()
         place = len(ranks) - 1 - len(one)
@@ -142,6 +144,6 @@ def _preceding(ranks: tuple[int, ...], rows: int, choices: int, enough: int) -> 
         for rank in range(min(ranks[place], one[-1] - 1 if one else ranks[-1]) + 1):
             longer = (*one, rank)
             if _is_possible(longer, rows, choices):
-                found += longer != ranks[::-1]
+                count += longer != ranks[::-1]
                 stack.append(longer)
-    return found
+    return count

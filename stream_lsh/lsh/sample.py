@@ -105,7 +105,7 @@ def _shuffled(documents: int, seed: int) -> I64:
 
 def _affordable(keys: U64, visits: int) -> int:
     """How many documents can be compared with all that they meet in a bucket."""
-    return max(1, min(len(keys), int(len(keys) * visits / max(1, _meetings(keys)))))
+    return max(1, min(len(keys), int(len(keys) * visits / max(1, _collisions(keys)))))
 
 
 def _with_all(signatures: U32, chosen: I64) -> F64:
@@ -126,12 +126,12 @@ def _generous(signatures: U32, visits: int, seed: int) -> tuple[int, U64]:
     fitting = [rows for rows in _ROWS if rows <= slots] or [slots]
     for rows in fitting:
         keys = Bands(slots // rows, rows, seed)(signatures)
-        if _meetings(keys) <= visits:
+        if _collisions(keys) <= visits:
             break
     return rows, keys
 
 
-def _meetings(keys: U64) -> int:
+def _collisions(keys: U64) -> int:
     """How often a document meets another one in a bucket."""
     met = 0
     for band in keys.T:

@@ -79,13 +79,13 @@ def false_negative_area(threshold: float, bands: int, rows: int) -> float:
 def areas(threshold: float, most_bands: int, rows: int) -> tuple[F64, F64]:
     """Both areas of 1, 2, ... `most_bands` bands at once: of false positives, of false negatives, float64[n] each."""
     places, weights = _nodes()
-    found = []
+    values = []
     for start, stop in ((0.0, threshold), (threshold, 1.0)):
         half = (stop - start) / 2
         # log of the probability to be missed by one band; by n of them n times that
         missed = np.log1p(-((start + half * (places + 1)) ** rows))
-        found.append(half * (np.exp(np.multiply.outer(np.arange(1, most_bands + 1), missed)) @ weights))
-    return threshold - found[0], found[1]
+        values.append(half * (np.exp(np.multiply.outer(np.arange(1, most_bands + 1), missed)) @ weights))
+    return threshold - values[0], values[1]
 
 
 def _area(start: float, stop: float, bands: int, rows: int) -> float:

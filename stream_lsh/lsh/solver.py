@@ -135,9 +135,11 @@ def choose_banding(
     """
     _check(threshold, recall, slots, slack)
     spread = _spread(histogram)
-    found = _feasible(threshold, recall, slots, slack, spread)
+    feasible = _feasible(threshold, recall, slots, slack, spread)
     best = min(
-        found, key=lambda one: (one.false_candidates + band_cost * one.bands, one.false_positive_area), default=None
+        feasible,
+        key=lambda one: (one.false_candidates + band_cost * one.bands, one.false_positive_area),
+        default=None,
     )
     if best is None:
         raise ConfigError(_infeasible(threshold, recall, slots))
@@ -210,7 +212,9 @@ def choose_by_areas(
     """
     _check(threshold, 0.5, slots, 0.0)
     weights = {"false_negative_weight": false_negative_weight, "false_positive_weight": false_positive_weight}
-    problems = [f"{name}: got {one}, expected 0 or more" for name, one in weights.items() if not 0 <= one < math.inf]
+    problems = [
+        f"{name}: got {weight}, expected 0 or more" for name, weight in weights.items() if not 0 <= weight < math.inf
+    ]
     if problems or not any(weights.values()):
         raise ConfigError(problems or "false_negative_weight, false_positive_weight: got 0 twice, expected one above 0")
     best = (math.inf, 1, 1)

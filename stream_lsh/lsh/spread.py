@@ -161,8 +161,8 @@ def unknown_spread() -> Similarities:
 
 
 def _shares(share: F64, match: Bools, probability: F64) -> Shares:
-    found = share * probability
-    return Shares(float(found[~match].sum()), float(found[match].sum()), float(share[match].sum()))
+    shares = share * probability
+    return Shares(float(shares[~match].sum()), float(shares[match].sum()), float(share[match].sum()))
 
 
 def _check(counts: F64, name: str) -> None:

@@ -8,12 +8,12 @@ from stream_lsh.text.bag import bag
 __all__ = ["bag", "shared_of_bags"]
 
 
-def shared_of_bags(one: U64, other: U64) -> int:
+def shared_of_bags(left: U64, right: U64) -> int:
     """Σ min of the counts: how many elements two bags share, each as often as both have it.
 
     Args:
-        one: hashes with their repetitions, in any order.
-        other: likewise.
+        left: hashes with their repetitions, in any order.
+        right: likewise.
 
     Guarantees:
         exact, by counts: no hash is made for a repetition.
@@ -22,7 +22,7 @@ def shared_of_bags(one: U64, other: U64) -> int:
         >>> shared_of_bags(np.array([3, 1, 3], np.uint64), np.array([3, 3, 3, 2], np.uint64))
         2
     """
-    values, counts = np.unique(one, return_counts=True)
-    others, other_counts = np.unique(other, return_counts=True)
+    values, counts = np.unique(left, return_counts=True)
+    others, other_counts = np.unique(right, return_counts=True)
     _, here, there = np.intersect1d(values, others, assume_unique=True, return_indices=True)
     return int(np.minimum(counts[here], other_counts[there]).sum())

@@ -75,7 +75,7 @@ def no_size_ratio(size_ratio: float) -> str:
     return f"got {size_ratio:g}, expected none, as the measure is {Jaccard.name}: only {Containment.name} uses it"
 
 
-def similarity_of(measure: Measure, one: U64, other: U64) -> float:
+def similarity_of(measure: Measure, left: U64, right: U64) -> float:
     """The exact similarity of two sets, each ascending and without repetitions; 0.0 if one of them is empty.
 
     Example:
@@ -83,5 +83,5 @@ def similarity_of(measure: Measure, one: U64, other: U64) -> float:
         >>> similarity_of(JACCARD, one, other), similarity_of(Containment(), one, other)
         (0.5, 1.0)
     """
-    counts = np.array([[shared_count(one, other)], [one.size], [other.size]])
+    counts = np.array([[shared_count(left, right)], [left.size], [right.size]])
     return float(measure.similarity(*counts)[0])

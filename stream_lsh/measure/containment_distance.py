@@ -17,12 +17,12 @@ from stream_lsh.measure.distance import HashesDistance
 from stream_lsh.measure.jaccard import shared_count
 
 
-def contained(one: U64, other: U64) -> float:
+def contained(left: U64, right: U64) -> float:
     """Which share of the one set is in the other one; 0.0 if it is empty.
 
     Args:
-        one: ascending and without repetitions.
-        other: likewise.
+        left: ascending and without repetitions.
+        right: likewise.
 
     Example:
         >>> import numpy as np
@@ -30,7 +30,7 @@ def contained(one: U64, other: U64) -> float:
         >>> contained(page, frame), contained(frame, page)
         (1.0, 0.5)
     """
-    return shared_count(one, other) / one.size if one.size else 0.0
+    return shared_count(left, right) / left.size if left.size else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class ContainmentDistance(HashesDistance):
     metric: ClassVar[bool] = False
     unit: ClassVar[str] = "share"
 
-    def __call__(self, one: U64, other: U64, /) -> float:
+    def __call__(self, left: U64, right: U64, /) -> float:
         """Of two sets, each ascending and without repetitions."""
-        smaller = min(one.size, other.size)
-        return (smaller - shared_count(one, other)) / smaller if smaller else 1.0
+        smaller = min(left.size, right.size)
+        return (smaller - shared_count(left, right)) / smaller if smaller else 1.0

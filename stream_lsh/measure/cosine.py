@@ -58,9 +58,9 @@ class Angle(RowDistance):
         sides = check_rows(left, right)
         angles = np.full(sides[0].shape[0], RIGHT_ANGLE)
         for rows, some, others in blocks(*sides):
-            one, other = _unit(some), _unit(others)
-            between = np.degrees(2 * np.arctan2(_length(one - other), _length(one + other)))
-            pointing = one.any(axis=1) & other.any(axis=1)
+            left_units, right_units = _unit(some), _unit(others)
+            between = np.degrees(2 * np.arctan2(_length(left_units - right_units), _length(left_units + right_units)))
+            pointing = left_units.any(axis=1) & right_units.any(axis=1)
             angles[rows] = np.where(pointing, np.minimum(between, HALF_TURN), RIGHT_ANGLE)
         return angles
 
@@ -83,9 +83,9 @@ class Cosine(RowDistance):
         return np.asarray(Angle().many(left, right) / HALF_TURN)
 
 
-def cosine(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
+def cosine(left: npt.ArrayLike, right: npt.ArrayLike) -> float:
     """Cosine similarity, -1 to 1; 0.0 if one of the vectors is zero."""
-    return float(cosines(*as_rows(one, other))[0])
+    return float(cosines(*as_rows(left, right))[0])
 
 
 def cosines(left: npt.ArrayLike, right: npt.ArrayLike) -> F64:
@@ -93,11 +93,13 @@ def cosines(left: npt.ArrayLike, right: npt.ArrayLike) -> F64:
     sides = check_rows(left, right)
     products = np.zeros(sides[0].shape[0])
     for rows, some, others in blocks(*sides):
-        one, other = _unit(some), _unit(others)
-        short, long = (one - other), (one + other)
+        left_units, right_units = _unit(some), _unit(others)
+        short, long = (left_units - right_units), (left_units + right_units)
         less, more = (short * short).sum(axis=1), (long * long).sum(axis=1)
         # By the diagonals as well: 1 exactly for equal vectors, -1 for opposite ones, never beyond.
-        products[rows] = np.where(one.any(axis=1) & other.any(axis=1), (more - less) / np.maximum(more + less, 1), 0)
+        products[rows] = np.where(
+            left_units.any(axis=1) & right_units.any(axis=1), (more - less) / np.maximum(more + less, 1), 0
+        )
     return products
 
 

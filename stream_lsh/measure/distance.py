@@ -37,7 +37,7 @@ class Distance(Protocol):
     def unit(self) -> str:
         """What it counts: degrees, positions, edits, or a share from 0 to 1."""
 
-    def __call__(self, one: Any, other: Any, /) -> float:
+    def __call__(self, left: Any, right: Any, /) -> float:
         """How far one item is from the other one: 0 or more, and the same in both directions to the last bit."""
 
     def many(self, left: Any, right: Any, /) -> F64:
@@ -53,9 +53,9 @@ class RowDistance(ABC):
     def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
         """Of each row [n, d] with the one across: float64[n]."""
 
-    def __call__(self, one: npt.ArrayLike, other: npt.ArrayLike, /) -> float:
+    def __call__(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> float:
         """Of two rows."""
-        return float(self.many(*as_rows(one, other))[0])
+        return float(self.many(*as_rows(left, right))[0])
 
 
 class HashesDistance(ABC):
@@ -64,9 +64,11 @@ class HashesDistance(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def __call__(self, one: U64, other: U64, /) -> float:
+    def __call__(self, left: U64, right: U64, /) -> float:
         """Of two sets or bags."""
 
     def many(self, left: Sequence[U64], right: Sequence[U64], /) -> F64:
         """Of each one with the one across: float64[n]."""
-        return np.array([self(one, other) for one, other in zip(left, right, strict=True)], np.float64)
+        return np.array(
+            [self(left_item, right_item) for left_item, right_item in zip(left, right, strict=True)], np.float64
+        )

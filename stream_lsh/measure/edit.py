@@ -24,13 +24,13 @@ def places(symbols: Sequence[Hashable]) -> dict[Hashable, int]:
         >>> {symbol: bin(bits) for symbol, bits in places("aba").items()}
         {'a': '0b101', 'b': '0b10'}
     """
-    found: dict[Hashable, int] = {}
+    positions: dict[Hashable, int] = {}
     for place, symbol in enumerate(symbols):
-        found[symbol] = found.get(symbol, 0) | 1 << place
-    return found
+        positions[symbol] = positions.get(symbol, 0) | 1 << place
+    return positions
 
 
-def common(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
+def common(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
     """C, the length of the longest common subsequence of two strings of characters, or of any symbols.
 
     Cost:
@@ -40,15 +40,15 @@ def common(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
         >>> common("abcde", "acfdeg"), common(["to", "be"], ["or", "be"])
         (4, 1)
     """
-    if len(one) < len(other):
-        one, other = other, one
-    # A zero bit is a symbol of `one` at which the longest common subsequence up to there grows by one.
-    whole = (1 << len(one)) - 1
-    at, row = places(one), whole
-    for symbol in other:
+    if len(left) < len(right):
+        left, right = right, left
+    # A zero bit is a symbol of `left` at which the longest common subsequence up to there grows by one.
+    whole = (1 << len(left)) - 1
+    at, row = places(left), whole
+    for symbol in right:
         matched = row & at.get(symbol, 0)
         row = ((row + matched) | (row - matched)) & whole
-    return len(one) - row.bit_count()
+    return len(left) - row.bit_count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,15 @@ class Edit:
     metric: ClassVar[bool] = True
     unit: ClassVar[str] = "edits"
 
-    def __call__(self, one: Sequence[Hashable], other: Sequence[Hashable], /) -> float:
+    def __call__(self, left: Sequence[Hashable], right: Sequence[Hashable], /) -> float:
         """Of two strings, or sequences of any symbols."""
-        return float(len(one) + len(other) - 2 * common(one, other))
+        return float(len(left) + len(right) - 2 * common(left, right))
 
     def many(self, left: Sequence[Sequence[Hashable]], right: Sequence[Sequence[Hashable]], /) -> F64:
         """Of each string with the one across: float64[n]."""
-        return np.array([self(one, other) for one, other in zip(left, right, strict=True)], np.float64)
+        return np.array(
+            [self(left_item, right_item) for left_item, right_item in zip(left, right, strict=True)], np.float64
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +92,14 @@ class EditShare:
     metric: ClassVar[bool] = True
     unit: ClassVar[str] = "share"
 
-    def __call__(self, one: Sequence[Hashable], other: Sequence[Hashable], /) -> float:
+    def __call__(self, left: Sequence[Hashable], right: Sequence[Hashable], /) -> float:
         """Of two strings, or sequences of any symbols."""
-        shared = common(one, other)
-        together = len(one) + len(other) - shared
+        shared = common(left, right)
+        together = len(left) + len(right) - shared
         return (together - shared) / together if shared else 1.0
 
     def many(self, left: Sequence[Sequence[Hashable]], right: Sequence[Sequence[Hashable]], /) -> F64:
         """Of each string with the one across: float64[n]."""
-        return np.array([self(one, other) for one, other in zip(left, right, strict=True)], np.float64)
+        return np.array(
+            [self(left_item, right_item) for left_item, right_item in zip(left, right, strict=True)], np.float64
+        )

@@ -60,11 +60,11 @@ class Euclidean(RowDistance):
     def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
         """Of each row [n, d] with the one across: float64[n]."""
         sides = check_rows(left, right)
-        found = np.zeros(sides[0].shape[0])
+        distances = np.zeros(sides[0].shape[0])
         with np.errstate(over="ignore"):  # to infinity, which is what the distance is then
             for rows, some, others in blocks(*sides):
-                found[rows] = self._norms(np.abs(some - others))
-        return found
+                distances[rows] = self._norms(np.abs(some - others))
+        return distances
 
     def _norms(self, differences: F64) -> F64:
         greatest = differences.max(axis=1, initial=0)

@@ -86,12 +86,12 @@ def _most_shared(ones: U32, others: U32) -> I64:
     below = [rows[:, 1:] < end for rows in (ones, others)]
     below[0] &= places < sizes[:, None]
     below[1] &= places < other_sizes[:, None]
-    known, other_known = (np.count_nonzero(some, axis=1) for some in below)
+    left_known, right_known = (np.count_nonzero(some, axis=1) for some in below)
     both = np.concatenate((ones[:, 1:], others[:, 1:]), axis=1)
     both[~np.concatenate(below, axis=1)] = EMPTY_SLOT
     both.sort(axis=1)
-    equal = (both[:, 1:] == both[:, :-1]) & (np.arange(2 * kept - 1) < (known + other_known - 1)[:, None])
-    shared: I64 = np.count_nonzero(equal, axis=1) + np.minimum(sizes - known, other_sizes - other_known)
+    equal = (both[:, 1:] == both[:, :-1]) & (np.arange(2 * kept - 1) < (left_known + right_known - 1)[:, None])
+    shared: I64 = np.count_nonzero(equal, axis=1) + np.minimum(sizes - left_known, other_sizes - right_known)
     return np.minimum(shared, np.minimum(sizes, other_sizes))
 
 

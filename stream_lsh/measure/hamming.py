@@ -33,11 +33,11 @@ class Hamming(RowDistance):
 
     def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
         """Of each row [n, d] with the one across: float64[n]."""
-        one, other = check_rows(left, right)
-        for side in (one, other):
+        left_rows, right_rows = check_rows(left, right)
+        for side in (left_rows, right_rows):
             if side.dtype.kind == "f" and np.isnan(side.astype(np.float64, copy=False)).any():
                 raise InputError("vector", "vectors: got a value that is not a number, which equals not even itself")
-        return np.asarray(np.count_nonzero(one != other, axis=1), np.float64)
+        return np.asarray(np.count_nonzero(left_rows != right_rows, axis=1), np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,10 @@ class HammingBits(RowDistance):
 
     def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
         """Of each row [n, d] with the one across: float64[n]."""
-        one, other = check_rows(left, right)
-        if one.dtype.kind != "u" or other.dtype != one.dtype:
+        left_rows, right_rows = check_rows(left, right)
+        if left_rows.dtype.kind != "u" or right_rows.dtype != left_rows.dtype:
             raise InputError(
-                "vector", f"packed bits: got {one.dtype} and {other.dtype}, expected one type of unsigned integers"
+                "vector",
+                f"packed bits: got {left_rows.dtype} and {right_rows.dtype}, expected one type of unsigned integers",
             )
-        return np.asarray(np.bitwise_count(np.bitwise_xor(one, other)).sum(axis=1), np.float64)
+        return np.asarray(np.bitwise_count(np.bitwise_xor(left_rows, right_rows)).sum(axis=1), np.float64)

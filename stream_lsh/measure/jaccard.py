@@ -114,11 +114,11 @@ class Jaccard:
         return threshold
 
 
-def shared_counts(one: U64, many: Sequence[U64]) -> I64:
+def shared_counts(hashes: U64, many: Sequence[U64]) -> I64:
     """|A ∩ B| of one set with each of many: int64[len(many)].
 
     Args:
-        one: ascending and without repetitions.
+        hashes: ascending and without repetitions.
         many: likewise.
 
     Example:
@@ -127,16 +127,16 @@ def shared_counts(one: U64, many: Sequence[U64]) -> I64:
         [2, 0]
     """
     counts = np.zeros(len(many), np.int64)
-    filled = [row for row, other in enumerate(many) if other.size] if one.size else []
+    filled = [row for row, right in enumerate(many) if right.size] if hashes.size else []
     sizes = sum(many[row].size for row in filled)
-    similar_sizes = sizes <= _LOPSIDED * one.size * len(filled)
-    if len(filled) >= _FEW_SETS and one.size <= _SMALL and similar_sizes:
-        _count_at_once(counts, filled, many, lambda flat: one.take(one.searchsorted(flat), mode="clip") == flat)
-    elif len(filled) >= _MANY_SETS and one.size <= _LARGEST_PROBE and similar_sizes:
-        _count_at_once(counts, filled, many, Probe(one).contains)
+    similar_sizes = sizes <= _LOPSIDED * hashes.size * len(filled)
+    if len(filled) >= _FEW_SETS and hashes.size <= _SMALL and similar_sizes:
+        _count_at_once(counts, filled, many, lambda flat: hashes.take(hashes.searchsorted(flat), mode="clip") == flat)
+    elif len(filled) >= _MANY_SETS and hashes.size <= _LARGEST_PROBE and similar_sizes:
+        _count_at_once(counts, filled, many, Probe(hashes).contains)
     else:
         for row in filled:
-            counts[row] = shared_count(one, many[row])
+            counts[row] = shared_count(hashes, many[row])
     return counts
 
 

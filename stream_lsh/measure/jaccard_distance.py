@@ -39,10 +39,10 @@ class JaccardDistance(HashesDistance):
     metric: ClassVar[bool] = True
     unit: ClassVar[str] = "share"
 
-    def __call__(self, one: U64, other: U64, /) -> float:
+    def __call__(self, left: U64, right: U64, /) -> float:
         """Of two sets."""
-        shared = shared_count(one, other)
-        union = one.size + other.size - shared
+        shared = shared_count(left, right)
+        union = left.size + right.size - shared
         return (union - shared) / union if shared else 1.0
 
 
@@ -66,7 +66,7 @@ class JaccardOfBits(RowDistance):
 
     def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
         """Of each set, here a row of [n, d], with the one across: float64[n]."""
-        one, other = (side.astype(np.bool_) for side in check_rows(left, right))
-        union = np.count_nonzero(one | other, axis=1)
-        shared = np.count_nonzero(one & other, axis=1)
+        left_bits, right_bits = (side.astype(np.bool_) for side in check_rows(left, right))
+        union = np.count_nonzero(left_bits | right_bits, axis=1)
+        shared = np.count_nonzero(left_bits & right_bits, axis=1)
         return np.where(shared > 0, (union - shared) / np.maximum(union, 1), 1.0)

@@ -32,24 +32,26 @@ class Levenshtein:
     metric: ClassVar[bool] = True
     unit: ClassVar[str] = "edits"
 
-    def __call__(self, one: Sequence[Hashable], other: Sequence[Hashable], /) -> float:
+    def __call__(self, longer: Sequence[Hashable], shorter: Sequence[Hashable], /) -> float:
         """Of two strings, or sequences of any symbols."""
-        if len(one) < len(other):
-            one, other = other, one
-        if not other:
-            return float(len(one))
-        whole, last = (1 << len(one)) - 1, 1 << len(one) - 1
-        at, found = places(one), len(one)
+        if len(longer) < len(shorter):
+            longer, shorter = shorter, longer
+        if not shorter:
+            return float(len(longer))
+        whole, last = (1 << len(longer)) - 1, 1 << len(longer) - 1
+        at, distance = places(longer), len(longer)
         up, down = whole, 0  # bits: where the column rises, and where it falls
-        for symbol in other:
+        for symbol in shorter:
             equal = at.get(symbol, 0)
             diagonal = (((equal & up) + up) ^ up) | equal | down  # where the diagonal does not rise
             right, left = down | ~(diagonal | up) & whole, up & diagonal  # where the row rises, and where it falls
-            found += bool(right & last) - bool(left & last)
+            distance += bool(right & last) - bool(left & last)
             right, left = (right << 1 | 1) & whole, left << 1 & whole
             up, down = left | ~(diagonal | right) & whole, right & diagonal
-        return float(found)
+        return float(distance)
 
     def many(self, left: Sequence[Sequence[Hashable]], right: Sequence[Sequence[Hashable]], /) -> F64:
         """Of each string with the one across: float64[n]."""
-        return np.array([self(one, other) for one, other in zip(left, right, strict=True)], np.float64)
+        return np.array(
+            [self(left_item, right_item) for left_item, right_item in zip(left, right, strict=True)], np.float64
+        )

@@ -17,7 +17,7 @@ from stream_lsh.measure.bags import shared_of_bags
 from stream_lsh.measure.distance import HashesDistance
 
 
-def max_union(one: U64, other: U64) -> float:
+def max_union(left: U64, right: U64) -> float:
     """The similarity of two bags, given as hashes with their repetitions in any order; 0.0 if one of them is empty.
 
     Example:
@@ -26,8 +26,8 @@ def max_union(one: U64, other: U64) -> float:
         >>> max_union(one, other) == 3 / 7
         True
     """
-    shared = shared_of_bags(one, other)
-    return shared / (one.size + other.size - shared) if shared else 0.0
+    shared = shared_of_bags(left, right)
+    return shared / (left.size + right.size - shared) if shared else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ class MaxUnion(HashesDistance):
     metric: ClassVar[bool] = True
     unit: ClassVar[str] = "share"
 
-    def __call__(self, one: U64, other: U64, /) -> float:
+    def __call__(self, left: U64, right: U64, /) -> float:
         """Of two bags."""
-        shared = shared_of_bags(one, other)
-        union = one.size + other.size - shared
+        shared = shared_of_bags(left, right)
+        union = left.size + right.size - shared
         return (union - shared) / union if shared else 1.0

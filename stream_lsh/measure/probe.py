@@ -42,12 +42,12 @@ class Probe:
 
     def contains(self, hashes: U64) -> Bools:
         """Which of these hashes are members: bool[n]."""
-        found = np.zeros(hashes.size, np.bool_)
+        contained = np.zeros(hashes.size, np.bool_)
         for table, mask, shift in self._tables:
-            found |= table[_addresses(hashes, mask, shift)] == hashes
+            contained |= table[_addresses(hashes, mask, shift)] == hashes
         if self._rest.size:
-            found |= self._rest.take(self._rest.searchsorted(hashes), mode="clip") == hashes
-        return found
+            contained |= self._rest.take(self._rest.searchsorted(hashes), mode="clip") == hashes
+        return contained
 
 
 def _table(members: U64, mask: np.uint64, shift: np.uint64) -> tuple[U64, U64]:

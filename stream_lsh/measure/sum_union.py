@@ -16,7 +16,7 @@ from stream_lsh.measure.bags import shared_of_bags
 from stream_lsh.measure.distance import HashesDistance
 
 
-def sum_union(one: U64, other: U64) -> float:
+def sum_union(left: U64, right: U64) -> float:
     """The similarity of two bags, given as hashes with their repetitions in any order; 0.0 if one of them is empty.
 
     Example:
@@ -25,8 +25,8 @@ def sum_union(one: U64, other: U64) -> float:
         >>> sum_union(one, other), sum_union(one, one)
         (0.3, 0.5)
     """
-    shared = shared_of_bags(one, other)
-    return shared / (one.size + other.size) if shared else 0.0
+    shared = shared_of_bags(left, right)
+    return shared / (left.size + right.size) if shared else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,6 @@ class SumUnion(HashesDistance):
     metric: ClassVar[bool] = False
     unit: ClassVar[str] = "share"
 
-    def __call__(self, one: U64, other: U64, /) -> float:
+    def __call__(self, left: U64, right: U64, /) -> float:
         """Of two bags."""
-        return 1 - sum_union(one, other)
+        return 1 - sum_union(left, right)

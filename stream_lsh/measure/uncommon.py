@@ -60,7 +60,7 @@ def sharing(sets: Sequence[U64], most_holders: int) -> Sharing:
         >>> found.common.tolist()
         [9]
     """
-    rows = np.repeat(np.arange(len(sets)), [one.size for one in sets])
+    rows = np.repeat(np.arange(len(sets)), [members.size for members in sets])
     elements = np.concatenate(sets) if sets else np.empty(0, np.uint64)
     order = np.argsort(elements, kind="stable")
     elements, rows = elements[order], rows[order]

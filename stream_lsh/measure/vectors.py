@@ -21,18 +21,19 @@ def check_rows(left: npt.ArrayLike, right: npt.ArrayLike) -> tuple[Rows, Rows]:
     Raises:
         InputError: other shapes, or sides of different ones; reason `vector`.
     """
-    one, other = np.asarray(left), np.asarray(right)
-    if one.ndim != 2 or one.shape != other.shape:
+    left_rows, right_rows = np.asarray(left), np.asarray(right)
+    if left_rows.ndim != 2 or left_rows.shape != right_rows.shape:
         raise InputError(
-            "vector", f"vectors: got shapes {one.shape} and {other.shape}, expected two equal ones [rows, dimensions]"
+            "vector",
+            f"vectors: got shapes {left_rows.shape} and {right_rows.shape}, expected two equal ones [rows, dimensions]",
         )
-    for side in (one, other):
+    for side in (left_rows, right_rows):
         if side.dtype.kind not in "buif":
             raise InputError("vector", f"vectors: got values of type {side.dtype}, expected numbers or bits")
-    return one, other
+    return left_rows, right_rows
 
 
-def blocks(one: Rows, other: Rows) -> Iterator[tuple[slice, F64, F64]]:
+def blocks(left: Rows, right: Rows) -> Iterator[tuple[slice, F64, F64]]:
     """Pairs of checked rows, some at a time, in float64: the place of the rows in the result, and both sides.
 
     Guarantees:
@@ -41,10 +42,10 @@ def blocks(one: Rows, other: Rows) -> Iterator[tuple[slice, F64, F64]]:
     Raises:
         InputError: a value that is infinite or not a number; reason `vector`.
     """
-    step = max(1, AT_ONCE // max(1, one.shape[1]))
-    for start in range(0, one.shape[0], step):
+    step = max(1, AT_ONCE // max(1, left.shape[1]))
+    for start in range(0, left.shape[0], step):
         rows = slice(start, start + step)
-        yield rows, _finite(one[rows]), _finite(other[rows])
+        yield rows, _finite(left[rows]), _finite(right[rows])
 
 
 def _finite(rows: Rows) -> F64:
@@ -54,6 +55,6 @@ def _finite(rows: Rows) -> F64:
     return values
 
 
-def as_rows(one: npt.ArrayLike, other: npt.ArrayLike) -> tuple[Rows, Rows]:
+def as_rows(left: npt.ArrayLike, right: npt.ArrayLike) -> tuple[Rows, Rows]:
     """Two single vectors as two arrays of one row."""
-    return np.asarray(one)[None], np.asarray(other)[None]
+    return np.asarray(left)[None], np.asarray(right)[None]

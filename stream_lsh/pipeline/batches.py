@@ -136,8 +136,8 @@ class Mark(NamedTuple):
     number: int = 0
 
     @property
-    def said(self) -> tuple[int, int]:
-        """The order of words about one source partition."""
+    def order_key(self) -> tuple[int, int]:
+        """The order of the reports about one source partition."""
         return self.generation, self.number
 
 

@@ -48,8 +48,8 @@ class Compared:
     evidence: Sequence[str] = ()
 
 
-class Meeting(NamedTuple):
-    """How the signatures of two versions met, for whoever asks why.
+class SignatureAgreement(NamedTuple):
+    """How the signatures of two versions agree, for explanations.
 
     Attributes:
         matching: slots in which they agree; slots: all of these.
@@ -76,8 +76,8 @@ def affordable(costs: I64, most: int) -> int:
 
 def common_buckets(buckets: U64) -> int:
     """In how many buckets both of two versions are: uint64[2, n], 0 for none, that of the digest last."""
-    one, other = buckets[:, :-1]
-    return int(np.intersect1d(one[one != 0], other[other != 0]).size)
+    left, right = buckets[:, :-1]
+    return int(np.intersect1d(left[left != 0], right[right != 0]).size)
 
 
 class Pairs:
@@ -165,8 +165,8 @@ class Stored:
 
     def worth(self, worth: Worth, criteria: Criteria, asked: Bools) -> Bools:
         """Whether the signatures say that a pair is worth comparing, for the pairs asked for."""
-        found = asked.copy()
+        promising = asked.copy()
         at = np.flatnonzero(asked)
         if at.size:
-            found[at] = worth(self._asked.signatures[self._new[at]], self._old.values[at], criteria)
-        return found
+            promising[at] = worth(self._asked.signatures[self._new[at]], self._old.values[at], criteria)
+        return promising

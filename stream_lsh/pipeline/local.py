@@ -212,10 +212,10 @@ class LocalPipeline:
         # The pairs of a batch are published before the batch lets any of them expire, however much time it spans.
         return settled + self._settle(EdgesFrame(watermarks=self._watermarks(documents)))
 
-    def decide(self, one: str, other: str, verdict: str | None) -> list[Settled]:
+    def decide(self, left_id: str, right_id: str, verdict: str | None) -> list[Settled]:
         """Say of two ids that they are `same`, `different`, or (None) neither any more; returns what that changed."""
-        left, right = sorted((one, other))
-        ref = 1 + max((said.ref for said in self.settler.ledger.decisions.of.values()), default=0)
+        left, right = sorted((left_id, right_id))
+        ref = 1 + max((decision.ref for decision in self.settler.ledger.decisions.of.values()), default=0)
         return self._settle(EdgesFrame(decisions=(Decision(left, right, verdict, ref),)))
 
     def similar(self, text: str, time_ms: int | None = None, about: About = NO_ABOUT) -> Edges | None:

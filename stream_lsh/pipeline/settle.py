@@ -151,8 +151,8 @@ class Settler:
             decisions=frame.decisions,
         )
         self.applied_offset = offset
-        said = () if frame.watermarks is None else (self._watermarks.row(frame.watermarks.origin),)
-        return Settlement(settled, _rechecks(settled), horizon, LedgerRecord(offset, settled.changes, said))
+        watermarks = () if frame.watermarks is None else (self._watermarks.row(frame.watermarks.origin),)
+        return Settlement(settled, _rechecks(settled), horizon, LedgerRecord(offset, settled.changes, watermarks))
 
     def begin(self, generation: int) -> None:
         """The consumer group is in this generation; see `WatermarkTable.begin`, `PageTable.begin`."""
@@ -163,10 +163,10 @@ class Settler:
 
     def slices(self, rows: int) -> Iterator[LedgerRecord]:
         """Everything, so many rows at a time; frames may be settled between slices (`ledger.incremental_snapshot`)."""
-        said = self._watermarks.rows()
+        watermarks = self._watermarks.rows()
         for changes in slices(self.ledger, rows):
-            yield LedgerRecord(self.applied_offset, changes, said)
-            said = ()
+            yield LedgerRecord(self.applied_offset, changes, watermarks)
+            watermarks = ()
 
     def snapshot(self) -> LedgerRecord:
         """Everything as one record, from which recovery may start."""
@@ -185,8 +185,8 @@ class Settler:
             self.ledger = self._new_ledger()
             self._watermarks = WatermarkTable(self._partitions)
         self.ledger.apply(record.changes)
-        for said in record.watermarks:
-            self._watermarks.update(said)
+        for row in record.watermarks:
+            self._watermarks.update(row)
         self._marks = None
         self.applied_offset = record.offset
 

@@ -69,7 +69,7 @@ class _Newest:
     """The newest version of an id after the batch, and what it retires.
 
     Attributes:
-        known: the live version that the table has; the same one if this is a replay, else it is retired.
+        stored: the live version that the table has; the same one if this is a replay, else it is retired.
         recorded: what a replayed version retired when it was stored.
         signed_row: the place of its text among those that are signed, -1 without.
         signed_before: versions of this batch that it retires: ref and place of the text.
@@ -80,7 +80,7 @@ class _Newest:
     keep_until_ms: int
     live: bool
     replayed: bool = False
-    known: Version | None = None
+    stored: Version | None = None
     recorded: Retired | None = None
     signed_row: int = -1
     signed_before: list[tuple[int, int]] = field(default_factory=list)
@@ -98,7 +98,7 @@ class _Plan:
         self.texts: list[str] = []
         self.positions: list[int] = []
         self.superseded: list[tuple[int, int]] = []
-        self.again: set[str] = set()
+        self.stale_ids: set[str] = set()
         self.counts = SignCounts()
 
     def take(self, ref: int, document: Document) -> None:
@@ -108,14 +108,14 @@ class _Plan:
         if pending is None and stored is None:
             self._first(ref, document)
             return
-        known = pending.ref if pending is not None else stored.ref if stored is not None else -1
-        if ref > known:
+        newest_ref = pending.ref if pending is not None else stored.ref if stored is not None else -1
+        if ref > newest_ref:
             self._newer(ref, document, pending, stored)
-        elif ref == known:
+        elif ref == newest_ref:
             self._replayed(document, pending, stored)
         else:
             self.counts.superseded += 1
-            self.again.add(document.id)
+            self.stale_ids.add(document.id)
             if document.text:
                 self.superseded.append((ref, self._text(document.text)))
 
@@ -144,11 +144,15 @@ class _Plan:
         new = _Newest(ref, document, max(document.time_ms, keep), live)
         if pending is not None:
             # A crash may have come between their changelog and their frames, so the newer version answers for them.
-            new.known, new.recorded, new.signed_before = pending.known, pending.recorded, pending.signed_before
+            new.stored, new.recorded, new.signed_before = (
+                pending.stored,
+                pending.recorded,
+                pending.signed_before,
+            )
             if pending.signed_row >= 0:
                 new.signed_before.append((pending.ref, pending.signed_row))
         elif stored is not None and stored.live:
-            new.known = stored
+            new.stored = stored
         if live and document.text is not None:
             new.signed_row = self._text(document.text)
         self.newest[document.id] = new
@@ -162,7 +166,7 @@ class _Plan:
                 stored.keep_until_ms,
                 stored.live,
                 replayed=True,
-                known=stored if stored.live else None,
+                stored=stored if stored.live else None,
                 recorded=self._documents.retired_by(stored.row),
             )
 
@@ -173,7 +177,7 @@ class _Plan:
             live, (_, text, time_ms, about) = pending.live, pending.document
         elif stored is not None:
             live, time_ms = stored.live, stored.time_ms
-            text, about = self._documents.said(stored.row) if live else (None, NO_ABOUT)  # a marker has none
+            text, about = self._documents.content(stored.row) if live else (None, NO_ABOUT)  # a marker has none
         else:
             return False
         if not live:
@@ -258,19 +262,19 @@ class _Buckets:
 
     def __init__(self, plan: _Plan, documents: DocumentTable, scheme: Scheme, signatures: Signatures) -> None:
         self.signed = scheme.buckets(signatures)
-        named = [(id, new) for id, new in plan.newest.items() if new.known is not None]
-        known = self.signed[:0]
+        named = [(id, new) for id, new in plan.newest.items() if new.stored is not None]
+        stored_buckets = self.signed[:0]
         if named:
-            rows = [new.known.row for _, new in named if new.known is not None]
-            known = scheme.buckets(documents.signatures(np.array(rows, np.int64)))
-        self.replayed = known[[new.replayed for _, new in named]]
+            rows = [new.stored.row for _, new in named if new.stored is not None]
+            stored_buckets = scheme.buckets(documents.signatures(np.array(rows, np.int64)))
+        self.replayed = stored_buckets[[new.replayed for _, new in named]]
         row_by_id = {id: row for row, (id, _) in enumerate(named)}
         self.retired: dict[str, Retired] = {}
         for id, new in plan.newest.items():
             parts = [] if new.recorded is None else [new.recorded]
-            if new.known is not None and not new.replayed:
+            if new.stored is not None and not new.replayed:
                 row = row_by_id[id]
-                parts.append(Retired(np.array([new.known.ref], np.uint64), known[row : row + 1]))
+                parts.append(Retired(np.array([new.stored.ref], np.uint64), stored_buckets[row : row + 1]))
             if new.signed_before:
                 parts.append(self.of_signed(new.signed_before))
             if parts:
@@ -374,8 +378,8 @@ def _postings(plan: _Plan, buckets: _Buckets) -> Postings | None:
 
 def _retirements(plan: _Plan, buckets: _Buckets, documents: DocumentTable, horizon: Horizon) -> tuple[Retirement, ...]:
     """One for every id of which a version is retired, in the order of arrival; a tombstone retired all before it."""
-    ids = [id for id in plan.newest if id in buckets.retired or id in plan.again]
-    ids += sorted(plan.again - plan.newest.keys())
+    ids = [id for id in plan.newest if id in buckets.retired or id in plan.stale_ids]
+    ids += sorted(plan.stale_ids - plan.newest.keys())
     if not ids:
         return ()
     versions = [version for id in ids if (version := documents.version(id)) is not None]

@@ -62,16 +62,16 @@ class WatermarkTable:
         self._generation: int | None = None
         self._rows: dict[int, dict[int, Mark]] = {}
 
-    def update(self, said: Watermarks) -> None:
+    def update(self, watermarks: Watermarks) -> None:
         """Take marks in; times and floors never fall, and whether a source is idle is decided by the newest mark.
 
         Where two are equally new, a hop has sent one of them again with something older in it.  Then the source
         is not idle: that keeps documents that could be forgotten, the other way would forget documents that match.
         """
-        row = self._rows.setdefault(self._key(said.origin), {})
-        for mark in map(self._of_this_group, said.marks):
+        row = self._rows.setdefault(self._key(watermarks.origin), {})
+        for mark in map(self._of_this_group, watermarks.marks):
             before = row.get(mark.source, mark)
-            newest = max(mark, before, key=lambda word: (word.said, not word.idle))
+            newest = max(mark, before, key=lambda candidate: (candidate.order_key, not candidate.idle))
             time_ms, floor = max(mark.time_ms, before.time_ms), max(mark.floor, before.floor)
             row[mark.source] = newest._replace(time_ms=time_ms, floor=floor)
 
@@ -116,7 +116,7 @@ class WatermarkTable:
         return mark._replace(idle=False, generation=-1, number=0)
 
     def _least(self, source: int, marks: list[Mark]) -> Mark:
-        generation, number = min(mark.said for mark in marks)
+        generation, number = min(mark.order_key for mark in marks)
         idle = all(mark.idle for mark in marks) and self._generation in (None, generation)
         time_ms, floor = min(mark.time_ms for mark in marks), min(mark.floor for mark in marks)
         return Mark(source, time_ms, idle, floor, generation, number)
@@ -140,13 +140,13 @@ class Relay:
         """The consumer group is in this generation; see `WatermarkTable.begin`."""
         self._table.begin(generation)
 
-    def take(self, said: Watermarks) -> Watermarks | None:
+    def take(self, watermarks: Watermarks) -> Watermarks | None:
         """What is to be passed on behind the data, if anything.
 
         That is what has changed; and now and then what has not, because the next hop may have been restarted and know
         nothing.  A new generation is a change, a new number is none.
         """
-        self._table.update(said)
+        self._table.update(watermarks)
         merged = self._table.merged()
         self._held_back += 1
         content = [mark._replace(number=0) for mark in merged]
@@ -155,13 +155,13 @@ class Relay:
         self._passed_on, self._held_back = content, 0
         return Watermarks(self._origin, merged)
 
-    def take_all(self, said: Iterable[Watermarks | None]) -> list[Watermarks]:
+    def take_all(self, watermarks: Iterable[Watermarks | None]) -> list[Watermarks]:
         """What is to be passed on behind the data of several messages, in order.
 
         That is the last of what `take` answers to each, and before it those in which a source is busy that is idle in
         the next one: settle has to see the event time of a source while the source is busy.
         """
-        answers = [answer for one in said if one is not None and (answer := self.take(one)) is not None]
+        answers = [answer for row in watermarks if row is not None and (answer := self.take(row)) is not None]
         busy = [{mark.source for mark in answer.marks if not mark.idle} for answer in answers]
         hidden = [bool(before - after) for before, after in pairwise(busy)]
         return [answer for answer, is_needed in zip(answers, [*hidden, True], strict=False) if is_needed]
@@ -177,7 +177,7 @@ def watermark_of(marks: Iterable[Mark], sources: int) -> int:
         marks: what is known.
         sources: how many source partitions there are.
     """
-    known = list(marks)
-    if len(known) < sources:
+    source_marks = list(marks)
+    if len(source_marks) < sources:
         return BEGINNING_MS
-    return min((mark.time_ms for mark in known if not mark.idle), default=BEGINNING_MS)
+    return min((mark.time_ms for mark in source_marks if not mark.idle), default=BEGINNING_MS)

@@ -20,10 +20,10 @@ def problems(profile: Profile) -> Iterator[tuple[Place, str]]:
     places = {name: place for place, name in enumerate(profile.names)}
     yield from _fields(profile, places)
     yield from _keeping(profile)
-    for at, one in enumerate(profile.comparisons):
-        if one.field not in places:
-            yield ("comparison", at, "field"), _unknown(one.field, places)
-        yield from (((("comparison", at, key)), told) for key, told in _comparison(one))
+    for at, comparison in enumerate(profile.comparisons):
+        if comparison.field not in places:
+            yield ("comparison", at, "field"), _unknown(comparison.field, places)
+        yield from (((("comparison", at, key)), problem) for key, problem in _comparison(comparison))
     for at, rule in enumerate(profile.rules):
         try:
             Rule(rule, places)
@@ -43,7 +43,7 @@ def problems(profile: Profile) -> Iterator[tuple[Place, str]]:
         yield ("rules",), "got none and no [[lsh]], expected blocking: without it no two records are compared"
     if profile.review > profile.match:
         yield ("review",), f"got {profile.review:g}, expected at most `match`, {profile.match:g}"
-    if (profile.prior is None) != (not any(one.m for one in profile.comparisons)):
+    if (profile.prior is None) != (not any(comparison.m for comparison in profile.comparisons)):
         yield ("prior",), "got a prior without `m` and `u`, or these without it, expected all of them or none"
 
 
@@ -53,33 +53,33 @@ def checked(profile: Profile) -> Profile:
     Raises:
         ConfigError: all that does not fit.
     """
-    told = [f"{profile.name}: {'.'.join(map(str, place))}: {problem}" for place, problem in problems(profile)]
-    if told:
-        raise ConfigError(told)
+    problems_found = [f"{profile.name}: {'.'.join(map(str, place))}: {problem}" for place, problem in problems(profile)]
+    if problems_found:
+        raise ConfigError(problems_found)
     return profile
 
 
 def _fields(profile: Profile, places: Mapping[str, int]) -> Iterator[tuple[Place, str]]:
     seen: set[str] = set()
-    for at, one in enumerate(profile.fields):
-        if one.name in seen:
-            yield ("field", at, "name"), f"got {one.name!r} a second time, expected names that differ"
-        seen.add(one.name)
-        yield from ((("field", at, "of"), _unknown(name, places)) for name in one.of if name not in places)
-        if one.part and not one.of:
+    for at, field in enumerate(profile.fields):
+        if field.name in seen:
+            yield ("field", at, "name"), f"got {field.name!r} a second time, expected names that differ"
+        seen.add(field.name)
+        yield from ((("field", at, "of"), _unknown(name, places)) for name in field.of if name not in places)
+        if field.part and not field.of:
             yield ("field", at, "part"), "got one, expected `of` beside it: it is a part of other fields"
     if not profile.fields:
         yield ("field",), "got none, expected one or more"
 
 
 def _keeping(profile: Profile) -> Iterator[tuple[Place, str]]:
-    for at, one in enumerate(profile.fields):
-        if one.keep not in KEEPS:
-            hint = f"did you mean {nearest(one.keep, KEEPS)!r}?"
-            yield ("field", at, "keep"), f"got {one.keep!r}, expected one of {', '.join(KEEPS)}; {hint}"
-        elif one.keep == "source-priority" and not profile.source_priority:
+    for at, field in enumerate(profile.fields):
+        if field.keep not in KEEPS:
+            hint = f"did you mean {nearest(field.keep, KEEPS)!r}?"
+            yield ("field", at, "keep"), f"got {field.keep!r}, expected one of {', '.join(KEEPS)}; {hint}"
+        elif field.keep == "source-priority" and not profile.source_priority:
             expected = "expected it before the tables: the names of the sources, best first"
-            yield ("field", at, "keep"), f"got {one.keep!r} without `source_priority`, {expected}"
+            yield ("field", at, "keep"), f"got {field.keep!r} without `source_priority`, {expected}"
     seen: set[str] = set()
     for source in profile.source_priority:
         if fold(source) in seen:

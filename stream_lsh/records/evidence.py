@@ -84,8 +84,8 @@ class Named(NamedTuple):
             (5.25, {'name': 6.0, 'born': -0.75}, ('name', 'postcode'))
         """
         total, weights, blocks = evidence_of(text)
-        told = {name: bits for name, bits in zip(self.comparisons, weights, strict=True) if bits is not None}
-        return total, told, tuple(self.blocks[block] for block in blocks)
+        bits_by_name = {name: bits for name, bits in zip(self.comparisons, weights, strict=True) if bits is not None}
+        return total, bits_by_name, tuple(self.blocks[block] for block in blocks)
 
 
 def comparison_names(profile: Profile) -> list[str]:
@@ -99,7 +99,8 @@ def comparison_names(profile: Profile) -> list[str]:
         >>> comparison_names(Profile(name="people", fields=(name, born), comparisons=comparisons))
         ['name exact', 'name phonetic', 'born']
     """
-    fields = [one.field for one in profile.comparisons]
+    fields = [comparison.field for comparison in profile.comparisons]
     return [
-        one.field if fields.count(one.field) == 1 else f"{one.field} {one.comparator}" for one in profile.comparisons
+        comparison.field if fields.count(comparison.field) == 1 else f"{comparison.field} {comparison.comparator}"
+        for comparison in profile.comparisons
     ]

@@ -16,7 +16,7 @@ from stream_lsh.records.model import SEVERAL, Values
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.score import Scored, Scorer
 
-Given = Mapping[str, object]
+RawValues = Mapping[str, object]
 """The values of a record as they came, in the order of the profile's fields; None where there is none."""
 
 
@@ -121,12 +121,12 @@ class PairEvidence:
     @property
     def shared(self) -> tuple[str, ...]:
         """The blocks that bring the two together."""
-        return tuple(one.name for one in self.blocks if one.shared)
+        return tuple(block.name for block in self.blocks if block.shared)
 
     @property
     def compared(self) -> bool:
         """Whether anything brings the two together: if not, no score is ever made, however high it would be."""
-        return self.linkable and any(one.shared for one in self.blocks)
+        return self.linkable and any(block.shared for block in self.blocks)
 
     def threshold(self, probability: float) -> float:
         """A probability on the scale of the total."""
@@ -140,7 +140,7 @@ def explain_pair(
     profile: Profile,
     scorer: Scorer,
     *,
-    given: tuple[Given, Given] | None = None,
+    raw_values: tuple[RawValues, RawValues] | None = None,
     sources: tuple[str, str] | None = None,
     blocker: Blocker | None = None,
 ) -> PairEvidence:
@@ -150,7 +150,7 @@ def explain_pair(
         pair: their standardised values.
         profile: under which they are compared.
         scorer: of the profile, with the frequencies that count.
-        given: their values as they came.
+        raw_values: their values as they came.
         sources: theirs; None: nobody knows.
         blocker: of the profile, if it is at hand.
 
@@ -171,7 +171,7 @@ def explain_pair(
     return PairEvidence(
         learned=profile.learned,
         prior=scorer.prior_bits if profile.learned else 0.0,
-        steps=_steps(pair, profile, scorer, scored, given),
+        steps=_steps(pair, profile, scorer, scored, raw_values),
         total=scored.total,
         probability=scored.probability,
         match=profile.match,
@@ -186,11 +186,11 @@ def _steps(
     profile: Profile,
     scorer: Scorer,
     scored: Scored,
-    given: tuple[Given, Given] | None,
+    raw_values: tuple[RawValues, RawValues] | None,
 ) -> tuple[Step, ...]:
     plain, most = _worth(profile, scorer, scored.levels)
     steps = []
-    for at, (one, place, comparator) in enumerate(
+    for at, (comparison, place, comparator) in enumerate(
         zip(profile.comparisons, scorer.places, scorer.comparators, strict=True)
     ):
         level = scored.levels[at]
@@ -201,11 +201,13 @@ def _steps(
         adds = scored.weights[at] if profile.learned else plain[at]
         steps.append(
             Step(
-                field=one.field,
+                field=comparison.field,
                 comparator=comparator.spec,
                 level="" if level == MISSING else comparator.levels[level],
                 values=values,
-                given=(None, None) if given is None else (given[0].get(one.field), given[1].get(one.field)),
+                given=(None, None)
+                if raw_values is None
+                else (raw_values[0].get(comparison.field), raw_values[1].get(comparison.field)),
                 adds=adds,
                 most=most[at],
                 frequency=None if seen is None else Frequency(adds - plain[at], *seen),
@@ -218,26 +220,29 @@ def _worth(profile: Profile, scorer: Scorer, levels: Sequence[int]) -> tuple[Seq
     """What each level adds, and what equal values would."""
     if profile.learned:
         return scorer.level_bits(levels), scorer.level_bits([EQUAL] * len(levels))
-    shares = [0.0 if level == MISSING else one.weight for one, level in zip(profile.comparisons, levels, strict=True)]
+    shares = [
+        0.0 if level == MISSING else comparison.weight
+        for comparison, level in zip(profile.comparisons, levels, strict=True)
+    ]
     together = sum(shares) or 1.0
     most = [share / together for share in shares]
-    lasts = [len(one.levels) - 1 for one in scorer.comparators]
+    lasts = [len(comparator.levels) - 1 for comparator in scorer.comparators]
     heights = [0.0 if level == MISSING else 1 - level / last for level, last in zip(levels, lasts, strict=True)]
     return [share * height for share, height in zip(most, heights, strict=True)], most
 
 
 def _met(blocker: Blocker, pair: tuple[Values, Values]) -> tuple[Met, ...]:
     owners, names = blocker.owners.tolist(), blocker.names
-    one, other = (_keys_by_owner(owners, row, len(names)) for row in blocker.keys(pair).tolist())
+    left, right = (_keys_by_owner(owners, row, len(names)) for row in blocker.keys(pair).tolist())
     return tuple(
         Met(name, len(ours & theirs), (len(ours), len(theirs)))
-        for name, ours, theirs in zip(names, one, other, strict=True)
+        for name, ours, theirs in zip(names, left, right, strict=True)
     )
 
 
 def _keys_by_owner(owners: Sequence[int], row: Sequence[int], blocks: int) -> list[set[int]]:
-    found = [set[int]() for _ in range(blocks)]
+    keys = [set[int]() for _ in range(blocks)]
     for owner, key in zip(owners, row, strict=True):
         if key:
-            found[owner].add(key)
-    return found
+            keys[owner].add(key)
+    return keys

@@ -61,7 +61,7 @@ class _Seen:
         return len({value for value in self.values if value})
 
     @property
-    def words(self) -> float:
+    def mean_words(self) -> float:
         filled = [value.count(" ") + 1 for value in self.values if value]
         return sum(filled) / max(1, len(filled))
 
@@ -123,7 +123,7 @@ def inferred(records: Sequence[Record], name: str = "inferred") -> Inferred:
         fields=tuple(_field(one) for one in seen),
         comparisons=tuple(_comparison(one) for one in seen),
         rules=_rules(seen),
-        lsh=tuple(LshBlocking(fields=(one.name,)) for one in seen if one.type == "text" and one.words >= 3),
+        lsh=tuple(LshBlocking(fields=(one.name,)) for one in seen if one.type == "text" and one.mean_words >= 3),
         match=0.95,
     )
     why = {one.name: f"{one.why}; {one.filled:.0%} filled, {one.distinct:,} different values" for one in seen}
@@ -192,13 +192,13 @@ def _share(values: Sequence[str], pattern: str) -> float:
 
 def _comparison(one: _Seen) -> Comparison:
     comparator, levels = _COMPARED[one.type]
-    if one.type in ("name", "text", "category") and one.words >= 3:
+    if one.type in ("name", "text", "category") and one.mean_words >= 3:
         comparator, levels = ("token-sort", (0.9, 0.75, 0.6, 0.45)) if one.type == "name" else _COMPARED["text"]
     elif one.type == "text":
         comparator, levels = _COMPARED["name"]
     elif one.type == "number" and _share([value for value in one.values if value], "(1[5-9]|20)[0-9]{2}") >= _MOST:
         levels = (1.0, 2.0)
-    frequent = one.type not in ("date", "number", "location") and one.words < 3
+    frequent = one.type not in ("date", "number", "location") and one.mean_words < 3
     return Comparison(field=one.name, comparator=comparator, levels=levels, term_frequency=frequent)
 
 
@@ -219,21 +219,21 @@ _COMPARED: Mapping[str, tuple[str, tuple[float, ...]]] = {
 
 def _rules(seen: Sequence[_Seen]) -> tuple[str, ...]:
     """Fields that stand for a record alone, then pairs of fields, those first that let most records meet."""
-    alone = [(one.name, one, one.values) for one in seen if one.type != "category"]
-    found = [rule for rule, _, values in alone if _pairs(values) <= _PAIRS_A_RECORD * len(values)]
-    parts = [(f"{one.name}{_SOUND.get(one.type, '')}", one) for one in seen]
+    alone = [(column.name, column, column.values) for column in seen if column.type != "category"]
+    rules = [rule for rule, _, values in alone if _pairs(values) <= _PAIRS_A_RECORD * len(values)]
+    parts = [(f"{column.name}{_SOUND.get(column.type, '')}", column) for column in seen]
     costs = []
-    for (rule, one), (other_rule, other) in combinations(parts, 2):
-        both = [f"{a}\x1f{b}" if a and b else "" for a, b in zip(_parts(one), _parts(other), strict=True)]
+    for (rule, left), (other_rule, right) in combinations(parts, 2):
+        both = [f"{a}\x1f{b}" if a and b else "" for a, b in zip(_parts(left), _parts(right), strict=True)]
         cost = _pairs(both)
         if 0 < cost <= _PAIRS_A_RECORD * len(both) or len(seen) == 2:
-            costs.append((-cost, f"{rule} + {other_rule}", {one.name, other.name}))
+            costs.append((-cost, f"{rule} + {other_rule}", {left.name, right.name}))
     used: dict[str, int] = {}
     for _, rule, names in sorted(costs, key=lambda cost: (cost[0], cost[1])):
-        if len(found) < _RULES and all(used.get(name, 0) < _FREE_OF_EACH for name in names):
-            found.append(rule)
+        if len(rules) < _RULES and all(used.get(name, 0) < _FREE_OF_EACH for name in names):
+            rules.append(rule)
             used |= {name: used.get(name, 0) + 1 for name in names}
-    return tuple(found)
+    return tuple(rules)
 
 
 _SOUND: Mapping[str, str] = {"name": ":soundex", "address": ":first5", "text": ":first5"}
@@ -241,9 +241,9 @@ _SOUND: Mapping[str, str] = {"name": ":soundex", "address": ":first5", "text": "
 
 def _parts(one: _Seen) -> list[str]:
     if one.type == "name":
-        from stream_lsh.records.compare.phonetic import sound  # noqa: PLC0415
+        from stream_lsh.records.compare.phonetic import phonetic_code  # noqa: PLC0415
 
-        return [sound(value) for value in one.values]
+        return [phonetic_code(value) for value in one.values]
     return [value[:5] for value in one.values] if one.type in _SOUND else one.values
 
 

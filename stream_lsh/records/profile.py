@@ -122,7 +122,7 @@ class Profile:
     @property
     def learned(self) -> bool:
         """Whether the profile says what each level is worth."""
-        return self.prior is not None and all(one.m and one.u for one in self.comparisons)
+        return self.prior is not None and all(comparison.m and comparison.u for comparison in self.comparisons)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ class Reader:
         >>> name, full = Field(name="surname", type="name", columns=("last name",)), Field(name="full", of=("surname",))
         >>> reader = Reader(Profile(name="people", fields=(name, full), comparisons=()))
         >>> record = Record("1", {"LAST_NAME": " O'Neill", "shoe size": 9})
-        >>> reader.values(record), reader.given(record)
+        >>> reader.values(record), reader.raw_values(record)
         (('oneill', 'oneill'), {'surname': " O'Neill"})
     """
 
@@ -78,19 +78,19 @@ class Reader:
         """
         return self.read(record.fields)[0]
 
-    def given(self, record: Record) -> dict[str, object]:
-        """The values as they were given, by the names of the profile's fields; nothing for a field without a value.
+    def raw_values(self, record: Record) -> dict[str, object]:
+        """The values before standardisation, by the names of the profile's fields; a field without a value is absent.
 
         Guarantees:
             each is the value whose standard form `values` has, of a list as many as are looked at.  What other fields
-            stand in for was not given.
+            stand in for is absent.
         """
         return self.read(record.fields)[1]
 
     def read(self, columns: Mapping[str, object]) -> tuple[Values, dict[str, object]]:
-        """`values` and `given` of the columns of a record, at once."""
+        """`values` and `raw_values` of the columns of a record, at once."""
         plan = self.plan(tuple(columns)).fields
-        found, given = list[str](), dict[str, object]()
+        values, raw_values = list[str](), dict[str, object]()
         for candidates, (name, standardise) in zip(plan, self._fields, strict=True):
             value = ""
             for column in candidates:
@@ -100,36 +100,36 @@ class Reader:
                 except MalformedMessage as error:
                     raise MalformedMessage(error.reason, f"{ascii(column)[:60]}: {error}") from None
                 if value:
-                    given[name] = raw[:MOST_LISTED] if isinstance(raw, list | tuple) else raw
+                    raw_values[name] = raw[:MOST_LISTED] if isinstance(raw, list | tuple) else raw
                     break
-            found.append(value)
-        return _bounded(self._derived(found)), given
+            values.append(value)
+        return _bounded(self._derived(values)), raw_values
 
-    def _derived(self, found: list[str]) -> Values:
+    def _derived(self, values: list[str]) -> Values:
         """The values, with those that other fields stand in for."""
-        own = tuple(found)
+        own = tuple(values)
         for at, places, part in self._of:
             if not own[at]:
                 words = " ".join([own[place].partition(SEVERAL)[0] for place in places]).split()
                 chosen = words[-1:] if part == "last" else words[:-1] if part == "first" else words
-                found[at] = self._fields[at][1](" ".join(chosen))
-        return tuple(found)
+                values[at] = self._fields[at][1](" ".join(chosen))
+        return tuple(values)
 
     def plan(self, columns: tuple[str, ...]) -> Plan:
         """Which columns a record of these has what in; the same for all records of a file."""
-        found = self._plans.get(columns)
-        if found is None:
+        plan = self._plans.get(columns)
+        if plan is None:
             by_name = {folded(column): column for column in reversed(columns)}
             fields, ids, sources = (
                 [[by_name[name] for name in names if name in by_name] for names in several]
                 for several in (self._names, [self._ids], [self._sources])
             )
-            found = Plan(fields, ids[0], sources[0])
+            plan = Plan(fields, ids[0], sources[0])
             if len(self._plans) >= _MOST_PLANS:  # records without a common form must not fill the memory
                 self._plans.clear()
             if len(columns) <= _MOST_COLUMNS:
-                self._plans[columns] = found
-        return found
+                self._plans[columns] = plan
+        return plan
 
 
 def _bounded(values: Values) -> Values:

@@ -66,13 +66,13 @@ class Scores:
 class _Compared:
     """A comparison with what it needs at hand."""
 
-    __slots__ = ("before", "bits", "comparator", "expected", "frequencies", "place", "words")
+    __slots__ = ("before", "bits", "comparator", "expected", "frequencies", "place", "token_counts")
 
     def __init__(self, one: Comparison, place: int, before: float) -> None:
         self.before = before
         self.place = place
-        self.words = Frequencies() if one.comparator == "tfidf" else None
-        self.comparator: Comparator = comparator(one.comparator, one.levels, self.words)
+        self.token_counts = Frequencies() if one.comparator == "tfidf" else None
+        self.comparator: Comparator = comparator(one.comparator, one.levels, self.token_counts)
         self.bits = bits_of(one.m, one.u)
         self.expected = one.u[EQUAL] if one.u else 0.0
         self.frequencies = Frequencies() if one.term_frequency else None
@@ -105,22 +105,28 @@ class Scorer:
 
     def __init__(self, profile: Profile) -> None:
         places = {name: place for place, name in enumerate(profile.names)}
-        self._compared = [_Compared(one, places[one.field], profile.smoothing) for one in profile.comparisons]
-        self._counting = [one for one in self._compared if one.frequencies is not None or one.words is not None]
+        self._compared = [
+            _Compared(comparison, places[comparison.field], profile.smoothing) for comparison in profile.comparisons
+        ]
+        self._counting = [
+            compared
+            for compared in self._compared
+            if compared.frequencies is not None or compared.token_counts is not None
+        ]
         self._learned = profile.learned
         prior = 0.5 if profile.prior is None else profile.prior
         self.prior_bits = log2(prior / (1 - prior))
-        self._shares = [one.weight for one in profile.comparisons]
+        self._shares = [comparison.weight for comparison in profile.comparisons]
 
     @property
     def comparators(self) -> list[Comparator]:
         """In the order of the comparisons."""
-        return [one.comparator for one in self._compared]
+        return [compared.comparator for compared in self._compared]
 
     @property
     def places(self) -> list[int]:
         """The place of each comparison's field among a record's values."""
-        return [one.place for one in self._compared]
+        return [compared.place for compared in self._compared]
 
     def level_bits(self, levels: Sequence[int]) -> tuple[float, ...]:
         """What the level of each comparison is worth whichever value it is, as learned; 0 for MISSING.
@@ -129,7 +135,8 @@ class Scorer:
             levels: one a comparison.
         """
         return tuple(
-            0.0 if level == MISSING else one.bits[level] for one, level in zip(self._compared, levels, strict=True)
+            0.0 if level == MISSING else compared.bits[level]
+            for compared, level in zip(self._compared, levels, strict=True)
         )
 
     def seen(self, at: int, value: str) -> tuple[int, int] | None:
@@ -149,21 +156,21 @@ class Scorer:
 
     def counted(self, values: Values) -> Values:
         """Those of a record's values that are counted: all that has to be kept to take it out again."""
-        return tuple(values[one.place] for one in self._counting)
+        return tuple(values[counter.place] for counter in self._counting)
 
     def count_values(self, counted: Values, *, remove: bool = False) -> None:
         """Take what is counted of a record into the frequencies, or out of them."""
-        for one, value in zip(self._counting, counted, strict=True):
-            for kept, found in ((one.frequencies, value.split(SEVERAL)), (one.words, words_of([value]))):
+        for counter, value in zip(self._counting, counted, strict=True):
+            for kept, words in ((counter.frequencies, value.split(SEVERAL)), (counter.token_counts, words_of([value]))):
                 if kept is not None and value:
-                    (kept.remove if remove else kept.add)(found)
+                    (kept.remove if remove else kept.add)(words)
 
     def levels(self, columns: Sequence[Column], left: I64, right: I64) -> U8:
         """The levels of pairs of rows: uint8[n, comparisons]."""
-        found = np.empty((left.size, len(self._compared)), np.uint8)
-        for at, one in enumerate(self._compared):
-            found[:, at] = levels_of(one.comparator, columns[one.place], left, right)
-        return found
+        levels = np.empty((left.size, len(self._compared)), np.uint8)
+        for at, compared in enumerate(self._compared):
+            levels[:, at] = levels_of(compared.comparator, columns[compared.place], left, right)
+        return levels
 
     def score(self, columns: Sequence[Column], left: I64, right: I64) -> Scores:
         """The evidence of pairs of rows of a batch; for each pair what `score_one` says."""
@@ -171,16 +178,16 @@ class Scorer:
         if not self._learned:
             return self._fallback(levels)
         weights = np.zeros(levels.shape)
-        for at, one in enumerate(self._compared):
+        for at, compared in enumerate(self._compared):
             table = np.zeros(MISSING + 1)
-            table[: len(one.bits)] = one.bits
+            table[: len(compared.bits)] = compared.bits
             weights[:, at] = table[levels[:, at]]
-            if one.frequencies is not None:
-                column = columns[one.place]
+            if compared.frequencies is not None:
+                column = columns[compared.place]
                 same = column.codes[left] == column.codes[right]  # not so where one of several values is shared
                 equal = np.flatnonzero((levels[:, at] == EQUAL) & same)
                 codes, places = np.unique(column.codes[left[equal]], return_inverse=True)
-                bits = np.array([one.equal_bits(column.values[code]) for code in codes.tolist()])
+                bits = np.array([compared.equal_bits(column.values[code]) for code in codes.tolist()])
                 weights[equal, at] = bits[places] if equal.size else 0
         total = _added(weights) + self.prior_bits
         return Scores(total, np.array([_probability(bits) for bits in total.tolist()]), weights, levels)
@@ -191,21 +198,21 @@ class Scorer:
 
     def _pair(self, values: Values, others: Values) -> Scored:
         levels, weights = [], []
-        for one in self._compared:
-            value, other = values[one.place], others[one.place]
+        for compared in self._compared:
+            value, other = values[compared.place], others[compared.place]
             if not value or not other:
                 levels.append(MISSING)
                 weights.append(0.0)
             elif value == other:
                 levels.append(EQUAL)
-                weights.append(one.equal_bits(value) if self._learned else 0.0)
+                weights.append(compared.equal_bits(value) if self._learned else 0.0)
             else:
-                level = level_of(one.comparator, value, other)
+                level = level_of(compared.comparator, value, other)
                 levels.append(level)
-                weights.append(one.bits[level] if self._learned else 0.0)
+                weights.append(compared.bits[level] if self._learned else 0.0)
         if not self._learned:
-            found = self._fallback(np.array([levels], np.uint8))
-            return Scored(float(found.total[0]), float(found.probability[0]), tuple(found.weights[0]), tuple(levels))
+            mean = self._fallback(np.array([levels], np.uint8))
+            return Scored(float(mean.total[0]), float(mean.probability[0]), tuple(mean.weights[0]), tuple(levels))
         total = 0.0
         for weight in weights:  # `sum` rounds otherwise from Python 3.12 on, and a batch must say the same
             total += weight
@@ -213,7 +220,7 @@ class Scorer:
         return Scored(total, _probability(total), tuple(weights), tuple(levels))
 
     def _fallback(self, levels: U8) -> Scores:
-        lasts = np.array([len(one.comparator.levels) - 1 for one in self._compared])
+        lasts = np.array([len(compared.comparator.levels) - 1 for compared in self._compared])
         present = levels != MISSING
         shares = np.where(present, self._shares, 0.0)
         heights = np.where(present, 1 - levels / lasts, 0.0) * shares
@@ -240,4 +247,4 @@ def bits_of(m: Sequence[float], u: Sequence[float]) -> list[float]:
         >>> bits_of((0.75, 0.25), (0.1875, 0.5))
         [2.0, -1.0]
     """
-    return [max(-MOST_BITS, min(MOST_BITS, log2(one / other))) for one, other in zip(m, u, strict=True)]
+    return [max(-MOST_BITS, min(MOST_BITS, log2(left / right))) for left, right in zip(m, u, strict=True)]

@@ -35,7 +35,7 @@ class Member(NamedTuple):
         id: no two members have the same.
         source: where it comes from.
         time_ms: event time, milliseconds since the epoch.
-        fields: values as they were given, by the names of the profile's fields (`Reader.given`).
+        fields: raw values, by the names of the profile's fields (`Reader.raw_values`).
     """
 
     id: str
@@ -82,13 +82,13 @@ class GoldenRecords:
             one value as a rule; a sort of the members for each field.
         """
         newest = sorted(members, key=lambda member: (-member.time_ms, member.id))
-        found: dict[str, Any] = {}
+        golden: dict[str, Any] = {}
         for name, rule, standard in self._fields:
             having = [(member, member.fields[name]) for member in newest if name in member.fields]
             value = rule(having, standard)
             if value is not None:
-                found[name] = value
-        return found
+                golden[name] = value
+        return golden
 
 
 _Having = Sequence[tuple[Member, Any]]
@@ -99,17 +99,17 @@ _Rule = Callable[[_Having, Callable[[Any], str]], Any]
 
 def _standard(standardise: Standardise, missing: frozenset[str]) -> Callable[[Any], str]:
     """The standard form of a value; those that came lately are remembered, for a thing that grows is told each time."""
-    known: dict[str, str] = {}
+    standards: dict[str, str] = {}
 
     def form(value: Any) -> str:
         if not isinstance(value, str):
             return standard_value(value, standardise, missing)
-        found = known.get(value)
-        if found is None:
-            if len(known) >= _MOST_KNOWN:
-                known.clear()
-            found = known[value] = standard_value(value, standardise, missing)
-        return found
+        standard = standards.get(value)
+        if standard is None:
+            if len(standards) >= _MOST_KNOWN:
+                standards.clear()
+            standard = standards[value] = standard_value(value, standardise, missing)
+        return standard
 
     return form
 

@@ -65,7 +65,7 @@ def _shown(part: str) -> str:
 
 
 @contextmanager
-def as_options(names: Mapping[str, str]) -> Iterator[None]:
+def problems_as_options(names: Mapping[str, str]) -> Iterator[None]:
     """Name the options of a command in each ConfigError: `names` maps settings of the library to options."""
     try:
         yield

@@ -33,14 +33,14 @@ def key_lines(text: str) -> dict[Path, int]:
     for number, line in enumerate(text.split("\n"), 1):
         chunk += f"{line}\n"
         try:
-            found = tomllib.loads(chunk)
+            parsed = tomllib.loads(chunk)
         except ValueError:
             continue
         if chunk.lstrip().startswith("["):
-            table = _header(found, is_array=chunk.lstrip().startswith("[["), sizes=sizes)
+            table = _header(parsed, is_array=chunk.lstrip().startswith("[["), sizes=sizes)
             _note(lines, table, start)
         else:
-            for path in _leaves(found, table):
+            for path in _leaves(parsed, table):
                 _note(lines, path, start)
         chunk, start = "", number + 1
     return lines
@@ -53,15 +53,15 @@ def line_of(path: Path, lines: Mapping[Path, int]) -> int:
     return lines.get(path, 1)
 
 
-def _header(found: Any, *, is_array: bool, sizes: dict[Path, int]) -> Path:
+def _header(parsed: Any, *, is_array: bool, sizes: dict[Path, int]) -> Path:
     """The path of a `[table]`, or of the next element of `[[tables]]`."""
     table: Path = ()
-    while isinstance(found, dict) and found:
-        ((name, found),) = found.items()
+    while isinstance(parsed, dict) and parsed:
+        ((name, parsed),) = parsed.items()
         table = (*table, name)
-        if isinstance(found, list):
+        if isinstance(parsed, list):
             break
-        if found and table in sizes:
+        if parsed and table in sizes:
             table = (*table, sizes[table] - 1)
     if is_array:
         sizes[table] = sizes.get(table, 0) + 1
@@ -69,8 +69,8 @@ def _header(found: Any, *, is_array: bool, sizes: dict[Path, int]) -> Path:
     return table
 
 
-def _leaves(found: Any, path: Path) -> Iterator[Path]:
-    inner = dict(enumerate(found)) if isinstance(found, list) else found
+def _leaves(node: Any, path: Path) -> Iterator[Path]:
+    inner = dict(enumerate(node)) if isinstance(node, list) else node
     if not isinstance(inner, dict) or not inner:
         yield path
         return

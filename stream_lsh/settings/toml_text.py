@@ -21,5 +21,5 @@ def tables_of(text: str, name: str) -> dict[str, Any]:
         what, _, where = str(error).rpartition(" (at ")
         place = re.fullmatch(r"line (\d+), column (\d+)\)", where)
         line, column = (place[1], f" at column {place[2]}") if place else (text.count("\n") + 1, "")
-        told = what or str(error)
-        raise ConfigError(f"{name}:{line}: not TOML: {told[0].lower()}{told[1:]}{column}") from None
+        problem = what or str(error)
+        raise ConfigError(f"{name}:{line}: not TOML: {problem[0].lower()}{problem[1:]}{column}") from None

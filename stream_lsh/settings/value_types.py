@@ -155,10 +155,10 @@ def size(least: int, most: int) -> ValueType:
     """A number of bytes, or a text such as 512KB."""
 
     def convert(value: object) -> int:
-        found = size_bytes(value) if isinstance(value, str) else value
-        if type(found) is not int or not least <= found <= most:
+        byte_count = size_bytes(value) if isinstance(value, str) else value
+        if type(byte_count) is not int or not least <= byte_count <= most:
             raise InvalidValue
-        return found
+        return byte_count
 
     return ValueType(f"bytes or a size such as 512KB or 2MB, from {least} to {most} bytes", convert)
 
@@ -225,10 +225,10 @@ def _topic(value: object) -> str:
 
 def _topics(value: object) -> tuple[str, ...]:
     listed = value if isinstance(value, list) else [value]
-    found = tuple(_topic(topic) for topic in listed)
-    if not found or len(set(found)) < len(found):
+    topics = tuple(_topic(topic) for topic in listed)
+    if not topics or len(set(topics)) < len(topics):
         raise InvalidValue
-    return found
+    return topics
 
 
 def _optional_topic(value: object) -> str:

@@ -62,7 +62,7 @@ def minhashes_by_permutation(matrix: Bools, permutations: I64) -> I64:
         ['d', 'c', 'b', 'd']
     """
     rows = np.arange(matrix.shape[0])
-    found = np.full((len(permutations), matrix.shape[1]), NO_ROW, np.int64)
+    minhashes = np.full((len(permutations), matrix.shape[1]), NO_ROW, np.int64)
     for number, permutation in enumerate(permutations):
         if not np.array_equal(np.sort(permutation), rows):
             raise ConfigError(
@@ -70,8 +70,8 @@ def minhashes_by_permutation(matrix: Bools, permutations: I64) -> I64:
             )
         ordered = matrix[permutation]
         filled = ordered.any(axis=0)
-        found[number, filled] = permutation[ordered.argmax(axis=0)[filled]]
-    return found
+        minhashes[number, filled] = permutation[ordered.argmax(axis=0)[filled]]
+    return minhashes
 
 
 def universal_hashes(rows: int, factors: Sequence[int], terms: Sequence[int], prime: int) -> I64:

@@ -105,7 +105,7 @@ def accidental_shares(documents: Sequence[str], shingles: Shingler, times: float
     sets = [np.unique(made.document(row)) for row in rows.tolist()]
     _, which, holders = np.unique(np.concatenate(sets), return_inverse=True, return_counts=True)
     chance = 1.0 - (1.0 - (holders - 1) / (rows.size - 1)) ** times
-    sizes = np.array([one.size for one in sets])
+    sizes = np.array([members.size for members in sets])
     sums: F64 = np.add.reduceat(chance[which], np.cumsum(sizes) - sizes)
     shares: F64 = sums / sizes
     return shares
@@ -137,7 +137,7 @@ def coincidence(documents: Sequence[str], k: int) -> float:
     codes = [code_points(text).astype(np.int64) for text in documents if len(text) > 1]
     if not codes:
         return 0.0
-    before, after = (np.concatenate([one[part] for one in codes]) for part in (slice(None, -1), slice(1, None)))
+    before, after = (np.concatenate([code[part] for code in codes]) for part in (slice(None, -1), slice(1, None)))
     pairs, counts = np.unique(before << 32 | after, return_counts=True)
     symbols, places = np.unique(np.concatenate((pairs >> 32, pairs & 0xFFFFFFFF)), return_inverse=True)
     first, second = places[: pairs.size], places[pairs.size :]
@@ -150,13 +150,13 @@ def coincidence(documents: Sequence[str], k: int) -> float:
 
 
 def _reasons(documents: Sequence[str], kind: str, k: int, shares: dict[int, float], most: float) -> tuple[str, ...]:
-    told = [f"of {kind}:{k}, unrelated documents share {shares[k]:.1%} by accident; wanted is {most:.1%} at most"]
+    reasons = [f"of {kind}:{k}, unrelated documents share {shares[k]:.1%} by accident; wanted is {most:.1%} at most"]
     if k > 1:
-        told.append(f"of {kind}:{k - 1}, they share {shares[k - 1]:.1%}")
+        reasons.append(f"of {kind}:{k - 1}, they share {shares[k - 1]:.1%}")
     if kind == "char":
         symbols = len(set().union(*documents))
-        told.append(
+        reasons.append(
             f"{symbols} symbols would make {possible_shingles(symbols, k):,} shingles of {k}, but neighbouring symbols "
             f"depend on each other: two are equal with a probability of {coincidence(documents, k):.1e} at least"
         )
-    return tuple(told)
+    return tuple(reasons)

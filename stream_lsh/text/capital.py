@@ -93,4 +93,6 @@ def _capitals(text: str) -> I64:
 def _is_capital(all_planes: bool) -> Bools:
     """For each code point, of plane 0 or of all, whether it is a letter of upper or title case."""
     characters = map(chr, range(UNICODE if all_planes else PLANE_0))
-    return np.fromiter((one.isalnum() and (one.isupper() or one.istitle()) for one in characters), np.bool_)
+    return np.fromiter(
+        (character.isalnum() and (character.isupper() or character.istitle()) for character in characters), np.bool_
+    )

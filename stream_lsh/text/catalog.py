@@ -32,14 +32,14 @@ class Argument(NamedTuple):
         shown: what it is called where names are explained.
         expected: what it may be.
         read: its value, or None for what it may not be.
-        meant: the valid spelling next to a wrong one; "" where an argument may be left out.
+        suggest: the valid spelling next to a wrong one; "" where an argument may be left out.
         usual: what to propose where nothing was said; "" for what may be left out.
     """
 
     shown: str
     expected: str
     read: Callable[[str], Any]
-    meant: Callable[[str], str]
+    suggest: Callable[[str], str]
     usual: str
 
 
@@ -62,22 +62,22 @@ def _k(text: str) -> int | None:
     return int(text) if fits else None
 
 
-def _k_meant(usual: str) -> Callable[[str], str]:
-    def meant(text: str) -> str:
+def _k_suggestion(usual: str) -> Callable[[str], str]:
+    def suggest(text: str) -> str:
         number = re.search(r"[0-9]+", text)
         return str(min(max(int(number[0][:4]), 1), LARGEST_K)) if number else usual
 
-    return meant
+    return suggest
 
 
 def _runs(usual: str) -> Argument:
-    return Argument("<k>", f"k from 1 to {LARGEST_K}", _k, _k_meant(usual), usual)
+    return Argument("<k>", f"k from 1 to {LARGEST_K}", _k, _k_suggestion(usual), usual)
 
 
 def _one_of(names: Iterable[str], expected: str, usual: str) -> Argument:
     listed = tuple(names)
 
-    def meant(text: str) -> str:
+    def suggest(text: str) -> str:
         text = text.strip()
         short = text[:2].lower()  # `english`
         return usual if not text else short if short in listed else nearest(text, listed)
@@ -86,7 +86,7 @@ def _one_of(names: Iterable[str], expected: str, usual: str) -> Argument:
         "<language>",
         expected,
         lambda text: text if text in listed else None,
-        meant,
+        suggest,
         usual,
     )
 
@@ -125,7 +125,9 @@ _ENDS = (FOUR_BYTES, EIGHT_BYTES, FULL)
 
 
 def _explained(name: str) -> str:
-    return name + "".join(f"{'' if one.shown.startswith('[') else ':'}{one.shown}" for one in KINDS[name].arguments)
+    return name + "".join(
+        f"{'' if argument.shown.startswith('[') else ':'}{argument.shown}" for argument in KINDS[name].arguments
+    )
 
 
 SPECS = (
@@ -177,9 +179,9 @@ class _Parts(NamedTuple):
 
 def _parts(spec: str) -> _Parts:
     ends = list[str]()
-    while found := [end for end in _ENDS if spec.endswith(end)]:
-        ends.append(found[0])
-        spec = spec.removesuffix(found[0])
+    while endings := [end for end in _ENDS if spec.endswith(end)]:
+        ends.append(endings[0])
+        spec = spec.removesuffix(endings[0])
     bag = spec.startswith(f"{BAG}:")
     kind, *arguments = spec.removeprefix(f"{BAG}:").split(":")
     return _Parts(bag, kind, arguments, ends)
@@ -202,24 +204,24 @@ def _fit(ends: list[str], kind: Kind) -> bool:
 
 def _refusal(spec: str, parts: _Parts) -> str:
     """What is wrong with a name, and the valid one that is next to it."""
-    said = parts.kind if parts.arguments else re.sub(r"[^A-Za-z]", "", parts.kind)
-    if parts.bag and said == BAG:  # of a bag of a bag, the bag is meant
-        said, *parts.arguments[:] = parts.arguments or [""]
-    name = _kind_meant(said)
+    kind_name = parts.kind if parts.arguments else re.sub(r"[^A-Za-z]", "", parts.kind)
+    if parts.bag and kind_name == BAG:  # of a bag of a bag, the bag is meant
+        kind_name, *parts.arguments[:] = parts.arguments or [""]
+    name = _nearest_kind(kind_name)
     kind = KINDS[name]
     bag = f"{BAG}:" if parts.bag or parts.kind == BAG else ""
     given = parts.arguments or [spec if re.search(r"[0-9]", spec) else ""]
-    meant = [
-        argument.meant(text) or argument.usual
+    suggest = [
+        argument.suggest(text) or argument.usual
         for argument, text in zip(kind.arguments, [*given, *[""] * len(kind.arguments)], strict=False)
     ]
     ends = "".join(end for end in dict.fromkeys(reversed(parts.ends)) if end != EIGHT_BYTES and _fit([end], kind))
     expected = ", ".join(argument.expected for argument in kind.arguments if argument.expected)
-    proposal = f"{bag}{':'.join([name, *filter(None, meant)])}{ends}"
+    proposal = f"{bag}{':'.join([name, *filter(None, suggest)])}{ends}"
     return f"shingles: got {spec!r}, expected {SPECS}; of {name}, {expected}; did you mean {proposal!r}?"
 
 
-def _kind_meant(said: str) -> str:
+def _nearest_kind(kind_name: str) -> str:
     """The kind whose name looks most like this, among those with the same first letter if there are any."""
-    said = re.sub(r"[^a-z]", "", said.lower())
-    return nearest(said, [name for name in KINDS if name[0] == said[:1]] or KINDS)
+    kind_name = re.sub(r"[^a-z]", "", kind_name.lower())
+    return nearest(kind_name, [name for name in KINDS if name[0] == kind_name[:1]] or KINDS)

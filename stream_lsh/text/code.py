@@ -163,9 +163,9 @@ class CodeShingler:
                 yield from self._parts(KEPT if own else NAME, at + len(sign), name[0])
             return
         if role in (DIRECTIVE, PROSE):
-            for found in (_WORDS_AND_SIGNS if role == DIRECTIVE else _WORDS).finditer(value):
-                of_part = KEPT if role == PROSE else _role_in_directive(found[0])
-                yield _Token(at + found.start(), at + found.end(), self._shown(of_part, found[0]))
+            for match in (_WORDS_AND_SIGNS if role == DIRECTIVE else _WORDS).finditer(value):
+                of_part = KEPT if role == PROSE else _role_in_directive(match[0])
+                yield _Token(at + match.start(), at + match.end(), self._shown(of_part, match[0]))
             return
         text = value.strip()
         if text:
@@ -256,9 +256,9 @@ def readable(text: str) -> tuple[str, I64]:
     if lines.startswith("\ufeff"):
         lines = f" {lines[1:]}"
     if "\r" in lines:
-        places = np.delete(places, [found.start() for found in _TWO_ENDS.finditer(lines)])
+        places = np.delete(places, [match.start() for match in _TWO_ENDS.finditer(lines)])
         lines = lines.replace("\r\n", "\n").replace("\r", "\n")
-    dropped = [found.span(found.lastindex or 0) for found in _REPEATED.finditer(lines)]
+    dropped = [match.span(match.lastindex or 0) for match in _REPEATED.finditer(lines)]
     if dropped:
         kept = np.ones(len(lines), bool)
         for start, end in dropped:

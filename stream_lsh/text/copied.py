@@ -69,10 +69,13 @@ def copied_passages(
         >>> left[found.left_start : found.left_end], right[found.right_start : found.right_end], found.units
         ('it was the best of times', 'it was the very best of times', 6)
     """
-    one, other = (
+    left_traced, right_traced = (
         _traced(text, forms, shingler, common, unlike) for text, unlike in zip((left, right), _UNLIKE, strict=True)
     )
-    passages = (_passage(chain, one, other, shingler.k) for chain in _chains(tiles(one.hashes, other.hashes)))
+    passages = (
+        _passage(chain, left_traced, right_traced, shingler.k)
+        for chain in _chains(tiles(left_traced.hashes, right_traced.hashes))
+    )
     return [passage for passage in passages if passage.units >= least_units]
 
 
@@ -86,10 +89,10 @@ def _traced(text: str, forms: Sequence[str], shingler: Shingler, common: U64, un
     return _Traced(hashes, units.firsts, origins.starts[units.starts], origins.ends[units.ends - 1])
 
 
-def _chains(found: Sequence[Tile]) -> Iterator[list[Tile]]:
+def _chains(tiles: Sequence[Tile]) -> Iterator[list[Tile]]:
     """Tiles that follow each other in both texts at a small distance, together."""
     chain: list[Tile] = []
-    for tile in found:
+    for tile in tiles:
         if chain:
             last = chain[-1]
             apart = tile.left - last.left - last.length, tile.right - last.right - last.length
@@ -101,13 +104,13 @@ def _chains(found: Sequence[Tile]) -> Iterator[list[Tile]]:
         yield chain
 
 
-def _passage(chain: Sequence[Tile], one: _Traced, other: _Traced, k: int) -> Copied:
+def _passage(chain: Sequence[Tile], left_text: _Traced, right_text: _Traced, k: int) -> Copied:
     first, last = chain[0], chain[-1]
-    left = _span(one, first.left, last.left + last.length - 1, k)
-    right = _span(other, first.right, last.right + last.length - 1, k)
-    covered = np.zeros(one.starts.size, np.bool_)
+    left = _span(left_text, first.left, last.left + last.length - 1, k)
+    right = _span(right_text, first.right, last.right + last.length - 1, k)
+    covered = np.zeros(left_text.starts.size, np.bool_)
     for tile in chain:
-        for at in one.firsts[tile.left : tile.left + tile.length].tolist():
+        for at in left_text.firsts[tile.left : tile.left + tile.length].tolist():
             covered[at : at + k] = True
     return Copied(*left, *right, int(np.count_nonzero(covered)))
 

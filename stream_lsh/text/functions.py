@@ -105,7 +105,7 @@ def _in_python(source: str) -> list[_Span] | None:
 def _defined(body: Sequence[ast.stmt], prefix: str) -> Iterator[_Span]:
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             yield _Span(f"{prefix}{node.name}", first, node.end_lineno or node.lineno)
         elif isinstance(node, ast.ClassDef):
             yield from _defined(node.body, f"{prefix}{node.name}.")
@@ -179,10 +179,10 @@ _TOKEN = re.compile(r"[A-Za-z_$~][\w$]*|[^\w\s]")
 def _tokens(source: str, language: str) -> Iterator[tuple[int, str]]:
     """Words and signs with their lines, without strings, comments and lines for the preprocessor."""
     text, places = readable(source)
-    ends = np.array([found.end() for found in _LINE_END.finditer(source)], np.int64)
+    ends = np.array([match.end() for match in _LINE_END.finditer(source)], np.int64)
     lines = (np.searchsorted(ends, places, side="right") + 1).tolist()
     for at, kind, value in lexed(require(language), text):
         name = str(kind)
         if not name.startswith(("Token.Comment", "Token.Literal.String")):
-            for found in _TOKEN.finditer(value):
-                yield lines[at + found.start()], found[0]
+            for match in _TOKEN.finditer(value):
+                yield lines[at + match.start()], match[0]

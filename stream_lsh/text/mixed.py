@@ -39,9 +39,11 @@ def _classes(all_planes: bool) -> U8:
     characters = "".join(map(chr, range(UNICODE if all_planes else PLANE_0)))
     table = WORDS.classes(all_planes).astype(np.uint8)
     for first, last in UNSPACED:
-        for found in re.finditer(r"[^\W\d_]", characters[first : last + 1]):
-            table[first + found.start()] = SINGLE
-    kinds = np.fromiter((unicodedata.category(one)[0] == "M" for one in characters), np.bool_, len(characters))
+        for match in re.finditer(r"[^\W\d_]", characters[first : last + 1]):
+            table[first + match.start()] = SINGLE
+    kinds = np.fromiter(
+        (unicodedata.category(character)[0] == "M" for character in characters), np.bool_, len(characters)
+    )
     table[kinds] = MARK
     return table
 

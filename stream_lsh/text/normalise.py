@@ -57,9 +57,9 @@ def stream_safe(text: str) -> str:
 @cache
 def _marks() -> Bools:
     """Which code points marks can change places with; the last entry stands for all from there on."""
-    found = np.zeros(_MARKS_END + 1, np.bool_)
-    found[_MARKS_START:_MARKS_END] = [moves(chr(code)) for code in range(_MARKS_START, _MARKS_END)]
-    return found
+    is_mark = np.zeros(_MARKS_END + 1, np.bool_)
+    is_mark[_MARKS_START:_MARKS_END] = [moves(chr(code)) for code in range(_MARKS_START, _MARKS_END)]
+    return is_mark
 
 
 def moves(character: str) -> bool:

@@ -114,13 +114,13 @@ def _by_pieces(text: str, form: Form) -> Origins:
 
     taken, given = list[int](), list[int]()
     done = 0
-    for found in _NOT_ALWAYS_ASCII.finditer(text):
-        taken += [1] * (found.start() - done)
-        given += [1] * (found.start() - done)
-        for piece in _pieces(found[0], quick):
+    for match in _NOT_ALWAYS_ASCII.finditer(text):
+        taken += [1] * (match.start() - done)
+        given += [1] * (match.start() - done)
+        for piece in _pieces(match[0], quick):
             taken.append(len(piece))
             given.append(len(quick(piece)))
-        done = found.end()
+        done = match.end()
     left = [1] * (len(text) - done)
     return _origins(np.array(taken + left, np.int64), np.array(given + left, np.int64))
 

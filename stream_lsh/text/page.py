@@ -161,15 +161,15 @@ def _line(text: str | None) -> str:
 
 
 def _first_text(document: "DocumentNode", selector: str) -> str | None:
-    found = document.query_selector(selector)
-    return None if found is None else found.text
+    element = document.query_selector(selector)
+    return None if element is None else element.text
 
 
 def _attribute(document: "DocumentNode", *places: tuple[str, str]) -> str:
     """The first of these attributes that the page has and that says something: selectors with names of attributes."""
     for selector, name in places:
-        found = document.query_selector(selector)
-        value = "" if found is None else _line(found.getattr(name))
+        element = document.query_selector(selector)
+        value = "" if element is None else _line(element.getattr(name))
         if value:
             return value
     return ""

@@ -53,22 +53,22 @@ def passages(text: str, forms: Sequence[str], shingler: Shingler, shared: U64) -
     edges = np.flatnonzero(state[1:] != state[:-1]) + 1
     first, last = np.concatenate(([0], edges)), np.concatenate((edges, [state.size])) - 1
     begins, stops = origins.starts[units.starts[first]].tolist(), origins.ends[units.ends[last] - 1].tolist()
-    found, done, goes_on = list[Passage](), 0, False
+    parts, done, goes_on = list[Passage](), 0, False
     for origin, stop, kind in zip(begins, stops, state[first].tolist(), strict=True):
         begin = max(origin, done)  # one character can be several in the normal form
         if begin < stop and kind:
-            before = found.pop() if goes_on and found[-1].shared == (kind > 1) else None
-            found.append(Passage(begin if before is None else before.start, stop, kind > 1))
+            before = parts.pop() if goes_on and parts[-1].shared == (kind > 1) else None
+            parts.append(Passage(begin if before is None else before.start, stop, kind > 1))
             done = stop
-        goes_on = bool(kind and found)
-    return found
+        goes_on = bool(kind and parts)
+    return parts
 
 
 def _within(shared: U64, hashes: U64) -> Bools:
     if not shared.size:
         return np.zeros(hashes.size, np.bool_)
-    found: Bools = shared.take(shared.searchsorted(hashes), mode="clip") == hashes
-    return found
+    within: Bools = shared.take(shared.searchsorted(hashes), mode="clip") == hashes
+    return within
 
 
 def _covered(units: Units, firsts: I64, k: int) -> Bools:

@@ -108,10 +108,10 @@ class StemShingler:
         if problems:
             raise ConfigError(problems)
         replacements: dict[str, str] = {}
-        for word, meant in sorted(synonyms.items()):
-            stem, other = self._stems([word.lower(), meant.lower()])
+        for word, stems in sorted(synonyms.items()):
+            stem, other = self._stems([word.lower(), stems.lower()])
             if replacements.setdefault(stem, other) != other:
-                problems.append(f"synonyms: got {word!r} for {meant!r}, but its stem {stem!r} is one of another word")
+                problems.append(f"synonyms: got {word!r} for {stems!r}, but its stem {stem!r} is one of another word")
         problems += [
             f"synonyms: got {stem!r} for {other!r}, which itself is replaced, expected {replacements[other]!r}"
             for stem, other in replacements.items()

@@ -76,5 +76,5 @@ class StopwordShingler:
         asked = tokens[maybe]
         at = np.searchsorted(self._stop_words, asked)
         at[at == self._stop_words.size] = 0
-        found: I64 = maybe[self._stop_words[at] == asked]
-        return found
+        stop_words: I64 = maybe[self._stop_words[at] == asked]
+        return stop_words

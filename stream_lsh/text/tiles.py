@@ -50,7 +50,7 @@ def tiles(left: U64, right: U64, least: int = 1) -> list[Tile]:
     runs = [(-length, start, start + shift) for start, shift, length in _runs(left, right) if length >= least]
     heapq.heapify(runs)
     taken, taken_right = np.zeros(left.size, np.bool_), np.zeros(right.size, np.bool_)
-    found: list[Tile] = []
+    result: list[Tile] = []
     while runs:
         negative, at, at_right = heapq.heappop(runs)
         length = -negative
@@ -58,12 +58,12 @@ def tiles(left: U64, right: U64, least: int = 1) -> list[Tile]:
         if free.all():
             taken[at : at + length] = True
             taken_right[at_right : at_right + length] = True
-            found.append(Tile(at, at_right, length))
+            result.append(Tile(at, at_right, length))
             continue
         for start, size in _free_runs(free):
             if size >= least:
                 heapq.heappush(runs, (-size, at + start, at_right + start))
-    return sorted(found)
+    return sorted(result)
 
 
 def _runs(left: U64, right: U64) -> list[tuple[int, int, int]]:
@@ -84,8 +84,8 @@ def _runs(left: U64, right: U64) -> list[tuple[int, int, int]]:
     begins[1:] = (shifts[1:] != shifts[:-1]) | (starts[1:] != starts[:-1] + 1)
     at = np.flatnonzero(begins)
     lengths = np.diff(np.append(at, starts.size))
-    found = zip(starts[at].tolist(), shifts[at].tolist(), lengths.tolist(), strict=True)
-    return list(_extended(left.tolist(), right.tolist(), found))
+    runs = zip(starts[at].tolist(), shifts[at].tolist(), lengths.tolist(), strict=True)
+    return list(_extended(left.tolist(), right.tolist(), runs))
 
 
 def _extended(

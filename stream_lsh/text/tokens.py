@@ -100,8 +100,8 @@ def token_hashes(texts: Sequence[str], base: int, salt: int, tokeniser: Tokenise
     Cost:
         some 5 ns a character; temporaries of a few megabytes beside the joined and lower-cased text.
     """
-    found = _find(texts, base, salt, tokeniser, with_places=len(texts) > 1)
-    return found.hashes, found.starts
+    tokens = _find(texts, base, salt, tokeniser, with_places=len(texts) > 1)
+    return tokens.hashes, tokens.starts
 
 
 def placed_tokens(texts: Sequence[str], base: int, salt: int) -> Tokens:
@@ -113,12 +113,12 @@ def _find(texts: Sequence[str], base: int, salt: int, tokeniser: Tokeniser, *, w
     text = "\n".join(texts)
     if tokeniser.lower and not text.isascii():
         # Here lower() may change the length (U+0130 becomes two), so it comes before every count.
-        texts = [one.lower() for one in texts]
+        texts = [document.lower() for document in texts]
         text = "\n".join(texts)
-    found = _Found(len(text), base, tokeniser, with_starts=with_places)
+    tokens = _Found(len(text), base, tokeniser, with_starts=with_places)
     for start in range(0, len(text), BLOCK):
-        found.add(text[start : start + BLOCK], start)
-    hashes, places = found.polynomials[: found.count], found.starts[: found.count]
+        tokens.add(text[start : start + BLOCK], start)
+    hashes, places = tokens.polynomials[: tokens.count], tokens.starts[: tokens.count]
     for start in range(0, hashes.size, BLOCK):
         block = hashes[start : start + BLOCK]
         block ^= np.uint64(salt)
@@ -215,8 +215,8 @@ def _block_tokens(block: str, base: int, tokeniser: Tokeniser, kind: int) -> tup
 def _classes(codes: npt.NDArray[np.unsignedinteger], tokeniser: Tokeniser) -> Bools | U8:
     """The class of each of these characters."""
     table = tokeniser.classes(bool(codes.max() >= PLANE_0))
-    found: Bools | U8 = table[codes]
-    return found
+    classes: Bools | U8 = table[codes]
+    return classes
 
 
 def _cut(classes: U8, before: int) -> tuple[I64, I64, int]:

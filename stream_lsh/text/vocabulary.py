@@ -39,14 +39,14 @@ class Vocabulary:
 
     def __call__(self, tokens: Sequence[str]) -> U64:
         """The hash of each token: uint64[tokens]."""
-        known = self._known
-        new = list(set(tokens).difference(known))
+        numbers = self._known
+        new = list(set(tokens).difference(numbers))
         if new:
-            known.update(zip(new, map(self._hash, self._reduced(new) if self._reduced else new), strict=True))
+            numbers.update(zip(new, map(self._hash, self._reduced(new) if self._reduced else new), strict=True))
             self._kept += sum(map(len, new)) + _OF_AN_ENTRY * len(new)
             if self._kept > self._most_kept:
                 self._known, self._kept = {}, 0
-        return np.fromiter(map(known.__getitem__, tokens), np.uint64, len(tokens))
+        return np.fromiter(map(numbers.__getitem__, tokens), np.uint64, len(tokens))
 
     def _hash(self, token: str) -> int:
         return hash64(token.encode("utf-8", "surrogatepass"), self._seed, signed=False)[0]

@@ -1,4 +1,4 @@
-"""Documents that a program hands over: held to what a message of the source is held to."""
+"""Validation of documents that a program passes to the Python API, as strict as that of messages of a source."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,11 +29,11 @@ def row_of(one: object, what: str, most: int) -> Sequence[Any]:
     )
 
 
-def given(document: Document, stories: bool = False, *, removable: bool = False) -> Document:
-    """A document that can be used, with what `stories` tell of it: title and source are taken, the rest is made.
+def validate_document(document: Document, stories: bool = False, *, removable: bool = False) -> Document:
+    """The document, validated; with `stories` its title and source are completed from the text.
 
     Args:
-        document: as a program hands it over.
+        document: as the program passed it.
         stories: whether titles and outlets are kept.
         removable: whether one without a text is taken, for a removal.
 

@@ -148,13 +148,13 @@ def decode_buckets(data: bytes | None, fingerprint: int) -> BandsFrame:
 
 def decode_candidates(data: bytes | None, fingerprint: int) -> CandidatesFrame:
     """The frame in a message of the topic `candidates`; raises as `decode_bands`."""
-    found = open_message(data, Message.CANDIDATES, fingerprint)
+    sections = open_message(data, Message.CANDIDATES, fingerprint)
     frame = CandidatesFrame(
-        take(found, Section.CANDIDATES, get_candidates),
-        take_watermarks(found),
-        take(found, Section.HORIZON, get_horizon),
+        take(sections, Section.CANDIDATES, get_candidates),
+        take_watermarks(sections),
+        take(sections, Section.HORIZON, get_horizon),
     )
-    expect_no_more(found)
+    expect_no_more(sections)
     return frame
 
 
@@ -165,32 +165,32 @@ def decode_verifications(
 
     Raises as `decode_bands`.
     """
-    found = open_message(data, Message.VERIFICATIONS, fingerprint)
-    verifications = take(found, Section.VERIFICATIONS, lambda reader: get_verifications(reader, inflate_limit))
-    said = take_abouts(found, 0 if verifications is None else verifications.refs.size)
-    if verifications is not None and said:
-        verifications = replace(verifications, abouts=said)
-    frame = VerificationsFrame(verifications, take_watermarks(found))
-    expect_no_more(found)
+    sections = open_message(data, Message.VERIFICATIONS, fingerprint)
+    verifications = take(sections, Section.VERIFICATIONS, lambda reader: get_verifications(reader, inflate_limit))
+    abouts = take_abouts(sections, 0 if verifications is None else verifications.refs.size)
+    if verifications is not None and abouts:
+        verifications = replace(verifications, abouts=abouts)
+    frame = VerificationsFrame(verifications, take_watermarks(sections))
+    expect_no_more(sections)
     return frame
 
 
 def decode_edges(data: bytes | None, fingerprint: int) -> EdgesFrame:
     """The frame in a message of the topic `edges`; raises as `decode_bands`."""
-    found = open_message(data, Message.EDGES, fingerprint)
-    retirements = take(found, Section.RETIREMENTS, get_retirements) or ()
-    edges = take(found, Section.EDGES, get_edges)
-    if edges is not None and Section.SIZES in found:
-        edges = replace(edges, shingles=take_sizes(found, len(edges)))
-    if edges is not None and Section.EVIDENCE in found:
-        edges = replace(edges, evidence=take_evidence(found, len(edges), INFLATE_LIMIT))
-    said = take_abouts(found, len(retirements) + (0 if edges is None else 2 * len(edges)))
-    if said:
-        retirements, edges = _with_abouts(retirements, edges, said)
-    watermarks = take_watermarks(found)
-    pages = take(found, Section.PAGE_COUNTS, get_page_counts)
-    frame = EdgesFrame(retirements, edges, watermarks, pages, take_decisions(found))
-    expect_no_more(found)
+    sections = open_message(data, Message.EDGES, fingerprint)
+    retirements = take(sections, Section.RETIREMENTS, get_retirements) or ()
+    edges = take(sections, Section.EDGES, get_edges)
+    if edges is not None and Section.SIZES in sections:
+        edges = replace(edges, shingles=take_sizes(sections, len(edges)))
+    if edges is not None and Section.EVIDENCE in sections:
+        edges = replace(edges, evidence=take_evidence(sections, len(edges), INFLATE_LIMIT))
+    abouts = take_abouts(sections, len(retirements) + (0 if edges is None else 2 * len(edges)))
+    if abouts:
+        retirements, edges = _with_abouts(retirements, edges, abouts)
+    watermarks = take_watermarks(sections)
+    pages = take(sections, Section.PAGE_COUNTS, get_page_counts)
+    frame = EdgesFrame(retirements, edges, watermarks, pages, take_decisions(sections))
+    expect_no_more(sections)
     return frame
 
 
@@ -199,15 +199,15 @@ def decode_documents(data: bytes | None, fingerprint: int, inflate_limit: int = 
 
     Raises as `decode_bands`.
     """
-    found = open_message(data, Message.DOCUMENTS, fingerprint)
-    horizon = take(found, Section.HORIZON, get_horizon)
-    if horizon is None or Section.DOCUMENTS not in found:
+    sections = open_message(data, Message.DOCUMENTS, fingerprint)
+    horizon = take(sections, Section.HORIZON, get_horizon)
+    if horizon is None or Section.DOCUMENTS not in sections:
         raise damaged("got a record without documents or horizon", "a faulty program wrote it")
-    reader = found.pop(Section.DOCUMENTS)
+    reader = sections.pop(Section.DOCUMENTS)
     record = get_documents(reader, horizon, inflate_limit)
     reader.finish()
-    abouts, acknowledged = take_abouts(found, len(record)), take_acknowledged(found)
-    expect_no_more(found)
+    abouts, acknowledged = take_abouts(sections, len(record)), take_acknowledged(sections)
+    expect_no_more(sections)
     return replace(record, abouts=abouts, acknowledged=acknowledged) if abouts or acknowledged else record
 
 
@@ -220,15 +220,15 @@ def _abouts_of(frame: EdgesFrame) -> Abouts:
 
 
 def _with_abouts(
-    retirements: tuple[Retirement, ...], edges: Edges | None, found: Abouts
+    retirements: tuple[Retirement, ...], edges: Edges | None, values: Abouts
 ) -> tuple[tuple[Retirement, ...], Edges | None]:
     """The same with what stories tell of the rows."""
     first = len(retirements)
-    retirements = tuple(replace(retired, about=about) for retired, about in zip(retirements, found, strict=False))
+    retirements = tuple(replace(retired, about=about) for retired, about in zip(retirements, values, strict=False))
     if edges is not None:
         middle = first + len(edges)
-        left = replace(edges.left, abouts=or_empty(found[first:middle]))
-        edges = replace(edges, left=left, right=replace(edges.right, abouts=or_empty(found[middle:])))
+        left = replace(edges.left, abouts=or_empty(values[first:middle]))
+        edges = replace(edges, left=left, right=replace(edges.right, abouts=or_empty(values[middle:])))
     return retirements, edges
 
 
@@ -242,13 +242,13 @@ def _bands(writer: Writer, frame: BandsFrame) -> Writer:
 
 
 def _decode_bands(data: bytes | None, kind: Message, fingerprint: int) -> BandsFrame:
-    found = open_message(data, kind, fingerprint)
+    sections = open_message(data, kind, fingerprint)
     frame = BandsFrame(
-        take(found, Section.POSTINGS, get_postings),
-        take_watermarks(found),
-        take(found, Section.HORIZON, get_horizon),
-        take(found, Section.PASS, get_pass) if kind == Message.BUCKETS else None,
-        take(found, Section.LAG, get_lag) if kind == Message.BANDS else None,
+        take(sections, Section.POSTINGS, get_postings),
+        take_watermarks(sections),
+        take(sections, Section.HORIZON, get_horizon),
+        take(sections, Section.PASS, get_pass) if kind == Message.BUCKETS else None,
+        take(sections, Section.LAG, get_lag) if kind == Message.BANDS else None,
     )
-    expect_no_more(found)
+    expect_no_more(sections)
     return frame

@@ -365,9 +365,9 @@ def open_sections(data: bytes, at: int) -> dict[int, Reader]:
     return sections
 
 
-def take(found: dict[int, Reader], kind: Section, get: Callable[[Reader], _T]) -> _T | None:
+def take(sections: dict[int, Reader], kind: Section, get: Callable[[Reader], _T]) -> _T | None:
     """What `get` reads from the section of this kind, which it must read to its end; None where there is none."""
-    reader = found.pop(kind, None)
+    reader = sections.pop(kind, None)
     if reader is None:
         return None
     value = get(reader)

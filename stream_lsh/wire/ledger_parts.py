@@ -159,8 +159,8 @@ class LedgerAssembler:
         Raises:
             DamagedBytes, FutureFormat, FingerprintMismatch: as `frames.decode_bands`.
         """
-        found = self.take(data, -1)
-        return None if isinstance(found, LedgerSlice) else found
+        record = self.take(data, -1)
+        return None if isinstance(record, LedgerSlice) else record
 
     def take(self, data: bytes | None, at: int) -> LedgerRecord | LedgerSlice | None:
         """The record, or the slice that counts, which the message at this offset of the changelog completes.
@@ -207,9 +207,9 @@ class LedgerAssembler:
 
 
 def _decode_part(data: bytes | None, fingerprint: int) -> tuple[_Set, int, bytes]:
-    found = open_message(data, Message.LEDGER, fingerprint)
-    copied, part = take(found, Section.PASS, get_pass), take(found, Section.LEDGER_PART, _get_part)
-    expect_no_more(found)
+    sections = open_message(data, Message.LEDGER, fingerprint)
+    copied, part = take(sections, Section.PASS, get_pass), take(sections, Section.LEDGER_PART, _get_part)
+    expect_no_more(sections)
     if part is None:
         raise damaged("got a message without a part of a record", "a faulty program wrote it")
     (offset, count, size, checksum), index, piece = part

@@ -112,35 +112,35 @@ def encode_body(record: LedgerRecord) -> bytes:
 
 def decode_body(body: bytes) -> LedgerRecord:
     """The record of these sections; raises DamagedBytes or FutureFormat."""
-    found = open_sections(body, 0)
-    fixed = take(found, Section.LEDGER, lambda reader: reader.fields(_LEDGER))
-    horizon = take(found, Section.HORIZON, get_horizon)
+    sections = open_sections(body, 0)
+    fixed = take(sections, Section.LEDGER, lambda reader: reader.fields(_LEDGER))
+    horizon = take(sections, Section.HORIZON, get_horizon)
     if fixed is None or horizon is None:
         raise damaged("got a record without offset or horizon", "a faulty program wrote it")
     offset, next_past, complete, _ = fixed
-    nodes = take(found, Section.NODES, _get_nodes)
-    abouts = take_abouts(found, 0 if nodes is None else len(nodes[0]))
+    nodes = take(sections, Section.NODES, _get_nodes)
+    abouts = take_abouts(sections, 0 if nodes is None else len(nodes[0]))
     changes = LedgerChanges(
         complete=complete != 0,
         nodes=() if nodes is None else Table(NodeState, (*nodes, in_full(abouts, len(nodes[0])))),
-        nodes_gone=_names(found, Section.NODES_GONE),
-        pairs=_take_pairs(found, max(INFLATE_LIMIT, _MOST_TIMES * len(body))),
-        pairs_gone=_table(found, Section.PAIRS_GONE, _PAIRS_GONE, _pair),
-        clusters=_table(found, Section.CLUSTERS, _CLUSTERS, ClusterState),
-        clusters_gone=_names(found, Section.CLUSTERS_GONE),
-        newest=_table(found, Section.NEWEST, _NEWEST, NewestState),
-        closed=_table(found, Section.CLOSED, _CLOSED, ClosedState),
-        site_counts=_table(found, Section.SITE_COUNTS, _SITE_COUNTS, SiteCountState),
-        site_origins=_table(found, Section.SITE_ORIGINS, _SITE_ORIGINS, SiteOriginState),
-        site_firsts=_table(found, Section.SITE_FIRSTS, _SITE_FIRSTS, SiteFirstState),
-        site_firsts_gone=_table(found, Section.SITE_FIRSTS_GONE, _PAIRS_GONE, _pair),
-        decisions=take_decisions(found),
+        nodes_gone=_names(sections, Section.NODES_GONE),
+        pairs=_take_pairs(sections, max(INFLATE_LIMIT, _MOST_TIMES * len(body))),
+        pairs_gone=_table(sections, Section.PAIRS_GONE, _PAIRS_GONE, _pair),
+        clusters=_table(sections, Section.CLUSTERS, _CLUSTERS, ClusterState),
+        clusters_gone=_names(sections, Section.CLUSTERS_GONE),
+        newest=_table(sections, Section.NEWEST, _NEWEST, NewestState),
+        closed=_table(sections, Section.CLOSED, _CLOSED, ClosedState),
+        site_counts=_table(sections, Section.SITE_COUNTS, _SITE_COUNTS, SiteCountState),
+        site_origins=_table(sections, Section.SITE_ORIGINS, _SITE_ORIGINS, SiteOriginState),
+        site_firsts=_table(sections, Section.SITE_FIRSTS, _SITE_FIRSTS, SiteFirstState),
+        site_firsts_gone=_table(sections, Section.SITE_FIRSTS_GONE, _PAIRS_GONE, _pair),
+        decisions=take_decisions(sections),
         next_past=next_past,
         horizon=horizon,
     )
-    watermarks = take(found, Section.WATERMARK_TABLE, _get_watermark_table)
-    watermarks = () if watermarks is None else take_mark_numbers(found, watermarks)
-    expect_no_more(found)
+    watermarks = take(sections, Section.WATERMARK_TABLE, _get_watermark_table)
+    watermarks = () if watermarks is None else take_mark_numbers(sections, watermarks)
+    expect_no_more(sections)
     return LedgerRecord(offset, changes, watermarks)
 
 
@@ -168,12 +168,12 @@ def _put_table(writer: Writer, kind: Section, columns: _Columns, rows: Sequence[
     writer.end()
 
 
-def _table(found: dict[int, Reader], kind: Section, columns: _Columns, row: Callable[..., _Row]) -> Sequence[_Row]:
+def _table(sections: dict[int, Reader], kind: Section, columns: _Columns, row: Callable[..., _Row]) -> Sequence[_Row]:
     def get(reader: Reader) -> Sequence[_Row]:
         n, _ = reader.fields(_COUNTS)
         return Table(row, [reader.strings(n) if dtype is None else reader.numbers(dtype, n) for dtype in columns])
 
-    return take(found, kind, get) or ()
+    return take(sections, kind, get) or ()
 
 
 def _put_pairs(writer: Writer, pairs: Sequence[PairState]) -> None:
@@ -187,14 +187,14 @@ def _put_pairs(writer: Writer, pairs: Sequence[PairState]) -> None:
     put_evidence(writer, evidence)
 
 
-def _take_pairs(found: dict[int, Reader], inflate_limit: int) -> Sequence[PairState]:
-    pairs = _table(found, Section.PAIRS, _PAIRS, _plain)
+def _take_pairs(sections: dict[int, Reader], inflate_limit: int) -> Sequence[PairState]:
+    pairs = _table(sections, Section.PAIRS, _PAIRS, _plain)
     if not pairs:
         return ()
-    left_shingles = take_sizes(found, len(pairs))
+    left_shingles = take_sizes(sections, len(pairs))
     if left_shingles is None:
         left_shingles = np.zeros(len(pairs), U32)
-    evidence = take_evidence(found, len(pairs), inflate_limit) or [""] * len(pairs)
+    evidence = take_evidence(sections, len(pairs), inflate_limit) or [""] * len(pairs)
     return Table(PairState, [*columns_of(pairs), left_shingles, evidence])
 
 
@@ -202,14 +202,14 @@ def _plain(*row: Any) -> tuple[Any, ...]:
     return row
 
 
-def _names(found: dict[int, Reader], kind: Section) -> list[str]:
+def _names(sections: dict[int, Reader], kind: Section) -> list[str]:
     """A table of one column of strings."""
 
     def get(reader: Reader) -> list[str]:
         n, _ = reader.fields(_COUNTS)
         return reader.strings(n)
 
-    return take(found, kind, get) or []
+    return take(sections, kind, get) or []
 
 
 def _put_nodes(writer: Writer, nodes: Sequence[NodeState]) -> None:

@@ -53,11 +53,11 @@ class Manifest:
 
 def encode_manifest(manifest: Manifest) -> bytes:
     """The value of the record."""
-    said = {"format": FORMAT, **asdict(manifest), "fingerprint": f"{fingerprint(manifest.settings):016x}"}
+    fields = {"format": FORMAT, **asdict(manifest), "fingerprint": f"{fingerprint(manifest.settings):016x}"}
     for name in ("stories", "mirror_share", "own"):
-        if not said[name]:
-            del said[name]
-    return json.dumps(said, ensure_ascii=False).encode()
+        if not fields[name]:
+            del fields[name]
+    return json.dumps(fields, ensure_ascii=False).encode()
 
 
 def decode_manifest(value: bytes | None, topic: str) -> Manifest:
@@ -68,28 +68,28 @@ def decode_manifest(value: bytes | None, topic: str) -> Manifest:
         DamagedBytes: it is no manifest, or was altered -> start over.
     """
     try:
-        said: dict[str, Any] = {**_DEFAULTS, **json.loads(value or b"")}
-        if said["format"] != FORMAT:
+        fields: dict[str, Any] = {**_DEFAULTS, **json.loads(value or b"")}
+        if fields["format"] != FORMAT:
             raise FutureFormat(
-                f"{topic}: got format {said['format']!r:.20}, expected {FORMAT}: another version of stream_lsh wrote "
+                f"{topic}: got format {fields['format']!r:.20}, expected {FORMAT}: another version of stream_lsh wrote "
                 f"it; start that version, or {_AGAIN}"
             )
-        found = Manifest(**{name: said[name] for name in Manifest.__slots__})
+        manifest = Manifest(**{name: fields[name] for name in Manifest.__slots__})
         for name in ("settings", "guards", "own"):
-            if not isinstance(said[name], dict):
+            if not isinstance(fields[name], dict):
                 raise TypeError(f"{name} is no object")
-        if not isinstance(found.stories, bool):
+        if not isinstance(manifest.stories, bool):
             raise TypeError("stories is neither true nor false")
-        if not isinstance(found.mirror_share, float):
+        if not isinstance(manifest.mirror_share, float):
             raise TypeError("mirror_share is no number")
-        if said["fingerprint"] != f"{fingerprint(found.settings):016x}":
+        if fields["fingerprint"] != f"{fingerprint(manifest.settings):016x}":
             raise ValueError("its fingerprint is not that of its settings")
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedBytes(
             f"{topic}: the first record is no manifest ({type(error).__name__}: {error}): something else writes to "
             f"this topic; find it, then {_AGAIN}"
         ) from None
-    return found
+    return manifest
 
 
 def disagreements(ours: Manifest, theirs: Manifest) -> list[StreamLSHError]:
@@ -111,21 +111,21 @@ under another `app_id`
                 f"and `rekey` back, or {_AGAIN}"
             )
         ]
-    found: list[StreamLSHError] = []
+    errors: list[StreamLSHError] = []
     unlike = differences(_all_settings(ours), _all_settings(theirs))
     if unlike:
-        told = f"{name}: its state was built under other settings ({'; '.join(unlike)}): set them back, or {_AGAIN}"
-        found.append(ConfigError(told))
+        problem = f"{name}: its state was built under other settings ({'; '.join(unlike)}): set them back, or {_AGAIN}"
+        errors.append(ConfigError(problem))
     moved = differences(ours.topics, theirs.topics)
     if moved:
-        told = f"{name}: its results were written to other topics ({'; '.join(moved)}), and new ones would be"
-        found.append(ConfigError(f"{told} incomplete: set the names back, or {_AGAIN}"))
+        problem = f"{name}: its results were written to other topics ({'; '.join(moved)}), and new ones would be"
+        errors.append(ConfigError(f"{problem} incomplete: set the names back, or {_AGAIN}"))
     anew = _made_anew(ours, theirs)
-    found += anew
+    errors += anew
     if ours.partitions != theirs.partitions and not anew:
-        told = f"{ours.documents}: has {ours.partitions} partitions, and the state of {name} was built from"
-        found.append(ConfigError(f"{told} {theirs.partitions}; keys are on others now: {_AGAIN}"))
-    return found
+        problem = f"{ours.documents}: has {ours.partitions} partitions, and the state of {name} was built from"
+        errors.append(ConfigError(f"{problem} {theirs.partitions}; keys are on others now: {_AGAIN}"))
+    return errors
 
 
 def _all_settings(manifest: Manifest) -> dict[str, Setting]:

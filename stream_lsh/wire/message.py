@@ -69,14 +69,14 @@ def id_of_message(value_id: str | int | None, key_id: str | None, name: str) -> 
         if key_id is None:
             raise UnusableDocument("id", f"got neither a key nor the field `{name}`, expected one of them")
         return key_id
-    found = checked_id(str(value_id))
-    if key_id is not None and found != key_id:
+    id = checked_id(str(value_id))
+    if key_id is not None and id != key_id:
         raise UnusableDocument(
             "key",
-            f"got the key {ascii(key_id)[:60]} with `{name}` {ascii(found)[:60]}, expected them to be "
+            f"got the key {ascii(key_id)[:60]} with `{name}` {ascii(id)[:60]}, expected them to be "
             "equal: key the source by id, or set `rekey`",
         )
-    return found
+    return id
 
 
 def object_of(value: bytes, what: str, expected: str) -> dict[str, Any]:
@@ -97,27 +97,27 @@ def object_of(value: bytes, what: str, expected: str) -> dict[str, Any]:
             "utf8", f"got bytes that are not UTF-8 ({error.reason} at byte {error.start}), expected JSON in UTF-8"
         ) from None
     try:
-        found = json.loads(content, parse_constant=_refuse_constant)
+        content_object = json.loads(content, parse_constant=_refuse_constant)
     except RecursionError:
         raise MalformedMessage("json", f"got JSON that is nested too deeply, expected {what}") from None
     except ValueError as error:
         raise MalformedMessage("json", f"got a value that is not JSON ({error}), expected one JSON object") from None
-    if not isinstance(found, dict):
-        raise MalformedMessage("json", f"got {shown(found)}, expected {expected}")
-    return found
+    if not isinstance(content_object, dict):
+        raise MalformedMessage("json", f"got {shown(content_object)}, expected {expected}")
+    return content_object
 
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def typed(found: Mapping[str, Any], name: str, types: tuple[type, ...], reason: str, expected: str) -> Any:
+def typed(fields: Mapping[str, Any], name: str, types: tuple[type, ...], reason: str, expected: str) -> Any:
     """The value of a field, None where it is absent or null.
 
     Raises:
         MalformedMessage: a value of none of the types.
     """
-    value = found.get(name)
+    value = fields.get(name)
     if value is None or type(value) in types:  # a bool is no number here
         return value
     raise MalformedMessage(reason, f"got {shown(value)} as `{name}`, expected {expected}")
@@ -247,14 +247,14 @@ def _time_of_number(time: float, unit: str) -> int:
     if unit == AUTO:
         unit = _unit_of(time)
     # False for infinity and nan, and no integer is too long for it.
-    found = time * 1_000 if unit == "s" else time // _PER_MS[unit]
-    if not FIRST_MS <= found <= LAST_MS:
+    time_ms = time * 1_000 if unit == "s" else time // _PER_MS[unit]
+    if not FIRST_MS <= time_ms <= LAST_MS:
         raise MalformedMessage(
             "time",
             f"got {time!r:.40} as a time, expected {_IN_WORDS[unit]} since 1970, from the year 1 to 9999: is it in "
             "other units?",
         )
-    return round(found)
+    return round(time_ms)
 
 
 def _unit_of(time: float) -> str:

@@ -21,7 +21,7 @@ def put_sizes(writer: Writer, sizes: npt.ArrayLike, n: int) -> None:
     writer.end()
 
 
-def take_sizes(found: dict[int, Reader], n: int) -> Column | None:
+def take_sizes(sections: dict[int, Reader], n: int) -> Column | None:
     """The section SIZES of n edges or pairs, if it is there."""
 
     def get(reader: Reader) -> Column:
@@ -30,7 +30,7 @@ def take_sizes(found: dict[int, Reader], n: int) -> Column | None:
             reader.fail(f"got sizes for {count} pairs, expected {n}")
         return reader.numbers(U32, n)
 
-    return take(found, Section.SIZES, get)
+    return take(sections, Section.SIZES, get)
 
 
 def put_evidence(writer: Writer, evidence: Sequence[str]) -> None:
@@ -44,7 +44,7 @@ def put_evidence(writer: Writer, evidence: Sequence[str]) -> None:
     writer.end()
 
 
-def take_evidence(found: dict[int, Reader], n: int, inflate_limit: int) -> Sequence[str]:
+def take_evidence(sections: dict[int, Reader], n: int, inflate_limit: int) -> Sequence[str]:
     """What the section EVIDENCE says of n edges or pairs, at most so many bytes; none at all where there is none."""
 
     def get(reader: Reader) -> list[str]:
@@ -53,7 +53,7 @@ def take_evidence(found: dict[int, Reader], n: int, inflate_limit: int) -> Seque
             reader.fail(f"got evidence for {count} pairs, expected {n}")
         return reader.texts(n, inflate_limit)
 
-    return take(found, Section.EVIDENCE, get) or ()
+    return take(sections, Section.EVIDENCE, get) or ()
 
 
 def put_decisions(writer: Writer, decisions: Sequence[Decision]) -> None:
@@ -71,9 +71,9 @@ def put_decisions(writer: Writer, decisions: Sequence[Decision]) -> None:
     writer.end()
 
 
-def take_decisions(found: dict[int, Reader]) -> tuple[Decision, ...]:
+def take_decisions(sections: dict[int, Reader]) -> tuple[Decision, ...]:
     """The section DECISIONS; none where there is none."""
-    return take(found, Section.DECISIONS, _get_decisions) or ()
+    return take(sections, Section.DECISIONS, _get_decisions) or ()
 
 
 def _get_decisions(reader: Reader) -> tuple[Decision, ...]:

@@ -57,11 +57,11 @@ def origin_of(headers: Iterable[tuple[str, bytes]]) -> Origin:
         DamagedBytes: no header of ours -> find who else writes to the intake topic.
     """
     named = dict(headers)
-    found, copied = named.get(_HEADER), named.get(_COPIED, b"0")
-    match = None if found is None else _FORM.fullmatch(found)
+    value, copied = named.get(_HEADER), named.get(_COPIED, b"0")
+    match = None if value is None else _FORM.fullmatch(value)
     if match is None or not _DIGITS.fullmatch(copied):
         raise DamagedBytes(
-            f"got {ascii(found)[:80]} as the header `{_HEADER}`, expected topic/partition/offset/timestamp/generation; "
+            f"got {ascii(value)[:80]} as the header `{_HEADER}`, expected topic/partition/offset/timestamp/generation; "
             "check what else writes to this topic, and rebuild the state from the source if it persists"
         )
     topic, *numbers = match.groups()

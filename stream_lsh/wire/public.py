@@ -225,9 +225,9 @@ def bounded_json(value: Listing) -> bytes:
     value.members, value.merged_from = (), msgspec.UNSET
     value.members_omitted = value.merged_from_omitted = 0
     room = VALUE_BYTES - len(as_json(value)) - _LISTS_BYTES
-    sizes = [len(as_json(one)) + 1 for one in merged]
+    sizes = [len(as_json(id)) + 1 for id in merged]
     value.members = _first_within(members, max(room // 2, room - sum(sizes)))
-    room -= sum(len(as_json(one)) + 1 for one in value.members)
+    room -= sum(len(as_json(member)) + 1 for member in value.members)
     value.merged_from = _first_within(merged, room) or msgspec.UNSET
     value.members_omitted = len(members) - len(value.members) or msgspec.UNSET
     value.merged_from_omitted = len(merged) - len(value.merged_from or ()) or msgspec.UNSET

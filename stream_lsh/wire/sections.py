@@ -58,7 +58,7 @@ from stream_lsh.wire.layout import (
 )
 from stream_lsh.wire.optional_sections import put_evidence, put_sizes
 
-NOT_NUMBERED = Mark(0, 0, False, 0).said
+NOT_NUMBERED = Mark(0, 0, False, 0).order_key
 _COUNTS = Struct("<II")
 _SHAPES = Struct("<IIII")
 _ORIGIN = Struct("<iI")
@@ -224,9 +224,9 @@ def put_abouts(writer: Writer, abouts: Abouts) -> None:
     writer.end()
 
 
-def take_abouts(found: dict[int, Reader], rows: int) -> Abouts:
+def take_abouts(sections: dict[int, Reader], rows: int) -> Abouts:
     """What the section ABOUTS says of so many rows; none at all where there is none."""
-    abouts = take(found, Section.ABOUTS, _get_abouts)
+    abouts = take(sections, Section.ABOUTS, _get_abouts)
     if abouts is not None and len(abouts) != rows:
         raise damaged(f"got {len(abouts)} abouts of {rows} rows", "it was written by a faulty program")
     return abouts or ()
@@ -265,16 +265,16 @@ def get_watermarks(reader: Reader) -> Watermarks:
     return Watermarks(origin, tuple([Mark(source, time, idle != 0, floor) for time, floor, source, idle in marks]))
 
 
-def take_watermarks(found: dict[int, Reader]) -> Watermarks | None:
+def take_watermarks(sections: dict[int, Reader]) -> Watermarks | None:
     """The section WATERMARKS, if it is there, with its MARK_NUMBERS."""
-    watermarks = take(found, Section.WATERMARKS, get_watermarks)
-    return None if watermarks is None else take_mark_numbers(found, (watermarks,))[0]
+    watermarks = take(sections, Section.WATERMARKS, get_watermarks)
+    return None if watermarks is None else take_mark_numbers(sections, (watermarks,))[0]
 
 
 def put_mark_numbers(writer: Writer, rows: Sequence[Watermarks]) -> None:
     """The section MARK_NUMBERS, where any mark has them."""
     marks = [mark for row in rows for mark in row.marks]
-    if any(mark.said != NOT_NUMBERED for mark in marks):
+    if any(mark.order_key != NOT_NUMBERED for mark in marks):
         writer.begin(Section.MARK_NUMBERS)
         writer.raw(_COUNTS.pack(len(marks), 0))
         writer.numbers([mark.generation for mark in marks], I64, len(marks))
@@ -282,7 +282,7 @@ def put_mark_numbers(writer: Writer, rows: Sequence[Watermarks]) -> None:
         writer.end()
 
 
-def take_mark_numbers(found: dict[int, Reader], rows: Sequence[Watermarks]) -> tuple[Watermarks, ...]:
+def take_mark_numbers(sections: dict[int, Reader], rows: Sequence[Watermarks]) -> tuple[Watermarks, ...]:
     """The same rows with their MARK_NUMBERS; without, as an earlier version wrote them, as they are."""
     count = sum(len(row.marks) for row in rows)
 
@@ -292,11 +292,11 @@ def take_mark_numbers(found: dict[int, Reader], rows: Sequence[Watermarks]) -> t
             reader.fail(f"got numbers of {n} marks, expected {count}")
         return zip(reader.numbers(I64, n).tolist(), reader.numbers(I64, n).tolist(), strict=True)
 
-    numbers = take(found, Section.MARK_NUMBERS, get)
+    numbers = take(sections, Section.MARK_NUMBERS, get)
     if numbers is None:
         return tuple(rows)
     return tuple(
-        Watermarks(row.origin, tuple(Mark(*mark[:4], *said) for mark, said in zip(row.marks, numbers, strict=False)))
+        Watermarks(row.origin, tuple(Mark(*mark[:4], *pair) for mark, pair in zip(row.marks, numbers, strict=False)))
         for row in rows
     )
 
@@ -336,9 +336,9 @@ def put_acknowledged(writer: Writer, offset: int) -> None:
         writer.end()
 
 
-def take_acknowledged(found: dict[int, Reader]) -> int:
+def take_acknowledged(sections: dict[int, Reader]) -> int:
     """The section ACKNOWLEDGED; 0 where there is none."""
-    return int((take(found, Section.ACKNOWLEDGED, lambda reader: reader.fields(_ACKNOWLEDGED)) or (0,))[0])
+    return int((take(sections, Section.ACKNOWLEDGED, lambda reader: reader.fields(_ACKNOWLEDGED)) or (0,))[0])
 
 
 def put_pass(writer: Writer, copied: Pass) -> None:

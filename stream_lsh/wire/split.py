@@ -179,7 +179,7 @@ def cut_retirements(retirements: Sequence[Retirement], limit: int = FRAME_BYTES)
 
 def cut_decisions(decisions: Sequence[Decision], limit: int = FRAME_BYTES) -> list[tuple[Decision, ...]]:
     """Decisions in groups of at most `limit` bytes, at least one in each."""
-    sizes = _column(_DECISION_BYTES + _utf8(said.left) + _utf8(said.right) for said in decisions)
+    sizes = _column(_DECISION_BYTES + _utf8(decision.left) + _utf8(decision.right) for decision in decisions)
     return [tuple(decisions[start:stop]) for start, stop in _spans(sizes, limit)]
 
 

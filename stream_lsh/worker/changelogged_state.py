@@ -23,9 +23,9 @@ _log = logging.getLogger(__name__)
 
 def located(error: StateError, place: str, offset: int) -> StateError:
     """The same error, which says where the bytes are that it is about."""
-    said = type(error)(f"{place}, offset {offset}: {error}")
-    said.__cause__ = error
-    return said
+    located_error = type(error)(f"{place}, offset {offset}: {error}")
+    located_error.__cause__ = error
+    return located_error
 
 
 class Copy(Protocol):
@@ -133,12 +133,12 @@ class Changelogged(Generic[_State]):
 
     def _begin_anew(self, partition: int, why: str) -> None:
         """The changelog lacks something: all that is needed is in what is left of it."""
-        said = f"{self.name}, partition {partition}: {why}"
+        message = f"{self.name}, partition {partition}: {why}"
         copy = self._copy(self._states[partition])
         if copy is None:
-            _log.warning("%s; the state is read from what is left", said)
+            _log.warning("%s; the state is read from what is left", message)
         else:
-            copy.discard(StateError(said))
+            copy.discard(StateError(message))
             copy.close()
         self.drop(partition)
         self._begin(partition)

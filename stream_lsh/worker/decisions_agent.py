@@ -12,7 +12,7 @@ from stream_lsh.worker.engine import ContiguityGuard, EngineApp, OrderedAcker
 from stream_lsh.worker.state import PipelineState
 
 
-class Deciding:
+class DecisionsAgent:
     """The agent of one pipeline of records on this worker.
 
     Args:

@@ -168,16 +168,16 @@ class _Run(_Sends):
     # -- outputs
 
     async def _append(self, append: Append) -> None:
-        parts, passes, table = parts_of(append, self._state.fingerprint), append.passes, self._tables[append.table]
-        if passes is not None:
-            passes.sent(len(parts), sum(len(part.value) for part in parts))
+        parts, rewriter, table = parts_of(append, self._state.fingerprint), append.rewriter, self._tables[append.table]
+        if rewriter is not None:
+            rewriter.sent(len(parts), sum(len(part.value) for part in parts))
         # The state may be taken away between two parts.
         for part, taken in zip(parts, self._taken(append, parts), strict=True):
             delivery = await table.append(self._app, append.partition, part.value, taken)
             self._deliveries.append(delivery)
-            if passes is not None:
+            if rewriter is not None:
                 self._copies.append(delivery)
-                _when_stored(delivery, passes.delivered)
+                _when_stored(delivery, rewriter.delivered)
             elif append.table == "ledger":
                 _when_stored(delivery, partial(self._wrote, len(part.value)))
 
@@ -185,7 +185,7 @@ class _Run(_Sends):
         """What is to be done once each part is in the changelog."""
         if append.table != "documents":
             return (Taken(part.extent) for part in parts)
-        documents, is_copy = self._state.documents[append.partition], append.passes is not None
+        documents, is_copy = self._state.documents[append.partition], append.rewriter is not None
         return (self._taken_documents(documents, part, is_copy) for part in parts)
 
     def _taken_documents(self, documents: Documents, part: Part, is_copy: bool) -> Taken:
@@ -199,7 +199,7 @@ class _Run(_Sends):
         """A record of the ledger is stored."""
         ledger = self._state.ledger.held().get(0)
         if ledger is not None:
-            ledger.passes.wrote(size)
+            ledger.rewriter.wrote(size)
 
     async def _publish(self, publish: Publish) -> None:
         state, (settled, _, _, record) = self._state, publish.settlement

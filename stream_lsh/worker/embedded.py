@@ -46,12 +46,12 @@ def embedded(config: Config) -> Iterator[Embedded]:
     Raises:
         ConfigError: the extra `embedded` is not installed -> install it.
     """
-    partitions = {one.name: one.partitions for one in config.pipelines}
+    partitions = {pipeline.name: pipeline.partitions for pipeline in config.pipelines}
     with EmbeddedBroker() as broker:
         kafka = KafkaConfig(brokers=(broker.address,))
         worker = dataclasses.replace(config.worker, data_dir=None)
         config = dataclasses.replace(config, kafka=kafka, worker=worker)
-        for one in config.pipelines:
-            specs = topics(config, one, partitions[one.name])
-            broker.make_topics({spec.name: spec.partitions or partitions[one.name] for spec in specs})
+        for pipeline in config.pipelines:
+            specs = topics(config, pipeline, partitions[pipeline.name])
+            broker.make_topics({spec.name: spec.partitions or partitions[pipeline.name] for spec in specs})
         yield Embedded(config, partitions)

@@ -37,7 +37,7 @@ def seen_offsets(state: PipelineState, committed: Mapping[TP, int | None]) -> di
         "decisions": config.decisions_topic,
     }
     tables = {partition: documents.table for partition, documents in state.documents.held().items()}
-    known = known_offsets(tables, (ledger.settler for ledger in state.ledger.held().values()))
+    offsets = known_offsets(tables, (ledger.settler for ledger in state.ledger.held().values()))
     logs: dict[str, Changelogged[Any]] = {
         "documents": state.documents,
         "buckets": state.buckets,
@@ -47,7 +47,7 @@ def seen_offsets(state: PipelineState, committed: Mapping[TP, int | None]) -> di
     return highest(
         {tp: position - 1 for tp, position in state.traffic.positions.items()},
         {tp: offset - 1 for tp, offset in committed.items() if offset is not None and tp.topic in read},
-        {TP(topics[name], partition): offset for (name, partition), offset in known.items()},
+        {TP(topics[name], partition): offset for (name, partition), offset in offsets.items()},
         {
             TP(config.changelog_topic(name), partition): offset
             for name, log in logs.items()
@@ -59,20 +59,20 @@ def seen_offsets(state: PipelineState, committed: Mapping[TP, int | None]) -> di
 
 def known_offsets(documents: Mapping[int, DocumentTable], settlers: Iterable[Settler]) -> dict[tuple[str, int], int]:
     """The highest offset that tables and ledgers know, by topic (`documents`, `edges` or `decisions`) and partition."""
-    known = {("documents", partition): table.newest_offset() for partition, table in documents.items()}
+    offsets = {("documents", partition): table.newest_offset() for partition, table in documents.items()}
     for settler in settlers:
-        known["edges", 0] = settler.applied_offset
+        offsets["edges", 0] = settler.applied_offset
         newest_ref = settler.ledger.decisions.newest_ref
         if newest_ref >= 0:
-            known["decisions", ref_partition(newest_ref)] = ref_offset(newest_ref)
-    return known
+            offsets["decisions", ref_partition(newest_ref)] = ref_offset(newest_ref)
+    return offsets
 
 
 def highest(*seen: Mapping[TP, int]) -> dict[TP, int]:
     """The highest offset that any of them names of each partition."""
     joined: dict[TP, int] = {}
-    for one in seen:
-        for tp, offset in one.items():
+    for offsets in seen:
+        for tp, offset in offsets.items():
             joined[tp] = max(joined.get(tp, -1), offset)
     return joined
 

@@ -34,16 +34,16 @@ async def before_topics(admin: Any, config: Config, partitions: Mapping[str, int
         config: of the worker.
         partitions: of each pipeline's source, by the pipeline's name.
     """
-    found, _ = await find_topics(admin, _looked_at(config))
+    topics, _ = await find_topics(admin, _looked_at(config))
     ids = await topic_ids(admin, checked_topics(config.pipelines))
     errors: list[StreamLSHError] = []
     for pipeline in config.pipelines:
         ours = manifest_of(pipeline, partitions[pipeline.name], ids)
         try:
-            errors += state_problems(ours, await stored_manifest(config.kafka, pipeline, found), ids)
+            errors += state_problems(ours, await stored_manifest(config.kafka, pipeline, topics), ids)
         except StateError as error:
             errors.append(error)
-        errors += foreign_results(pipeline, await writers(config.kafka, pipeline, found))
+        errors += foreign_results(pipeline, await writers(config.kafka, pipeline, topics))
     return errors
 
 
@@ -56,16 +56,16 @@ async def after_topics(admin: Any, config: Config, partitions: Mapping[str, int]
     Raises:
         StreamLSHError: another worker was faster since `before_topics`, and disagrees.
     """
-    found, _ = await find_topics(admin, _looked_at(config))
+    topics, _ = await find_topics(admin, _looked_at(config))
     ids = await topic_ids(admin, checked_topics(config.pipelines))
     errors: list[StreamLSHError] = []
     for pipeline in config.pipelines:
         ours = manifest_of(pipeline, partitions[pipeline.name], ids)
-        theirs = await stored_manifest(config.kafka, pipeline, found)
+        theirs = await stored_manifest(config.kafka, pipeline, topics)
         if theirs is None:
             topic = pipeline.internal_topic("manifest")
-            await _write(config.kafka, pipeline, ours, found[topic].limit if topic in found else 0)
-            theirs = await stored_manifest(config.kafka, pipeline, found)
+            await _write(config.kafka, pipeline, ours, topics[topic].limit if topic in topics else 0)
+            theirs = await stored_manifest(config.kafka, pipeline, topics)
         if theirs is None:
             raise DoubtError(f"{pipeline.internal_topic('manifest')}: does not show what was written: start again")
         errors += disagreements(ours, theirs)
@@ -93,15 +93,15 @@ async def expect_same_topics(admin: Any, ids: Mapping[str, str]) -> None:
     raise_all(created_anew(ids, await topic_ids(admin, ids) or {}))
 
 
-def created_anew(before: Mapping[str, str], found: Mapping[str, str]) -> list[StateError]:
+def created_anew(before: Mapping[str, str], after: Mapping[str, str]) -> list[StateError]:
     """A problem for each topic that has another id than before; one that is not found is not judged."""
     return [
         StateError(
-            f"{topic}: was deleted and created anew while this worker ran: its id is {found[topic]}, expected {id}: "
+            f"{topic}: was deleted and created anew while this worker ran: its id is {after[topic]}, expected {id}: "
             f"what was in it is lost, and its offsets come again; see {LOST}"
         )
         for topic, id in before.items()
-        if found.get(topic, id) != id
+        if after.get(topic, id) != id
     ]
 
 
@@ -148,7 +148,7 @@ def state_problems(ours: Manifest, theirs: Manifest | None, ids: Mapping[str, st
 
 
 async def stored_manifest(
-    kafka: KafkaConfig, pipeline: PipelineConfig, found: Mapping[str, FoundTopic]
+    kafka: KafkaConfig, pipeline: PipelineConfig, topics: Mapping[str, FoundTopic]
 ) -> Manifest | None:
     """The manifest that counts; None if there is none yet.
 
@@ -156,7 +156,7 @@ async def stored_manifest(
         StateError: what is there cannot be read.
     """
     topic = pipeline.internal_topic("manifest")
-    if topic not in found:
+    if topic not in topics:
         return None
     begins, ends = await bounds(kafka, [TP(topic, 0)])
     async with aclosing(records(kafka, begins, ends)) as chunks:
@@ -166,10 +166,12 @@ async def stored_manifest(
 
 
 async def writers(
-    kafka: KafkaConfig, pipeline: PipelineConfig, found: Mapping[str, FoundTopic]
+    kafka: KafkaConfig, pipeline: PipelineConfig, topics: Mapping[str, FoundTopic]
 ) -> dict[str, frozenset[str]]:
     """Which applications wrote the last records of each public topic that exists, as far as the records say."""
-    tps = [tp for topic in _results(pipeline) if topic in found for tp in partitions_of(topic, found[topic].partitions)]
+    tps = [
+        tp for topic in _results(pipeline) if topic in topics for tp in partitions_of(topic, topics[topic].partitions)
+    ]
     begins, ends = await bounds(kafka, tps)
     wrote: dict[str, set[str]] = {tp.topic: set() for tp in tps}
     lasts: dict[TP, Any] = {}

@@ -140,7 +140,7 @@ class Upkeep:
                 tp = TP(config.changelog_topic("buckets"), partition)
                 needed[tp] = state.buckets.needed(partition, buckets.horizon)
             for partition, ledger in state.ledger.held().items():
-                needed[TP(config.changelog_topic("ledger"), partition)] = ledger.passes.sizes.start
+                needed[TP(config.changelog_topic("ledger"), partition)] = ledger.rewriter.sizes.start
         return {tp: offset for tp, offset in needed.items() if offset}
 
     async def follow(self) -> None:
@@ -199,14 +199,14 @@ class Upkeep:
 
     async def tell(self) -> None:
         """Say now and then what has passed, for ever."""
-        told: dict[str, str] = {}
+        last_lines: dict[str, str] = {}
         short: set[str] = set()
         while True:
             await asyncio.sleep(self.tell_seconds)
             for state in self._pipelines.values():
                 line = state.counts.line()
-                if told.get(state.config.name) != line:
-                    told[state.config.name] = line
+                if last_lines.get(state.config.name) != line:
+                    last_lines[state.config.name] = line
                     _log.info("%s: %s", state.config.name, line)
                 _tell_recall(state, short)
 
@@ -238,12 +238,12 @@ class Upkeep:
 
     async def _tell_recovery(self) -> None:
         """Say every few seconds how many changelog records are left; return when none are."""
-        started, most, said = time.monotonic(), 0, 0.0
+        started, most, reported_at = time.monotonic(), 0, 0.0
         while self._app.in_recovery:
             left = cast(Any, self._app.tables).recovery.active_remaining_total()
             most, passed = max(most, left), time.monotonic() - started
-            if most and passed - said > RECOVERY_SECONDS:
-                said = passed
+            if most and passed - reported_at > RECOVERY_SECONDS:
+                reported_at = passed
                 rest = passed * left / max(1, most - left)
                 _log.info("recovery: %d of %d changelog records are left, some %.0f s", left, most, rest)
             await asyncio.sleep(WATCH_SECONDS)

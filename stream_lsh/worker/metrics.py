@@ -41,9 +41,9 @@ class WorkerCollector:
         """All metrics, as they are now."""
         yield from self._of_the_worker()
         yield self._lag()
-        for name, said, labels, values in (*self._passed(), *self._held(), *self._recall()):
+        for name, help_text, labels, values in (*self._passed(), *self._held(), *self._recall()):
             kind = CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily
-            metric = kind(_PREFIX + name, said, labels=("pipeline", *labels))
+            metric = kind(_PREFIX + name, help_text, labels=("pipeline", *labels))
             for of, value in values:
                 metric.add_metric(of, value)
             yield metric
@@ -71,12 +71,12 @@ class WorkerCollector:
 
     def _passed(self) -> Iterator[tuple[str, str, tuple[str, ...], _Values]]:
         counts = {name: state.counts for name, state in self._pipelines.items()}
-        for name, said in (
+        for name, help_text in (
             ("documents", "Documents that were read and can be used."),
             ("candidates", "Pairs that the index proposed."),
             ("matches", "Pairs that were published as matches, again ones too."),
         ):
-            yield f"{name}_total", said, (), [((of,), getattr(one, name)) for of, one in counts.items()]
+            yield f"{name}_total", help_text, (), [((of,), getattr(one, name)) for of, one in counts.items()]
         became: _Values = [((of, name), getattr(one.signed, name)) for of, one in counts.items() for name in _BECAME]
         yield "versions_total", "What became of the documents.", ("became",), became
         letters: _Values = [
@@ -96,41 +96,45 @@ class WorkerCollector:
         held: dict[str, dict[str, int]] = {}
         for name, state in self._pipelines.items():
             documents, buckets = state.documents.held().values(), state.buckets.held().values()
-            ledgers = [one.settler.ledger for one in state.ledger.held().values()]
+            ledgers = [partition_state.settler.ledger for partition_state in state.ledger.held().values()]
             held[name] = {
-                "held_documents": sum(len(one.table) for one in documents),
-                "held_postings": sum(len(one.table) for one in buckets),
-                "held_members": sum(len(one.graph.nodes) for one in ledgers),
-                "held_clusters": sum(len(one.ids.live) for one in ledgers),
+                "held_documents": sum(len(partition.table) for partition in documents),
+                "held_postings": sum(len(partition.table) for partition in buckets),
+                "held_members": sum(len(ledger.graph.nodes) for ledger in ledgers),
+                "held_clusters": sum(len(ledger.ids.live) for ledger in ledgers),
             }
-        for kind, said in _HELD.items():
-            yield kind, said, (), [((of,), values[kind]) for of, values in held.items()]
+        for kind, help_text in _HELD.items():
+            yield kind, help_text, (), [((of,), values[kind]) for of, values in held.items()]
 
     def _recall(self) -> Iterator[tuple[str, str, tuple[str, ...], _Values]]:
         seen = {
             name: state.counts.recall_monitor for name, state in self._pipelines.items() if state.has_recall_monitor
         }
-        for kind, said in _RECALL.items():
+        for kind, help_text in _RECALL.items():
             name = f"shadow_{kind}_total"
-            yield name, said, (), [((of,), getattr(one, kind)) for of, one in seen.items()]
+            yield name, help_text, (), [((of,), getattr(recall_counts, kind)) for of, recall_counts in seen.items()]
         pairs: _Values = [
-            ((of, found, bound), count)
-            for of, one in seen.items()
-            for found, counts in (("true", one.found), ("false", one.missed))
+            ((of, label, bound), count)
+            for of, recall_counts in seen.items()
+            for label, counts in (("true", recall_counts.found), ("false", recall_counts.missed))
             for bound, count in _by_similarity(counts)
         ]
-        said = "Pairs of the shadow that match, by whether they share a bucket; identical ones aside."
-        yield "shadow_pairs_total", said, ("found", "similarity"), pairs
+        help_text = "Pairs of the shadow that match, by whether they share a bucket; identical ones aside."
+        yield "shadow_pairs_total", help_text, ("found", "similarity"), pairs
         promised: _Values = [
-            ((of, bound), count) for of, one in seen.items() for bound, count in _by_similarity(one.promised)
+            ((of, bound), count)
+            for of, recall_counts in seen.items()
+            for bound, count in _by_similarity(recall_counts.promised)
         ]
         yield "shadow_promised_total", "How many of these pairs the bands should find.", ("similarity",), promised
-        recalls = [(of, recall) for of, one in seen.items() if (recall := one.recall()) is not None]
+        recalls = [(of, recall) for of, recall_counts in seen.items() if (recall := recall_counts.recall()) is not None]
         yield "shadow_recall", "The share of these pairs that was found.", (), [((of,), r.share) for of, r in recalls]
         for end in ("low", "high"):
-            said = "A bound of that share: with the other one an interval of 99 %."
-            yield f"shadow_recall_{end}", said, (), [((of,), getattr(recall, end)) for of, recall in recalls]
-        expected: _Values = [((of,), share) for of, one in seen.items() if (share := one.expected()) is not None]
+            help_text = "A bound of that share: with the other one an interval of 99 %."
+            yield f"shadow_recall_{end}", help_text, (), [((of,), getattr(recall, end)) for of, recall in recalls]
+        expected: _Values = [
+            ((of,), share) for of, recall_counts in seen.items() if (share := recall_counts.expected()) is not None
+        ]
         yield "shadow_recall_promised", "The share that should be found of pairs as similar as these.", (), expected
 
 

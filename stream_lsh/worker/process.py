@@ -29,8 +29,8 @@ def execute(config: Config, partitions: Mapping[str, int], level: str, *, embedd
     gc.freeze()  # what the libraries consist of stays to the end
     gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
     log_to_stderr(level)
-    for told in warnings_of(config):
-        _log.warning("%s", told)
+    for warnings in warnings_of(config):
+        _log.warning("%s", warnings)
     worker = faust.Worker(app, override_logging=False, redirect_stdouts=False, quiet=True)
     worker.spinner = None  # it writes to standard output, on a terminal or not
     try:

@@ -1,4 +1,4 @@
-"""The intake on Kafka: sources that are several, or not keyed by id, to one topic that is (`pipeline.agents.intake`).
+"""The rekeying agents on Kafka: sources that are several, or not keyed by id, to one topic (`pipeline.agents.rekey`).
 
 From there on the pipeline runs as ever, with that topic as the source: key and partition are the id's, the value is
 that of the source, and a header says where it comes from (`stream_lsh/wire/origin.py`).  Each message is read once
@@ -16,7 +16,7 @@ from typing import Any
 from aiokafka.structs import TopicPartition as TP  # type: ignore[import-untyped]
 
 from stream_lsh.config.kafka import KafkaConfig
-from stream_lsh.pipeline.agents.intake import intake_agent
+from stream_lsh.pipeline.agents.rekey import rekey_agent
 from stream_lsh.wire.ids import key_of
 from stream_lsh.wire.origin import origin_of
 from stream_lsh.worker.clients.topic_reader import bounds, records
@@ -53,8 +53,8 @@ async def learn_generations(kafka: KafkaConfig, state: PipelineState, committed:
             generations.is_late(origin_of(record.headers))
 
 
-class Intake:
-    """The intake agents of one pipeline on this worker, one for each source.
+class RekeyAgent:
+    """The rekeying agents of one pipeline on this worker, one for each source.
 
     Args:
         app: the engine.
@@ -75,11 +75,11 @@ class Intake:
             records = [*map(Received, batch.records)]
             key = partial(self._key, now_ms)
             await self._driver.run(
-                intake_agent(records, batch.offset + 1, key, batch.generation_id, now_ms), batch, acker
+                rekey_agent(records, batch.offset + 1, key, batch.generation_id, now_ms), batch, acker
             )
 
     def _key(self, now_ms: int, received: Received) -> bytes:
         """The id of a message that can be used."""
         record = received.record
-        found = self._config.document(record.value, record.key, record.timestamp, now_ms=now_ms, keyed=False)
-        return key_of(found.id)
+        document = self._config.document(record.value, record.key, record.timestamp, now_ms=now_ms, keyed=False)
+        return key_of(document.id)

@@ -81,12 +81,12 @@ def client_security(kafka: KafkaConfig) -> dict[str, Any]:
     security = kafka.security
     if security is None:
         return {}
-    found: dict[str, Any] = {"security_protocol": security.protocol, "ssl_context": _tls(kafka)}
+    settings: dict[str, Any] = {"security_protocol": security.protocol, "ssl_context": _tls(kafka)}
     if security.uses_sasl and security.password is not None:
-        found["sasl_mechanism"] = security.mechanism
-        found["sasl_plain_username"] = security.username
-        found["sasl_plain_password"] = security.password.reveal()
-    return found
+        settings["sasl_mechanism"] = security.mechanism
+        settings["sasl_plain_username"] = security.username
+        settings["sasl_plain_password"] = security.password.reveal()
+    return settings
 
 
 def unreachable(kafka: KafkaConfig, error: Exception) -> DoubtError:

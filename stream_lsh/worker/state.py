@@ -157,7 +157,7 @@ class PipelineState:
         follows = f"; follows {', '.join(map(str, followed))}" if followed else ""
         if not held:
             return f"{self.config.name}, no partition: standing by, others have all {self.partitions}{follows}"
-        documents = sum(len(one.table) for one in self.documents.held().values())
+        documents = sum(len(partition_state.table) for partition_state in self.documents.held().values())
         settles = "; settles here" if self.ledger.held() else ""
         return (
             f"{self.config.name}, partitions {', '.join(map(str, held))} with {documents} documents{settles}{follows}"
@@ -276,14 +276,14 @@ class PipelineState:
     def save_all(self) -> None:
         """Save what can be: the worker ends."""
         for partition, documents in self.documents.here().items():
-            if documents.store is not None and not (documents.in_hand or self.documents.under_way(partition)):
+            if documents.store is not None and not (documents.is_ahead or self.documents.under_way(partition)):
                 documents.store.save(documents.table)
         for partition, ledger in self.ledger.here().items():
             offset, store = self.ledger.offset(partition), ledger.store
-            if store is None or offset is None or ledger.in_hand or self.ledger.under_way(partition):
+            if store is None or offset is None or ledger.is_ahead or self.ledger.under_way(partition):
                 continue
             if ledger.is_whole and store.offset != offset:
-                store.save(ledger.settler.snapshot(), offset, ledger.passes.sizes)
+                store.save(ledger.settler.snapshot(), offset, ledger.rewriter.sizes)
         for partition, buckets in self.buckets.here().items():
             captured = self._captured(partition, buckets)
             if captured is not None and buckets.store is not None:
@@ -293,7 +293,7 @@ class PipelineState:
         """The table as it is; None if nothing is new, it is ahead of its changelog, or not here any more."""
         offset = self.buckets.offset(partition)
         here = self.buckets.here().get(partition) is buckets and not self.buckets.under_way(partition)
-        if not here or buckets.in_hand or not buckets.recovery.is_complete:
+        if not here or buckets.is_ahead or not buckets.recovery.is_complete:
             return None
         if buckets.store is None or offset is None or not buckets.unsaved:
             return None
@@ -315,7 +315,7 @@ class PipelineState:
         ledger = Ledger(LedgerRecovery(settler), assembler=LedgerAssembler(self.fingerprint))
         if self.storage is not None:
             store = ledger.store = LedgerStore(*self._copy(self.storage, "ledger", partition), self.fingerprint)
-            ledger.passes.sizes = store.sizes
+            ledger.rewriter.sizes = store.sizes
             if store.record is not None:
                 settler.apply(store.record)
                 store.record = None
@@ -324,11 +324,11 @@ class PipelineState:
     def _apply_ledger(self, state: Ledger, value: bytes, offset: int) -> Taken:
         copied = state.assembler.copied
         state.assembler.begun |= self.ledger.offset(0) is not None  # read from disk, or written here
-        found = state.assembler.take(value, offset)
-        if found is not None:
-            state.recovery.take(found)
+        record = state.assembler.take(value, offset)
+        if record is not None:
+            state.recovery.take(record)
         if state.assembler.copied > copied:
-            state.passes.sizes = LogSizes(state.assembler.began, state.passes.sizes.written, state.assembler.copied)
+            state.rewriter.sizes = LogSizes(state.assembler.began, state.rewriter.sizes.written, state.assembler.copied)
         else:
-            state.passes.wrote(len(value))
+            state.rewriter.wrote(len(value))
         return Taken(Extent())

@@ -12,12 +12,12 @@ from stream_lsh.worker import guards
 from stream_lsh.worker.agents import PipelineAgents
 from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
 from stream_lsh.worker.clients.topic_reader import admin_of
-from stream_lsh.worker.decisions_agent import Deciding
+from stream_lsh.worker.decisions_agent import DecisionsAgent
 from stream_lsh.worker.engine import DEFAULTS, EngineApp, RecordList, TopicSpec, own_topic, public_topic
 from stream_lsh.worker.engine.read_committed import WorkerTransport
 from stream_lsh.worker.engine_tables import StateTable, state_table
 from stream_lsh.worker.maintenance import Upkeep
-from stream_lsh.worker.rekey_agent import Intake, learn_generations
+from stream_lsh.worker.rekey_agent import RekeyAgent, learn_generations
 from stream_lsh.worker.reports import TICK_SECONDS, ticking
 from stream_lsh.worker.security import engine_credentials
 from stream_lsh.worker.state import PipelineState
@@ -40,9 +40,13 @@ async def source_partitions(config: Config) -> dict[str, int]:
         DoubtError: no broker answers.
     """
     async with admin_of(config.kafka) as admin:
-        found = {topic["topic"]: len(topic["partitions"]) for topic in await admin.describe_topics()}
-    own = {one.name: one.partitions for one in config.pipelines}
-    return own | {one.name: found.get(one.source) or one.partitions for one in config.pipelines if not one.rekey}
+        partitions = {topic["topic"]: len(topic["partitions"]) for topic in await admin.describe_topics()}
+    own = {pipeline.name: pipeline.partitions for pipeline in config.pipelines}
+    return own | {
+        pipeline.name: partitions.get(pipeline.source) or pipeline.partitions
+        for pipeline in config.pipelines
+        if not pipeline.rekey
+    }
 
 
 def topics(config: Config, pipeline: PipelineConfig, partitions: int) -> list[TopicSpec]:
@@ -210,8 +214,8 @@ def _add_pipeline(app: WorkerApp, state: PipelineState) -> None:
         "edges": (config.internal_topic("edges"), agents.settle),
     }
     for topic in config.decision_topics:
-        steps["decisions"] = (topic, Deciding(app, state).decide)
-    intake = Intake(app, state)
+        steps["decisions"] = (topic, DecisionsAgent(app, state).decide)
+    intake = RekeyAgent(app, state)
     for number, source in enumerate(config.sources if config.rekey else ()):
         steps[f"intake-{number}"] = (source, intake.copy)
     for step, (topic, run) in steps.items():

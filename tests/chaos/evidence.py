@@ -44,8 +44,8 @@ async def write_evidence(
             if retired.id in ids:
                 yield f"{retired.id} retired below {retired.ref:x}{' deleted' if retired.deleted else ''}"
         for one in () if frame.edges is None else frame.edges.rows():
-            if tuple(sorted((one.one.id, one.other.id))) in chosen:
-                yield f"{one.one.id} {one.one.ref:x}, {one.other.id} {one.other.ref:x}: {one.similarity}"
+            if tuple(sorted((one.left.id, one.right.id))) in chosen:
+                yield f"{one.left.id} {one.left.ref:x}, {one.right.id} {one.right.ref:x}: {one.similarity}"
 
     def ledger(record: Any) -> Iterator[str]:
         found = assembler.take(record.value, record.offset)

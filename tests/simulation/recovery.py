@@ -7,8 +7,8 @@ import numpy as np
 from stream_lsh.index.table import BandTable
 from stream_lsh.pipeline.agents.state import BucketsState, DocumentsState, LedgerState
 from stream_lsh.pipeline.changelog.head import LogHead
-from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerPasses, LedgerRecovery
-from stream_lsh.pipeline.changelog.rewrite import BucketsPasses, BucketsRecovery, DocumentsPasses
+from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerRecovery, LedgerRewriter
+from stream_lsh.pipeline.changelog.rewrite import BucketsRecovery, BucketsRewriter, DocumentsRewriter
 from stream_lsh.pipeline.documents.content_store import MemoryContents
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
@@ -34,12 +34,12 @@ class PartitionState:
             self.generations = learned_generations(broker, partition, self.confirmed)
         self.logs = {"documents": LogHead(together=1), "buckets": LogHead(together=1)}
         relays = Relay(partition, setup.partitions), Relay(partition, setup.partitions)
-        least = NEVER if setup.passes is None else setup.passes
-        passes = DocumentsPasses(least, slice_versions=1)
-        self.of_documents = DocumentsState(self._documents(broker, partition), Forwarded(), *relays, passes=passes)
+        least = NEVER if setup.rewrite_from is None else setup.rewrite_from
+        rewriter = DocumentsRewriter(least, slice_versions=1)
+        self.of_documents = DocumentsState(self._documents(broker, partition), Forwarded(), *relays, rewriter=rewriter)
         self.of_documents.delivered_ms(self.confirmed)
         recovery = recovered_buckets(setup, broker, partition, self.logs["buckets"])
-        self.of_buckets = BucketsState(recovery, Relay(partition, 1), passes=BucketsPasses(least))
+        self.of_buckets = BucketsState(recovery, Relay(partition, 1), rewriter=BucketsRewriter(least))
 
     @property
     def documents(self) -> DocumentTable:
@@ -89,7 +89,7 @@ def recovered_ledger(setup: Setup, broker: Broker) -> LedgerState:
         found = assembler.take(message.value, message.offset)
         if found is not None:
             recovery.take(found)
-    return LedgerState(recovery, LedgerPasses(setup.least_ledger, rows=1))
+    return LedgerState(recovery, LedgerRewriter(setup.least_ledger, rows=1))
 
 
 def recovered_settler(setup: Setup, broker: Broker) -> Settler:

@@ -48,7 +48,7 @@ def sign_announces_before_its_changelog_is_stored(worker: Process, partition: in
     for effect in _sign(worker, partition, position):
         if not (effect is BARRIER and is_behind_a_record):
             yield effect
-        is_behind_a_record = isinstance(effect, Append) and effect.passes is None
+        is_behind_a_record = isinstance(effect, Append) and effect.rewriter is None
 
 
 def sign_goes_on_before_all_is_stored(worker: Process, partition: int, position: int) -> Iterator[Effect]:
@@ -57,7 +57,7 @@ def sign_goes_on_before_all_is_stored(worker: Process, partition: int, position:
     for effect in _sign(worker, partition, position):
         if effect is not BARRIER or is_behind_a_record:
             yield effect
-        is_behind_a_record = isinstance(effect, Append) and effect.passes is None
+        is_behind_a_record = isinstance(effect, Append) and effect.rewriter is None
 
 
 def settle_records_before_it_publishes(worker: Process, partition: int, position: int) -> Iterator[Effect]:
@@ -66,7 +66,7 @@ def settle_records_before_it_publishes(worker: Process, partition: int, position
     for effect in _settle(worker, partition, position):
         if effect is BARRIER and not records:
             continue
-        if isinstance(effect, Append) and effect.passes is None:
+        if isinstance(effect, Append) and effect.rewriter is None:
             records.append(effect)
         elif isinstance(effect, Publish | Send):
             outputs.append(effect)
@@ -171,7 +171,7 @@ def _only(indexed: Indexed, which: Callable[[Candidates], Any]) -> Indexed:
 def sign_trims_before_its_slices(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     """The log is trimmed to its end before each slice of a pass."""
     for effect in _sign(worker, partition, position):
-        if isinstance(effect, Append) and effect.passes is not None:
+        if isinstance(effect, Append) and effect.rewriter is not None:
             yield Trim("documents", partition, lambda: worker.broker.end("documents-changelog", partition))
         yield effect
 
@@ -179,7 +179,7 @@ def sign_trims_before_its_slices(worker: Process, partition: int, position: int)
 def index_ends_passes_at_once(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     """A pass ends with its first slice."""
     for effect in _index(worker, partition, position):
-        if isinstance(effect, Append) and effect.passes is not None:
+        if isinstance(effect, Append) and effect.rewriter is not None:
             frame = cast(BandsFrame, effect.record)
             if frame.postings is not None and frame.copied is not None:
                 yield effect._replace(record=BandsFrame(copied=frame.copied._replace(ended=True)))

@@ -107,7 +107,7 @@ def _repeats_the_text(plan: _Plan, document: Document, pending: Any, stored: Any
     if pending is not None:
         document = document._replace(about=pending.document.about)
     elif stored is not None and stored.live:
-        document = document._replace(about=plan._documents.said(stored.row)[1])
+        document = document._replace(about=plan._documents.content(stored.row)[1])
     return _repeats(plan, document, pending, stored)
 
 

@@ -34,7 +34,7 @@ LONG_MS = 100_000
 class Setup:
     """What a run is about: fixed while it lasts.
 
-    `passes` is what a changelog may hold however little is live before it is rewritten; None: it never is.  Of the
+    `rewrite_from`: what a changelog may hold before it is rewritten, however little is live; None: it never is.  Of the
     ledger's it is `least_ledger` bytes.
     """
 
@@ -47,7 +47,7 @@ class Setup:
     batch: int = 3
     together: int = 1
     limit: int = 256 * 1024
-    passes: int | None = None
+    rewrite_from: int | None = None
     stories: bool = False
     mirror_share: float = 0.0
     rules_out: frozenset[str] = frozenset()
@@ -73,7 +73,7 @@ class Setup:
     @property
     def least_ledger(self) -> int:
         """Bytes that the changelog of the ledger may hold."""
-        return NEVER if self.passes is None else 500 * self.passes
+        return NEVER if self.rewrite_from is None else 500 * self.rewrite_from
 
     @property
     def keep_ms(self) -> int | None:

@@ -16,7 +16,7 @@ from stream_lsh.pipeline.agents.effects import Effect, Send
 from stream_lsh.pipeline.agents.gather import gather_agent
 from stream_lsh.pipeline.agents.index import index_agent
 from stream_lsh.pipeline.agents.inputs import Input
-from stream_lsh.pipeline.agents.intake import intake_agent
+from stream_lsh.pipeline.agents.rekey import rekey_agent
 from stream_lsh.pipeline.agents.reports import SignedPartition, event_time_agent, pages_agent
 from stream_lsh.pipeline.agents.settle import settle_agent
 from stream_lsh.pipeline.agents.sign import Source, sign_agent
@@ -121,7 +121,7 @@ def intake(worker: Process, partition: int, position: int) -> Iterator[Effect]:
     def key_of(placed: tuple[int, Message]) -> str:
         return str(placed[1].value.id)
 
-    return intake_agent(messages, stop, key_of, worker.generation, broker.clock)
+    return rekey_agent(messages, stop, key_of, worker.generation, broker.clock)
 
 
 def tick(worker: Process, partitions: Sequence[int], mark_idle: bool) -> Iterator[Effect]:

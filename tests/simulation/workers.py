@@ -174,7 +174,7 @@ class Worker(Process):
     def start_pass(self) -> None:
         """Have settle copy the whole ledger, as if its changelog were long."""
         if self.ledger is not None:
-            self.ledger.passes.wrote(2 * NEVER)
+            self.ledger.rewriter.wrote(2 * NEVER)
 
     def step(self, task: Task | Lane) -> bool:
         """One message of the client is stored, or one effect of a task carried out; whether there may be more."""
@@ -247,8 +247,8 @@ class Worker(Process):
 
     def _appended(self, append: Append, flight: Flight) -> Iterator[Message]:
         parts, topic = parts_of(append, FINGERPRINT, self.setup.limit), f"{append.table}-changelog"
-        if append.passes is not None:
-            append.passes.sent(len(parts), sum(len(part.value) for part in parts))
+        if append.rewriter is not None:
+            append.rewriter.sent(len(parts), sum(len(part.value) for part in parts))
         for part in parts:
             stored = partial(self._is_stored, append, part)
             yield Message(topic, append.partition, None, part.value, flight, stored)
@@ -261,10 +261,10 @@ class Worker(Process):
         self.stored[log] = max(offset, self.stored[log])
         if append.table != "ledger":
             self.partitions[append.partition].logs[append.table].note(offset, part.extent)
-        elif append.passes is None and self.ledger is not None:
-            self.ledger.passes.wrote(len(part.value))
-        if append.passes is not None:
-            append.passes.delivered(offset)
+        elif append.rewriter is None and self.ledger is not None:
+            self.ledger.rewriter.wrote(len(part.value))
+        if append.rewriter is not None:
+            append.rewriter.delivered(offset)
 
     def _is_announced(self, frame: BandsFrame, _: int) -> None:
         """Bands are stored: a restart must not lose the versions that they name."""

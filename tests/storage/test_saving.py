@@ -95,7 +95,7 @@ def test_a_state_that_is_ahead_of_its_changelog_is_not_saved(table: str, ahead: 
     state, states = owned(folder, table)
     for offset in (0, 1):
         _, taken = AGENTS[table](state, offset)
-        states[0].in_hand = offset == 1 and ahead == "in hand"
+        states[0].is_ahead = offset == 1 and ahead == "in hand"
         confirm = states.appended(0, taken)
         if offset == 0 or ahead == "nothing":
             confirm(Delivered(offset))

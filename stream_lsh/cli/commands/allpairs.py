@@ -33,7 +33,7 @@ def run(arguments: Sequence[str]) -> int:
     options = parse(_parser(), arguments)
     started = time.monotonic()
     inputs = find_inputs(options.file, options.format)
-    check_outputs(outputs_of(options), [one.path for one in inputs])
+    check_outputs(outputs_of(options), [file.path for file in inputs])
     import_module("stream_lsh.allpairs.engine").require()
     with ExitStack() as open_things:
         open_things.enter_context(collection_paused())

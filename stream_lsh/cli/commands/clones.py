@@ -81,26 +81,26 @@ def _sources(options: Namespace) -> Iterator[tuple[str, str]]:
     """The files to read with their languages; raises ConfigError for what is not there or has no known language."""
     from stream_lsh.text.functions import LANGUAGES  # noqa: PLC0415
 
-    problems, found = [], list[tuple[str, str]]()
+    problems, sources = [], list[tuple[str, str]]()
     for path in options.file:
         if os.path.isdir(path):
             for name, relative in files_of(path):
                 language = options.language or LANGUAGES.get(os.path.splitext(name)[1].lower())
                 if language and not any(part in _LEFT_ALONE or part[0] == "." for part in relative.split(os.sep)):
-                    found.append((name, language))
+                    sources.append((name, language))
         elif not os.path.exists(path):
             problems.append(f"{path}: there is no such file or folder")
         else:
             language = options.language or LANGUAGES.get(os.path.splitext(path)[1].lower())
             if language:
-                found.append((path, language))
+                sources.append((path, language))
             else:
                 problems.append(f"{path}: is of no known language: --language tells it")
-    if not found and not problems:
+    if not sources and not problems:
         problems.append(f"{', '.join(options.file)}: no sources of a known language: --language tells it")
     if problems:
         raise ConfigError(problems)
-    yield from dict.fromkeys(found)
+    yield from dict.fromkeys(sources)
 
 
 def _read(code: "DuplicateCode", files: Iterable[tuple[str, str]], options: Namespace) -> int:
@@ -143,12 +143,15 @@ def _groups(
         least[number] = min(least[number], match.similarity)
     if options.json:
         for group, similarity in zip(groups, least, strict=True):
-            yield json.dumps({"similarity": similarity, "members": [one._asdict() for one in group]}).encode()
+            yield json.dumps({"similarity": similarity, "members": [member._asdict() for member in group]}).encode()
         return
     yield from paragraphs(
         [
             f"{len(group):,} {'functions' if group[0].name else 'files'}, {similarity:.2f} alike or more",
-            *(f"  {plain(one.path)}:{one.line}-{one.last_line} {plain(one.name)}".rstrip() for one in group),
+            *(
+                f"  {plain(member.path)}:{member.line}-{member.last_line} {plain(member.name)}".rstrip()
+                for member in group
+            ),
         ]
         for group, similarity in zip(groups, least, strict=True)
     )

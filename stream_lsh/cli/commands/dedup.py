@@ -62,7 +62,7 @@ def run_with(options: Namespace) -> int:
     """Compare what the options name, and write what they ask for; returns the exit code."""
     started = time.monotonic()
     inputs = find_inputs(options.file, options.format)
-    check_outputs(outputs_of(options), [one.path for one in inputs])
+    check_outputs(outputs_of(options), [file.path for file in inputs])
     with ExitStack() as open_things:
         open_things.enter_context(collection_paused())
         hold()
@@ -109,7 +109,7 @@ def outputs_of(options: Namespace) -> list[str | None]:
 
 
 def _useful_jobs(inputs: Sequence[Input]) -> int:
-    if not any(one.path == STDIN for one in inputs) and sum(one.size for one in inputs) < _SMALL:
+    if not any(file.path == STDIN for file in inputs) and sum(file.size for file in inputs) < _SMALL:
         return 1
     return min(len(os.sched_getaffinity(0)), _MOST_JOBS)
 

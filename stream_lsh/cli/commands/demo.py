@@ -59,8 +59,8 @@ def _own(paths: Sequence[str]) -> list[Event]:
             kind = WITHDRAWN if document.text is None else CORRECTED if document.id in ids else PUBLISHED
             events.append(Event(kind, document.id, document.text))
             ids.add(document.id)
-        for one in wrong[: max(0, _REFUSALS_SHOWN - refused)]:
-            sys.stderr.write(f"{one.place}: rejected ({one.reason}): {one.message}\n")
+        for refusal in wrong[: max(0, _REFUSALS_SHOWN - refused)]:
+            sys.stderr.write(f"{refusal.place}: rejected ({refusal.reason}): {refusal.message}\n")
         refused += len(wrong)
     if refused > _REFUSALS_SHOWN:
         sys.stderr.write(f"{refused:,} rejected in all\n")

@@ -57,7 +57,7 @@ def run(arguments: Sequence[str]) -> int:
     longest = max(_LONGEST, 2 * feeder.most_bytes)
     options.max_document_bytes = ByteLimit(longest, f"`max_document_bytes` of the pipeline {pipeline.name}")
     refused = Counter[str]()
-    progress = Progress(sum(one.size for one in inputs), shown=not options.quiet, what=kind.plural)
+    progress = Progress(sum(file.size for file in inputs), shown=not options.quiet, what=kind.plural)
     parts = kind.read_files(inputs, options, pipeline.fields, int(started_at * 1000))
     complete = False
     try:

@@ -67,7 +67,7 @@ def run(arguments: Sequence[str]) -> int:
             output.finish()
     if not options.quiet:
         work.report(time.monotonic() - started)
-    return 1 if work.intake.failed else 0
+    return 1 if work.record_reader.failed else 0
 
 
 def _parser() -> Parser:

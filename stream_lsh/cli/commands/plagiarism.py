@@ -108,9 +108,9 @@ def _check(options: Namespace, inputs: Sequence[Input]) -> None:
     problems = []
     if options.report == STDOUT:
         problems.append("--report: got -, expected a file")
-    elif options.report is not None and replaces(options.report, [one.path for one in inputs]):
+    elif options.report is not None and replaces(options.report, [file.path for file in inputs]):
         problems.append(f"{options.report}: is an input, and would be replaced")
-    if [one.path for one in inputs].count(STDIN) > 1:
+    if [file.path for file in inputs].count(STDIN) > 1:
         problems.append("-: standard input can be read once only")
     if options.full and options.report is None:
         problems.append("--full: is of the report, which --report asks for")

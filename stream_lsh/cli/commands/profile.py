@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stream_lsh.cli.input.record_reader import Intake, add_record_input
+from stream_lsh.cli.input.record_reader import RecordReader, add_record_input
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, tell
 from stream_lsh.errors import ConfigError, InputError
@@ -111,28 +111,28 @@ def _infer(options: Namespace, open_things: ExitStack) -> int:
     check_outputs([options.output, options.rejects], options.file)
     out = open_things.enter_context(Output(options.output))
     rejects = open_things.enter_context(Output(options.rejects)) if options.rejects else None
-    intake = Intake(inputs, options, Profile(name="", fields=(), comparisons=()), rejects)
+    record_reader = RecordReader(inputs, options, Profile(name="", fields=(), comparisons=()), rejects)
     try:
-        sample = _sample(intake, SAMPLE)
-        intake.progress.say(f"looking at {len(sample):,} records ...")
-        found = inferred(sample, options.name or Path(options.file[0]).name.partition(".")[0] or "inferred")
+        sample = _sample(record_reader, SAMPLE)
+        record_reader.progress.say(f"looking at {len(sample):,} records ...")
+        inferred_profile = inferred(sample, options.name or Path(options.file[0]).name.partition(".")[0] or "inferred")
     except InputError as error:
         raise InputError(error.reason, f"{', '.join(options.file)}: {error}") from None
     finally:
-        intake.progress.clear()
-    profile = found.profile
+        record_reader.progress.clear()
+    profile = inferred_profile.profile
     if options.id_column:
         profile = replace(profile, id_columns=(options.id_column,))
     if options.source_column:
         profile = replace(profile, source_columns=(options.source_column,))
-    lines = [comment(line) for line in _head(found, len(sample), options.file)]
-    out.write([*(line.encode() for line in lines), profile_text(profile, found.why).rstrip("\n").encode()])
+    lines = [comment(line) for line in _head(inferred_profile, len(sample), options.file)]
+    out.write([*(line.encode() for line in lines), profile_text(profile, inferred_profile.why).rstrip("\n").encode()])
     out.finish()
     if rejects is not None:
         rejects.finish()
     if not options.quiet:
-        tell([*intake.summary(), f"{intake.records:,} records, {len(profile.fields)} fields"])
-    return 1 if intake.failed else 0
+        tell([*record_reader.summary(), f"{record_reader.records:,} records, {len(profile.fields)} fields"])
+    return 1 if record_reader.failed else 0
 
 
 def _sample(batches: Iterable[list[Record]], most: int) -> list[Record]:
@@ -147,8 +147,8 @@ def _sample(batches: Iterable[list[Record]], most: int) -> list[Record]:
     return [record for turn in turns for record in turn if record is not None][:most]
 
 
-def _head(found: "Inferred", records: int, files: Sequence[str]) -> Iterator[str]:
+def _head(inferred: "Inferred", records: int, files: Sequence[str]) -> Iterator[str]:
     yield f"Proposed from {records:,} records of {', '.join(files)}."
     yield "Read it through, take out what does not tell records apart, then learn from them: stream-lsh train"
-    for column, why in found.left_out.items():
+    for column, why in inferred.left_out.items():
         yield f"left out: {column} ({why})"

@@ -13,7 +13,7 @@ from stream_lsh.files.discover import Input
 from stream_lsh.records.libraries import require
 
 if TYPE_CHECKING:
-    from stream_lsh.cli.input.record_reader import Intake, Kept
+    from stream_lsh.cli.input.record_reader import Kept, RecordReader
     from stream_lsh.records.model import Values
     from stream_lsh.records.profile import Profile
     from stream_lsh.records.train.learning import Training
@@ -50,17 +50,17 @@ def run(arguments: Sequence[str]) -> int:
     check_outputs([options.output, options.rejects], [*options.file, options.labels])
     with ExitStack() as open_things:
         out = open_things.enter_context(Output(options.output))
-        told = open_things.enter_context(Output(STDOUT))
+        summary_out = open_things.enter_context(Output(STDOUT))
         rejects = open_things.enter_context(Output(options.rejects)) if options.rejects else None
-        found = _learn(profile, inputs, options, rejects)
-        _write(found, options, out, told)
-        for output in (out, told, rejects):
+        result = _learn(profile, inputs, options, rejects)
+        _write(result, options, out, summary_out)
+        for output in (out, summary_out, rejects):
             if output is not None:
                 output.finish()
     if not options.quiet:
         seconds = time.monotonic() - started
-        tell([*found.intake.summary(), f"{found.intake.records:,} records, {seconds:.1f} s"])
-    return 1 if found.intake.failed else 0
+        tell([*result.record_reader.summary(), f"{result.record_reader.records:,} records, {seconds:.1f} s"])
+    return 1 if result.record_reader.failed else 0
 
 
 def _parser() -> Parser:
@@ -80,7 +80,7 @@ class _Found(NamedTuple):
     """What came of it."""
 
     training: "Training"
-    intake: "Intake"
+    record_reader: "RecordReader"
     unknown: int
     labels: int
 
@@ -88,18 +88,18 @@ class _Found(NamedTuple):
 def _learn(profile: "Profile", inputs: Sequence[Input], options: Namespace, rejects: Output | None) -> _Found:
     import numpy as np  # noqa: PLC0415
 
-    from stream_lsh.cli.input.record_reader import Intake, keep  # noqa: PLC0415
+    from stream_lsh.cli.input.record_reader import RecordReader, keep  # noqa: PLC0415
     from stream_lsh.kinds.record.labels import read_labels  # noqa: PLC0415
     from stream_lsh.records.block.blocker import blocker_of  # noqa: PLC0415
     from stream_lsh.records.reading import Reader, columns_of  # noqa: PLC0415
     from stream_lsh.records.train.learning import trained  # noqa: PLC0415
 
-    intake = Intake(inputs, options, profile, rejects)
+    record_reader = RecordReader(inputs, options, profile, rejects)
     try:
-        kept = keep(iter(intake), Reader(profile).values)
+        kept = keep(iter(record_reader), Reader(profile).values)
         labels = read_labels(options.labels, kept.rows, kept.sources, options.encoding) if options.labels else None
         _check(profile, inputs, kept)
-        intake.progress.say(f"learning from {len(kept.made):,} records ...")
+        record_reader.progress.say(f"learning from {len(kept.made):,} records ...")
         blocker = blocker_of(profile)
         numbers = {source: number for number, source in enumerate(dict.fromkeys(kept.sources))}
         training = trained(
@@ -111,8 +111,10 @@ def _learn(profile: "Profile", inputs: Sequence[Input], options: Namespace, reje
             labels=None if labels is None else (labels.left, labels.right),
         )
     finally:
-        intake.progress.clear()
-    return _Found(training, intake, 0 if labels is None else labels.unknown, 0 if labels is None else labels.pairs)
+        record_reader.progress.clear()
+    return _Found(
+        training, record_reader, 0 if labels is None else labels.unknown, 0 if labels is None else labels.pairs
+    )
 
 
 def _check(profile: "Profile", inputs: Sequence[Input], kept: "Kept[Values]") -> None:
@@ -126,19 +128,19 @@ def _check(profile: "Profile", inputs: Sequence[Input], kept: "Kept[Values]") ->
     check_comparable(profile, inputs, len(kept.made), set(kept.sources), values=values)
 
 
-def _write(found: _Found, options: Namespace, out: Output, told: Output) -> None:
+def _write(result: _Found, options: Namespace, out: Output, summary_out: Output) -> None:
     from stream_lsh.cli.reports import training  # noqa: PLC0415
     from stream_lsh.kinds.record.profiles import profile_text  # noqa: PLC0415
 
-    out.write([profile_text(found.training.profile).rstrip("\n").encode()])
+    out.write([profile_text(result.training.profile).rstrip("\n").encode()])
     if options.json:
-        told.write([training.as_json(found.training)])
+        summary_out.write([training.as_json(result.training)])
     elif not options.quiet:
-        tell(training.table(found.training.profile, found.training))
-        tell(training.totals(found.training))
-    warnings = training.warnings(found.training, labelled=options.labels is not None)
-    if found.unknown:
-        total = found.unknown + found.labels
-        warnings.append(f"{found.unknown:,} of {total:,} pairs of {options.labels} have an id that no record has")
+        tell(training.table(result.training.profile, result.training))
+        tell(training.totals(result.training))
+    warnings = training.warnings(result.training, labelled=options.labels is not None)
+    if result.unknown:
+        total = result.unknown + result.labels
+        warnings.append(f"{result.unknown:,} of {total:,} pairs of {options.labels} have an id that no record has")
     if not options.quiet:
-        tell([f"warning: {one}" for one in warnings])
+        tell([f"warning: {warning}" for warning in warnings])

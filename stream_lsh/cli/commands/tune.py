@@ -118,7 +118,7 @@ def _check(options: Namespace, inputs: Sequence[Input]) -> None:
     problems = []
     if options.picture == STDOUT:
         problems.append("--picture: got -, expected a file")
-    elif options.picture is not None and replaces(options.picture, [one.path for one in inputs]):
+    elif options.picture is not None and replaces(options.picture, [file.path for file in inputs]):
         problems.append(f"{options.picture}: is an input, and would be replaced")
     if options.documents is not None and not options.file:
         problems.append("--documents: without files nothing is known of the pairs that they make")
@@ -135,7 +135,7 @@ def _corpus(options: Namespace, inputs: Sequence[Input], scheme: "TextScheme") -
     from stream_lsh.kinds.text.files import read  # noqa: PLC0415
     from stream_lsh.lsh.sample import sampled_agreements  # noqa: PLC0415
 
-    progress, reasons = Progress(sum(one.size for one in inputs), shown=not options.quiet), Counter[str]()
+    progress, reasons = Progress(sum(file.size for file in inputs), shown=not options.quiet), Counter[str]()
     sample = Sample(options.sample)
     try:
         for batch in batches(read(inputs, options), progress, reasons, quiet=options.quiet):

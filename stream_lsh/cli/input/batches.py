@@ -56,13 +56,13 @@ def reject(
     rejects: Output | None = None,
 ) -> None:
     """Count rejected documents, report the first few, write a line for each; arguments are those of `batches`."""
-    for one in refused:
-        reasons[one.reason] += 1
+    for refusal in refused:
+        reasons[refusal.reason] += 1
         if reasons.total() <= SHOWN and not quiet:
             progress.clear()
-            sys.stderr.write(f"{one.place}: rejected ({one.reason}): {one.message}\n")
+            sys.stderr.write(f"{refusal.place}: rejected ({refusal.reason}): {refusal.message}\n")
         if rejects is not None:
-            rejects.write([_reject_line(one)])
+            rejects.write([_reject_line(refusal)])
 
 
 def summary(reasons: Counter[str], hint: str = "") -> list[str]:

@@ -53,7 +53,7 @@ def add_record_input(parser: Parser, *, timed: bool = False) -> None:
     add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
 
 
-class Intake:
+class RecordReader:
     """The records of some files, batch after batch.
 
     Args:
@@ -74,7 +74,7 @@ class Intake:
     ) -> None:
         self.records = self.again = 0
         self.reasons: Counter[str] = Counter()
-        self.progress = Progress(sum(one.size for one in inputs), shown=not options.quiet, what="records")
+        self.progress = Progress(sum(file.size for file in inputs), shown=not options.quiet, what="records")
         self._inputs, self._options, self._rejects = inputs, options, rejects
         time_column = getattr(options, "time_column", None)
         self._names = RecordNames.of(
@@ -97,12 +97,12 @@ class Intake:
         quiet = self._options.quiet
         for part in parts:
             reject(part.refused, self.progress, self.reasons, quiet=quiet, rejects=self._rejects)
-            self._tell_again(part)
+            self._report_repeats(part)
             self.records += len(part.records)
             self.progress.update(part.position, self.records)
             yield part.records
 
-    def _tell_again(self, part: RecordPart) -> None:
+    def _report_repeats(self, part: RecordPart) -> None:
         for record, line in zip(part.records, part.lines, strict=True):
             if record.id not in self._ids:
                 self._ids.add(record.id)
@@ -110,8 +110,8 @@ class Intake:
             self.again += 1
             if self.again <= SHOWN and not self._options.quiet:
                 self.progress.clear()
-                told = ascii(record.id)[:80]
-                sys.stderr.write(f"{part.path}:{line}: the id {told} comes again: it replaces the record before it\n")
+                id = ascii(record.id)[:80]
+                sys.stderr.write(f"{part.path}:{line}: the id {id} comes again: it replaces the record before it\n")
 
     @property
     def failed(self) -> bool:

@@ -40,20 +40,20 @@ class Parser(argparse.ArgumentParser):
         """The options; raises ConfigError with a proposal for one that does not exist."""
         # Where both are mixed, argparse takes for an option what comes after `--`.
         parse = self.parse_known_args if "--" in arguments else self.parse_known_intermixed_args
-        found, unknown = parse(list(arguments))
-        options = [one.partition("=")[0] for one in unknown if one.startswith("-")]
+        namespace, unknown = parse(list(arguments))
+        options = [argument.partition("=")[0] for argument in unknown if argument.startswith("-")]
         if options:  # what follows them is taken for their values
             valid = [option for option in self._option_string_actions if option.startswith("--")]
-            meant = ((name, resembling(name, valid)) for name in options)
+            suggestions = ((name, resembling(name, valid)) for name in options)
             self.error(
                 "; ".join(
                     f"got the option {name!r}, " + (f"did you mean `{one}`?" if one else "which does not exist")
-                    for name, one in meant
+                    for name, one in suggestions
                 )
             )
         if unknown:
             self.error(f"got {' '.join(unknown)}, expected nothing more")
-        return found
+        return namespace
 
     def error(self, message: str) -> NoReturn:
         """Wrong use."""

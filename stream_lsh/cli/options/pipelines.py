@@ -14,7 +14,7 @@ def some_of(config: "Config", name: str | None) -> "list[PipelineConfig]":
     Raises:
         ConfigError: there is none of that name.
     """
-    chosen = [one for one in config.pipelines if name in (None, one.name)]
+    chosen = [pipeline for pipeline in config.pipelines if name in (None, pipeline.name)]
     if not chosen:
         raise ConfigError(f"--pipeline: got {name}, expected one of {_names(config)}")
     return chosen
@@ -33,4 +33,4 @@ def one_of(config: "Config", name: str | None) -> "PipelineConfig":
 
 
 def _names(config: "Config") -> str:
-    return ", ".join(one.name for one in config.pipelines)
+    return ", ".join(pipeline.name for pipeline in config.pipelines)

@@ -106,9 +106,9 @@ def find_value_inputs(paths: Sequence[str], options: Namespace) -> list[Input]:
     Raises:
         ConfigError: there is none of that name, or it is a folder, or an array from a pipe; all of them at once.
     """
-    found = find_inputs(paths, options.format, options.formats)
-    problems = [f"{one.path}: is a folder, expected a file" for one in found if one.format == "folder"]
-    problems += ["-: an array cannot be read from a pipe" for one in found if one == (STDIN, ARRAY, 0)]
+    inputs = find_inputs(paths, options.format, options.formats)
+    problems = [f"{file.path}: is a folder, expected a file" for file in inputs if file.format == "folder"]
+    problems += ["-: an array cannot be read from a pipe" for file in inputs if file == (STDIN, ARRAY, 0)]
     if problems:
         raise ConfigError(problems)
-    return found
+    return inputs

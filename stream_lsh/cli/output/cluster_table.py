@@ -53,9 +53,9 @@ class Board:
         """A message of `clusters`."""
         self._rows.pop(id, None)
         if value is not None:
-            said: dict[str, Any] = json.loads(value)
-            about = said.get("headline") or said["representative"]
-            self._rows[id] = Row(said["size"], said["members"][0], about, said["event"])
+            fields: dict[str, Any] = json.loads(value)
+            about = fields.get("headline") or fields["representative"]
+            self._rows[id] = Row(fields["size"], fields["members"][0], about, fields["event"])
             if len(self._rows) > _MOST_ROWS:
                 self._rows.popitem(last=False)
 

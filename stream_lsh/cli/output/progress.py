@@ -42,10 +42,10 @@ class Progress:
             line.add_row(count)
         self._show(line)
 
-    def say(self, words: str) -> None:
+    def say(self, message: str) -> None:
         """Replace the bar by what is done now."""
         if self._shown:
-            self._show(words)
+            self._show(message)
 
     def _show(self, line: Any) -> None:
         if self._live is None:

@@ -28,7 +28,7 @@ def as_text(explanation: Explanation, screen: Screen, *, full: bool) -> Iterator
     """Lines for people."""
     for side in explanation.sides:
         yield _about(side)
-    yield f"{'In one cluster' if explanation.together else 'Not in one cluster'}: {said(explanation)}."
+    yield f"{'In one cluster' if explanation.together else 'Not in one cluster'}: {reason_text(explanation)}."
     if explanation.waiting:
         yield f"{explanation.waiting:,} messages are under way, and may change this."
     if explanation.comparison is not None:
@@ -49,7 +49,7 @@ def as_json(explanation: Explanation) -> str:
     value = {
         "together": explanation.together,
         "reason": explanation.reason,
-        "said": said(explanation),
+        "said": reason_text(explanation),
         "threshold": explanation.threshold,
         "documents": [_json_side(side) for side in explanation.sides],
         "comparison": None if compared is None else _json_comparison(compared),
@@ -92,13 +92,13 @@ def _json_comparison(compared: Comparison) -> dict[str, Any]:
 # -- words
 
 
-def said(explanation: Explanation) -> str:
+def reason_text(explanation: Explanation) -> str:
     """Why they are together, or why not, in a sentence without its end."""
     compared, path = explanation.comparison, explanation.path
     steps, least = (0, 0.0) if not path else (len(path), min(link.similarity for link in path))
     if compared is not None and compared.identical and explanation.reason == Reason.MATCH:
         return "they have the same shingles" if compared.distance is None else "they are the same vector"
-    words: dict[Reason, Callable[[], str]] = {
+    texts: dict[Reason, Callable[[], str]] = {
         Reason.MATCH: lambda: "they match",
         Reason.CHAIN: lambda: f"{steps:,} matches connect them, the weakest with a similarity of {least:.4f}",
         Reason.PAST: lambda: "documents that have expired connected them",
@@ -128,7 +128,7 @@ def said(explanation: Explanation) -> str:
             "they have bands in common, but a cap left the pair out; 0 most candidates lifts the caps"
         ),
     }
-    return words[explanation.reason]()
+    return texts[explanation.reason]()
 
 
 def _those(explanation: Explanation, which: Callable[[Side], bool]) -> str:
@@ -140,8 +140,8 @@ def _is_deleted(side: Side) -> bool:
 
 
 def _apart(explanation: Explanation) -> str:
-    one, other = (side.document.time_ms for side in explanation.sides if side.document is not None)
-    return apart(one - other)
+    left, right = (side.document.time_ms for side in explanation.sides if side.document is not None)
+    return apart(left - right)
 
 
 def _about(side: Side) -> str:

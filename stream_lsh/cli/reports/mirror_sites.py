@@ -12,36 +12,36 @@ from stream_lsh.model import About
 from stream_lsh.wire.public import mirror_value
 
 
-def lines(answers: Answers, known: Mapping[str, tuple[int, About]], options: Namespace) -> Iterator[bytes]:
+def lines(answers: Answers, metadata: Mapping[str, tuple[int, About]], options: Namespace) -> Iterator[bytes]:
     """For programs a line of JSON for each pair of sites, for people some lines, and one between two."""
-    found = mirrors_of(answers.matches(), known, options.threshold, options.min_share)
+    mirrors = mirrors_of(answers.matches(), metadata, options.threshold, options.min_share)
     if options.json:
-        return (mirror_value(one, options.min_share) for one in found)
-    return paragraphs(map(as_text, found))
+        return (mirror_value(mirror, options.min_share) for mirror in mirrors)
+    return paragraphs(map(as_text, mirrors))
 
 
 def mirrors_of(
-    matches: Iterable[MatchChange], known: Mapping[str, tuple[int, About]], threshold: float, min_share: float
+    matches: Iterable[MatchChange], metadata: Mapping[str, tuple[int, About]], threshold: float, min_share: float
 ) -> list[SiteMirrors]:
     """Pairs of sites of which one has at least this share of its pages in the other one, the most alike first.
 
     Args:
         matches: pairs of pages that are known.
-        known: time and site, by id.
+        metadata: time and site, by id.
         threshold: share of a page's shingles that must be in the other page.
         min_share: of a site's pages.
     """
     sites, first = Sites(), dict[tuple[str, str], int]()
-    for _, about in known.values():
+    for _, about in metadata.values():
         sites.add_pages(about.source, 1)
     for match in matches:
-        pair = page_pair(match, known[match.left][1].source, known[match.right][1].source, threshold)
+        pair = page_pair(match, metadata[match.left][1].source, metadata[match.right][1].source, threshold)
         sites.add(pair)
         both = pair.sites
         seen = max(match.left_time_ms, match.right_time_ms)
         first[both] = min(first.get(both, seen), seen)
-    found = [SiteMirrors(one, first[one.left, one.right]) for one in sites]
-    kept = [one for one in found if one.share >= min_share]
+    mirrors = [SiteMirrors(site, first[site.left, site.right]) for site in sites]
+    kept = [mirror for mirror in mirrors if mirror.share >= min_share]
     return sorted(kept, key=lambda one: (-one.share, -one.sites.left_mirrored - one.sites.right_mirrored, one))
 
 

@@ -57,36 +57,36 @@ class _Mark(NamedTuple):
     number: int
 
 
-def page(found: Sequence[Found], count: int, *, full: bool) -> Iterator[bytes]:
+def page(copies: Sequence[Found], count: int, *, full: bool) -> Iterator[bytes]:
     """The lines of the page.
 
     Args:
-        found: the pairs to show, in this order.
+        copies: the pairs to show, in this order.
         count: how many pairs there are.
         full: leave nothing out between passages.
     """
-    for part in _parts(found, count, full=full):
+    for part in _parts(copies, count, full=full):
         yield part.encode("utf-8", "replace")
 
 
-def _parts(found: Sequence[Found], count: int, *, full: bool) -> Iterator[str]:
+def _parts(copies: Sequence[Found], count: int, *, full: bool) -> Iterator[str]:
     title = f"{count:,} pair{'s' * (count != 1)} of texts with passages in common"
     yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<title>{title}</title>\n<style>\n{_STYLE}\n</style>\n</head>\n<body>\n<h1>{title}</h1>"
-    if len(found) < count:
-        yield f"<p>Shown are the {len(found):,} with the greatest shares.</p>"
-    if found:
-        yield from _table(found)
-    for number, one in enumerate(found, 1):
-        yield from _section(number, one, full=full)
+    if len(copies) < count:
+        yield f"<p>Shown are the {len(copies):,} with the greatest shares.</p>"
+    if copies:
+        yield from _table(copies)
+    for number, copy in enumerate(copies, 1):
+        yield from _section(number, copy, full=full)
     yield "</body>\n</html>"
 
 
-def _table(found: Sequence[Found]) -> Iterator[str]:
+def _table(copies: Sequence[Found]) -> Iterator[str]:
     yield '<table>\n<tr><th class="number">#</th><th class="number">share</th><th>of</th><th class="number">share</th>'
     yield '<th>of</th><th class="number">passages</th></tr>'
-    for number, (pair, _, _, passages) in enumerate(found, 1):
+    for number, (pair, _, _, passages) in enumerate(copies, 1):
         yield (
             f'<tr><td class="number"><a href="#pair{number}">{number}</a></td>'
             f'<td class="number">{pair.left_share:.0%}</td><td>{_shown(pair.left)}</td>'
@@ -96,17 +96,17 @@ def _table(found: Sequence[Found]) -> Iterator[str]:
     yield "</table>"
 
 
-def _section(number: int, found: Found, *, full: bool) -> Iterator[str]:
-    pair = found.pair
+def _section(number: int, copy: Found, *, full: bool) -> Iterator[str]:
+    pair = copy.pair
     yield f'<h2 id="pair{number}">{number}. {_shown(pair.left)} and {_shown(pair.right)}</h2>'
     yield f"<p>{pair.shared:,} shingles are in both and in few other texts.</p>"
     sides = (
-        (("l", "r"), pair.left, pair.left_share, pair.left_shingles, found.left, 0),
-        (("r", "l"), pair.right, pair.right_share, pair.right_shingles, found.right, 2),
+        (("l", "r"), pair.left, pair.left_share, pair.left_shingles, copy.left, 0),
+        (("r", "l"), pair.right, pair.right_share, pair.right_shingles, copy.right, 2),
     )
     yield '<div class="sides">'
     for letters, id, share, shingles, text, at in sides:
-        marks = [_Mark(one[at], one[at + 1], place) for place, one in enumerate(found.passages, 1)]
+        marks = [_Mark(passage[at], passage[at + 1], place) for place, passage in enumerate(copy.passages, 1)]
         yield f"<div><h3>{_shown(id)}: {share:.0%} of {shingles:,}</h3>"
         yield f'<div class="text">{"".join(_marked(text, marks, number, letters, full=full))}</div></div>'
     yield "</div>"

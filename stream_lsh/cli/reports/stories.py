@@ -21,29 +21,29 @@ _NAMED = 5
 """Documents and outlets that people are told of one by one."""
 
 
-def lines(answers: Answers, known: Mapping[str, tuple[int, About]], options: Namespace) -> Iterator[bytes]:
+def lines(answers: Answers, metadata: Mapping[str, tuple[int, About]], options: Namespace) -> Iterator[bytes]:
     """For programs a line each, for people some, and one between two."""
-    stories = stories_of(answers.clusters(), known)
+    stories = stories_of(answers.clusters(), metadata)
     if options.json:
         return map(as_json, stories)
     width = shutil.get_terminal_size().columns if os.isatty(1) else sys.maxsize
-    return paragraphs(as_text(one, width) for one in stories)
+    return paragraphs(as_text(story, width) for story in stories)
 
 
-def stories_of(clusters: Iterable[Cluster], known: Mapping[str, tuple[int, About]]) -> list[Story]:
+def stories_of(clusters: Iterable[Cluster], metadata: Mapping[str, tuple[int, About]]) -> list[Story]:
     """What clusters tell, the largest first.
 
     Args:
         clusters: of documents that are known.
-        known: time and what stories tell, by id.
+        metadata: time and what stories tell, by id.
     """
-    found = []
+    stories = []
     for cluster in clusters:
         nodes = Nodes()
-        oldest_first = sorted(cluster.members, key=lambda id: (known[id][0], id))
-        slots = [nodes.add(id, 0, known[id][0], 0, known[id][1]) for id in oldest_first]
-        found.append(story(Slots(cluster.id, 0, slots), nodes))
-    return sorted(found, key=lambda one: (-len(one.members), -one.last_time_ms, one.id))
+        oldest_first = sorted(cluster.members, key=lambda id: (metadata[id][0], id))
+        slots = [nodes.add(id, 0, metadata[id][0], 0, metadata[id][1]) for id in oldest_first]
+        stories.append(story(Slots(cluster.id, 0, slots), nodes))
+    return sorted(stories, key=lambda one: (-len(one.members), -one.last_time_ms, one.id))
 
 
 def as_json(story: Story) -> bytes:
@@ -54,7 +54,8 @@ def as_json(story: Story) -> bytes:
         "size": len(story.members),
         "representative": story.representative,
         "sources": [
-            {"source": one.source, "first_time": one.first_time_ms, "documents": one.documents} for one in story.sources
+            {"source": source.source, "first_time": source.first_time_ms, "documents": source.documents}
+            for source in story.sources
         ],
         "source_count": story.source_count,
         "first": {"id": story.first.id, "source": story.first.source, "time": story.first.time_ms},
@@ -74,9 +75,9 @@ def as_text(story: Story, width: int) -> Iterator[str]:
     yield clipped(f"  {len(story.members):,} documents: {_named(story.members, len(story.members))}", width)
     if story.sources:
         first_ms = story.first.time_ms
-        told = [f"{one.source} {_after(one.first_time_ms - first_ms)}".rstrip() for one in story.sources]
+        outlets = [f"{source.source} {_after(source.first_time_ms - first_ms)}".rstrip() for source in story.sources]
         yield clipped(
-            f"  {story.source_count:,} outlet{'s' * (story.source_count != 1)}: {_named(told, story.source_count)}",
+            f"  {story.source_count:,} outlet{'s' * (story.source_count != 1)}: {_named(outlets, story.source_count)}",
             width,
         )
     if story.last_time_ms:

@@ -20,16 +20,18 @@ def table(profile: Profile, training: Training | None = None) -> Iterator[str]:
         training: where it comes from; then comparisons for which there were no values are left out.
     """
     some = training.others if training else [1.0] * len(profile.comparisons)
-    comparisons = [one for one, others in zip(profile.comparisons, some, strict=True) if others >= 1]
+    comparisons = [comparison for comparison, others in zip(profile.comparisons, some, strict=True) if others >= 1]
     if not profile.learned or not comparisons:
         return
-    names = [f"{plain(one.field)} ({one.comparator})" for one in comparisons]
+    names = [f"{plain(comparison.field)} ({comparison.comparator})" for comparison in comparisons]
     width = max(map(len, names))
-    level_width = max(len(level) for one in comparisons for level in _levels(one))
+    level_width = max(len(level) for comparison in comparisons for level in _levels(comparison))
     yield f"{'comparison':<{width}}  {'level':<{level_width}}  {'m':>8}  {'u':>8}    bits"
-    for name, one in zip(names, comparisons, strict=True):
+    for name, comparison in zip(names, comparisons, strict=True):
         shown = name
-        for level, m, u, bits in zip(_levels(one), one.m, one.u, bits_of(one.m, one.u), strict=True):
+        for level, m, u, bits in zip(
+            _levels(comparison), comparison.m, comparison.u, bits_of(comparison.m, comparison.u), strict=True
+        ):
             yield f"{shown:<{width}}  {level:<{level_width}}  {_share(m):>8}  {_share(u):>8}  {bits:+6.2f}"
             shown = ""
 
@@ -54,26 +56,28 @@ def totals(training: Training) -> Iterator[str]:
 
 def warnings(training: Training, *, labelled: bool = False) -> list[str]:
     """What makes doubtful what was learned."""
-    found = []
+    notes = []
     if training.at_limit:
-        found.append(f"ended after {training.rounds} iterations without coming to rest: m may still move")
+        notes.append(f"ended after {training.rounds} iterations without coming to rest: m may still move")
     if (training.profile.prior or 0.0) * training.comparable < 0.5:
-        found.append("no two of these records are expected to match: are there duplicates, do the blocking rules fit?")
+        notes.append("no two of these records are expected to match: are there duplicates, do the blocking rules fit?")
     pairs = "labelled pairs" if labelled else "expected matches"
     doubts: dict[str, list[str]] = {}
-    for one, matches, others in zip(training.profile.comparisons, training.matches, training.others, strict=True):
+    for comparison, matches, others in zip(
+        training.profile.comparisons, training.matches, training.others, strict=True
+    ):
         if others < 1:
             doubt = "learned nothing, no two records have a value: the weights mean nothing"
         elif matches < 1:
             doubt = f"learned nothing for m, none of the {pairs} has a value on both sides"
         elif matches < BEFORE:
             doubt = f"learned m from fewer than {BEFORE:.0f} {pairs}"
-        elif one.m[0] <= one.u[0]:
+        elif comparison.m[0] <= comparison.u[0]:
             doubt = "equal values say nothing for a match: is it something that tells records apart?"
         else:
             continue
-        doubts.setdefault(doubt, []).append(plain(one.field))
-    return found + [f"{', '.join(fields)}: {doubt}" for doubt, fields in doubts.items()]
+        doubts.setdefault(doubt, []).append(plain(comparison.field))
+    return notes + [f"{', '.join(fields)}: {doubt}" for doubt, fields in doubts.items()]
 
 
 def as_json(training: Training) -> bytes:
@@ -81,16 +85,18 @@ def as_json(training: Training) -> bytes:
     profile = training.profile
     comparisons: list[dict[str, Any]] = [
         {
-            "field": one.field,
-            "comparator": one.comparator,
+            "field": comparison.field,
+            "comparator": comparison.comparator,
             "levels": [
                 {"level": level, "m": m, "u": u, "bits": bits}
-                for level, m, u, bits in zip(_levels(one), one.m, one.u, bits_of(one.m, one.u), strict=True)
+                for level, m, u, bits in zip(
+                    _levels(comparison), comparison.m, comparison.u, bits_of(comparison.m, comparison.u), strict=True
+                )
             ],
             "matches": matches,
             "others": others,
         }
-        for one, matches, others in zip(profile.comparisons, training.matches, training.others, strict=True)
+        for comparison, matches, others in zip(profile.comparisons, training.matches, training.others, strict=True)
     ]
     value = {
         "profile": profile.name,

@@ -106,7 +106,7 @@ def as_json(tuned: Tuned) -> str:
         "weights": options.weights,
         "slots": tuned.scheme.slots,
         "chosen": _json_banding(tuned, tuned.chosen),
-        "alternatives": [_json_banding(tuned, one) for one in tuned.others],
+        "alternatives": [_json_banding(tuned, candidate) for candidate in tuned.others],
         "corpus": None
         if corpus is None
         else {
@@ -198,7 +198,7 @@ def _table(tuned: Tuned, screen: Screen) -> Iterator[str]:
     head = ["", "bands", "rows", "slots", "recall", "half at", "missed", "for nothing"]
     if tuned.corpus is not None:
         head += ["candidates", "matches"]
-    near = {one.rows: one for one in tuned.others if abs(one.rows - tuned.chosen.rows) <= _NEAR}
+    near = {candidate.rows: candidate for candidate in tuned.others if abs(candidate.rows - tuned.chosen.rows) <= _NEAR}
     near[tuned.chosen.rows] = tuned.chosen
     rows = [head, *(_row(tuned, near[rows]) for rows in sorted(near))]
     widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
@@ -210,7 +210,7 @@ def _table(tuned: Tuned, screen: Screen) -> Iterator[str]:
     yield "missed, for nothing: areas above and below the curve."
     if tuned.corpus is not None:
         yield "candidates, matches: of each document, in mean; the former are compared for nothing."
-    if any(not _feasible(tuned, one) for one in near.values()):
+    if any(not _feasible(tuned, banding) for banding in near.values()):
         yield f"-: misses the recall of {tuned.options.recall:g}."
 
 
@@ -266,8 +266,10 @@ def _advice(tuned: Tuned) -> Iterator[str]:
         ("a recall of 0.95", least, 0.95),
     ):
         if recall <= options.recall and threshold >= least:
-            found = alternatives(threshold, recall, tuned.scheme.slots, histogram=corpus.seen)
-            best = min((one.candidates_per_document(corpus.documents)[0] for one in found), default=counts[0])
+            bandings = alternatives(threshold, recall, tuned.scheme.slots, histogram=corpus.seen)
+            best = min(
+                (banding.candidates_per_document(corpus.documents)[0] for banding in bandings), default=counts[0]
+            )
             if best < counts[0]:
                 yield f"- {name} leaves {_count(best)} of {_count(counts[0])} for nothing;"
     yield (

@@ -26,11 +26,11 @@ def as_text(pair: Pair, screen: Screen, *, full: bool) -> Iterator[str]:
     """Lines for people."""
     evidence = pair.evidence
     yield f"{title(pair)}."
-    yield f"{sentence(found(evidence, most=None if full else _MOST_BLOCKS))}."
+    yield f"{capitalised(found(evidence, most=None if full else _MOST_BLOCKS))}."
     yield ""
     yield from _table(evidence, screen, full=full)
     yield ""
-    yield f"{sentence(thresholds(evidence))}."
+    yield f"{capitalised(thresholds(evidence))}."
     nothing = without_values(evidence)
     if nothing:
         yield f"No value in either record: {', '.join(nothing)}."
@@ -53,7 +53,7 @@ def as_json(pair: Pair) -> str:
         "match": evidence.match,
         "review": evidence.review,
         "steps": [_json_step(step) for step in evidence.steps],
-        "blocks": [{"name": one.name, "shared": one.shared, "keys": one.keys} for one in evidence.blocks],
+        "blocks": [{"name": block.name, "shared": block.shared, "keys": block.keys} for block in evidence.blocks],
     }
     return json_line(value)
 
@@ -76,11 +76,11 @@ def _json_step(step: Step) -> dict[str, Any]:
 
 def title(pair: Pair) -> str:
     """Who they are, and what the score says of them."""
-    one, other = (plain(id) for id in pair.ids)
-    return f"{one} and {other}: {pair.evidence.verdict}, {said(pair.evidence)}"
+    left, right = (plain(id) for id in pair.ids)
+    return f"{left} and {right}: {pair.evidence.verdict}, {total_text(pair.evidence)}"
 
 
-def said(evidence: PairEvidence) -> str:
+def total_text(evidence: PairEvidence) -> str:
     """The total in words."""
     if not evidence.learned:
         return f"a weighted mean of {evidence.total:.3f}, as nothing was learned"
@@ -101,16 +101,16 @@ def found(evidence: PairEvidence, most: int | None = None) -> str:
 
 def thresholds(evidence: PairEvidence) -> str:
     """From where on a pair is a match, or to be looked at."""
-    told = []
+    parts = []
     for name, probability in (("match", evidence.match), ("review", evidence.review)):
         bits = f" ({evidence.threshold(probability):+.2f} bits)" if evidence.learned else ""
-        told.append(f"{name} from {probability:g}{bits}")
-    return ", ".join(told)
+        parts.append(f"{name} from {probability:g}{bits}")
+    return ", ".join(parts)
 
 
-def sentence(words: str) -> str:
+def capitalised(text: str) -> str:
     """The words with a capital in front."""
-    return words[:1].upper() + words[1:]
+    return text[:1].upper() + text[1:]
 
 
 def without_values(evidence: PairEvidence) -> list[str]:
@@ -142,13 +142,13 @@ def amount(evidence: PairEvidence, adds: float) -> str:
 
 def as_given(step: Step) -> tuple[str, str]:
     """Both values as they came, "" where that is how they were compared, or where nobody told."""
-    one, other = (
+    left, right = (
         ""
         if given is None or given == value
         else plain(" / ".join(map(str, given)) if isinstance(given, list) else str(given))
         for given, value in zip(step.given, step.values, strict=True)
     )
-    return one, other
+    return left, right
 
 
 def _probability(value: float) -> str:
@@ -192,8 +192,8 @@ def _table(evidence: PairEvidence, screen: Screen, *, full: bool) -> Iterator[st
             values = shown(step.values[0]), shown(step.values[1])
             of = "" if evidence.learned else f" of {amount(evidence, step.most)}"
             number = "" if step.missing else amount(evidence, step.adds) + of
-            words = ", ".join(filter(None, (level(step), rarity(step))))
-            rows.append(_Row(step.field, step.adds, number, words, values))
+            level_text = ", ".join(filter(None, (level(step), rarity(step))))
+            rows.append(_Row(step.field, step.adds, number, level_text, values))
             if full and any(as_given(step)):
                 rows.append(_Row("", 0.0, "", "as given", as_given(step)))
     rows.append(_Row("total", 0.0, amount(evidence, evidence.total)))
@@ -207,23 +207,23 @@ def _widths(rows: Sequence[_Row], screen: Screen, *, full: bool) -> tuple[int, i
     field = max(columns(row.field) for row in rows)
     field = field if full else min(field, _LONGEST_FIELD)
     number = max(len(row.number) for row in rows)
-    words = max(columns(row.level) for row in rows)
+    levels = max(columns(row.level) for row in rows)
     value = max(columns(value) for row in rows for value in row.values)
     if not full:
-        left = screen.width - field - number - len(bar(0, 0)) - words - 5 * len(_BETWEEN)
+        left = screen.width - field - number - len(bar(0, 0)) - levels - 5 * len(_BETWEEN)
         value = min(value, max(left // 2, 8))
-    return field, number, words, value
+    return field, number, levels, value
 
 
 def _line(row: _Row, drawn: str, widths: tuple[int, int, int, int], screen: Screen) -> str:
-    field, number, words, value = widths
+    field, number, level, value = widths
     drawn = drawn if row.field not in ("", "total") else " " * len(drawn)
     colour = "new" if row.adds > 0 else "gone" if row.adds < 0 else ""
     parts = [
         padded(row.field, field),
         f"{row.number:>{number}}",
         screen.coloured(drawn, colour),
-        padded(row.level, words),
+        padded(row.level, level),
         padded(row.values[0], value),
         clipped(row.values[1], value),
     ]
@@ -234,6 +234,6 @@ def _line(row: _Row, drawn: str, widths: tuple[int, int, int, int], screen: Scre
 def _blocks(evidence: PairEvidence) -> Iterator[str]:
     """All blocks, one a line."""
     yield ""
-    for one in evidence.blocks:
-        why = "shared" if one.shared else "no value" if not all(one.keys) else "differs"
-        yield f"{why:<8}{_BETWEEN}{plain(one.name)}"
+    for block in evidence.blocks:
+        why = "shared" if block.shared else "no value" if not all(block.keys) else "differs"
+        yield f"{why:<8}{_BETWEEN}{plain(block.name)}"

@@ -14,14 +14,14 @@ from stream_lsh.cli.reports.waterfall import (
     Pair,
     amount,
     as_given,
+    capitalised,
     found,
     level,
     rarity,
-    said,
-    sentence,
     shown,
     thresholds,
     title,
+    total_text,
     without_values,
 )
 from stream_lsh.records.explained import PairEvidence, Step, Verdict
@@ -100,12 +100,12 @@ def as_svg(pair: Pair) -> str:
         f"<style>\n{_STYLE}\n</style>",
         f'<rect class="ground" width="{WIDTH}" height="{height}"/>',
         f'<text x="{_MARGIN}" y="34" class="title">{" and ".join(map(_id, pair.ids))}</text>',
-        *(_text(_MARGIN, 58 + 17 * at, words, style) for at, (words, style) in enumerate(lines)),
+        *(_text(_MARGIN, 58 + 17 * at, text, style) for at, (text, style) in enumerate(lines)),
         *_axis(evidence, scale, top, bottom),
         *(_text(_VALUES, top + 18 + 14 * at, clipped(plain(id), _VALUE_COLUMNS), "value muted")
           for at, id in enumerate(pair.ids)),
         *_bars(rows, scale, top + 40),
-        *(_text(_MARGIN, bottom + 40 + 17 * at, words, "muted") for at, words in enumerate(notes)),
+        *(_text(_MARGIN, bottom + 40 + 17 * at, text, "muted") for at, text in enumerate(notes)),
         "</svg>",
     ]  # fmt: skip
     return "\n".join(parts) + "\n"
@@ -151,15 +151,15 @@ def _head(pair: Pair) -> list[tuple[str, str]]:
     verdict = {Verdict.MATCH: "strong for", Verdict.NONE: "strong against"}.get(evidence.verdict, "strong")
     style = "muted" if evidence.compared else "strong against"
     return [
-        (f"{sentence(evidence.verdict)}: {said(evidence)}", verdict),
-        *((line, style) for line in _wrapped(f"{sentence(found(evidence, most=_MOST_BLOCKS))}.")),
+        (f"{capitalised(evidence.verdict)}: {total_text(evidence)}", verdict),
+        *((line, style) for line in _wrapped(f"{capitalised(found(evidence, most=_MOST_BLOCKS))}.")),
     ]
 
 
 def _notes(evidence: PairEvidence) -> str:
     nothing = without_values(evidence)
     ending = f" No value in either record: {', '.join(nothing)}." if nothing else ""
-    return f"{sentence(thresholds(evidence))}.{ending}"
+    return f"{capitalised(thresholds(evidence))}.{ending}"
 
 
 def _axis(evidence: PairEvidence, scale: _Scale, top: float, bottom: float) -> Iterator[str]:
@@ -254,14 +254,14 @@ def _safe(text: str) -> str:
     return "\n".join(escape(plain(line)).translate(_NO_XML) for line in text.split("\n"))
 
 
-def _text(x: float, y: float, words: str, style: str, anchor: str = "") -> str:
+def _text(x: float, y: float, text: str, style: str, anchor: str = "") -> str:
     placed = f' text-anchor="{anchor}"' if anchor else ""
-    return f'<text x="{x:.6g}" y="{y:g}" class="{style}"{placed}>{_safe(words)}</text>'
+    return f'<text x="{x:.6g}" y="{y:g}" class="{style}"{placed}>{_safe(text)}</text>'
 
 
 def _line(x: float, y: float, to_x: float, to_y: float, style: str) -> str:
     return f'<line class="{style}" x1="{x:.6g}" y1="{y:g}" x2="{to_x:.6g}" y2="{to_y:g}"/>'
 
 
-def _wrapped(words: str) -> list[str]:
-    return textwrap.wrap(words, _LINE_COLUMNS, break_on_hyphens=False)
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, _LINE_COLUMNS, break_on_hyphens=False)

@@ -45,7 +45,7 @@ class AllPairsRun:
             memory=options.memory,
             threads=options.jobs,
         )
-        self._progress = Progress(sum(one.size for one in inputs), shown=not options.quiet)
+        self._progress = Progress(sum(file.size for file in inputs), shown=not options.quiet)
         self._reasons: Counter[str] = Counter()
         parts = read(inputs, options)
         self._batches = batches(parts, self._progress, self._reasons, quiet=options.quiet, rejects=outputs.rejects)
@@ -90,10 +90,10 @@ class AllPairsRun:
         outputs.finish()
 
     def _lines(self, matches: Sequence[Match]) -> Iterator[bytes]:
-        for one in matches:
-            times = one.left_time_ms, one.right_time_ms
+        for match in matches:
+            times = match.left_time_ms, match.right_time_ms
             change = MatchChange(
-                one.left, one.right, one.similarity, one.shared, one.union, *times, None, one.left_shingles
+                match.left, match.right, match.similarity, match.shared, match.union, *times, None, match.left_shingles
             )
             for _, value, _ in match_messages(PIPELINE, [change], max(times), self._measure.name):
                 if value is not None:
@@ -128,10 +128,10 @@ class Groups:
 
     def add(self, match: Match) -> None:
         """Two documents are of one group from now on."""
-        one = root(self._above, self._number(match.left, match.left_time_ms))
-        other = root(self._above, self._number(match.right, match.right_time_ms))
-        if one != other:
-            self._above[max(one, other)] = min(one, other)
+        left = root(self._above, self._number(match.left, match.left_time_ms))
+        right = root(self._above, self._number(match.right, match.right_time_ms))
+        if left != right:
+            self._above[max(left, right)] = min(left, right)
             self.count -= 1
 
     def _number(self, id: str, time_ms: int) -> int:

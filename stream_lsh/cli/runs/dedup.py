@@ -18,7 +18,7 @@ from stream_lsh.cli.runs.signer_pool import Signers
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Part
 from stream_lsh.files.discover import Input
-from stream_lsh.kinds.shingled.methods import ShingleScheme, most_candidates, text_scheme, unfit
+from stream_lsh.kinds.shingled.methods import ShingleScheme, method_problems, most_candidates, text_scheme
 from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.measure.catalog import Measure, measure_of
 from stream_lsh.model import About, Cluster, Document
@@ -34,10 +34,10 @@ _PENDING = 32
 def scheme_of(options: Namespace) -> ShingleScheme:
     """The scheme that the options ask for; raises ConfigError where they do not fit each other."""
     measure = measure_for(options)
-    problems = unfit(options.method, options.recall, options.max_candidates)
-    told = [f"--{name.replace('_', '-')}: {problem}" for name, problem in problems]
-    if told:
-        raise ConfigError(told)
+    problems = method_problems(options.method, options.recall, options.max_candidates)
+    refusals = [f"--{name.replace('_', '-')}: {problem}" for name, problem in problems]
+    if refusals:
+        raise ConfigError(refusals)
     return text_scheme(
         options.method,
         options.threshold,
@@ -107,7 +107,7 @@ class DedupRun:
         self._answers = Answers()
         self._options = options
         self._known: dict[str, tuple[int, About]] = {}  # time and what is told of it, by id; where it is asked for
-        self._progress = Progress(sum(one.size for one in inputs), shown=not options.quiet)
+        self._progress = Progress(sum(file.size for file in inputs), shown=not options.quiet)
         self._reasons: Counter[str] = Counter()
         self._batches = batches(parts, self._progress, self._reasons, quiet=options.quiet, rejects=outputs.rejects)
 
@@ -151,11 +151,11 @@ class DedupRun:
     def _settle(self, batch: _Pending, signers: Signers) -> None:
         signatures = None if batch.slot is None else signers.collect(batch.slot)
         self._answers.settled(self._pipeline.process(batch.documents, signatures))
-        for one in () if self._outputs.told is None else batch.documents:
-            if one.text is None:
-                self._known.pop(one.id, None)
+        for document in () if self._outputs.told is None else batch.documents:
+            if document.text is None:
+                self._known.pop(document.id, None)
             else:
-                self._known[one.id] = one.time_ms, one.about
+                self._known[document.id] = document.time_ms, document.about
 
     def write(self) -> None:
         """Write the answers; the files get their names when all of them are complete."""

@@ -138,8 +138,8 @@ class _Stream:
         texts, exact, began = live(self._events), None, time.monotonic()
         if len(texts) <= _MOST_COMPARED:
             exact = dict[Pair, float]()
-            for found in all_pairs(texts, threshold):
-                exact |= found
+            for pair in all_pairs(texts, threshold):
+                exact |= pair
                 self._look()
                 await asyncio.sleep(0)
         return Result(

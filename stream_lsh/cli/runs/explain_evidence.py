@@ -33,7 +33,7 @@ def evidence_in_files(options: Namespace, inputs: Sequence[Input], scheme: Schem
     documents: dict[str, Document] = {}
     digests: dict[str, tuple[int, int]] = {}
     # Rejects are reported, since one of them may be a requested document.
-    progress, reasons = Progress(sum(one.size for one in inputs), shown=True), Counter[str]()
+    progress, reasons = Progress(sum(file.size for file in inputs), shown=True), Counter[str]()
     for batch in batches(read(inputs, options), progress, reasons):
         signatures = scheme.sign([document.text or "" for document in batch])
         answers.settled(pipeline.process(batch, signatures))
@@ -49,7 +49,7 @@ def evidence_in_files(options: Namespace, inputs: Sequence[Input], scheme: Schem
     return Evidence(
         documents=documents,
         clusters=clusters,
-        pairs=[Link(one.left, one.right, one.similarity or 0.0) for one in answers.matches()],
+        pairs=[Link(match.left, match.right, match.similarity or 0.0) for match in answers.matches()],
         digests={id: digests[id] for id in clusters},
         expired={id for id in ids if documents[id].text is not None and pipeline.documents.version(id) is None},
     )
@@ -62,7 +62,7 @@ def require(
     problems = []
     for id in ids:
         if id not in known:
-            meant = f": did you mean {nearest(id, all_ids)!r}?" if 0 < len(all_ids) <= _MOST_PROPOSED else ""
-            problems.append(f"got the id {id!r}, which no {what} has{meant}{aside}")
+            hint = f": did you mean {nearest(id, all_ids)!r}?" if 0 < len(all_ids) <= _MOST_PROPOSED else ""
+            problems.append(f"got the id {id!r}, which no {what} has{hint}{aside}")
     if problems:
         raise ConfigError(problems)

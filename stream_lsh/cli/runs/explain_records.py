@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 
 from stream_lsh.cli.input.batches import SHOWN
-from stream_lsh.cli.input.record_reader import Intake
+from stream_lsh.cli.input.record_reader import RecordReader
 from stream_lsh.cli.output.atomic_files import Output, tell
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.cli.reports.waterfall import Pair, as_json, as_text
@@ -72,13 +72,13 @@ def _explained(options: Namespace, profile: Profile) -> Pair:
     profile = learned_here(profile, len(records), lambda: learned_from(profile, [*records.values()]))
     scorer = Scorer(profile)
     scorer.count(values.values())
-    one, other = (records[id] for id in ids)
+    left, right = (records[id] for id in ids)
     evidence = explain_pair(
-        (values[one.id], values[other.id]),
+        (values[left.id], values[right.id]),
         profile,
         scorer,
-        given=(reader.given(one), reader.given(other)),
-        sources=(one.source, other.source),
+        raw_values=(reader.raw_values(left), reader.raw_values(right)),
+        sources=(left.source, right.source),
         blocker=blocker,
     )
     return Pair(ids, evidence)
@@ -88,14 +88,14 @@ def _explained_live(options: Namespace, profile: Profile, documents: Mapping[str
     ids, fields = (options.one, options.other), len(profile.fields)
     require(ids, documents, documents, what="record")
     scorer = Scorer(profile)
-    scorer.count(values_of(one.text or "", fields) for one in documents.values())
-    one, other = (documents[id] for id in ids)
+    scorer.count(values_of(document.text or "", fields) for document in documents.values())
+    left, right = (documents[id] for id in ids)
     evidence = explain_pair(
-        (values_of(one.text or "", fields), values_of(other.text or "", fields)),
+        (values_of(left.text or "", fields), values_of(right.text or "", fields)),
         profile,
         scorer,
-        given=(json.loads(one.about.title), json.loads(other.about.title)),
-        sources=(one.about.source, other.about.source),
+        raw_values=(json.loads(left.about.title), json.loads(right.about.title)),
+        sources=(left.about.source, right.about.source),
         blocker=blocker_of(profile),
     )
     return Pair(ids, evidence)
@@ -103,17 +103,17 @@ def _explained_live(options: Namespace, profile: Profile, documents: Mapping[str
 
 def _records(options: Namespace, profile: Profile) -> dict[str, Record]:
     """The records of the files by their ids; rejects are reported, since one may be a requested record."""
-    intake = Intake(find_record_inputs(options.file, options.format), options, profile)
+    record_reader = RecordReader(find_record_inputs(options.file, options.format), options, profile)
     records = dict[str, Record]()
     try:
-        for batch in intake:
+        for batch in record_reader:
             for record in batch:
                 if deleted(record):
                     records.pop(record.id, None)
                 else:
                     records[record.id] = record
     finally:
-        intake.progress.clear()
-    if intake.reasons.total() > SHOWN:
-        tell([f"{intake.reasons.total():,} rejected"])
+        record_reader.progress.clear()
+    if record_reader.reasons.total() > SHOWN:
+        tell([f"{record_reader.reasons.total():,} rejected"])
     return records

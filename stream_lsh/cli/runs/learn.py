@@ -36,7 +36,7 @@ def learned_here(profile: Profile, records: int, learn: Callable[[], Profile], *
 
 def names_of(inputs: Sequence[Input]) -> str:
     """The files for a message."""
-    return ", ".join("standard input" if one.path == STDIN else one.path for one in inputs)
+    return ", ".join("standard input" if file.path == STDIN else file.path for file in inputs)
 
 
 def check_comparable(
@@ -69,6 +69,6 @@ def check_comparable(
         )
 
 
-def _say(words: str, quiet: bool) -> None:
+def _say(message: str, quiet: bool) -> None:
     if not quiet:
-        tell([words])
+        tell([message])

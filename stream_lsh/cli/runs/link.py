@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec.json import encode
 
-from stream_lsh.cli.input.record_reader import Intake
+from stream_lsh.cli.input.record_reader import RecordReader
 from stream_lsh.cli.output.atomic_files import Output, tell
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.runs.dedup import guards_of
@@ -68,18 +68,18 @@ class LinkRun:
         outputs: where the answers go, by the names of their options.
 
     Attributes:
-        intake: reads the records.
+        record_reader: reads the records.
     """
 
     def __init__(
         self, options: Namespace, profile: Profile, inputs: Sequence[Input], outputs: Mapping[str, Output]
     ) -> None:
-        self.intake = Intake(inputs, options, profile, outputs.get("rejects"))
+        self.record_reader = RecordReader(inputs, options, profile, outputs.get("rejects"))
         self._options, self._profile, self._inputs, self._outputs = options, profile, inputs, outputs
         self._reader, self._values = Reader(profile), False
         self._guards = guards_of(options, profile.match)
         self._linker = self._linker_of(profile)
-        self._progress = self.intake.progress
+        self._progress = self.record_reader.progress
         self._known: dict[str, Known] = {}
         self._told: Counter[str] = Counter()
         self._deletes = 0
@@ -95,7 +95,7 @@ class LinkRun:
             InputError: records of which no two can be compared, as their columns or sources have other names.
         """
         if self._profile.learned:
-            for batch in self.intake:
+            for batch in self.record_reader:
                 self._add(batch)
             self._check()
         else:
@@ -103,7 +103,7 @@ class LinkRun:
         self._progress.clear()
 
     def _check(self) -> None:
-        sources = {one.source for one in self._known.values()}
+        sources = {record.source for record in self._known.values()}
         check_comparable(self._profile, self._inputs, len(self._known), sources, values=self._values)
 
     def _linker_of(self, profile: Profile) -> RecordLinker:
@@ -112,7 +112,7 @@ class LinkRun:
     def _learn_and_add(self) -> None:
         """Hold all records until the last was read: what one of them says counts for all."""
         held: dict[str, Record] = {}
-        for batch in self.intake:
+        for batch in self.record_reader:
             for record in batch:
                 if not deleted(record):
                     held[record.id] = record
@@ -157,8 +157,8 @@ class LinkRun:
         """Write the answers, one kind after the other: there may be many more pairs than records."""
         linker, outputs = self._linker, self._outputs
         writer = PairWriter(PIPELINE, linker.profile, blocker_of(self._profile).names)
-        for name, found in (("matches", linker.matches), ("reviews", linker.reviews)):
-            pairs = found()
+        for name, changes in (("matches", linker.matches), ("reviews", linker.reviews)):
+            pairs = changes()
             self._told[name] = len(pairs)
             if name in outputs:
                 outputs[name].write(self._pair_line(writer, pair) for pair in pairs)
@@ -182,10 +182,10 @@ class LinkRun:
 
     def report(self, seconds: float) -> None:
         """The summary, on standard error."""
-        counts, told, records = self._linker.counts, self._told, self.intake.records
+        counts, reported, records = self._linker.counts, self._told, self.record_reader.records
         lines = [
-            f"{records:,} records, {counts.candidates:,} candidates, {told['matches']:,} matches, "
-            f"{told['reviews']:,} to review, {told['entities']:,} entities, {seconds:.1f} s, "
+            f"{records:,} records, {counts.candidates:,} candidates, {reported['matches']:,} matches, "
+            f"{reported['reviews']:,} to review, {reported['entities']:,} entities, {seconds:.1f} s, "
             f"{records / max(seconds, 1e-3):,.0f} records/s"
         ]
         if self._deletes:
@@ -196,7 +196,7 @@ class LinkRun:
                 f"{_rules(counts.capped_by_block)}, {counts.capped_candidates:,} candidates were not compared; "
                 "--max-candidates 0 lifts the caps"
             )
-        tell(lines + self.intake.summary())
+        tell(lines + self.record_reader.summary())
 
 
 def _rules(capped: Counter[str]) -> str:
@@ -216,8 +216,8 @@ def golden_rows(entities: Iterable[Entity], profile: Profile) -> Iterator[bytes]
         [b'entity,size,name,tags', b'1,2,"Lee, Ann","[""a"",7]"']
     """
     yield _row(["entity", "size", *profile.names])
-    for one in entities:
-        yield _row([one.id, len(one.members), *(_cell(one.golden.get(name)) for name in profile.names)])
+    for entity in entities:
+        yield _row([entity.id, len(entity.members), *(_cell(entity.golden.get(name)) for name in profile.names)])
 
 
 def _row(cells: Sequence[object]) -> bytes:

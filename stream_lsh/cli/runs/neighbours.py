@@ -17,7 +17,7 @@ from stream_lsh.kinds.vector.metric import VectorMeasure
 from stream_lsh.kinds.vector.results import vector_matches
 from stream_lsh.ledger.changes import MatchChange
 from stream_lsh.model import Document
-from stream_lsh.settings.problems import as_options
+from stream_lsh.settings.problems import problems_as_options
 from stream_lsh.wire.public import as_json
 
 PIPELINE = "neighbours"
@@ -45,11 +45,13 @@ class NeighboursRun(SingleFieldRun):
         """Take in vectors; the first one has said what dimension they have."""
         if self._near is None:
             self.memory = self._near = self._made()
-        self._near.add_many([(one.id, self._form.value(one.text or ""), one.time_ms) for one in documents])
+        self._near.add_many(
+            [(document.id, self._form.value(document.text or ""), document.time_ms) for document in documents]
+        )
 
     def _made(self) -> NearestNeighbours:
         options, measure = self.options, self._measure
-        with as_options(_OPTIONS):
+        with problems_as_options(_OPTIONS):
             return NearestNeighbours(
                 measure.dimension,
                 options.within,
@@ -70,10 +72,10 @@ class NeighboursRun(SingleFieldRun):
 
     def pair_lines(self) -> Iterator[bytes]:
         """All pairs, as pipelines of vectors tell them."""
-        for one in [] if self._near is None else self._near.pairs():
-            times = (one.left_time_ms, one.right_time_ms)
-            similarity, distance = self._similarity(one.distance), distance_text(one.distance)
-            change = MatchChange(one.left, one.right, similarity, 0, 0, *times, evidence=distance)
+        for pair in [] if self._near is None else self._near.pairs():
+            times = (pair.left_time_ms, pair.right_time_ms)
+            similarity, distance = self._similarity(pair.distance), distance_text(pair.distance)
+            change = MatchChange(pair.left, pair.right, similarity, 0, 0, *times, evidence=distance)
             # A pair is known once its later vector is.
             (_, value, _), *_ = vector_matches(PIPELINE, [change], max(times), self.options.measure)
             if value is not None:
@@ -82,8 +84,8 @@ class NeighboursRun(SingleFieldRun):
     def answers(self, document: Document) -> list[bytes]:
         """The vectors that are near one, the nearest first."""
         lines = []
-        for one in [] if self._near is None else self._near.within(self._form.value(document.text or "")):
-            value = {"pipeline": PIPELINE, "query": document.id, "id": one.id}
-            far = {"similarity": self._similarity(one.distance), "measure": self.options.measure}
-            lines.append(as_json(value | far | {"distance": one.distance}))
+        for neighbour in [] if self._near is None else self._near.within(self._form.value(document.text or "")):
+            value = {"pipeline": PIPELINE, "query": document.id, "id": neighbour.id}
+            far = {"similarity": self._similarity(neighbour.distance), "measure": self.options.measure}
+            lines.append(as_json(value | far | {"distance": neighbour.distance}))
         return lines

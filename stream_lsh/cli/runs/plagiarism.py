@@ -65,7 +65,7 @@ class PlagiarismRun:
         Raises:
             ConfigError: a source has the id of another text.
         """
-        progress = Progress(sum(one.size for one in inputs), shown=not self._options.quiet)
+        progress = Progress(sum(file.size for file in inputs), shown=not self._options.quiet)
         for batch in batches(read(inputs, self._options), progress, self._reasons, quiet=self._options.quiet):
             for id, text, *_ in batch:
                 if source and id in self._copies and not self._copies.is_source(id):
@@ -125,8 +125,8 @@ def as_text(pair: PartialCopy, passages: Sequence[Copied], left: str, shingles: 
     yield f"{pair.left_share:4.0%} of {plain(pair.left)}, {pair.right_share:.0%} of {plain(pair.right)}"
     longest = sorted(passages, key=lambda passage: -passage.units)
     for passage in sorted(longest[:_SHOWN]):
-        words = " ".join(left[passage.left_start : passage.left_end].split())
-        yield clipped(f"      {passage.units:,} {units}: {plain(words)}", _WIDTH)
+        quote = " ".join(left[passage.left_start : passage.left_end].split())
+        yield clipped(f"      {passage.units:,} {units}: {plain(quote)}", _WIDTH)
     if len(passages) > _SHOWN:
         yield f"      and {len(passages) - _SHOWN:,} passages more"
     yield ""

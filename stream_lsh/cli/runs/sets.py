@@ -12,7 +12,7 @@ from stream_lsh.kinds.set.in_memory import SimilarSets
 from stream_lsh.kinds.set.messages import ItemsForm
 from stream_lsh.ledger.changes import MatchChange
 from stream_lsh.model import Document
-from stream_lsh.settings.problems import as_options
+from stream_lsh.settings.problems import problems_as_options
 from stream_lsh.wire.public import as_json, match_messages
 
 PIPELINE = "sets"
@@ -36,7 +36,7 @@ class SetsRun(SingleFieldRun):
 
     def __init__(self, options: Namespace, outputs: Outputs) -> None:
         super().__init__(options, outputs, "sets")
-        with as_options(_OPTIONS):
+        with problems_as_options(_OPTIONS):
             self.memory = self._sets = SimilarSets(
                 options.threshold,
                 options.recall,
@@ -55,7 +55,9 @@ class SetsRun(SingleFieldRun):
 
     def add(self, documents: Sequence[Document]) -> None:
         """Take in sets."""
-        self._sets.add_many([(one.id, self._form.value(one.text or ""), one.time_ms) for one in documents])
+        self._sets.add_many(
+            [(document.id, self._form.value(document.text or ""), document.time_ms) for document in documents]
+        )
 
     def arranged(self, read: Iterator[list[Document]]) -> Iterator[list[Document]]:
         """The sets, or with --swap for each item the set of those that have it."""
@@ -64,25 +66,25 @@ class SetsRun(SingleFieldRun):
     def _swapped(self, read: Iterator[list[Document]]) -> Iterator[list[Document]]:
         sets: dict[str, str] = {}
         for documents in read:
-            for one in documents:
-                sets.pop(one.id, None)
-                if one.text is not None:
-                    sets[one.id] = one.text
+            for document in documents:
+                sets.pop(document.id, None)
+                if document.text is not None:
+                    sets[document.id] = document.text
         holders: dict[str, list[str | int]] = {}
         for id, text in sets.items():
             for item in self._form.value(text):
                 holders.setdefault(str(item), []).append(id)
         if holders.pop("", None):
-            told = "got an empty item, expected one that can be an id"
-            self.reject([Refused("--swap", '""', "id", told)])
+            problem = "got an empty item, expected one that can be an id"
+            self.reject([Refused("--swap", '""', "id", problem)])
         yield [Document(item, self._form.text(ids, "items")) for item, ids in holders.items()]
 
     def pair_lines(self) -> Iterator[bytes]:
         """All pairs, as `dedup` and pipelines of sets tell them."""
-        for one in self._sets.matches():
-            times = (one.left_time_ms, one.right_time_ms)
-            counts = (one.similarity, one.shared, one.union)
-            change = MatchChange(one.left, one.right, *counts, *times, None, one.left_shingles)
+        for match in self._sets.matches():
+            times = (match.left_time_ms, match.right_time_ms)
+            counts = (match.similarity, match.shared, match.union)
+            change = MatchChange(match.left, match.right, *counts, *times, None, match.left_shingles)
             # A pair is known once its later set is.
             (_, value, _), *_ = match_messages(PIPELINE, [change], max(times), self.options.measure)
             if value is not None:
@@ -91,8 +93,8 @@ class SetsRun(SingleFieldRun):
     def answers(self, document: Document) -> list[bytes]:
         """The sets that one matches, the most similar first."""
         lines = []
-        for one in self._sets.query(self._form.value(document.text or "")):
-            value = {"pipeline": PIPELINE, "query": document.id, "id": one.id, "similarity": one.similarity}
-            counts = {"measure": self.options.measure, "shared": one.shared, "union": one.union}
+        for match in self._sets.query(self._form.value(document.text or "")):
+            value = {"pipeline": PIPELINE, "query": document.id, "id": match.id, "similarity": match.similarity}
+            counts = {"measure": self.options.measure, "shared": match.shared, "union": match.union}
             lines.append(as_json(value | counts))
         return lines

@@ -84,14 +84,14 @@ class SingleFieldRun(ABC):
         """Take in what is in these files."""
         for documents in self.arranged(self._noted(self._batches(inputs))):
             waiting: list[Document] = []
-            for one in documents:
-                if one.text is not None:
-                    waiting.append(one)
+            for document in documents:
+                if document.text is not None:
+                    waiting.append(document)
                     continue
                 self._add(waiting)
                 waiting = []
                 if self.memory is not None:
-                    self.memory.remove(one.id)
+                    self.memory.remove(document.id)
             self._add(waiting)
         self._progress.clear()
 
@@ -101,18 +101,18 @@ class SingleFieldRun(ABC):
 
     def _batches(self, inputs: Sequence[Input]) -> Iterator[list[Document]]:
         quiet = self.options.quiet
-        self._progress = Progress(sum(one.size for one in inputs), shown=not quiet, what=self._what)
+        self._progress = Progress(sum(file.size for file in inputs), shown=not quiet, what=self._what)
         rejects = self._outputs.rejects
         return batches(self.parts(inputs), self._progress, self._reasons, quiet=quiet, rejects=rejects)
 
     def _noted(self, read: Iterable[list[Document]]) -> Iterator[list[Document]]:
         for documents in read:
-            for one in documents:
-                if one.text is None:
-                    self._seen.discard(one.id)
+            for document in documents:
+                if document.text is None:
+                    self._seen.discard(document.id)
                 else:
-                    self._again += one.id in self._seen
-                    self._seen.add(one.id)
+                    self._again += document.id in self._seen
+                    self._seen.add(document.id)
             yield documents
 
     def reject(self, refused: Sequence[Refused]) -> None:
@@ -127,27 +127,27 @@ class SingleFieldRun(ABC):
             pairs.write(_counted(self.pair_lines(), count))
         groups = [] if self.memory is None else self.memory.clusters()
         if clusters is not None:
-            clusters.write(as_json({"cluster": one.id, "members": one.members}) for one in groups)
+            clusters.write(as_json({"cluster": group.id, "members": group.members}) for group in groups)
         self._told = [f"{count[0]:,} pairs", f"{len(groups):,} clusters"]
 
     def answer(self, queries: Sequence[Input]) -> None:
         """Write what each value in these files matches, in their order."""
         out = self._outputs.matches
-        asked = answered = found = 0
+        asked = answered = matches = 0
         for documents in self.arranged(self._batches(queries)):
-            for one in documents:
-                if one.text is None:
-                    told = "got a deleted one, expected one to be asked about"
-                    self.reject([Refused("--query", one.id, "deleted", told)])
+            for document in documents:
+                if document.text is None:
+                    problem = "got a deleted one, expected one to be asked about"
+                    self.reject([Refused("--query", document.id, "deleted", problem)])
                     continue
-                lines = self.answers(one)
-                asked, answered, found = asked + 1, answered + bool(lines), found + len(lines)
+                lines = self.answers(document)
+                asked, answered, matches = asked + 1, answered + bool(lines), matches + len(lines)
                 if out is not None:
                     out.write(lines)
             if out is not None and out.closed_by_reader:
                 break
         self._progress.clear()
-        self._told = [f"{asked:,} asked about", f"{answered:,} of them have a match", f"{found:,} matches"]
+        self._told = [f"{asked:,} asked about", f"{answered:,} of them have a match", f"{matches:,} matches"]
 
     def summary(self, seconds: float) -> list[str]:
         """What there was, in lines."""

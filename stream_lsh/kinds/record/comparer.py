@@ -72,11 +72,11 @@ class RecordPairs:
             at, news, olds = at[:some], news[:some], olds[:some]
         similarity, evidence = np.zeros(count), [""] * count
         scored = _scored(counts.scorer, [new.values for new in news], [old.values for old in olds])
-        similarity[at] = [one.probability for one in scored]
+        similarity[at] = [score.probability for score in scored]
         similarity[~wanted[:count]] = 0
-        told = np.flatnonzero((similarity[at] >= criteria.threshold) | pairs.recheck[at])
-        keys = _Keys(pairs, at[told])
-        for place, chosen in enumerate(told.tolist()):
+        reported = np.flatnonzero((similarity[at] >= criteria.threshold) | pairs.recheck[at])
+        keys = _Keys(pairs, at[reported])
+        for place, chosen in enumerate(reported.tolist()):
             evidence[at[chosen]] = evidence_text(scored[chosen], keys.shared(place))
         none = np.zeros(count, np.uint32)
         return Compared(similarity, none, none, None, evidence)
@@ -98,22 +98,22 @@ class RecordPairs:
         asked, rows = pairs.asked, pairs.new[at].tolist()
         news = {row: _Read.of(asked.texts[row], self._fields) for row in set(rows)}
         refs = pairs.old_refs[at].tolist()
-        known = self._read
-        missing = [place for place, ref in enumerate(refs) if ref not in known]
+        read_ends = self._read
+        missing = [place for place, ref in enumerate(refs) if ref not in read_ends]
         for place, text in zip(missing, pairs.documents.texts(pairs.old[at[missing]]), strict=True):
-            known[refs[place]] = _Read.of(text, self._fields)
-        olds = [known[ref] for ref in refs]
+            read_ends[refs[place]] = _Read.of(text, self._fields)
+        olds = [read_ends[ref] for ref in refs]
         for ref in dict.fromkeys(refs):
-            known.move_to_end(ref)
-        while len(known) > self._limit:
-            known.popitem(last=False)
+            read_ends.move_to_end(ref)
+        while len(read_ends) > self._limit:
+            read_ends.popitem(last=False)
         return [news[row] for row in rows], olds
 
 
 def _costs(news: Sequence[_Read], olds: Sequence[_Read]) -> I64:
     """How much work each pair is: each of several values meets each, and some comparisons meet all characters."""
-    several = np.array([one.several for one in news]) * np.array([one.several for one in olds])
-    characters = np.array([one.characters for one in news]) * np.array([one.characters for one in olds])
+    several = np.array([new.several for new in news]) * np.array([old.several for old in olds])
+    characters = np.array([new.characters for new in news]) * np.array([old.characters for old in olds])
     return np.asarray(several + characters // _CHARACTERS, np.int64)
 
 

@@ -42,17 +42,17 @@ def parse_decision(key: bytes | None, value: bytes | None, ref: int) -> Decision
 
 
 def _pair(key: bytes | None) -> tuple[str, str]:
-    found = _json(key or b"null", "key")
-    if isinstance(found, list) and len(found) == 2 and all(isinstance(one, str) for one in found):
-        return found[0], found[1]
+    ids = _json(key or b"null", "key")
+    if isinstance(ids, list) and len(ids) == 2 and all(isinstance(id, str) for id in ids):
+        return ids[0], ids[1]
     raise MalformedMessage("key", 'got a key that is not two ids, expected JSON such as ["a","b"], as `reviews` has it')
 
 
 def _verdict(value: bytes) -> str | None:
-    found = _json(value, "json")
-    if not isinstance(found, dict) or "decision" not in found:
+    fields = _json(value, "json")
+    if not isinstance(fields, dict) or "decision" not in fields:
         raise MalformedMessage("decision", f'got no object with "decision", expected "{SAME}" or "{DIFFERENT}" in it')
-    verdict = found["decision"]
+    verdict = fields["decision"]
     if verdict is None or verdict in (SAME, DIFFERENT):
         return None if verdict is None else str(verdict)
     raise MalformedMessage("decision", f'got {ascii(verdict)[:60]}, expected "{SAME}", "{DIFFERENT}" or null')

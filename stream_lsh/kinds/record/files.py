@@ -61,14 +61,14 @@ def find_record_inputs(paths: Sequence[str], format: str | None) -> list[Input]:
     Raises:
         ConfigError: there is none of that name, or it is a folder; all of them at once.
     """
-    found = find_inputs(paths, format, FORMATS)
-    problems = [f"{one.path}: is a folder, expected a file" for one in found if one.format == "folder"]
+    inputs = find_inputs(paths, format, FORMATS)
+    problems = [f"{file.path}: is a folder, expected a file" for file in inputs if file.format == "folder"]
     if format == TEXT:
         problems.append("--format: got text, expected another one, as records are read")
-    problems += ["-: Parquet cannot be read from a pipe" for one in found if one == (STDIN, "parquet", 0)]
+    problems += ["-: Parquet cannot be read from a pipe" for file in inputs if file == (STDIN, "parquet", 0)]
     if problems:
         raise ConfigError(problems)
-    return found
+    return inputs
 
 
 def source_names(inputs: Sequence[Input]) -> list[str]:
@@ -85,8 +85,8 @@ def source_names(inputs: Sequence[Input]) -> list[str]:
     """
     if len(inputs) < 2:
         return [""] * len(inputs)
-    stems = [_stem(one.path) for one in inputs]
-    names = [one.path if stems.count(stem) > 1 else stem for one, stem in zip(inputs, stems, strict=True)]
+    stems = [_stem(file.path) for file in inputs]
+    names = [file.path if stems.count(stem) > 1 else stem for file, stem in zip(inputs, stems, strict=True)]
     problems = [
         f"{name}: the file's name stands for its source, and is longer than {LONGEST_SOURCE} characters: give it a "
         "shorter one, or name a column with --source-column"
@@ -120,18 +120,18 @@ def read_records(
         InputError, OSError: a file cannot be read as a whole.
     """
     before = 0
-    for one, source in zip(inputs, source_names(inputs), strict=True):
+    for file, source in zip(inputs, source_names(inputs), strict=True):
         make = RecordMaker(names, source)
-        if one.format == "jsonl":
-            found = _line_parts(one.path, make, max_bytes, encoding)
-        elif one.format == "parquet":
-            found = _parquet_parts(one, make)
+        if file.format == "jsonl":
+            parts = _line_parts(file.path, make, max_bytes, encoding)
+        elif file.format == "parquet":
+            parts = _parquet_parts(file, make)
         else:
-            found = _table_parts(one, make, max_bytes, encoding)
-        for part in found:
+            parts = _table_parts(file, make, max_bytes, encoding)
+        for part in parts:
             part.position += before
             yield part
-        before += one.size
+        before += file.size
 
 
 def _line_parts(path: str, make: RecordMaker, max_bytes: int, encoding: str) -> Iterator[RecordPart]:
@@ -156,7 +156,7 @@ def _table_parts(one: Input, make: RecordMaker, max_bytes: int, encoding: str) -
         return lambda row: make.record(_row_fields(row, header, max_bytes, encoding))
 
     for chunk in row_chunks(one, reader_of, max_bytes, encoding=encoding, skip_space=True):
-        lines = [line for line, found in chunk.rows if not isinstance(found, InputError)]
+        lines = [line for line, record in chunk.rows if not isinstance(record, InputError)]
         yield RecordPart(one.path, chunk.position, chunk.values, lines, chunk.refused)
 
 
@@ -228,7 +228,9 @@ def _batches(path: str, file: Any) -> Iterator[Any]:
     for number in range(file.metadata.num_row_groups):
         group = file.metadata.row_group(number)
         columns = [group.column(at) for at in range(group.num_columns)]
-        size, name = max(((one.total_uncompressed_size, one.path_in_schema) for one in columns), default=(0, ""))
+        size, name = max(
+            ((column.total_uncompressed_size, column.path_in_schema) for column in columns), default=(0, "")
+        )
         if size > _COLUMN_BYTES:
             raise MalformedMessage(
                 "parquet",

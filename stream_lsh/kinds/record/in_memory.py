@@ -95,8 +95,8 @@ class RecordLinker(InMemory):
         Raises:
             InputError: fewer than two records, or a value that cannot be read.
         """
-        found = find_profile(profile) if isinstance(profile, str) else profile
-        return cls(learned_from(found, records), max_candidates=max_candidates, guards=guards)
+        base = find_profile(profile) if isinstance(profile, str) else profile
+        return cls(learned_from(base, records), max_candidates=max_candidates, guards=guards)
 
     @classmethod
     def _arguments(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,8 +116,8 @@ class RecordLinker(InMemory):
                 changed.
         """
         self._process([self._document(record)])
-        found = map(self._match, self._placed(self._ledger.pairs_of(record.id), MATCH))
-        return sorted(found, key=lambda match: (-match.score, match.left, match.right))
+        matches = map(self._match, self._placed(self._ledger.pairs_of(record.id), MATCH))
+        return sorted(matches, key=lambda match: (-match.score, match.left, match.right))
 
     update = add
 
@@ -131,8 +131,8 @@ class RecordLinker(InMemory):
 
     def _document(self, record: Record) -> Document:
         if not isinstance(record, Record) or record.fields is None:
-            words = f"got {type(record).__name__} {record!r:.60}, expected a Record, such as Record(row.pop('id'), row)"
-            raise MalformedMessage("record", f"{words}; remove(id) removes one")
+            why = f"got {type(record).__name__} {record!r:.60}, expected a Record, such as Record(row.pop('id'), row)"
+            raise MalformedMessage("record", f"{why}; remove(id) removes one")
         return record_document(self._reader, record)
 
     def decide(self, one: str, other: str, same: bool | None) -> None:
@@ -156,13 +156,13 @@ class RecordLinker(InMemory):
         edges = self._pipeline.similar(as_text(values, ""), about=About(source=source))
         if edges is None:
             return []
-        found = [
+        similar = [
             SimilarRecord(id, probability, *self._named.read(evidence))
             for id, probability, evidence in zip(
                 edges.right.ids, edges.similarity.tolist(), edges.evidence, strict=True
             )
         ]
-        return sorted(found, key=lambda one: (-one.score, one.id))
+        return sorted(similar, key=lambda one: (-one.score, one.id))
 
     def matches(self) -> list[RecordMatch]:
         """All matches, ascending by their ids."""
@@ -189,7 +189,7 @@ class RecordLinker(InMemory):
     def _placed(self, states: Iterable[PairState], place: int) -> Iterator[PairState]:
         """The pairs that are told as matches, or as reviews."""
         slots, pairs = self._ledger.graph.nodes.slots, self._ledger.graph.pairs
-        return (one for one in states if pairs.place(pairs.find(slots[one.left], slots[one.right])) == place)
+        return (state for state in states if pairs.place(pairs.find(slots[state.left], slots[state.right])) == place)
 
     def _match(self, pair: PairState | MatchChange) -> RecordMatch:
         return RecordMatch(pair.left, pair.right, pair.similarity or 0.0, *self._named.read(pair.evidence))

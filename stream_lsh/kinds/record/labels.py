@@ -42,10 +42,10 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
         InputError: an id that records of several sources have, or no pair of records that are there.
     """
     try:
-        found = [row for row, _ in table_rows(path, "csv", [0], encoding=encoding, skip_space=True) if row]
+        lines = [row for row, _ in table_rows(path, "csv", [0], encoding=encoding, skip_space=True) if row]
     except OSError as error:
         raise ConfigError(f"{path}: got {error.strerror}, expected a file of pairs") from None
-    first = [name.strip() for name in found[0]] if found and isinstance(found[0], list) else []
+    first = [name.strip() for name in lines[0]] if lines and isinstance(lines[0], list) else []
     header = [name.lower() for name in first]
     if len(header) != 2 and not set(_NAMED) <= set(header):
         raise ConfigError(
@@ -57,7 +57,7 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
     if all(name in row_of for name in first):
         raise ConfigError(f"{path}: got ids of records in the first line, expected a header such as left,right")
     pairs, unknown = [], 0
-    for row in found[1:]:
+    for row in lines[1:]:
         if not isinstance(row, list) or len(row) != len(header):
             raise InputError(
                 "labels", f"{path}: got a row that is not {len(header)} columns as the header: {row!r:.80}"
@@ -73,17 +73,17 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
         elif row_of[ids[0]] != row_of[ids[1]]:
             pairs.append([row_of[id] for id in ids])
     if not pairs:
-        raise InputError("labels", f"{path}: got {len(found) - 1} pairs, none of them of two records that are there")
+        raise InputError("labels", f"{path}: got {len(lines) - 1} pairs, none of them of two records that are there")
     left, right = np.array(pairs, np.int64).T
     return Labels(left, right, unknown)
 
 
 def _by_plain_id(rows: Mapping[str, int], sources: Sequence[str]) -> tuple[dict[str, int], set[str]]:
     """Rows by all that a record may be called, and the ids that do not tell which record is meant."""
-    found, shared = dict[str, int](), set[str]()
+    row_of, shared = dict[str, int](), set[str]()
     for id, row in rows.items():
         plain = id.removeprefix(full_id(sources[row], ""))
-        if plain in found:
+        if plain in row_of:
             shared.add(plain)
-        found[plain] = row
-    return found | dict(rows), shared
+        row_of[plain] = row
+    return row_of | dict(rows), shared

@@ -39,7 +39,7 @@ from stream_lsh.model import About, Document
 from stream_lsh.records.model import Record, Values, as_text
 from stream_lsh.records.profile import Profile, folded
 from stream_lsh.records.reading import Reader
-from stream_lsh.wire.arguments import given
+from stream_lsh.wire.arguments import validate_document
 from stream_lsh.wire.field_names import DEFAULT_NAMES, FieldNames
 from stream_lsh.wire.ids import key_id_of, key_of
 from stream_lsh.wire.message import (
@@ -78,7 +78,7 @@ class ParsedRecord(NamedTuple):
     Attributes:
         id: of the record.
         values: standardised, in the order of the profile's fields; none at all of a deleted one.
-        given: as they were given, by the names of the profile's fields.
+        raw_values: before standardisation, by the names of the profile's fields.
         source: where it comes from, "" where nothing says so.
         time_ms: event time, milliseconds since the epoch.
         deleted: there is no such record any more.
@@ -86,23 +86,23 @@ class ParsedRecord(NamedTuple):
 
     id: str
     values: Values
-    given: Mapping[str, object]
+    raw_values: Mapping[str, object]
     source: str
     time_ms: int
     deleted: bool = False
 
     @property
     def document(self) -> Document:
-        """The record as the steps of a pipeline take it: its values are what is compared, what was given is told.
+        """The record as the steps of a pipeline take it: standardised values to compare, raw values to publish.
 
         Raises:
             UnusableDocument: size; the values are larger than `MAX_RECORD_BYTES`.
         """
         if self.deleted:
             return Document(self.id, None, self.time_ms)
-        about = _encode(self.given)
+        about = _encode(self.raw_values)
         if len(about) > MAX_RECORD_BYTES:
-            raise _too_large(len(about), {name: len(_encode(value)) for name, value in self.given.items()})
+            raise _too_large(len(about), {name: len(_encode(value)) for name, value in self.raw_values.items()})
         return Document(self.id, as_text(self.values, self.id), self.time_ms, About(about.decode(), self.source))
 
 
@@ -173,10 +173,10 @@ def parse_record(
         return ParsedRecord(id, (), {}, source, time_ms, deleted=True)
     latest_ms = latest_time_ms(fallback_time_ms, max_ahead_ms, now_ms)
     time_ms = time_of_message(time, fallback_time_ms, latest_ms, time_unit)
-    values, given = reader.read(columns)
+    values, raw_values = reader.read(columns)
     if not plain:
-        given = {name: _storable(one) for name, one in given.items()}
-    return ParsedRecord(id, values, given, source, time_ms)
+        raw_values = {name: _storable(one) for name, one in raw_values.items()}
+    return ParsedRecord(id, values, raw_values, source, time_ms)
 
 
 def record_document(reader: Reader, record: Record) -> Document:
@@ -185,12 +185,12 @@ def record_document(reader: Reader, record: Record) -> Document:
     Raises:
         MalformedMessage, UnusableDocument: an id, a time, a source or a value that cannot be used.
     """
-    checked = given(Document(record.id, "", record.time_ms))
+    checked = validate_document(Document(record.id, "", record.time_ms))
     if not isinstance(record.source, str):
         raise MalformedMessage("source", f"got {type(record.source).__name__} as the source, expected a string")
-    values, told = reader.read(record.fields)
-    told = {name: _storable(one) for name, one in told.items()}
-    return ParsedRecord(checked.id, values, told, checked_source(record.source, "source"), checked.time_ms).document
+    values, raw = reader.read(record.fields)
+    raw = {name: _storable(value) for name, value in raw.items()}
+    return ParsedRecord(checked.id, values, raw, checked_source(record.source, "source"), checked.time_ms).document
 
 
 def _too_large(size: int, sizes: Mapping[str, int]) -> UnusableDocument:
@@ -206,11 +206,11 @@ def _too_large(size: int, sizes: Mapping[str, int]) -> UnusableDocument:
 def _object(value: bytes) -> tuple[dict[str, Any], bool]:
     """The object, and whether it went the fast way, which takes nothing that cannot be stored."""
     try:
-        found = _decode(value)
+        fields = _decode(value)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        found = None
-    if isinstance(found, dict):
-        return found, True
+        fields = None
+    if isinstance(fields, dict):
+        return fields, True
     return object_of(value, "an object of columns", "a JSON object of columns"), False
 
 
@@ -262,7 +262,9 @@ def _cleaned(text: str) -> str:
     """The text on one line, without control characters and halves of surrogate pairs."""
     if text.isascii() and text.isprintable():
         return " ".join(text.split())
-    kept = "".join(one for one in text if one.isspace() or unicodedata.category(one) not in ("Cc", "Cs"))
+    kept = "".join(
+        character for character in text if character.isspace() or unicodedata.category(character) not in ("Cc", "Cs")
+    )
     return " ".join(kept.split())
 
 
@@ -270,7 +272,7 @@ def _storable(value: object) -> object:
     if isinstance(value, str):
         return _SURROGATES.sub("", value)
     if isinstance(value, list):
-        return [_storable(one) for one in value]
+        return [_storable(item) for item in value]
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         return None
     return None if isinstance(value, float) and not isfinite(value) else value

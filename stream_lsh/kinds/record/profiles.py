@@ -102,11 +102,11 @@ def parse_profile(text: str, name: str) -> Profile:
         stream_lsh.errors.ConfigError: x.toml:1: comparison: got none, expected one or more: nothing else tells a match
         x.toml:2: rules: got the field 'sirname', expected one of the profile; did you mean 'surname'?
     """
-    found = tables_of(text, name)
+    tables = tables_of(text, name)
     problems = Problems(name, key_lines(text))
-    values = dict(_values({key: one for key, one in found.items() if key not in TABLES}, PROFILE, (), problems))
+    values = dict(_values({key: value for key, value in tables.items() if key not in TABLES}, PROFILE, (), problems))
     for table, (cls, keys) in TABLES.items():
-        values[_PLURAL[table]] = tuple(_several(found.get(table, []), cls, keys, (table,), problems))
+        values[_PLURAL[table]] = tuple(_several(tables.get(table, []), cls, keys, (table,), problems))
     if problems.is_valid(("name",)):
         profile = Profile(**values)
         require()
@@ -119,36 +119,36 @@ def parse_profile(text: str, name: str) -> Profile:
     return profile
 
 
-def _several(found: object, cls: type, keys: Keys, path: Path, problems: Problems) -> Iterator[Any]:
-    if not isinstance(found, list):
-        problems.add(path, f"got {sort_of(found)}, expected [[{path[0]}]]")
+def _several(value: object, cls: type, keys: Keys, path: Path, problems: Problems) -> Iterator[Any]:
+    if not isinstance(value, list):
+        problems.add(path, f"got {sort_of(value)}, expected [[{path[0]}]]")
         return
-    for at, one in enumerate(found):
-        if not isinstance(one, dict):
-            problems.add((*path, at), f"got {sort_of(one)}, expected a table")
+    for at, item in enumerate(value):
+        if not isinstance(item, dict):
+            problems.add((*path, at), f"got {sort_of(item)}, expected a table")
             continue
-        values = dict(_values(one, keys, (*path, at), problems))
+        values = dict(_values(item, keys, (*path, at), problems))
         if all(key in values for key in keys if keys[key].required):
             yield cls(**values)
 
 
-def _values(found: Mapping[str, object], keys: Keys, path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
+def _values(table: Mapping[str, object], keys: Keys, path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
     """The values of a table that are right; the others are noted."""
-    for unknown in found.keys() - keys.keys():
+    for unknown in table.keys() - keys.keys():
         homes = [f"[[{name}]]" for name, (_, inner) in TABLES.items() if unknown in inner and inner is not keys]
         hint = f"it belongs in {' or '.join(homes)}" if homes else f"did you mean {nearest(unknown, keys)!r}?"
         problems.add((*path, unknown), f"got an unknown key; {hint}")
     for name, key in keys.items():
-        if name not in found:
+        if name not in table:
             if key.required:
                 problems.add((*path, name), f"got none, expected {key.says}")
             continue
         try:
-            yield name, key.value_type.convert(found[name])
+            yield name, key.value_type.convert(table[name])
         except InvalidValue as invalid:
             hint = f"; did you mean {invalid.suggestion!r}?" if invalid.suggestion else ""
             expected = invalid.expected or key.value_type.expected
-            problems.add((*path, name), f"got {got(found[name])}, expected {expected}{hint}")
+            problems.add((*path, name), f"got {got(table[name])}, expected {expected}{hint}")
         except ConfigError as error:
             problems.add((*path, name), str(error).partition(": ")[2])
 
@@ -168,8 +168,8 @@ def profile_text(profile: Profile, says: Mapping[str, str] = MappingProxyType({}
     parts = ["\n".join(_lines(profile, PROFILE))]
     for table, (_, keys) in TABLES.items():
         for one in getattr(profile, _PLURAL[table]):
-            said = says.get(one.name) if table == "field" else None
-            lines = [*([comment(said)] if said else []), f"[[{table}]]", *_lines(one, keys)]
+            text = says.get(one.name) if table == "field" else None
+            lines = [*([comment(text)] if text else []), f"[[{table}]]", *_lines(one, keys)]
             parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
@@ -195,7 +195,7 @@ def _lines(value: Any, keys: Keys) -> Iterator[str]:
 def _shown(value: object) -> str:
     if isinstance(value, tuple):
         short = f"[{', '.join(map(_shown, value))}]"
-        inner = "".join(f"  {_shown(one)},\n" for one in value)
+        inner = "".join(f"  {_shown(item)},\n" for item in value)
         return short if len(short) < 100 or not isinstance(value[0], str) else f"[\n{inner}]"
     if isinstance(value, bool):
         return str(value).lower()

@@ -106,22 +106,22 @@ class PairWriter:
     def value(self, change: MatchChange, confirmed_at_ms: int) -> msgspec.Struct:
         """What is said of a pair that is true."""
         evidence = self._named.read(change.evidence)
-        found = RecordMatch(change.left, change.right, change.similarity or 0.0, *evidence)
-        return self.message(found, change.left_time_ms, change.right_time_ms, confirmed_at_ms)
+        match = RecordMatch(change.left, change.right, change.similarity or 0.0, *evidence)
+        return self.message(match, change.left_time_ms, change.right_time_ms, confirmed_at_ms)
 
     def message(
-        self, found: RecordMatch, left_time_ms: int, right_time_ms: int, confirmed_at_ms: int
+        self, match: RecordMatch, left_time_ms: int, right_time_ms: int, confirmed_at_ms: int
     ) -> msgspec.Struct:
         """The message of a pair whose evidence has been read."""
         return _Pair(
             self._pipeline,
-            found.left,
-            found.right,
-            found.probability,
+            match.left,
+            match.right,
+            match.probability,
             self._measure,
-            found.score,
-            found.weights,
-            found.rules,
+            match.score,
+            match.weights,
+            match.rules,
             left_time_ms,
             right_time_ms,
             confirmed_at_ms,
@@ -140,8 +140,8 @@ def entity_messages(changes: Sequence[ClusterChange], version: int) -> list[Publ
 
 def _entity(row: tuple[Any, ...], version: int) -> _Entity:
     """The value of an entity, with as much of its golden record as fits."""
-    id, event, size, _, _, merged, split, first_ms, last_ms, _, found = row
-    summary = found if isinstance(found, EntitySummary) else EntitySummary((), "{}")
+    id, event, size, _, _, merged, split, first_ms, last_ms, _, golden_values = row
+    summary = golden_values if isinstance(golden_values, EntitySummary) else EntitySummary((), "{}")
     golden = json.loads(summary.golden)
     kept = _within(golden, GOLDEN_BYTES) if len(summary.golden) > GOLDEN_BYTES // 4 else golden
     return _Entity(

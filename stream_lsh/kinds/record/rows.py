@@ -119,8 +119,8 @@ class RecordMaker:
             raise UnusableDocument(
                 "id", f"got no {wanted}, expected a text or a whole number; --id-column names another"
             )
-        told = checked_source(_word(fields.get(source_column or "")), source_column or "source")
-        source = told or self._source
+        own_source = checked_source(_word(fields.get(source_column or "")), source_column or "source")
+        source = own_source or self._source
         special = (id_column, source_column)
         return Record(
             checked_id(full_id(source, id)),
@@ -131,10 +131,10 @@ class RecordMaker:
 
     def _time(self, value: object) -> int:
         name = self._names.time
-        found = typed({name: value}, name, (str, int, float), "time", EXPECTED_TIME)
-        if isinstance(found, str):
-            found = found.strip() or None
-        time_ms = time_of_message(found, 0, unit=self._names.time_unit)
+        time = typed({name: value}, name, (str, int, float), "time", EXPECTED_TIME)
+        if isinstance(time, str):
+            time = time.strip() or None
+        time_ms = time_of_message(time, 0, unit=self._names.time_unit)
         if time_ms > self._latest_ms:
             raise UnusableDocument("time", "got a time that has not come yet: a wrong clock, or another --time-unit?")
         return time_ms
@@ -191,16 +191,16 @@ def fields_of(line: bytes, encoding: str = "utf-8") -> Mapping[str, object]:
             f"got bytes that are not {encoding.upper()} (at byte {error.start}): say with --encoding what they are",
         ) from None
     try:
-        found = msgspec.json.decode(text)
+        fields = msgspec.json.decode(text)
     except (msgspec.MsgspecError, UnicodeEncodeError) as error:
         raise MalformedMessage("json", f"got a line that is not JSON ({error}), expected an object a line") from None
     except RecursionError:
         raise MalformedMessage("json", "got JSON that is nested too deeply, expected an object with fields") from None
-    if not isinstance(found, dict):
+    if not isinstance(fields, dict):
         raise MalformedMessage(
-            "json", f"got {json.dumps(found)[:60]}, expected a JSON object with the fields of a record"
+            "json", f"got {json.dumps(fields)[:60]}, expected a JSON object with the fields of a record"
         )
-    return found
+    return fields
 
 
 def flat(given: Mapping[str, object]) -> Mapping[str, object]:
@@ -215,33 +215,33 @@ def flat(given: Mapping[str, object]) -> Mapping[str, object]:
     """
     if all(value is None or type(value) in (str, int, float, bool) for value in given.values()):
         return given
-    found: dict[str, object] = {}
+    fields: dict[str, object] = {}
     try:
-        _gather(given, "", found)
+        _gather(given, "", fields)
     except RecursionError:
         raise MalformedMessage("json", "got values that are nested too deeply, expected fields") from None
-    return found
+    return fields
 
 
-def _gather(given: Mapping[str, object], before: str, found: dict[str, object]) -> None:
+def _gather(given: Mapping[str, object], before: str, fields: dict[str, object]) -> None:
     for key, value in given.items():
-        _put(value, f"{before}{key}", before, found)
+        _put(value, f"{before}{key}", before, fields)
 
 
-def _put(value: object, name: str, before: str, found: dict[str, object]) -> None:
+def _put(value: object, name: str, before: str, fields: dict[str, object]) -> None:
     if isinstance(value, dict):
-        _gather(value, f"{name}_", found)
+        _gather(value, f"{name}_", fields)
     elif isinstance(value, list | tuple):
-        for one in value:
-            if isinstance(one, dict):
-                _gather(one, before, found)
+        for item in value:
+            if isinstance(item, dict):
+                _gather(item, before, fields)
             else:
-                _put(one, name, before, found)
-    elif found.get(name) is None:
-        found[name] = _plain(value)
+                _put(item, name, before, fields)
+    elif fields.get(name) is None:
+        fields[name] = _plain(value)
     elif value is not None:
-        others = found[name]
-        found[name] = [*(others if isinstance(others, list) else [others]), _plain(value)]
+        others = fields[name]
+        fields[name] = [*(others if isinstance(others, list) else [others]), _plain(value)]
 
 
 def _plain(value: object) -> object:

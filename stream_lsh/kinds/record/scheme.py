@@ -59,8 +59,8 @@ class RecordScheme(SchemeDefaults):
     def settings(self) -> dict[str, str | int | float]:
         """Everything that values, keys and scores depend on: what a profile says, but for names of columns."""
         profile = self.profile
-        fields = ((one.name, one.type, one.order, one.of, one.part) for one in profile.fields)
-        comparisons = (tuple(asdict(one).values()) for one in profile.comparisons)
+        fields = ((field.name, field.type, field.order, field.of, field.part) for field in profile.fields)
+        comparisons = (tuple(asdict(comparison).values()) for comparison in profile.comparisons)
         libraries = [block.library for block in self._blocker.lsh]
         return {
             "kind": "record",
@@ -69,7 +69,7 @@ class RecordScheme(SchemeDefaults):
             "fields": _shown(fields),
             "comparisons": _shown(comparisons),
             "rules": "; ".join(profile.rules),
-            "lsh": _shown(tuple(asdict(one).values()) for one in profile.lsh),
+            "lsh": _shown(tuple(asdict(blocking).values()) for blocking in profile.lsh),
             **({"lsh_libraries": _shown(libraries)} if any(libraries) else {}),
             "link": profile.link,
             "prior": "none" if profile.prior is None else profile.prior,

@@ -79,7 +79,7 @@ def _item(line: str) -> str:
     if "\\" not in line:
         return line
     repeated = _REPEATED.fullmatch(line)
-    return _ESCAPED.sub(lambda found: "\n" if found[1] == "n" else found[1], repeated[1] if repeated else line)
+    return _ESCAPED.sub(lambda escape: "\n" if escape[1] == "n" else escape[1], repeated[1] if repeated else line)
 
 
 class ItemShingler:
@@ -110,14 +110,14 @@ class ItemShingler:
     def __call__(self, texts: Sequence[str]) -> Shingles:
         """The items of every text, in order; an empty text has none."""
         lines = [text.split("\n")[:-1] for text in texts]
-        counts = np.array([len(one) for one in lines], np.int64)
-        return Shingles(self.hashes([line for one in lines for line in one]), offsets_of(counts))
+        counts = np.array([len(text_lines) for text_lines in lines], np.int64)
+        return Shingles(self.hashes([line for text_lines in lines for line in text_lines]), offsets_of(counts))
 
     def hashes(self, lines: Sequence[str]) -> U64:
         """The hashes of lines: uint64[n]."""
         seed = self.seed & 0xFFFFFFFF
-        found = (hash64(line.encode("utf-8", "surrogatepass"), seed, signed=False)[0] for line in lines)
-        return np.fromiter(found, np.uint64, len(lines))
+        hashes = (hash64(line.encode("utf-8", "surrogatepass"), seed, signed=False)[0] for line in lines)
+        return np.fromiter(hashes, np.uint64, len(lines))
 
     def units(self, text: str) -> Units:
         """The lines of a text, without their ends."""

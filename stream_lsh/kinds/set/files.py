@@ -30,16 +30,16 @@ def read_sets(inputs: Sequence[Input], options: Namespace, form: ItemsForm) -> I
     """
     by_id: dict[str, list[str | int]] = {}
     before = 0
-    for one in inputs:
-        if one.format == "jsonl":
-            found = read_lines(one, options, form, options.item_column)
+    for file in inputs:
+        if file.format == "jsonl":
+            chunks = read_lines(file, options, form, options.item_column)
         elif options.separator is None:
-            found = _rows_of_items(one, options, form, by_id)
+            chunks = _rows_of_items(file, options, form, by_id)
         else:
-            found = _rows_of_sets(one, options, form)
-        for part in found:
+            chunks = _rows_of_sets(file, options, form)
+        for part in chunks:
             yield part._replace(position=before + part.position)
-        before += one.size
+        before += file.size
     together = list(by_id.items())
     for start in range(0, len(together), ROWS):
         some = together[start : start + ROWS]
@@ -55,9 +55,9 @@ def _rows_of_items(
     def take(id: str, cell: str) -> None:
         if not cell:
             raise UnusableDocument("items", f"got no item of {ascii(id)[:60]}, expected one")
-        found = _item(cell, form)
-        form.text([found], "items")
-        by_id.setdefault(checked_id(id), []).append(items.setdefault(found, found))
+        item = _item(cell, form)
+        form.text([item], "items")
+        by_id.setdefault(checked_id(id), []).append(items.setdefault(item, item))
 
     for chunk in _chunks(one, options, "item", take):
         yield Part([], chunk.refused, chunk.position)

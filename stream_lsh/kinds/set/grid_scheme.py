@@ -27,7 +27,7 @@ from stream_lsh.lsh.families.grid_triples import GridTriples
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.jaccard import jaccard, sorted_unique
 from stream_lsh.pipeline.batches import Signatures
-from stream_lsh.pipeline.compare import Criteria, Meeting, common_buckets
+from stream_lsh.pipeline.compare import Criteria, SignatureAgreement, common_buckets
 from stream_lsh.pipeline.scheme import SchemeDefaults
 from stream_lsh.text.digest import bag_digest
 from stream_lsh.text.passages import Passage, passages
@@ -161,22 +161,22 @@ class GridScheme(SchemeDefaults):
         """What makes a pair a match: functions are no estimate of the similarity, so every candidate is compared."""
         return Criteria(threshold, retention_ms=retention_ms)
 
-    def similarity(self, one: str, other: str) -> float:
+    def similarity(self, left: str, right: str) -> float:
         """The exact similarity of two prints, as verify tells it."""
-        return jaccard(*self.shingle_sets([one, other]))
+        return jaccard(*self.shingle_sets([left, right]))
 
     def passages(self, text: str, shared: U64) -> list[Passage]:
         """The squares of a print that are shared, and the others, as places in its text."""
         return passages(text, (), self._shingler, shared)
 
-    def explain(self, one: str | None, other: str | None) -> Explained:
+    def explain(self, left: str | None, right: str | None) -> Explained:
         """Compare two documents by their shingles."""
-        return explain_shingles(self, one, other)
+        return explain_shingles(self, left, right)
 
-    def meeting(self, signatures: Signatures, shared: int, union: int) -> Meeting:
+    def agreement(self, signatures: Signatures, shared: int, union: int) -> SignatureAgreement:
         """How two prints met, which share so many squares: functions are slots and bands in one."""
         held = self.holding(signatures)
         both = int((held[0] & held[1]).sum())
         together = GridTriples(self.squares, self.size).probability_for(shared)
         met = common_buckets(self.buckets(signatures))
-        return Meeting(both, self.functions, met, self.functions, 1 - (1 - together) ** self.functions)
+        return SignatureAgreement(both, self.functions, met, self.functions, 1 - (1 - together) ** self.functions)

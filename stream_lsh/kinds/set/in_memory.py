@@ -11,12 +11,12 @@ from stream_lsh.kinds.in_memory import InMemory, check_limits, match_of, similar
 from stream_lsh.kinds.set.grid_scheme import FUNCTIONS, SIZE, GridScheme
 from stream_lsh.kinds.set.messages import ItemsForm
 from stream_lsh.kinds.set.scheme import ExactSetScheme, SetScheme, set_scheme
-from stream_lsh.kinds.shingled.methods import LSH, most_candidates, unfit
+from stream_lsh.kinds.shingled.methods import LSH, method_problems, most_candidates
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.measure.catalog import JACCARD, measure_of
 from stream_lsh.model import Document, Match, Similar
 from stream_lsh.pipeline.local import Limits
-from stream_lsh.wire.arguments import given, row_of
+from stream_lsh.wire.arguments import row_of, validate_document
 
 Items = Iterable[str | int]
 """Of a set; an integer is the item that its digits are."""
@@ -92,7 +92,7 @@ Similar(id='bob', similarity=0.5, shared=2, union=4)]
         size: int = SIZE,
         method: str = LSH,
     ) -> None:
-        others = [f"{name}: {problem}" for name, problem in unfit(method, recall, max_candidates)]
+        others = [f"{name}: {problem}" for name, problem in method_problems(method, recall, max_candidates)]
         if squares and method != LSH:
             others.append(f"method: got {method}, expected {LSH}, as the sets are fingerprints")
         check_limits(threshold, guards, retention_ms, max_candidates, others)
@@ -153,7 +153,7 @@ Similar(id='bob', similarity=0.5, shared=2, union=4)]
         Raises:
             MalformedMessage, UnusableDocument: one that cannot be used; nothing was changed.
         """
-        return [*map(match_of, self._process_many([self._document(*row_of(one, _ROW, 3)) for one in sets]))]
+        return [*map(match_of, self._process_many([self._document(*row_of(row, _ROW, 3)) for row in sets]))]
 
     def query(self, items: Items, time_ms: int | None = None) -> list[Similar]:
         """Which sets one of these items would match if it were added, the most similar first; nothing is changed.
@@ -178,4 +178,4 @@ Similar(id='bob', similarity=0.5, shared=2, union=4)]
         return self._form.text([*items], "items")
 
     def _document(self, id: str, items: Items, time_ms: int = 0) -> Document:
-        return given(Document(id, self._text(items), time_ms))
+        return validate_document(Document(id, self._text(items), time_ms))

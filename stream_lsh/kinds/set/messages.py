@@ -52,8 +52,8 @@ class ItemsForm:
     def _check(self, item: object, name: str) -> None:
         if self.squares:
             if type(item) is not int or not 0 <= item < self.squares:
-                told = f"got {item!r:.60} in `{name}`, expected squares, integers from 0 to {self.squares - 1}"
-                raise UnusableDocument("items", told)
+                problem = f"got {item!r:.60} in `{name}`, expected squares, integers from 0 to {self.squares - 1}"
+                raise UnusableDocument("items", problem)
         elif type(item) is str:
             # 256 characters cannot exceed the limit, and almost every item is shorter.
             if len(item) > MAX_ITEM_BYTES // 4 and len(item.encode("utf-8", "surrogatepass")) > MAX_ITEM_BYTES:
@@ -62,8 +62,8 @@ class ItemsForm:
                     f"got an item of {len(item)} characters in `{name}`, expected at most {MAX_ITEM_BYTES} bytes",
                 )
         elif type(item) is not int:  # a bool is no number here
-            told = f"got {item!r:.60} in `{name}`, expected strings and integers"
-            raise MalformedMessage("items", told)
+            problem = f"got {item!r:.60} in `{name}`, expected strings and integers"
+            raise MalformedMessage("items", problem)
         elif not _LEAST <= item <= _MOST:
             raise UnusableDocument("items", f"got an integer of more than 64 bits in `{name}`, expected fewer digits")
 

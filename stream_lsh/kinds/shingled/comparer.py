@@ -86,11 +86,11 @@ class ShingleSets:
         """The text of the old end of each pair, "" where it is that of the new one."""
         if not same[at].any():
             return pairs.documents.texts(pairs.old[at])
-        found = [""] * at.size
+        texts = [""] * at.size
         differing = np.flatnonzero(~same[at])
         for place, text in zip(differing.tolist(), pairs.documents.texts(pairs.old[at[differing]]), strict=True):
-            found[place] = text
-        return found
+            texts[place] = text
+        return texts
 
     def _count(
         self, at: I64, old_texts: Sequence[str], pairs: Pairs, same: Bools, criteria: Criteria, *, counts: "_Counts"
@@ -113,16 +113,16 @@ class ShingleSets:
 
     def get(self, texts: Mapping[int, str]) -> dict[int, U64]:
         """The distinct shingles of versions, ascending, by ref; those that are not remembered are made together."""
-        found = {ref: known for ref in texts if (known := self._sets.get(ref)) is not None}
-        for ref in found:
+        cached = {ref: shingles for ref in texts if (shingles := self._sets.get(ref)) is not None}
+        for ref in cached:
             self._sets.move_to_end(ref)
-        missing = [ref for ref in texts if ref not in found]
+        missing = [ref for ref in texts if ref not in cached]
         for ref, made in zip(missing, self._scheme.shingle_sets([texts[ref] for ref in missing]), strict=True):
-            found[ref] = self._sets[ref] = made
+            cached[ref] = self._sets[ref] = made
             self._size += made.size + _SET_COST
         while self._size > self._limit and len(self._sets) > 1:
             self._size -= self._sets.popitem(last=False)[1].size + _SET_COST
-        return found
+        return cached
 
     def forget(self, ref: int) -> None:
         """Drop the set of a version, if it is remembered."""

@@ -18,7 +18,7 @@ from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.firsts import first_members
 from stream_lsh.measure.jaccard import sorted_unique
 from stream_lsh.pipeline.batches import Signatures
-from stream_lsh.pipeline.compare import Criteria, Meeting, common_buckets
+from stream_lsh.pipeline.compare import Criteria, SignatureAgreement, common_buckets
 from stream_lsh.text.digest import bag_digest
 from stream_lsh.text.groups import groups
 from stream_lsh.text.shingles import Shingler
@@ -95,13 +95,13 @@ class ExactScheme(ShingledTexts):
         """What verify compares pairs with, once the rows of both say that they may match."""
         return ShingleSets(self, worth=self.prefixes.may_match)
 
-    def explain(self, one: str | None, other: str | None) -> Explained:
+    def explain(self, left: str | None, right: str | None) -> Explained:
         """Compare two documents by their shingles."""
-        return explain_shingles(self, one, other)
+        return explain_shingles(self, left, right)
 
-    def meeting(self, signatures: Signatures, shared: int, union: int) -> Meeting:
+    def agreement(self, signatures: Signatures, shared: int, union: int) -> SignatureAgreement:
         """How two texts met: in so many buckets; there are no bands, and nothing is left to chance."""
-        return Meeting(0, 0, common_buckets(self.buckets(signatures)), 0, 0.0)
+        return SignatureAgreement(0, 0, common_buckets(self.buckets(signatures)), 0, 0.0)
 
     def criteria(self, threshold: float, retention_ms: int | None) -> Criteria:
         """What makes a pair a match: there are no estimates."""

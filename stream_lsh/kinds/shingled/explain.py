@@ -9,7 +9,7 @@ from stream_lsh.arrays import U64
 from stream_lsh.kinds.comparison import Comparison, Explained
 from stream_lsh.measure.catalog import Measure
 from stream_lsh.pipeline.batches import Signatures
-from stream_lsh.pipeline.compare import Meeting
+from stream_lsh.pipeline.compare import SignatureAgreement
 from stream_lsh.text.passages import Passage
 
 
@@ -27,24 +27,24 @@ class Shingling(Protocol):
     def passages(self, text: str, shared: U64) -> list[Passage]:
         """The passages of a text that these shingles cover, and the others between them."""
 
-    def meeting(self, signatures: Signatures, shared: int, union: int) -> Meeting:
+    def agreement(self, signatures: Signatures, shared: int, union: int) -> SignatureAgreement:
         """How the signatures of two documents met, which share so many shingles."""
 
 
-def explain_shingles(scheme: Shingling, one: str | None, other: str | None) -> Explained:
+def explain_shingles(scheme: Shingling, left_text: str | None, right_text: str | None) -> Explained:
     """Compare two documents by their shingles.
 
     Args:
         scheme: makes the shingles and the signatures.
-        one: the text of a document; None where it is not known.
-        other: that of the other one.
+        left_text: the text of a document; None where it is not known.
+        right_text: that of the other one.
     """
-    left, right = scheme.shingle_sets([one or "", other or ""])
+    left, right = scheme.shingle_sets([left_text or "", right_text or ""])
     shared = np.intersect1d(left, right, assume_unique=True)
-    passages = [[] if text is None else scheme.passages(text, shared) for text in (one, other)]
+    passages = [[] if text is None else scheme.passages(text, shared) for text in (left_text, right_text)]
     comparison = None
-    if one is not None and other is not None:
-        comparison = _compare(scheme, (one, other), left.size, right.size, shared.size)
+    if left_text is not None and right_text is not None:
+        comparison = _compare(scheme, (left_text, right_text), left.size, right.size, shared.size)
     return Explained(comparison, (left.size, right.size), (passages[0], passages[1]))
 
 
@@ -54,7 +54,7 @@ def _compare(scheme: Shingling, texts: tuple[str, str], size: int, other_size: i
     counts = np.array([[shared], [size], [other_size]])
     empty = bool((signatures.digests == 0).any())
     same = bool((signatures.values[0] == signatures.values[1]).all())
-    matching, slots, met, bands, probability = scheme.meeting(signatures, shared, union)
+    matching, slots, met, bands, probability = scheme.agreement(signatures, shared, union)
     return Comparison(
         similarity=float(scheme.measure.similarity(*counts)[0]),
         shared=shared,

@@ -74,7 +74,7 @@ def check_method(method: str) -> None:
         raise ConfigError(f"method: got {method!r}, expected {expected}; did you mean {nearest(method, METHODS)!r}?")
 
 
-def unfit(method: str, recall: float, max_candidates: int) -> Iterator[tuple[str, str]]:
+def method_problems(method: str, recall: float, max_candidates: int) -> Iterator[tuple[str, str]]:
     """What does not go with a method: the setting, and what to tell of it; defaults always go."""
     if method != EXACT:
         return

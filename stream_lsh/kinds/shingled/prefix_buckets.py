@@ -64,8 +64,8 @@ class Prefixes:
         if not 0 < threshold <= 1:
             raise ConfigError(f"threshold: got {threshold}, expected a number above 0 and at most 1")
         if not 2 <= slots <= MOST_SLOTS:
-            told = "one for the size of a text, others for its first shingles"
-            raise ConfigError(f"slots: got {slots}, expected 2 to {MOST_SLOTS} with the method exact: {told}")
+            problem = "one for the size of a text, others for its first shingles"
+            raise ConfigError(f"slots: got {slots}, expected 2 to {MOST_SLOTS} with the method exact: {problem}")
         least = measure.least_jaccard(threshold)
         # What a measure derives from a threshold is rounded once more.
         self.least = least = least if least == threshold else least * (1 - _ROUNDING)

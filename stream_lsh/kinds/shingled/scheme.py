@@ -16,7 +16,7 @@ from stream_lsh.measure.catalog import JACCARD, Measure, similarity_of
 from stream_lsh.measure.filters import least_matching_slots
 from stream_lsh.measure.jaccard import sorted_unique
 from stream_lsh.pipeline.batches import Signatures
-from stream_lsh.pipeline.compare import Criteria, Meeting, common_buckets
+from stream_lsh.pipeline.compare import Criteria, SignatureAgreement, common_buckets
 from stream_lsh.pipeline.scheme import SchemeDefaults
 from stream_lsh.sketch.catalog import scheme as signature_scheme
 from stream_lsh.sketch.estimate import matching_slots
@@ -81,9 +81,9 @@ class ShingledTexts(SchemeDefaults):
             sets += [sorted_unique(shingles.document(row)) for row in range(len(shingles))]
         return sets
 
-    def similarity(self, one: str, other: str) -> float:
+    def similarity(self, left: str, right: str) -> float:
         """The exact similarity of two texts, as verify tells it."""
-        return similarity_of(self.measure, *self.shingle_sets([one, other]))
+        return similarity_of(self.measure, *self.shingle_sets([left, right]))
 
     def passages(self, text: str, shared: U64) -> list[Passage]:
         """The passages of a text that these shingles cover, ascending and each once, and the others between them."""
@@ -177,15 +177,17 @@ class TextScheme(ShingledTexts):
         """What makes a pair a match."""
         return Criteria(threshold, self.least_matching(threshold), retention_ms, self.measure)
 
-    def explain(self, one: str | None, other: str | None) -> Explained:
+    def explain(self, left: str | None, right: str | None) -> Explained:
         """Compare two documents by their shingles."""
-        return explain_shingles(self, one, other)
+        return explain_shingles(self, left, right)
 
-    def meeting(self, signatures: Signatures, shared: int, union: int) -> Meeting:
+    def agreement(self, signatures: Signatures, shared: int, union: int) -> SignatureAgreement:
         """How the signatures of two texts met, which share so many shingles of those that they have together."""
         matching = int(matching_slots(signatures.values[:1], signatures.values[1:])[0])
         probability = self.banding.probability_at(shared / union) if shared else 0.0
-        return Meeting(matching, self.slots, common_buckets(self.buckets(signatures)), self.banding.bands, probability)
+        return SignatureAgreement(
+            matching, self.slots, common_buckets(self.buckets(signatures)), self.banding.bands, probability
+        )
 
     def promised(self, similarity: F64) -> F64:
         """The probability that pairs of these Jaccard similarities share a bucket: float64[n]."""

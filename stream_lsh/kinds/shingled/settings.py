@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.kind import SHADOW, SHADOW_MEANING, SharedSettings, StoredSize
-from stream_lsh.kinds.shingled.methods import EXACT, LSH, METHODS, text_scheme, unfit
+from stream_lsh.kinds.shingled.methods import EXACT, LSH, METHODS, method_problems, text_scheme
 from stream_lsh.kinds.shingled.scheme import banding_for
 from stream_lsh.lsh.solver import Banding
 from stream_lsh.measure.catalog import JACCARD, MEASURES, Measure, no_size_ratio
@@ -101,7 +101,7 @@ class ShingleSettings:
     def _check_method(self, path: Path, problems: Problems, max_candidates: int) -> None:
         if not problems.is_valid((*path, "method")):
             return
-        for name, problem in unfit(self.method, self.recall, max_candidates):
+        for name, problem in method_problems(self.method, self.recall, max_candidates):
             if problems.is_valid((*path, name)):
                 problems.add((*path, name), problem)
         for name in ("bands", "rows") if self.method == EXACT else ():

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.in_memory import InMemory, check_limits, match_of, similar_of
-from stream_lsh.kinds.shingled.methods import LSH, most_candidates, text_scheme, unfit
+from stream_lsh.kinds.shingled.methods import LSH, method_problems, most_candidates, text_scheme
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.clusters.stories import story
 from stream_lsh.measure.catalog import JACCARD, measure_of
 from stream_lsh.model import About, Document, Match, Similar, Story
 from stream_lsh.pipeline.local import Limits
-from stream_lsh.wire.arguments import given, row_of
+from stream_lsh.wire.arguments import row_of, validate_document
 
 
 class NearDuplicates(InMemory):
@@ -87,7 +87,7 @@ class NearDuplicates(InMemory):
         stories: bool = False,
         method: str = LSH,
     ) -> None:
-        others = [f"{name}: {problem}" for name, problem in unfit(method, recall, max_candidates)]
+        others = [f"{name}: {problem}" for name, problem in method_problems(method, recall, max_candidates)]
         check_limits(threshold, guards, retention_ms, max_candidates, others)
         settings: dict[str, Any] = {
             "threshold": threshold,
@@ -133,7 +133,7 @@ class NearDuplicates(InMemory):
             >>> [match.similarity for match in near.add("b", "one two three four")]
             [1.0]
         """
-        self._process([given(Document(id, text, time_ms, About(title, source)), self._limits.stories)])
+        self._process([validate_document(Document(id, text, time_ms, About(title, source)), self._limits.stories)])
         pairs = self._ledger.pairs_of(id)
         return sorted(map(match_of, pairs), key=lambda match: (-match.similarity, match.left, match.right))
 
@@ -159,10 +159,10 @@ class NearDuplicates(InMemory):
         """
         stories, rows = self._limits.stories, "a Document, or a tuple of id, text and time"
         checked = [
-            given(one, stories, removable=True)
-            if isinstance(one, Document)
-            else given(Document(*row_of(one, rows, 3)), stories)
-            for one in documents
+            validate_document(document, stories, removable=True)
+            if isinstance(document, Document)
+            else validate_document(Document(*row_of(document, rows, 3)), stories)
+            for document in documents
         ]
         return [*map(match_of, self._process_many(checked))]
 

@@ -81,4 +81,4 @@ class TextKind(TextSettings, KindDefaults):
     ) -> Iterator[FeedPart]:
         """The documents of the files as messages."""
         for part in read(inputs, options, fallback_time_ms=now_ms):
-            yield FeedPart((message(one, names) for one in part.documents), part.refused, part.position)
+            yield FeedPart((message(document, names) for document in part.documents), part.refused, part.position)

@@ -175,8 +175,8 @@ def parse_lines(
                 fields = decode(line)
                 text = fields.text
                 # The line as nearly all are: anything else about it is settled by the general way below.
-                as_most = type(fields.id) is str and fields.time is None and not fields.deleted and html == "off"
-                if as_most and text is not None:
+                usual = type(fields.id) is str and fields.time is None and not fields.deleted and html == "off"
+                if usual and text is not None:
                     about = _about(fields, text, names) if stories else NO_ABOUT
                     documents.append(Document(checked_id(str(fields.id)), text, fallback_time_ms, about))
                     continue
@@ -284,13 +284,13 @@ class _SlowFields:
 
 
 def _read_slowly(value: bytes, names: FieldNames, stories: bool) -> _Fields:
-    found = object_of(value, "an object with a text", f"a JSON object with the field `{names.text}`")
+    fields = object_of(value, "an object with a text", f"a JSON object with the field `{names.text}`")
     return _SlowFields(
-        typed(found, names.id, (str, int), "id", "a string or an integer"),
-        typed(found, names.text, (str,), "text", "a string"),
-        typed(found, names.time, (str, int, float), "time", EXPECTED_TIME),
-        typed(found, names.deleted, (bool,), "json", "true or false"),
-        *((found.get(getattr(names, field)) for field in _TOLD) if stories else ()),
+        typed(fields, names.id, (str, int), "id", "a string or an integer"),
+        typed(fields, names.text, (str,), "text", "a string"),
+        typed(fields, names.time, (str, int, float), "time", EXPECTED_TIME),
+        typed(fields, names.deleted, (bool,), "json", "true or false"),
+        *((fields.get(getattr(names, field)) for field in _TOLD) if stories else ()),
     )
 
 

@@ -49,8 +49,8 @@ def vectors_of(texts: Sequence[str], dimension: int) -> F32:
     Raises:
         InvariantError: a text of another length.
     """
-    found = np.frombuffer(_bytes(texts, 4 * dimension), "<f4")
-    return found.reshape(len(texts), dimension).astype(np.float32, copy=False)
+    vectors = np.frombuffer(_bytes(texts, 4 * dimension), "<f4")
+    return vectors.reshape(len(texts), dimension).astype(np.float32, copy=False)
 
 
 def bits_of(texts: Sequence[str], dimension: int) -> U8:
@@ -76,5 +76,5 @@ def _bytes(texts: Sequence[str], size: int) -> bytes:
 
 def vector_digests(texts: Sequence[str]) -> U64:
     """A number for each text, never 0: equal for equal vectors, else but for a chance of 2^-64 a pair: uint64[n]."""
-    found = (hash64(text.encode(), _SEED, signed=False)[0] or 1 for text in texts)
-    return np.fromiter(found, np.uint64, len(texts))
+    digests = (hash64(text.encode(), _SEED, signed=False)[0] or 1 for text in texts)
+    return np.fromiter(digests, np.uint64, len(texts))

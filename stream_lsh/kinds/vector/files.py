@@ -21,7 +21,7 @@ from stream_lsh.kinds.single_field_files import read_lines
 from stream_lsh.kinds.vector.messages import VectorForm
 from stream_lsh.kinds.vector.metric import HAMMING, VectorMeasure
 from stream_lsh.model import Document
-from stream_lsh.settings.problems import as_options
+from stream_lsh.settings.problems import problems_as_options
 from stream_lsh.wire.ids import checked_id
 
 _OPTIONS = {"distance": "--within", "line_width": "--width", "dimension": "--dimension", "measure": "--measure"}
@@ -53,7 +53,7 @@ class FirstForm:
 
     def _measure_of(self, dimension: int) -> VectorMeasure:
         options = self._options
-        with as_options(_OPTIONS):
+        with problems_as_options(_OPTIONS):
             return VectorMeasure(
                 name=options.measure, dimension=dimension, distance=options.within, line_width=options.width
             )
@@ -109,16 +109,16 @@ def read_vectors(inputs: Sequence[Input], options: Namespace, form: FirstForm) -
         ConfigError, InputError, OSError: a file cannot be read as a whole.
     """
     before = 0
-    for one in inputs:
-        if one.format == ARRAY:
-            found = _array(one, form)
-        elif one.format == "jsonl":
-            found = read_lines(one, options, form, options.vector_column)
+    for file in inputs:
+        if file.format == ARRAY:
+            chunks = _array(file, form)
+        elif file.format == "jsonl":
+            chunks = read_lines(file, options, form, options.vector_column)
         else:
-            found = _table(one, options, form)
-        for part in found:
+            chunks = _table(file, options, form)
+        for part in chunks:
             yield part._replace(position=before + part.position)
-        before += one.size
+        before += file.size
 
 
 def _table(one: Input, options: Namespace, form: FirstForm) -> Iterator[Part]:
@@ -154,14 +154,14 @@ def _columns(one: Input, header: Sequence[str], options: Namespace) -> list[int]
     return columns
 
 
-def _numbers(found: Sequence[str], names: Sequence[str]) -> list[float]:
+def _numbers(cells: Sequence[str], names: Sequence[str]) -> list[float]:
     numbers = []
-    for cell, name in zip(found, names, strict=True):
+    for cell, name in zip(cells, names, strict=True):
         try:
             numbers.append(float(cell))
         except ValueError:
-            told = f"got {ascii(cell)[:60]} in the column {name!r}, expected a number"
-            raise MalformedMessage("vector", told) from None
+            problem = f"got {ascii(cell)[:60]} in the column {name!r}, expected a number"
+            raise MalformedMessage("vector", problem) from None
     return numbers
 
 
@@ -169,8 +169,8 @@ def _array(one: Input, form: FirstForm) -> Iterator[Part]:
     try:
         array = np.load(one.path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError):
-        told = "is no array of numbers as numpy.save writes them, or truncated"
-        raise MalformedMessage(ARRAY, f"{one.path}: {told}") from None
+        problem = "is no array of numbers as numpy.save writes them, or truncated"
+        raise MalformedMessage(ARRAY, f"{one.path}: {problem}") from None
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "buif":
         raise MalformedMessage(ARRAY, f"{one.path}: got an array that is not made of numbers in rows and columns")
     for start in range(0, len(array), ROWS):

@@ -17,7 +17,7 @@ from stream_lsh.ledger.changes import MatchChange, PairState
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.model import Document, Neighbour, NeighbourPair
 from stream_lsh.pipeline.local import Limits
-from stream_lsh.wire.arguments import given, row_of
+from stream_lsh.wire.arguments import row_of, validate_document
 
 Vector = npt.ArrayLike | str
 """Numbers; of hamming 0 and 1, or a string of them or of hexadecimal digits; or base64 of float32, little-endian."""
@@ -127,7 +127,7 @@ class NearestNeighbours(InMemory):
         Raises:
             MalformedMessage, UnusableDocument: one that cannot be used; nothing was changed.
         """
-        return [*map(_pair, self._process_many([self._document(*row_of(one, _ROW, 3)) for one in vectors]))]
+        return [*map(_pair, self._process_many([self._document(*row_of(row, _ROW, 3)) for row in vectors]))]
 
     def within(self, vector: Vector, time_ms: int | None = None) -> list[Neighbour]:
         """All vectors within the distance of this one, the nearest first; nothing is changed.
@@ -142,15 +142,15 @@ class NearestNeighbours(InMemory):
         edges = self._pipeline.similar(self._form.text(vector, "vector"), time_ms)
         if edges is None:
             return []
-        found = map(Neighbour, edges.right.ids, map(distance_of, edges.evidence))
-        return sorted(found, key=lambda one: (one.distance, one.id))
+        neighbours = map(Neighbour, edges.right.ids, map(distance_of, edges.evidence))
+        return sorted(neighbours, key=lambda one: (one.distance, one.id))
 
     def pairs(self) -> list[NeighbourPair]:
         """All pairs within the distance, ascending by their ids."""
         return [*map(_pair, self._ledger.snapshot().pairs)]
 
     def _document(self, id: str, vector: Vector, time_ms: int = 0) -> Document:
-        return given(Document(id, self._form.text(vector, "vector"), time_ms))
+        return validate_document(Document(id, self._form.text(vector, "vector"), time_ms))
 
 
 def _pair(pair: PairState | MatchChange) -> NeighbourPair:

@@ -68,37 +68,37 @@ class VectorForm:
         with np.errstate(over="ignore", under="ignore"):
             vector = np.asarray(values, np.float32)
         if not np.isfinite(vector).all():
-            told = f"got a value in `{name}` that is infinite, not a number, or beyond float32, expected finite numbers"
-            raise UnusableDocument("vector", told)
+            why = f"got a value in `{name}` that is infinite, not a number, or beyond float32, expected finite numbers"
+            raise UnusableDocument("vector", why)
         if self.measure == "cosine" and not vector.any():
             raise UnusableDocument("vector", f"got only zeros as `{name}`, expected a vector that points somewhere")
         if np.abs(vector).sum(dtype=np.float64) > self.reach:
-            told = (
-                f"got values in `{name}` that are too large for the `distance`, expected a sum up to {self.reach:.3g}"
-            )
-            raise UnusableDocument("vector", told)
+            why = f"got values in `{name}` that are too large for the `distance`, expected a sum up to {self.reach:.3g}"
+            raise UnusableDocument("vector", why)
         return vector
 
     def _decoded(self, value: str, name: str) -> npt.NDArray[np.float32]:
         try:
-            found = a2b_base64(value, strict_mode=True)
+            data = a2b_base64(value, strict_mode=True)
         except (Error, ValueError):
-            told = f"got a string as `{name}` that is not base64, expected float32, little-endian, in base64"
-            raise MalformedMessage("vector", told) from None
-        self._check(len(found) / 4, name)
-        return np.frombuffer(found, "<f4")
+            problem = f"got a string as `{name}` that is not base64, expected float32, little-endian, in base64"
+            raise MalformedMessage("vector", problem) from None
+        self._check(len(data) / 4, name)
+        return np.frombuffer(data, "<f4")
 
     def _listed(self, value: Any, name: str) -> npt.NDArray[np.generic]:
         if isinstance(value, np.ndarray):
             if value.dtype.kind not in "buif" or value.ndim != 1:
-                told = f"got an array of {value.dtype} in {value.ndim} dimensions as `{name}`, expected numbers in one"
-                raise MalformedMessage("vector", told)
+                why = f"got an array of {value.dtype} in {value.ndim} dimensions as `{name}`, expected numbers in one"
+                raise MalformedMessage("vector", why)
             self._check(value.size, name)
             return value
         if not isinstance(value, list | tuple):
-            told = f"got a value of type {type(value).__name__} as `{name}`, expected a list of numbers or a string"
-            raise MalformedMessage("vector", told)
-        wrong = [one for one in value if type(one) is not int and type(one) is not float]  # a bool is no number here
+            why = f"got a value of type {type(value).__name__} as `{name}`, expected a list of numbers or a string"
+            raise MalformedMessage("vector", why)
+        wrong = [
+            item for item in value if type(item) is not int and type(item) is not float
+        ]  # a bool is no number here
         if wrong:
             raise MalformedMessage("vector", f"got {wrong[0]!r:.60} in `{name}`, expected numbers")
         self._check(len(value), name)
@@ -110,10 +110,10 @@ class VectorForm:
     def _bits(self, value: Any, name: str) -> npt.NDArray[np.uint8]:
         if isinstance(value, str):
             return self._written_bits(value, name)
-        found = self._listed(value, name)
-        if not ((found == 0) | (found == 1)).all():
+        bits = self._listed(value, name)
+        if not ((bits == 0) | (bits == 1)).all():
             raise UnusableDocument("vector", f"got a value in `{name}` that is neither 0 nor 1, expected these alone")
-        return found.astype(np.uint8)
+        return bits.astype(np.uint8)
 
     def _written_bits(self, value: str, name: str) -> npt.NDArray[np.uint8]:
         if len(value) == self.dimension and _BITS.fullmatch(value):
@@ -134,8 +134,8 @@ class VectorForm:
         """The vector again: numbers, or a string of 0 and 1."""
         if self.measure == "hamming":
             return "".join(map(str, bits_of([text], self.dimension)[0].tolist()))
-        found: list[float] = vectors_of([text], self.dimension)[0].tolist()
-        return found
+        vector: list[float] = vectors_of([text], self.dimension)[0].tolist()
+        return vector
 
     def of_cell(self, cell: str) -> Any:
         """The vector in a cell of a table: a JSON list, numbers with blanks between them, or what messages have."""

@@ -79,8 +79,8 @@ class VectorMeasure:
 
     def __post_init__(self) -> None:
         if self.name not in VECTOR_MEASURES:
-            told = f"measure: got {self.name!r}, expected {', '.join(VECTOR_MEASURES)}"
-            raise ConfigError(f"{told}; did you mean {nearest(self.name, VECTOR_MEASURES)!r}?")
+            problem = f"measure: got {self.name!r}, expected {', '.join(VECTOR_MEASURES)}"
+            raise ConfigError(f"{problem}; did you mean {nearest(self.name, VECTOR_MEASURES)!r}?")
         problems = []
         if not 1 <= self.dimension <= MOST_DIMENSIONS:
             problems.append(f"dimension: got {self.dimension}, expected 1 to {MOST_DIMENSIONS}")

@@ -22,7 +22,7 @@ from stream_lsh.lsh.banding import Bands, digest_buckets
 from stream_lsh.lsh.solver import Banding, choose_banding
 from stream_lsh.measure.filters import least_matching_slots
 from stream_lsh.pipeline.batches import Signatures
-from stream_lsh.pipeline.compare import Criteria, Meeting, common_buckets
+from stream_lsh.pipeline.compare import Criteria, SignatureAgreement, common_buckets
 from stream_lsh.pipeline.scheme import SchemeDefaults
 
 SLOTS = 256
@@ -98,19 +98,19 @@ class VectorScheme(SchemeDefaults):
         """Slots that the signatures of a match agree in, but for one match at the greatest distance in 10,000."""
         return least_matching_slots(self.probability, self.slots)
 
-    def similarity(self, one: str, other: str) -> float:
+    def similarity(self, left: str, right: str) -> float:
         """The exact similarity of two vectors, as verify tells it."""
-        vectors = self.measure.vectors([one, other])
+        vectors = self.measure.vectors([left, right])
         return float(self.measure.similarity(self.measure.between(vectors[:1], vectors[1:]))[0])
 
-    def explain(self, one: str | None, other: str | None) -> Explained:
+    def explain(self, left: str | None, right: str | None) -> Explained:
         """Compare two vectors; these have neither shingles nor passages."""
-        return Explained(None if one is None or other is None else self._compare(one, other))
+        return Explained(None if left is None or right is None else self._compare(left, right))
 
-    def _compare(self, one: str, other: str) -> Comparison:
-        vectors, signatures = self.measure.vectors([one, other]), self.sign([one, other])
+    def _compare(self, left: str, right: str) -> Comparison:
+        vectors, signatures = self.measure.vectors([left, right]), self.sign([left, right])
         distances = self.measure.between(vectors[:1], vectors[1:])
-        matching, slots, met, bands, probability = self.meeting(signatures, float(distances[0]))
+        matching, slots, met, bands, probability = self.agreement(signatures, float(distances[0]))
         return Comparison(
             similarity=float(self.measure.similarity(distances)[0]),
             shared=0,
@@ -121,17 +121,17 @@ class VectorScheme(SchemeDefaults):
             met=met,
             bands=bands,
             probability=probability,
-            identical=one == other,
+            identical=left == right,
             distance=float(distances[0]),
             greatest=self.measure.distance,
         )
 
-    def meeting(self, signatures: Signatures, distance: float) -> Meeting:
+    def agreement(self, signatures: Signatures, distance: float) -> SignatureAgreement:
         """How the signatures of two vectors met, which are at this distance."""
-        one, other = signatures.values
+        left, right = signatures.values
         probability = self.banding.probability_at(self.measure.family().probability(distance))
         met = common_buckets(self.buckets(signatures))
-        return Meeting(int((one == other).sum()), self.slots, met, self.banding.bands, probability)
+        return SignatureAgreement(int((left == right).sum()), self.slots, met, self.banding.bands, probability)
 
 
 def _banding(measure: VectorMeasure, probability: float, recall: float, slots: int) -> Banding:

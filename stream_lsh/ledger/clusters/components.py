@@ -50,7 +50,7 @@ class ComponentClusters:
         """Those of the identical documents of a member that are in its cluster; here all are."""
         return slots
 
-    def stand(self, one: int, other: int) -> None:
+    def stand(self, left: int, right: int) -> None:
         """A pair that connects nothing has come; here every pair connects."""
 
     # -- links that come
@@ -61,18 +61,18 @@ class ComponentClusters:
             for twin in self._graph.twins.near(slot):
                 self.join(slot, twin)
 
-    def join(self, one: int, other: int) -> None:
+    def join(self, left: int, right: int) -> None:
         """Two nodes are connected now: they are of one cluster."""
         nodes = self._graph.nodes
-        its, others = nodes.clusters[one], nodes.clusters[other]
+        its, others = nodes.clusters[left], nodes.clusters[right]
         if its is others:
             if its is NOWHERE:
-                members = nodes.by_age([one, other])
+                members = nodes.by_age([left, right])
                 cluster = self._ids.open(nodes.ids[members[0]], members, self._frame.offset)
-                nodes.clusters[one] = nodes.clusters[other] = cluster
+                nodes.clusters[left] = nodes.clusters[right] = cluster
                 self._frame.touch_new_cluster(cluster)
         elif its is NOWHERE or others is NOWHERE:
-            new, there = (one, others) if its is NOWHERE else (other, its)
+            new, there = (left, others) if its is NOWHERE else (right, its)
             self._frame.touch_cluster(there, "joined")
             self._graph.nodes.put_in(there, new)
             nodes.clusters[new] = there
@@ -103,9 +103,9 @@ class ComponentClusters:
 
     # -- links that come, all at once
 
-    def link_bulk(self, found: BulkPairs) -> NodeDiff:
+    def link_bulk(self, bulk: BulkPairs) -> NodeDiff:
         """Put the new documents and pairs of a plain frame in."""
-        ends, graph, nodes = found.ends, self._graph, self._graph.nodes
+        ends, graph, nodes = bulk.ends, self._graph, self._graph.nodes
         digests = ends.digests[ends.first]
         abouts = at_rows(ends.abouts, ends.first.tolist())
         fresh = nodes.add_many(ends.new_ids, ends.refs[ends.first], ends.times[ends.first], digests, abouts)
@@ -113,12 +113,12 @@ class ComponentClusters:
         graph.pairs.grow()
         graph.expiry.watch(fresh)
         twins = graph.twins.add_all_alone(fresh, digests)
-        lefts, rights = found.slots(fresh)
+        lefts, rights = bulk.slots(fresh)
         left, right = np.array(lefts, np.int64), np.array(rights, np.int64)
-        known = ends.slots[ends.slots >= 0]
-        best = view_f64(nodes.best)[known]
-        graph.pairs.add_many(left, right, found.counts)
-        better = known[view_f64(nodes.best)[known] > best].tolist()
+        known_slots = ends.slots[ends.slots >= 0]
+        best = view_f64(nodes.best)[known_slots]
+        graph.pairs.add_many(left, right, bulk.counts)
+        better = known_slots[view_f64(nodes.best)[known_slots] > best].tolist()
         self._join_rows(lefts, rights, twins)
         moved = moved_slots(self._frame, graph)
         unchanged = set(better).difference(moved)
@@ -132,22 +132,22 @@ class ComponentClusters:
         clusters, ids, times = nodes.clusters, nodes.ids, nodes.times
         frame = self._frame
         notes, offset = frame.clusters, frame.offset
-        for one, other in zip(left, right, strict=True):
-            if one in twins or other in twins:
-                for slot in (one, other):
+        for left_slot, right_slot in zip(left, right, strict=True):
+            if left_slot in twins or right_slot in twins:
+                for slot in (left_slot, right_slot):
                     if slot in twins:
                         twins.discard(slot)
                         graph.twins.add(slot)
-                self.join_twins(one)
-                self.join_twins(other)
-                join(one, other)
+                self.join_twins(left_slot)
+                self.join_twins(right_slot)
+                join(left_slot, right_slot)
                 continue
-            its, others = clusters[one], clusters[other]
+            its, others = clusters[left_slot], clusters[right_slot]
             if its is not others:
                 if its is not NOWHERE and others is not NOWHERE:
-                    join(one, other)
+                    join(left_slot, right_slot)
                     continue
-                new, there = (one, others) if its is NOWHERE else (other, its)
+                new, there = (left_slot, others) if its is NOWHERE else (right_slot, its)
                 note = notes.setdefault(there.id, GROWING)
                 if note is GROWING:
                     frame.events.setdefault(there.id, set()).add("joined")
@@ -159,8 +159,8 @@ class ComponentClusters:
                     nodes.put_in(there, new)
                 clusters[new] = there
             elif its is NOWHERE:
-                members = [one, other] if times[one] <= times[other] else [other, one]
-                cluster = clusters[one] = clusters[other] = self._ids.open(ids[members[0]], members, offset)
+                members = [left_slot, right_slot] if times[left_slot] <= times[right_slot] else [right_slot, left_slot]
+                cluster = clusters[left_slot] = clusters[right_slot] = self._ids.open(ids[members[0]], members, offset)
                 notes[cluster.id] = None
 
     # -- links that go

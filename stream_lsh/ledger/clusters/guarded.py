@@ -54,14 +54,14 @@ class GuardedClusters(ComponentClusters):
 
     # -- links that come and go
 
-    def join(self, one: int, other: int) -> None:
+    def join(self, left: int, right: int) -> None:
         """Two nodes are connected now."""
-        self._loose.update((one, other))
+        self._loose.update((left, right))
 
-    def stand(self, one: int, other: int) -> None:
+    def stand(self, left: int, right: int) -> None:
         """A pair that connects nothing has come: an end that is in no cluster gets one of its own."""
         clusters = self._graph.nodes.clusters
-        self._loose.update(slot for slot in (one, other) if clusters[slot] is NOWHERE)
+        self._loose.update(slot for slot in (left, right) if clusters[slot] is NOWHERE)
 
     def repair(self, suspects: set[int], reason: str) -> None:
         """Links of these nodes were taken away: drop nodes without links, and look at the others at the end."""
@@ -150,9 +150,9 @@ class GuardedClusters(ComponentClusters):
             for id in share:
                 parts.setdefault(id, []).append(at)
         kept: list[list[Cluster]] = [[] for _ in groups]
-        for id, found in sorted(parts.items()):
-            most = max(shares[at][id] for at in found)
-            largest = [at for at in found if shares[at][id] == most]
+        for id, part in sorted(parts.items()):
+            most = max(shares[at][id] for at in part)
+            largest = [at for at in part if shares[at][id] == most]
             heir = largest[0] if len(largest) == 1 else min(largest, key=lambda at: self._first_of(id, groups[at]))
             kept[heir].append(self._ids.live[id])
         for of in kept:
@@ -225,22 +225,22 @@ def _all_links(graph: Graph, members: Sequence[int]) -> list[tuple[int, int, flo
     """Everything that connects the members of a component, as pairs."""
     number = {slot: at for at, slot in enumerate(members)}
     pairs, verdicts = graph.pairs, graph.pairs.verdicts
-    found = [(one, other, _HELD) for one, other in _held(graph, number)]
-    for slot, one in number.items():
+    links = [(left, right, _HELD) for left, right in _held(graph, number)]
+    for slot, left in number.items():
         for partner, pair in pairs.linked(slot):
-            other = number[partner]
-            if one < other:
-                found.append((one, other, inf if pair in verdicts else pairs.similarity[pair]))
-    return found
+            right = number[partner]
+            if left < right:
+                links.append((left, right, inf if pair in verdicts else pairs.similarity[pair]))
+    return links
 
 
 def _links(graph: Graph, vertices: Sequence[Sequence[int]]) -> Links:
     """A component as guards see it."""
     vertex_of = {slot: at for at, vertex in enumerate(vertices) for slot in vertex}
     pairs = list[tuple[int, int, float]]()
-    for slot, one in vertex_of.items():
+    for slot, left in vertex_of.items():
         for partner, pair in graph.pairs.linked(slot):
-            other = vertex_of.get(partner, -1)
-            if one < other:
-                pairs.append((one, other, inf if pair in graph.pairs.verdicts else graph.pairs.similarity[pair]))
+            right = vertex_of.get(partner, -1)
+            if left < right:
+                pairs.append((left, right, inf if pair in graph.pairs.verdicts else graph.pairs.similarity[pair]))
     return Links([*map(len, vertices)], pairs)

@@ -90,6 +90,6 @@ class ClusterIds:
             del self.closed[id]
 
 
-def older(one: Cluster, other: Cluster) -> tuple[Cluster, Cluster]:
+def older(left: Cluster, right: Cluster) -> tuple[Cluster, Cluster]:
     """Both clusters, the one whose id stays first."""
-    return (one, other) if (one.created, one.id) <= (other.created, other.id) else (other, one)
+    return (left, right) if (left.created, left.id) <= (right.created, right.id) else (right, left)

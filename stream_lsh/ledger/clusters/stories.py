@@ -120,15 +120,15 @@ class Stories:
 
 def story(cluster: Cluster, nodes: Nodes) -> Story:
     """A cluster and what it tells; O(members)."""
-    found, ids = summary(cluster, nodes), nodes.ids
+    cluster_summary, ids = summary(cluster, nodes), nodes.ids
     members = tuple(ids[slot] for slot in reversed(cluster))
     return Story(
         id=cluster.id,
-        headline=found.headline,
+        headline=cluster_summary.headline,
         representative=ids[representative_of(cluster, nodes)],
-        sources=found.sources,
-        source_count=found.source_count,
-        first=found.first,
+        sources=cluster_summary.sources,
+        source_count=cluster_summary.source_count,
+        first=cluster_summary.first,
         last_time_ms=nodes.times[cluster[-1]],
         members=members,
     )

@@ -54,10 +54,10 @@ class Table(Sequence[Row], Generic[Row]):
             return [*starmap(self.row, zip(*[column[at] for column in self.plain()], strict=True))]
         return self.row(*[column[at] for column in self.plain()])
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence) or isinstance(other, str):
+    def __eq__(self, right: object) -> bool:
+        if not isinstance(right, Sequence) or isinstance(right, str):
             return NotImplemented
-        return len(self) == len(other) and all(one == another for one, another in zip(self, other, strict=True))
+        return len(self) == len(right) and all(left == another for left, another in zip(self, right, strict=True))
 
     def __repr__(self) -> str:
         return repr([*self])

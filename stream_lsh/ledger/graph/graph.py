@@ -75,33 +75,33 @@ class Graph:
         A search starts from each, the smallest one takes the next steps, and searches that meet become one; so what
         came off is found at the cost of its own size, not of what it came off.  Past nodes are steps on the way.
         """
-        found = [[slot] for slot in slots]
+        components = [[slot] for slot in slots]
         to_visit = [[slot] for slot in slots]
         search_of = {slot: number for number, slot in enumerate(slots)}
-        smallest = [(1, number) for number in range(len(found))]
+        smallest = [(1, number) for number in range(len(components))]
         parts: list[list[int]] = []
-        searching = len(found)
+        searching = len(components)
         while searching > 1:
             _, search = heappop(smallest)
             if not to_visit[search]:
-                if found[search]:
-                    parts.append([vertex for vertex in found[search] if vertex >= 0])
-                    found[search] = []
+                if components[search]:
+                    parts.append([vertex for vertex in components[search] if vertex >= 0])
+                    components[search] = []
                     searching -= 1
                 continue
-            for vertex in self._walk(search, to_visit[search], found[search], search_of):
+            for vertex in self._walk(search, to_visit[search], components[search], search_of):
                 other = search_of[vertex]
                 if other != search:
-                    small, search = sorted((search, other), key=lambda number: len(found[number]))
-                    search_of.update(dict.fromkeys(found[small], search))
-                    found[search] += found[small]
+                    small, search = sorted((search, other), key=lambda number: len(components[number]))
+                    search_of.update(dict.fromkeys(components[small], search))
+                    components[search] += components[small]
                     to_visit[search] += to_visit[small]
-                    found[small], to_visit[small] = [], []
+                    components[small], to_visit[small] = [], []
                     searching -= 1
-            heappush(smallest, (len(found[search]), search))
+            heappush(smallest, (len(components[search]), search))
         return parts
 
-    def _walk(self, search: int, waiting: list[int], found: list[int], search_of: dict[int, int]) -> list[int]:
+    def _walk(self, search: int, waiting: list[int], reached: list[int], search_of: dict[int, int]) -> list[int]:
         """Some steps of a search; what it met of others."""
         met = list[int]()
         steps = self.steps if self.twins.groups or self.past.links else self.pairs.neighbours
@@ -112,7 +112,7 @@ class Graph:
                 other = search_of.get(vertex)
                 if other is None:
                     search_of[vertex] = search
-                    found.append(vertex)
+                    reached.append(vertex)
                     waiting.append(vertex)
                 elif other != search:
                     met.append(vertex)
@@ -120,13 +120,13 @@ class Graph:
 
     def component(self, slot: int) -> list[int]:
         """Everybody that is connected with one, it included.  Cost: O(members and their links)."""
-        found, waiting = {slot}, [slot]
+        component, waiting = {slot}, [slot]
         while waiting:
             for vertex in self.steps(waiting.pop()):
-                if vertex not in found:
-                    found.add(vertex)
+                if vertex not in component:
+                    component.add(vertex)
                     waiting.append(vertex)
-        return [vertex for vertex in found if vertex >= 0]
+        return [vertex for vertex in component if vertex >= 0]
 
     def steps(self, vertex: int) -> list[int]:
         """Nodes and past nodes that one step leads to; the past node n is the vertex -1 - n."""

@@ -92,23 +92,23 @@ class Nodes:
 
     def add_many(self, ids: list[str], refs: U64, times: I64, digests: U64, abouts: Abouts) -> list[int]:
         """Put documents in that are not in, each once; returns their slots."""
-        again = min(len(ids), len(self._free))
-        slots = self._free[len(self._free) - again :]
-        del self._free[len(self._free) - again :]
-        if again:
+        reused = min(len(ids), len(self._free))
+        slots = self._free[len(self._free) - reused :]
+        del self._free[len(self._free) - reused :]
+        if reused:
             at = np.array(slots, np.int64)
-            view_u64(self.refs)[at] = refs[:again]
-            view_i64(self.times)[at] = times[:again]
-            view_u64(self.digests)[at] = digests[:again]
+            view_u64(self.refs)[at] = refs[:reused]
+            view_i64(self.times)[at] = times[:reused]
+            view_u64(self.digests)[at] = digests[:reused]
             for slot, id in zip(slots, ids, strict=False):
                 self.ids[slot], self.best[slot] = id, NO_PAIR
-        if again < len(ids):
-            new = len(ids) - again
+        if reused < len(ids):
+            new = len(ids) - reused
             slots += range(len(self.ids), len(self.ids) + new)
-            self.ids += ids[again:]
-            self.refs.frombytes(refs[again:].tobytes())
-            self.times.frombytes(times[again:].tobytes())
-            self.digests.frombytes(digests[again:].tobytes())
+            self.ids += ids[reused:]
+            self.refs.frombytes(refs[reused:].tobytes())
+            self.times.frombytes(times[reused:].tobytes())
+            self.digests.frombytes(digests[reused:].tobytes())
             self.best.extend([NO_PAIR] * new)
             self.abouts += [NO_ABOUT] * new
             self.clusters += [NOWHERE] * new

@@ -78,20 +78,20 @@ class Pairs:
 
     # -- asking
 
-    def find(self, one: int, other: int) -> int:
+    def find(self, left: int, right: int) -> int:
         """The pair of two documents, -1 if there is none.  Cost: O(1)."""
-        first = self._first[one]
+        first = self._first[left]
         if not first:
             return -1
         if first == _HUB:
-            return self._hubs[one].get(other, -1)
-        if self._first[other] == _HUB:
-            return self._hubs[other].get(one, -1)
+            return self._hubs[left].get(right, -1)
+        if self._first[right] == _HUB:
+            return self._hubs[right].get(left, -1)
         ends, after = self.ends, self._after
         half = first
         while half:
             half -= 1
-            if ends[half ^ 1] == other:
+            if ends[half ^ 1] == right:
                 return half >> 1
             half = after[half]
         return -1
@@ -101,24 +101,24 @@ class Pairs:
         half = self._first[slot]
         if half == _HUB:
             return [*self._hubs[slot].items()]
-        ends, after, found = self.ends, self._after, []
+        ends, after, partners = self.ends, self._after, []
         while half:
             half -= 1
-            found.append((ends[half ^ 1], half >> 1))
+            partners.append((ends[half ^ 1], half >> 1))
             half = after[half]
-        return found
+        return partners
 
     def neighbours(self, slot: int) -> list[int]:
         """The partners of a document."""
         half = self._first[slot]
         if half == _HUB:
             return [*self._hubs[slot]]
-        ends, after, found = self.ends, self._after, []
+        ends, after, neighbours = self.ends, self._after, []
         while half:
             half -= 1
-            found.append(ends[half ^ 1])
+            neighbours.append(ends[half ^ 1])
             half = after[half]
-        return found
+        return neighbours
 
     def links(self, pair: int) -> bool:
         """Whether a pair connects its ends."""
@@ -145,17 +145,17 @@ class Pairs:
 
     def in_doubt(self, pair: int) -> bool:
         """Whether a version that the pair was confirmed for is not the newest known of its document."""
-        known = self.versions.get(pair)
-        if known is None:
+        versions = self.versions.get(pair)
+        if versions is None:
             return False
         refs, ends = self._nodes.refs, self.ends
-        return known[0] != refs[ends[2 * pair]] or known[1] != refs[ends[2 * pair + 1]]
+        return versions[0] != refs[ends[2 * pair]] or versions[1] != refs[ends[2 * pair + 1]]
 
     def versions_of(self, pair: int) -> tuple[int, int, int, int]:
         """The refs, then the times, of the versions that a pair was confirmed for."""
-        known = self.versions.get(pair)
-        if known is not None:
-            return known
+        versions = self.versions.get(pair)
+        if versions is not None:
+            return versions
         refs, times = self._nodes.refs, self._nodes.times
         left, right = self.ends[2 * pair], self.ends[2 * pair + 1]
         return refs[left], refs[right], times[left], times[right]
@@ -207,27 +207,27 @@ class Pairs:
         if not left.size:
             return
         similarity, shared, union, left_shingles, evidence = counts
-        again = min(left.size, len(self._free))
+        reused = min(left.size, len(self._free))
         ends = np.empty((left.size, 2), np.uint32)
         ends[:, 0], ends[:, 1] = left, right
         numbers = np.empty(left.size, np.int64)
-        if again:
-            numbers[:again] = self._free[len(self._free) - again :]
-            del self._free[len(self._free) - again :]
-            at = numbers[:again]
-            view_u32(self.ends).reshape(-1, 2)[at] = ends[:again]
-            view_f64(self.similarity)[at] = similarity[:again]
-            view_u32(self.shared)[at] = shared[:again]
-            view_u32(self.union)[at] = union[:again]
-            view_u32(self.left_shingles)[at] = left_shingles[:again]
-        if again < left.size:
-            numbers[again:] = np.arange(len(self.similarity), len(self.similarity) + left.size - again)
-            self.ends.frombytes(ends[again:].tobytes())
-            self._after.frombytes(bytes(8 * (left.size - again)))
-            self.similarity.frombytes(similarity[again:].tobytes())
-            self.shared.frombytes(shared[again:].tobytes())
-            self.union.frombytes(union[again:].tobytes())
-            self.left_shingles.frombytes(left_shingles[again:].tobytes())
+        if reused:
+            numbers[:reused] = self._free[len(self._free) - reused :]
+            del self._free[len(self._free) - reused :]
+            at = numbers[:reused]
+            view_u32(self.ends).reshape(-1, 2)[at] = ends[:reused]
+            view_f64(self.similarity)[at] = similarity[:reused]
+            view_u32(self.shared)[at] = shared[:reused]
+            view_u32(self.union)[at] = union[:reused]
+            view_u32(self.left_shingles)[at] = left_shingles[:reused]
+        if reused < left.size:
+            numbers[reused:] = np.arange(len(self.similarity), len(self.similarity) + left.size - reused)
+            self.ends.frombytes(ends[reused:].tobytes())
+            self._after.frombytes(bytes(8 * (left.size - reused)))
+            self.similarity.frombytes(similarity[reused:].tobytes())
+            self.shared.frombytes(shared[reused:].tobytes())
+            self.union.frombytes(union[reused:].tobytes())
+            self.left_shingles.frombytes(left_shingles[reused:].tobytes())
         if evidence:
             self.evidence |= {pair: text for pair, text in zip(numbers.tolist(), evidence, strict=True) if text}
         self._attach_many(ends.reshape(-1), (numbers[:, None] * 2 + _SIDES).reshape(-1))

@@ -59,8 +59,8 @@ def _strong_enough(start: str, goal: str, links: list[Link]) -> dict[str, dict[s
                 above.append(len(above))
         near.setdefault(left, {}).setdefault(right, similarity)
         near.setdefault(right, {}).setdefault(left, similarity)
-        one, other = root(above, number[left]), root(above, number[right])
-        above[max(one, other)] = min(one, other)
+        left_root, right_root = root(above, number[left]), root(above, number[right])
+        above[max(left_root, right_root)] = min(left_root, right_root)
         if least < 0 and root(above, 1) == 0:
             least = similarity
     return None if least < 0 else near
@@ -70,11 +70,11 @@ def _distances(goal: str, near: dict[str, dict[str, float]]) -> dict[str, int]:
     """How many links it is at least from each document to the goal."""
     steps, edge = {goal: 0}, [goal]
     while edge:
-        found = list[str]()
+        distances = list[str]()
         for at in edge:
             for other in near[at]:
                 if other not in steps:
                     steps[other] = steps[at] + 1
-                    found.append(other)
-        edge = found
+                    distances.append(other)
+        edge = distances
     return steps

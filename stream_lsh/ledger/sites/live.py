@@ -79,18 +79,18 @@ class Mirrors:
             self._count(counts)
             changes = replace(changes, site_counts=counts, site_origins=[self._pages.origin(pages.partition)])
         self._take(changes)
-        told, firsts, gone = list[MirrorChange](), list[SiteFirstState](), list[_Key]()
+        mirror_changes, firsts, gone = list[MirrorChange](), list[SiteFirstState](), list[_Key]()
         for key, before in sorted(self._before.items()):
             first_ms, now = self._firsts.get(key), self._published(key)
             if now != before.told:
-                told.append(MirrorChange(*key, now))
+                mirror_changes.append(MirrorChange(*key, now))
             if first_ms is None and before.first_ms is not None:
                 gone.append(key)
             elif first_ms is not None and first_ms != before.first_ms:
                 firsts.append(SiteFirstState(*key, first_ms))
         if firsts or gone:
             changes = replace(changes, site_firsts=firsts, site_firsts_gone=gone)
-        return told, changes
+        return mirror_changes, changes
 
     def apply(self, changes: LedgerChanges) -> None:
         """Recovery: what a frame changed, or everything; the ledger contains it."""
@@ -175,9 +175,9 @@ class Mirrors:
             return None
         # Pairs may be here before the count of the pages that they are of.
         left, right = max(pair.left_pages, pair.left_mirrored), max(pair.right_pages, pair.right_mirrored)
-        told = SiteMirrors(pair._replace(left_pages=left, right_pages=right), first_ms)
-        return told if told.share >= self._min_share else None
+        site_mirrors = SiteMirrors(pair._replace(left_pages=left, right_pages=right), first_ms)
+        return site_mirrors if site_mirrors.share >= self._min_share else None
 
 
-def _sorted(one: str, other: str) -> _Key:
-    return min(one, other), max(one, other)
+def _sorted(left: str, right: str) -> _Key:
+    return min(left, right), max(left, right)

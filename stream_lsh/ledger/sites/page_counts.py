@@ -82,28 +82,28 @@ class PageTable:
             if origin.as_of.generation > generation:
                 origin.as_of = AsOf(-1, -1)
 
-    def take(self, said: PageCounts, offset: int) -> list[SiteCountState]:
+    def take(self, report: PageCounts, offset: int) -> list[SiteCountState]:
         """The counts that change, 0 where a site is no more.
 
         Args:
-            said: what came.
+            report: what came.
             offset: at which it came: ascending.
         """
-        origin = self._origins.setdefault(said.partition, _Origin())
-        if said.as_of < origin.as_of:
+        origin = self._origins.setdefault(report.partition, _Origin())
+        if report.as_of < origin.as_of:
             return []
-        origin.as_of = said.as_of
-        if said.begins:
+        origin.as_of = report.as_of
+        if report.begins:
             origin.began = offset
         rows = [
-            SiteCountState(said.partition, site, count, offset)
-            for site, count in zip(said.sites, said.counts.tolist(), strict=True)
+            SiteCountState(report.partition, site, count, offset)
+            for site, count in zip(report.sites, report.counts.tolist(), strict=True)
         ]
-        if said.ends:
-            self._end(said.partition, offset)
-            named = {*said.sites}
+        if report.ends:
+            self._end(report.partition, offset)
+            named = {*report.sites}
             rows += [
-                SiteCountState(said.partition, site, 0, offset)
+                SiteCountState(report.partition, site, 0, offset)
                 for site, (_, last) in origin.counts.items()
                 if last < origin.began and site not in named
             ]
@@ -114,7 +114,7 @@ class PageTable:
         counts = self._origins.setdefault(row.partition, _Origin()).counts
         before, _ = counts.pop(row.site, (0, 0))
         if row.pages:
-            counts[row.site] = row.pages, row.said
+            counts[row.site] = row.pages, row.reported_at
         return row.pages - before
 
     def origin(self, partition: int) -> SiteOriginState:
@@ -132,9 +132,9 @@ class PageTable:
     def changes(self) -> LedgerChanges:
         """All of it, in ascending order of keys."""
         counts = [
-            SiteCountState(partition, site, *said)
+            SiteCountState(partition, site, *count)
             for partition, origin in sorted(self._origins.items())
-            for site, said in sorted(origin.counts.items())
+            for site, count in sorted(origin.counts.items())
         ]
         return LedgerChanges(
             site_counts=counts, site_origins=[self.origin(partition) for partition in sorted(self._origins)]

@@ -70,8 +70,8 @@ class Family(Protocol):
         distances = np.asarray(distance, np.float64)
         if not (distances >= 0).all():
             raise ConfigError(f"{self.name}: got the distance {distances.min()}, expected 0 or more")
-        found = self.curve(np.atleast_1d(distances))
-        return found if isinstance(distance, np.ndarray) else float(found[0])
+        probabilities = self.curve(np.atleast_1d(distances))
+        return probabilities if isinstance(distance, np.ndarray) else float(probabilities[0])
 
     def sensitivity(self, d1: float, d2: float) -> Sensitivity:
         """What the family promises at two distances, d1 below d2."""
@@ -255,7 +255,7 @@ class Composed:
         """The banding of an OR of ANDs: items that share a key of it are those that the function makes candidates.
 
         It takes the values of `draw(1, ...)`.  Where a function can say `NOTHING`, the caller masks the keys outside
-        `spoken`.
+        `defined_bands`.
 
         Raises:
             ConfigError: the steps are others -> take AND r, then OR b; other cascades have no buckets.
@@ -263,7 +263,7 @@ class Composed:
         rows, bands = self._rows_and_bands()
         return Bands(bands, rows, seed)
 
-    def spoken(self, values: U32) -> Bools:
+    def defined_bands(self, values: U32) -> Bools:
         """Which bands of an OR of ANDs have a value in each row that is not `NOTHING`: bool[n, bands]."""
         rows, bands = self._rows_and_bands()
         return np.asarray((values != np.uint32(NOTHING)).reshape(-1, bands, rows).all(axis=2))
@@ -313,8 +313,8 @@ class Drawn:
 
     def agree(self, left: U32, right: U32) -> Bools:
         """In which functions each pair of rows of values agrees: bool[n, count]; one row on a side meets all."""
-        found = agreements(left, right)
+        agreeing = agreements(left, right)
         for kind, size in self._steps:
-            groups = found.reshape(len(found), -1, size)
-            found = np.asarray(groups.all(axis=2) if kind == "AND" else groups.any(axis=2))
-        return found.reshape(len(found), self._count)
+            groups = agreeing.reshape(len(agreeing), -1, size)
+            agreeing = np.asarray(groups.all(axis=2) if kind == "AND" else groups.any(axis=2))
+        return agreeing.reshape(len(agreeing), self._count)

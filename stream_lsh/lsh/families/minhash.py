@@ -13,7 +13,7 @@ import numpy as np
 
 from stream_lsh.arrays import F64, U32, U64
 from stream_lsh.hashing import fmix64
-from stream_lsh.lsh.families.draws import words
+from stream_lsh.lsh.families.draws import random_words
 from stream_lsh.lsh.families.family import Family
 from stream_lsh.lsh.families.functions import Hashes, Items
 from stream_lsh.sketch.catalog import scheme
@@ -60,7 +60,7 @@ class MinHash(Family):
 
     def draw(self, count: int, seed: int) -> Hashes:
         """One slot a function; documents without shingles have `NOTHING` in all."""
-        return _Minima(scheme(self.scheme, count, seed), words(1, seed, salt=601))
+        return _Minima(scheme(self.scheme, count, seed), random_words(1, seed, salt=601))
 
 
 class _Minima:

@@ -68,19 +68,19 @@ class Directions:
         rest = vectors * np.ldexp(1.0, np.minimum(powers, _LARGEST))[:, None]
         if (powers > _LARGEST).any():
             rest *= np.ldexp(1.0, np.maximum(powers - _LARGEST, 0))[:, None]
-        found = np.zeros((len(vectors), self._columns.shape[1]))
+        products = np.zeros((len(vectors), self._columns.shape[1]))
         for cut in range(1, self._slices + 1):
             whole = np.rint(rest)
             product = whole @ self._columns
             product *= 2.0 ** -(cut * self._bits + self._fraction)
-            found += product
+            products += product
             if cut < self._slices:
                 rest -= whole
                 rest *= 2.0**self._bits
-        return found, exponents
+        return products, exponents
 
     def __call__(self, name: str, items: Items) -> F64:
         """The projections, float64[n, count]; infinite where they are too large for a number."""
-        found, exponents = self.relative(name, items)
+        products, exponents = self.relative(name, items)
         with np.errstate(over="ignore"):
-            return np.asarray(np.ldexp(found, exponents[:, None]), np.float64)
+            return np.asarray(np.ldexp(products, exponents[:, None]), np.float64)

@@ -1,7 +1,7 @@
 """Exact similarity joins: all pairs of sets from a threshold on, without comparing every two, and without missing one.
 
     strings       sets as strings of symbols in one fixed order, the rarest first, the shortest string first
-    meetings      strings that share one of their first symbols, and where in each it stands
+    prefix_hits   strings that share one of their first symbols, and where in each it stands
     candidates    pairs that pass one of the four filters
     join          the candidates of one of the four, compared exactly
     online        the last of them for sets that come one by one

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from stream_lsh.arrays import I64
 from stream_lsh.measure.filters import position_allows, suffix_allows
-from stream_lsh.measure.joins.meetings import allowed_rows, cut, meetings, pairs_that, runs
+from stream_lsh.measure.joins.prefix_hits import allowed_rows, cut, distinct_pairs, prefix_hits, runs
 from stream_lsh.measure.joins.strings import Strings
 
 
@@ -26,19 +26,19 @@ def by_length(left: Strings, right: Strings | None, threshold: float) -> Iterato
     """
     first, stops = allowed_rows(left, right, threshold)
     for rows in cut(stops - first):
-        one, other = runs(first[rows], stops[rows])
-        yield one + rows.start, other
+        left_rows, right_rows = runs(first[rows], stops[rows])
+        yield left_rows + rows.start, right_rows
 
 
 def by_prefix(left: Strings, right: Strings | None, threshold: float) -> Iterator[tuple[I64, I64]]:
     """Of these, pairs that share one of their first symbols; arguments as for `by_length`."""
-    return pairs_that(meetings(left, right, threshold), _others(left, right))
+    return distinct_pairs(prefix_hits(left, right, threshold), _others(left, right))
 
 
 def by_position(left: Strings, right: Strings | None, threshold: float) -> Iterator[tuple[I64, I64]]:
     """Of these, pairs whose first shared symbol stands early enough in both; arguments as for `by_length`."""
-    return pairs_that(
-        meetings(left, right, threshold),
+    return distinct_pairs(
+        prefix_hits(left, right, threshold),
         _others(left, right),
         lambda met: position_allows(met.left_sizes, met.left_before, met.right_before, threshold),
     )
@@ -46,8 +46,8 @@ def by_position(left: Strings, right: Strings | None, threshold: float) -> Itera
 
 def by_suffix(left: Strings, right: Strings | None, threshold: float) -> Iterator[tuple[I64, I64]]:
     """Of these, pairs that have enough symbols left behind it in both; arguments as for `by_length`."""
-    return pairs_that(
-        meetings(left, right, threshold),
+    return distinct_pairs(
+        prefix_hits(left, right, threshold),
         _others(left, right),
         lambda met: suffix_allows(met.left_sizes, met.right_sizes, met.left_before, met.right_before, threshold),
     )

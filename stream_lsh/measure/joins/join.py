@@ -110,7 +110,7 @@ def _compared(
 
 
 def _sizes(sets: Sequence[U64]) -> I64:
-    return np.fromiter((one.size for one in sets), np.int64, len(sets))
+    return np.fromiter((members.size for members in sets), np.int64, len(sets))
 
 
 def _no_pairs() -> tuple[I64, I64, F64, I64]:

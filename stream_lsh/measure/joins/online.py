@@ -75,8 +75,8 @@ class Index:
         numbers, sizes, before, others_before = np.array(met, np.int64).reshape(-1, 4).T
         # The bound of lengths follows from that of suffixes, as at least no symbol stands before a shared one.
         may = suffix_allows(np.full(len(met), len(string)), sizes, before, others_before, self._threshold)
-        found: list[int] = np.unique(numbers[may]).tolist()
-        return found
+        candidates: list[int] = np.unique(numbers[may]).tolist()
+        return candidates
 
     def find(self, string: Sequence[Hashable]) -> list[Found]:
         """Which strings are similar to one, ascending by number; nothing is changed."""
@@ -84,11 +84,11 @@ class Index:
         self.compared += len(candidates)
         shared = [(number, len(members.intersection(self._strings[number]))) for number in candidates]
         sizes = {number: len(string) + len(self._strings[number]) for number in candidates}
-        found = (Found(number, common / (sizes[number] - common)) for number, common in shared)
-        return [one for one in found if one.similarity >= self._threshold]
+        matches = (Found(number, common / (sizes[number] - common)) for number, common in shared)
+        return [match for match in matches if match.similarity >= self._threshold]
 
     def add_and_find(self, string: Sequence[Hashable]) -> list[Found]:
         """Add a string; returns those before it that are similar to it."""
-        found = self.find(string)
+        matches = self.find(string)
         self.add(string)
-        return found
+        return matches

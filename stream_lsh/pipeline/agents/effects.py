@@ -33,8 +33,8 @@ Record = DocumentsRecord | BandsFrame | LedgerRecord | LedgerSlice
 """A record of a changelog, before it is encoded."""
 
 
-class Passes(Protocol):
-    """A pass that rewrites a changelog (`pipeline.changelog`); the driver reports on its records."""
+class Rewriter(Protocol):
+    """Rewrites a changelog (`pipeline.changelog`); the driver reports on the records that it yields."""
 
     def sent(self, records: int, size: int) -> None:
         """An `Append` has become this many records, of so many bytes together."""
@@ -47,13 +47,13 @@ class Append(NamedTuple):
     """Append a record to the changelog of a partition.
 
     Attributes:
-        passes: the pass that copies this record; None for a record that is new.
+        rewriter: copies this record; None for a record that is new.
     """
 
     table: Table
     partition: int
     record: Record
-    passes: Passes | None = None
+    rewriter: Rewriter | None = None
 
 
 class Send(NamedTuple):

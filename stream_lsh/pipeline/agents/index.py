@@ -31,7 +31,7 @@ def index_agent(shared: Shared, buckets: BucketsState, log: LogHead, bands: Inpu
     """
     partition, frames, stop, generation = bands
     horizon, written = furthest_horizon(frames), 0
-    buckets.in_hand = True
+    buckets.is_ahead = True
     if horizon is not None:
         buckets.forget(horizon)
         buckets.unsaved += 1
@@ -46,12 +46,12 @@ def index_agent(shared: Shared, buckets: BucketsState, log: LogHead, bands: Inpu
         yield Append("buckets", partition, BandsFrame(postings=postings))
         if indexed.candidates is not None:
             yield Send("candidates", CandidatesFrame(candidates=indexed.candidates))
-    for copied in buckets.passes.records(buckets.table, log.entries, written):
-        yield Append("buckets", partition, copied, buckets.passes)
+    for copied in buckets.rewriter.records(buckets.table, log.entries, written):
+        yield Append("buckets", partition, copied, buckets.rewriter)
     buckets.relay.begin(generation)
     for marks in buckets.relay.take_all(frame.watermarks for frame in frames):
         yield Send("candidates", CandidatesFrame(watermarks=marks))
-    buckets.in_hand = False
+    buckets.is_ahead = False
     yield Acknowledge(stop)
     if buckets.is_due:
         yield Save("buckets", partition)

@@ -33,10 +33,10 @@ def settle_agent(
         StateError: the changelog of the ledger begins with a copy that has no end.
     """
     ledger.expect_all()
-    settler, passes = ledger.settler, ledger.passes
+    settler, rewriter = ledger.settler, ledger.rewriter
     settler.begin(generation)
-    before = passes.sizes.written
-    ledger.in_hand = True
+    before = rewriter.sizes.written
+    ledger.is_ahead = True
     for flight in flights(_settlements(settler, frames)):
         for settlement in flight:
             shared.counts.capped_candidates += settlement.settled.capped_rechecks
@@ -45,11 +45,11 @@ def settle_agent(
         for settlement in flight:
             yield Append("ledger", 0, settlement.record)
         yield BARRIER
-    ledger.in_hand = False
-    written = passes.sizes.written - before  # the driver reports to `wrote`
-    yield Trim("ledger", 0, passes.take_over)
-    for copied in passes.slices(settler, written):
-        yield Append("ledger", 0, copied, passes)
+    ledger.is_ahead = False
+    written = rewriter.sizes.written - before  # the driver reports to `wrote`
+    yield Trim("ledger", 0, rewriter.take_over)
+    for copied in rewriter.slices(settler, written):
+        yield Append("ledger", 0, copied, rewriter)
         yield TURN
     yield Acknowledge(stop)
 

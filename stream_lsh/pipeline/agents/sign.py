@@ -67,7 +67,9 @@ def sign_agent(shared: Shared, documents: DocumentsState, log: LogHead, source: 
     for part in parts:
         prepared, signable = yield from _prepared(shared, documents, source, part)
         yield from deliver(shared, documents, log, prepared, source.partition)
-        newest_ms = max([newest_ms, *(one.time_ms for one in signable.documents if one.text is not None)])
+        newest_ms = max(
+            [newest_ms, *(document.time_ms for document in signable.documents if document.text is not None)]
+        )
     documents.newest_ms, documents.position = newest_ms, source.stop
     yield Acknowledge(source.stop)
 
@@ -87,7 +89,7 @@ def prepared_batch(
         documents.table.horizon,
         segment_span_ms=shared.segment_span_ms,
         presigned=presigned,
-        acknowledged=documents.passes.acknowledged(documents.table, committed or 0),
+        acknowledged=documents.rewriter.acknowledged(documents.table, committed or 0),
     )
 
 
@@ -95,12 +97,12 @@ def deliver(
     shared: Shared, documents: DocumentsState, log: LogHead, prepared: Prepared, partition: int
 ) -> Iterator[Effect]:
     """Store a batch and deliver it: at the end all of it is stored, but for slices of a pass."""
-    documents.in_hand = True
+    documents.is_ahead = True
     signed = prepared.store(documents.table)  # an exception from here on leaves the table ahead of its changelog
     if signed.record is not None:
         yield Append("documents", partition, signed.record)
         yield BARRIER
-    documents.in_hand = False
+    documents.is_ahead = False
     shared.counts.signed += signed.counts
     if signed.postings is not None:
         yield Send("bands", BandsFrame(postings=signed.postings))
@@ -115,10 +117,10 @@ def deliver(
 
 def _slices(documents: DocumentsState, log: LogHead, record: DocumentsRecord, partition: int) -> Iterator[Effect]:
     """The slices that are due behind a record that is stored, where the changelog is being rewritten."""
-    passes, written = documents.passes, extent_of_documents(record).entries
-    for copied in passes.slices(documents.table, log, written, record.retired_buckets.shape[1]):
-        yield Append("documents", partition, copied, passes)
-    yield Trim("documents", partition, passes.take_over)
+    rewriter, written = documents.rewriter, extent_of_documents(record).entries
+    for copied in rewriter.slices(documents.table, log, written, record.retired_buckets.shape[1]):
+        yield Append("documents", partition, copied, rewriter)
+    yield Trim("documents", partition, rewriter.take_over)
 
 
 def _read(shared: Shared, source: Source) -> Generator[Effect, None, Arrivals]:

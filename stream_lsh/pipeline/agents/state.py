@@ -10,8 +10,8 @@ from stream_lsh.errors import StateError
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.edges import Edges
 from stream_lsh.pipeline.batches import Verifications
-from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerPasses, LedgerRecovery
-from stream_lsh.pipeline.changelog.rewrite import BucketsPasses, BucketsRecovery, DocumentsPasses
+from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerRecovery, LedgerRewriter
+from stream_lsh.pipeline.changelog.rewrite import BucketsRecovery, BucketsRewriter, DocumentsRewriter
 from stream_lsh.pipeline.compare import Comparer, Criteria
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
@@ -82,8 +82,8 @@ class DocumentsState:
         newest_ms: the greatest event time of what sign has delivered; None until it is known how far that is.
         position: the offset behind what sign has taken.
         watermarks: makes the marks of event time.
-        in_hand: the table may be ahead of its changelog.
-        passes: rewrite the changelog.
+        is_ahead: the table may be ahead of its changelog.
+        rewriter: rewrites the changelog.
         recall_monitor: measures the recall of the bands on the documents that are signed here.
     """
 
@@ -94,8 +94,8 @@ class DocumentsState:
     newest_ms: int | None = None
     position: int = 0
     watermarks: WatermarkGenerator = field(default_factory=WatermarkGenerator)
-    in_hand: bool = False
-    passes: DocumentsPasses = field(default_factory=DocumentsPasses)
+    is_ahead: bool = False
+    rewriter: DocumentsRewriter = field(default_factory=DocumentsRewriter)
     recall_monitor: RecallMonitor | None = None
 
     def delivered_ms(self, committed: int | None) -> int:
@@ -113,16 +113,16 @@ class BucketsState:
     Attributes:
         relay: passes watermarks on.
         unsaved: postings that the copy on disk lacks.
-        in_hand: the table may be ahead of its changelog.
-        passes: rewrite the changelog.
+        is_ahead: the table may be ahead of its changelog.
+        rewriter: rewrites the changelog.
     """
 
     recovery: BucketsRecovery
     relay: Relay
     horizon: Horizon = field(default_factory=Horizon)
     unsaved: int = 0
-    in_hand: bool = False
-    passes: BucketsPasses = field(default_factory=BucketsPasses)
+    is_ahead: bool = False
+    rewriter: BucketsRewriter = field(default_factory=BucketsRewriter)
 
     @property
     def table(self) -> BandTable:
@@ -142,15 +142,15 @@ class BucketsState:
 
 @dataclass(slots=True)
 class LedgerState:
-    """The ledger, and the passes over its changelog.
+    """The ledger, and the rewriter of its changelog.
 
     Attributes:
-        in_hand: the ledger may be ahead of its changelog.
+        is_ahead: the ledger may be ahead of its changelog.
     """
 
     recovery: LedgerRecovery
-    passes: LedgerPasses = field(default_factory=LedgerPasses)
-    in_hand: bool = False
+    rewriter: LedgerRewriter = field(default_factory=LedgerRewriter)
+    is_ahead: bool = False
 
     @property
     def settler(self) -> Settler:

@@ -24,15 +24,16 @@ _TOGETHER = 64
 class Extent(NamedTuple):
     """What a record names: the newest event time in ms, and the highest ref of each source partition.
 
-    `entries` is how much of its log it takes up, in the unit in which its table counts what is live.  `whole_from` is
-    an offset from which on everything up to this record was rewritten: what lies before it is superfluous, and no log
-    may begin behind it and before this record.  `begins_pass`, because where such a pass begins the log will be cut.
+    `entries` is how much of its log it takes up, in the unit in which its table counts what is live.
+    `rewritten_from` is an offset from which on everything up to this record was rewritten: what lies before it is
+    superfluous, and no log may begin behind it and before this record.  `begins_pass`, because where such a pass begins
+    the log will be cut.
     """
 
     newest_ms: int = BEGINNING_MS
     refs: tuple[int, ...] = ()
     entries: int = 0
-    whole_from: int | None = None
+    rewritten_from: int | None = None
     begins_pass: bool = False
 
     def passed(self, horizon: Horizon) -> bool:
@@ -71,7 +72,7 @@ def extent_of_buckets(frame: BandsFrame) -> Extent:
     """What a record of the buckets changelog names: postings."""
     postings = frame.postings
     if frame.copied is not None and frame.copied.ended:
-        return Extent(whole_from=frame.copied.began)
+        return Extent(rewritten_from=frame.copied.began)
     if frame.copied == BEGINS:
         return Extent(begins_pass=True)
     return Extent() if postings is None else extent_of(postings.times, postings.refs, postings.rows.size)
@@ -108,8 +109,8 @@ class LogHead:
             first, before = self._runs[-1]
             self._runs[-1] = first, before.merged(extent)
         self._in_last = (self._in_last + 1) % self._together
-        if extent.whole_from is not None and self._runs[0][0] <= extent.whole_from:
-            self._keep_whole(extent.whole_from)
+        if extent.rewritten_from is not None and self._runs[0][0] <= extent.rewritten_from:
+            self._keep_whole(extent.rewritten_from)
 
     def begin_run(self) -> None:
         """A pass begins with the next record: when it is over, nothing from before it is to stay or to be counted."""

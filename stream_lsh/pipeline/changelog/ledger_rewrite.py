@@ -39,8 +39,8 @@ class LogSizes(NamedTuple):
     copied: int = 0
 
 
-class LedgerPasses:
-    """The passes over the changelog of the ledger.
+class LedgerRewriter:
+    """Rewrites the changelog of the ledger.
 
     A pass is due once the records behind the last one are twice as long as that was, so that the log is never more than
     some five times what is in it, and copying writes no more than half of what is written besides.
@@ -139,16 +139,16 @@ class LedgerRecovery:
         """Whether everything has been taken in: a recovery is not in the middle of a pass."""
         return self._slices is None
 
-    def take(self, found: LedgerRecord | LedgerSlice) -> None:
+    def take(self, record: LedgerRecord | LedgerSlice) -> None:
         """Take in what the log has next: a record, or a slice of the pass with which it begins."""
-        if isinstance(found, LedgerRecord):
-            self._take_record(found)
-        elif found.copied == BEGINS:
+        if isinstance(record, LedgerRecord):
+            self._take_record(record)
+        elif record.copied == BEGINS:
             self._slices = {}
         elif self._slices is not None:
-            self._slices[found.number] = found.record
-            if found.copied.ended:
-                self._count = found.number + 1
+            self._slices[record.number] = record.record
+            if record.copied.ended:
+                self._count = record.number + 1
             if len(self._slices) == self._count:
                 self._complete([self._slices[number] for number in range(self._count)])
 
@@ -160,12 +160,12 @@ class LedgerRecovery:
 
     def _complete(self, taken: list[LedgerRecord]) -> None:
         """All slices are here: the ledger is what they say, and what was settled since the first of them."""
-        offset, said, later = taken[0].offset, [*taken[0].watermarks], list[LedgerChanges]()
+        offset, watermarks, later = taken[0].offset, [*taken[0].watermarks], list[LedgerChanges]()
         for record in self._put_off:
             if record.offset > offset:
                 offset = record.offset
-                said += record.watermarks
+                watermarks += record.watermarks
                 later.append(record.changes)
         changes = merged([record.changes for record in taken], later)
         self._slices, self._put_off = None, []
-        self.settler.apply(LedgerRecord(offset, changes, tuple(said)))
+        self.settler.apply(LedgerRecord(offset, changes, tuple(watermarks)))

@@ -51,8 +51,8 @@ _SLICE_VERSIONS = 128
 """Some 5 ms: what it takes to compress them."""
 
 
-class DocumentsPasses:
-    """The passes over the changelog of one partition of documents.
+class DocumentsRewriter:
+    """Rewrites the changelog of one partition of documents.
 
     Args:
         least: entries that a log may hold however little is live.
@@ -116,8 +116,8 @@ class DocumentsPasses:
         return self._began
 
 
-class BucketsPasses:
-    """The passes over the changelog of one partition of the band-bucket table.
+class BucketsRewriter:
+    """Rewrites the changelog of one partition of the band-bucket table.
 
     Attributes:
         least: entries that a log may hold however little is live.
@@ -153,7 +153,7 @@ class BucketsPasses:
             come = np.zeros(len(copied.refs), np.bool_)
             postings = Postings(copied.refs, copied.times, come, copied.rows, copied.buckets)
             yield BandsFrame(postings=postings, copied=Pass(self._began, False))
-        if not (table.copying or self._under_way or self._ended):
+        if not (table.is_copying or self._under_way or self._ended):
             self._ended = True
             yield BandsFrame(copied=Pass(self._began, True))
 

@@ -99,7 +99,7 @@ class DocumentTable:
         """What stories tell of each row."""
         return self._contents.abouts(rows, self._refs(rows))
 
-    def said(self, row: int) -> tuple[str, About]:
+    def content(self, row: int) -> tuple[str, About]:
         """The text of one row, and what stories tell of it."""
         rows = np.array([row], np.int64)
         return self.texts(rows)[0], in_full(self.abouts(rows), 1)[0]
@@ -373,8 +373,8 @@ class DocumentTable:
         abouts = [NO_ABOUT] * rows.size
         if live.any():
             signatures[live] = self._contents.signatures(rows[live], meta["ref"][live])
-            at, found = np.flatnonzero(live).tolist(), in_full(self.abouts(rows[live]), int(live.sum()))
-            for position, text, about in zip(at, self.texts(rows[live]), found, strict=True):
+            at, live_abouts = np.flatnonzero(live).tolist(), in_full(self.abouts(rows[live]), int(live.sum()))
+            for position, text, about in zip(at, self.texts(rows[live]), live_abouts, strict=True):
                 texts[position], abouts[position] = text, about
         retired = [(i, r) for i, row in enumerate(rows.tolist()) if (r := self.retired_by(row)) is not None]
         return DocumentsRecord(

@@ -53,9 +53,9 @@ class Blocker:
         start = 0
         for rule in self.rules:
             for row, values in enumerate(records):
-                found = rule.keys(values)
-                if found:
-                    keys[row, start : start + len(found)] = found
+                rule_keys = rule.keys(values)
+                if rule_keys:
+                    keys[row, start : start + len(rule_keys)] = rule_keys
             start += rule.width
         every = np.concatenate((keys, *(block.keys(records) for block in self.lsh)), axis=1)
         numbers = np.minimum(self.owners, NUMBERED - 1).astype(np.uint64) + np.uint64(1)
@@ -65,12 +65,12 @@ class Blocker:
 
     def keys_of(self, values: Values) -> list[int]:
         """The distinct keys of one record by its rules, for the way without arrays."""
-        found = dict.fromkeys(
+        keys = dict.fromkeys(
             key & ~0x3E | min(number, NUMBERED - 1) + 1 << 1
             for number, rule in enumerate(self.rules)
             for key in rule.keys(values)
         )
-        return list(found)
+        return list(keys)
 
 
 def block_of(key: int) -> int:

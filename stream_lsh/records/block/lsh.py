@@ -77,8 +77,8 @@ class LshBlock:
 
     def _tagged(self, records: Sequence[Values], field: int) -> Shingles:
         place = self._places[field]
-        found = self._shingler([values[place].replace(SEVERAL, " ") for values in records])
-        return Shingles(fmix64(found.hashes ^ self._tags[field]), found.offsets)
+        shingles = self._shingler([values[place].replace(SEVERAL, " ") for values in records])
+        return Shingles(fmix64(shingles.hashes ^ self._tags[field]), shingles.offsets)
 
 
 def lsh_block(lsh: LshBlocking, places: Mapping[str, int]) -> LshBlock:

@@ -40,9 +40,9 @@ def candidate_pairs(keys: U64, owners: I64, cap: int = 0) -> Pairs:
     """
     codes, bits = [np.empty(0, np.int64)], [np.empty(0, np.uint32)]
     for owner in dict.fromkeys(owners.tolist()):
-        found = _pairs_of(keys[:, owners == owner], cap)
-        codes.append(found)
-        bits.append(np.full(found.size, 1 << min(owner, 31), np.uint32))
+        pairs = _pairs_of(keys[:, owners == owner], cap)
+        codes.append(pairs)
+        bits.append(np.full(pairs.size, 1 << min(owner, 31), np.uint32))
     every, bit = np.concatenate(codes), np.concatenate(bits)
     order = np.argsort(every, kind="stable")
     every, bit = every[order], bit[order]
@@ -61,11 +61,11 @@ def _pairs_of(keys: U64, cap: int) -> I64:
     if rows.size:  # a record has a key once
         once = np.concatenate(([True], (values[1:] != values[:-1]) | (rows[1:] != rows[:-1])))
         rows, values = rows[once], values[once]
-    found, distance = [np.empty(0, np.int64)], 1
+    pairs, distance = [np.empty(0, np.int64)], 1
     at = np.arange(rows.size - 1) if rows.size else np.empty(0, np.int64)
     while at.size and (not cap or distance <= cap):
         at = at[at + distance < rows.size]
         at = at[values[at] == values[at + distance]]
-        found.append(rows[at + distance] * len(keys) + rows[at])
+        pairs.append(rows[at + distance] * len(keys) + rows[at])
         distance += 1
-    return np.unique(np.concatenate(found))
+    return np.unique(np.concatenate(pairs))

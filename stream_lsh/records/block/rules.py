@@ -60,15 +60,15 @@ class Rule:
 
     def keys(self, values: Values) -> list[int]:
         """The distinct keys of a record, at most `width`; none if a part is missing."""
-        found: list[Sequence[str]] = []
+        keys: list[Sequence[str]] = []
         for places, transformed in self._parts:
             parts = _parts_of(values, places, transformed)
             if not parts:
                 return []
-            found.append(parts)
-        if all(len(parts) == 1 for parts in found):
-            return [self._key(_BETWEEN.join([parts[0] for parts in found]))]
-        return [self._key(_BETWEEN.join(chosen)) for chosen in islice(product(*found), self.width)]
+            keys.append(parts)
+        if all(len(parts) == 1 for parts in keys):
+            return [self._key(_BETWEEN.join([parts[0] for parts in keys]))]
+        return [self._key(_BETWEEN.join(chosen)) for chosen in islice(product(*keys), self.width)]
 
     def _key(self, text: str) -> int:
         return (hash64(text.encode("utf-8", "surrogatepass"), self._seed, signed=False)[0] & _MASK) or 2
@@ -82,8 +82,8 @@ def _parts_of(values: Values, places: Sequence[int], transformed: Transform) -> 
             return ()
         if SEVERAL not in value:
             return transformed(value)
-    found = {part for place in places for value in values[place].split(SEVERAL) if value for part in transformed(value)}
-    return sorted(found - {""})
+    parts = {part for place in places for value in values[place].split(SEVERAL) if value for part in transformed(value)}
+    return sorted(parts - {""})
 
 
 def _place(name: str, places: Mapping[str, int]) -> int:

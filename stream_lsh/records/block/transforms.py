@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from stream_lsh.errors import ConfigError
-from stream_lsh.records.compare.phonetic import CODES, sound
+from stream_lsh.records.compare.phonetic import CODES, phonetic_code
 from stream_lsh.spelling import nearest
 
 Transform = Callable[[str], tuple[str, ...]]
@@ -18,25 +18,25 @@ _COUNTED = re.compile(r"(first|last)([1-9])")
 
 def _date_part(start: int, end: int) -> Transform:
     def part(value: str) -> tuple[str, ...]:
-        found = value[start:end]
-        return (found,) if len(found) == end - start and found.isdecimal() else ()
+        digits = value[start:end]
+        return (digits,) if len(digits) == end - start and digits.isdecimal() else ()
 
     return part
 
 
 def _digits(value: str) -> tuple[str, ...]:
-    found = "".join(re.findall("[0-9]+", value))
-    return (found,) if found else ()
+    digits = "".join(re.findall("[0-9]+", value))
+    return (digits,) if digits else ()
 
 
 def _number(value: str) -> tuple[str, ...]:
-    found = re.search("[0-9]+", value)
-    return (found[0],) if found else ()
+    match = re.search("[0-9]+", value)
+    return (match[0],) if match else ()
 
 
 def _tokens(value: str) -> tuple[str, ...]:
-    found = {word for word in value.split() if len(word) >= _SHORTEST_TOKEN}
-    return tuple(sorted(found, key=lambda word: (-len(word), word))[:MOST_TOKENS])
+    tokens = {word for word in value.split() if len(word) >= _SHORTEST_TOKEN}
+    return tuple(sorted(tokens, key=lambda word: (-len(word), word))[:MOST_TOKENS])
 
 
 def _letters(value: str) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ def _words(value: str) -> tuple[str, ...]:
 
 
 def _sounds(code: str) -> Transform:
-    return lambda value: (sound(value, code),)
+    return lambda value: (phonetic_code(value, code),)
 
 
 _NAMED: Mapping[str, Transform] = {

@@ -80,8 +80,8 @@ class Cut(OneByOne):
         """The level of each of n pairs: uint8[n]."""
         if len(left) < AT_ONCE:
             return super().batch(left, right)
-        found = cpdist(left, right, scorer=self._scorer, score_cutoff=self._cutoff, dtype=np.float64, workers=1)
-        return (self._descending.searchsorted(-found, side="left") + 1).astype(np.uint8)
+        similarities = cpdist(left, right, scorer=self._scorer, score_cutoff=self._cutoff, dtype=np.float64, workers=1)
+        return (self._descending.searchsorted(-similarities, side="left") + 1).astype(np.uint8)
 
 
 def spec_of(name: str, settings: Sequence[float]) -> str:
@@ -91,7 +91,7 @@ def spec_of(name: str, settings: Sequence[float]) -> str:
 
 def check_thresholds(name: str, thresholds: Sequence[float]) -> None:
     """Raise ConfigError unless these are similarities, descending."""
-    ordered = all(one > other for one, other in pairwise(thresholds))
+    ordered = all(left > right for left, right in pairwise(thresholds))
     if not thresholds or not ordered or not all(0 < threshold <= 1 for threshold in thresholds):
         shown = ", ".join(f"{threshold:g}" for threshold in thresholds) or "none"
         raise ConfigError(f"{name}: got the levels {shown}, expected similarities above 0 and up to 1, descending")

@@ -66,20 +66,30 @@ class Dates(OneByOne):
 
     def level(self, left: str, right: str) -> int:
         """The level of two values."""
-        one, other = _date(left), _date(right)
-        if one is None or other is None:
+        left_date, right_date = _date(left), _date(right)
+        if left_date is None or right_date is None:
             return 1 if _one_edit(left.replace("-", ""), right.replace("-", "")) else 6
-        if one.day and other.day:
-            if _one_edit(one.digits, other.digits):
+        if left_date.day and right_date.day:
+            if _one_edit(left_date.digits, right_date.digits):
                 return 1
-            if one.month == other.day and one.day == other.month and one.year == other.year:
+            if (
+                left_date.month == right_date.day
+                and left_date.day == right_date.month
+                and left_date.year == right_date.year
+            ):
                 return 2
-            same = (one.year == other.year) + (one.month == other.month) + (one.day == other.day)
+            same = (
+                (left_date.year == right_date.year)
+                + (left_date.month == right_date.month)
+                + (left_date.day == right_date.day)
+            )
             if same == 2:
                 return 3
-        elif one.year == other.year and (one.month == other.month or not one.month or not other.month):
+        elif left_date.year == right_date.year and (
+            left_date.month == right_date.month or not left_date.month or not right_date.month
+        ):
             return 3
-        apart = abs(one.days - other.days)
+        apart = abs(left_date.days - right_date.days)
         return 4 if apart <= _NEAR_DAYS else 5 if apart <= 10 * _NEAR_DAYS else 6
 
 

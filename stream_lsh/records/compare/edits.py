@@ -36,7 +36,7 @@ class Edits(OneByOne):
     """
 
     def __init__(self, name: str, scorer: Callable[..., Any], most: Sequence[float]) -> None:
-        ordered = all(one < other for one, other in pairwise(most))
+        ordered = all(left < right for left, right in pairwise(most))
         if not most or not ordered or any(distance < 1 or distance != int(distance) for distance in most):
             shown = ", ".join(f"{distance:g}" for distance in most) or "none"
             raise ConfigError(
@@ -56,8 +56,8 @@ class Edits(OneByOne):
         """The level of each of n pairs: uint8[n]."""
         if len(left) < AT_ONCE:
             return super().batch(left, right)
-        found = cpdist(left, right, scorer=self._scorer, score_cutoff=self._most[-1], dtype=np.int32, workers=1)
-        return (np.searchsorted(self._most, found, side="left") + 1).astype(np.uint8)
+        distances = cpdist(left, right, scorer=self._scorer, score_cutoff=self._most[-1], dtype=np.int32, workers=1)
+        return (np.searchsorted(self._most, distances, side="left") + 1).astype(np.uint8)
 
 
 _DISTANCES = {"levenshtein": Levenshtein, "damerau": OSA}

@@ -15,14 +15,14 @@ from stream_lsh.records.standardise.location import coordinates
 _RADIUS_KM = 6371.0
 
 
-def distance_km(one: tuple[float, float], other: tuple[float, float]) -> float:
+def distance_km(left: tuple[float, float], right: tuple[float, float]) -> float:
     """The distance of two places, latitude and longitude in degrees.
 
     Example:
         >>> round(distance_km((52.5200, 13.4050), (48.8566, 2.3522)))  # Berlin, Paris
         877
     """
-    (lat, lon), (other_lat, other_lon) = (tuple(map(radians, place)) for place in (one, other))
+    (lat, lon), (other_lat, other_lon) = (tuple(map(radians, place)) for place in (left, right))
     chord = sin((other_lat - lat) / 2) ** 2 + cos(lat) * cos(other_lat) * sin((other_lon - lon) / 2) ** 2
     return 2 * _RADIUS_KM * asin(sqrt(min(1.0, chord)))
 
@@ -36,19 +36,19 @@ class Geography(OneByOne):
     """
 
     def __init__(self, most_km: Sequence[float] = (1, 10, 100)) -> None:
-        ordered = all(one < other for one, other in pairwise(most_km))
+        ordered = all(left < right for left, right in pairwise(most_km))
         if not most_km or not ordered or most_km[0] <= 0:
-            shown = ", ".join(f"{one:g}" for one in most_km) or "none"
+            shown = ", ".join(f"{bound:g}" for bound in most_km) or "none"
             raise ConfigError(f"distance: got the levels {shown}, expected kilometres above 0, ascending")
         self.spec = spec_of("distance", most_km)
-        self.levels = ("equal", *(f"≤ {one:g} km" for one in most_km), "else")
+        self.levels = ("equal", *(f"≤ {bound:g} km" for bound in most_km), "else")
         self._most = tuple(most_km)
 
     def level(self, left: str, right: str) -> int:
         """The level of two values; what is no place is as far apart as can be."""
-        one, other = coordinates(left), coordinates(right)
-        if one is not None and other is not None:
-            apart = distance_km(one, other)
+        left_place, right_place = coordinates(left), coordinates(right)
+        if left_place is not None and right_place is not None:
+            apart = distance_km(left_place, right_place)
             for level, most in enumerate(self._most, 1):
                 if apart <= most:
                     return level

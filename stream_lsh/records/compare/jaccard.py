@@ -52,6 +52,8 @@ class SetJaccard(OneByOne):
 
     def level(self, left: str, right: str) -> int:
         """The level of two values."""
-        one, other = (qgrams(left, self._q), qgrams(right, self._q)) if self._q else (_words(left), _words(right))
-        shared = len(one & other)
-        return bisect_left(self._cuts, -shared / ((len(one) + len(other) - shared) or 1)) + 1
+        left_set, right_set = (
+            (qgrams(left, self._q), qgrams(right, self._q)) if self._q else (_words(left), _words(right))
+        )
+        shared = len(left_set & right_set)
+        return bisect_left(self._cuts, -shared / ((len(left_set) + len(right_set) - shared) or 1)) + 1

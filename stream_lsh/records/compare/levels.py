@@ -28,7 +28,7 @@ def level_of(comparator: Comparator, left: str, right: str) -> int:
     ones, others = left.split(SEVERAL), right.split(SEVERAL)
     if not set(ones).isdisjoint(others):
         return EQUAL
-    return min(comparator.level(one, other) for one, other in product(ones, others))
+    return min(comparator.level(left_value, right_value) for left_value, right_value in product(ones, others))
 
 
 def levels_of(comparator: Comparator, column: Column, left: I64, right: I64) -> U8:
@@ -43,14 +43,14 @@ def levels_of(comparator: Comparator, column: Column, left: I64, right: I64) -> 
     Returns:
         uint8[m]; for each pair what `level_of` says of its values.
     """
-    one, other = column.codes[left], column.codes[right]
-    levels = np.full(one.size, MISSING, np.uint8)
-    levels[(one == other) & (one >= 0)] = EQUAL
-    at = np.flatnonzero((one != other) & (one >= 0) & (other >= 0))
+    left_codes, right_codes = column.codes[left], column.codes[right]
+    levels = np.full(left_codes.size, MISSING, np.uint8)
+    levels[(left_codes == right_codes) & (left_codes >= 0)] = EQUAL
+    at = np.flatnonzero((left_codes != right_codes) & (left_codes >= 0) & (right_codes >= 0))
     if not at.size:
         return levels
     # Which of the two comes first makes no difference to their level.
-    low, high = np.minimum(one[at], other[at]), np.maximum(one[at], other[at])
+    low, high = np.minimum(left_codes[at], right_codes[at]), np.maximum(left_codes[at], right_codes[at])
     distinct, places = np.unique(low * len(column.values) + high, return_inverse=True)
     lows, highs = np.divmod(distinct, len(column.values))
     levels[at] = _distinct(comparator, _chosen(column.values, lows), _chosen(column.values, highs))[places]
@@ -63,7 +63,9 @@ def _chosen(values: Sequence[str], places: I64) -> list[str]:
 
 def _distinct(comparator: Comparator, left: list[str], right: list[str]) -> U8:
     several = [
-        at for at, (one, other) in enumerate(zip(left, right, strict=True)) if SEVERAL in one or SEVERAL in other
+        at
+        for at, (left_value, right_value) in enumerate(zip(left, right, strict=True))
+        if SEVERAL in left_value or SEVERAL in right_value
     ]
     if not several:
         return comparator.batch(left, right)

@@ -173,11 +173,11 @@ _NONE = frozenset[int]()
 _LINES = _by_form()
 
 
-def are_forms(one: str, other: str) -> bool:
+def are_forms(left: str, right: str) -> bool:
     """Whether two given names may be forms of the same one.
 
     Example:
         >>> are_forms("bob", "robert"), are_forms("pat", "patrick"), are_forms("patricia", "patrick")
         (True, True, False)
     """
-    return not _LINES.get(one, _NONE).isdisjoint(_LINES.get(other, _NONE))
+    return not _LINES.get(left, _NONE).isdisjoint(_LINES.get(right, _NONE))

@@ -24,23 +24,23 @@ class Numbers(OneByOne):
     """
 
     def __init__(self, most: Sequence[float] = (0.01, 0.1)) -> None:
-        ordered = all(one < other for one, other in pairwise(most))
+        ordered = all(left < right for left, right in pairwise(most))
         if not most or not ordered or most[0] <= 0:
-            shown = ", ".join(f"{one:g}" for one in most) or "none"
+            shown = ", ".join(f"{left:g}" for left in most) or "none"
             raise ConfigError(f"number: got the levels {shown}, expected differences above 0, ascending")
         self.spec = spec_of("number", most)
         self.levels = (
             "equal",
-            *(f"≤ {one:g} apart" if one >= 1 else f"≤ {one:.3g} of it apart" for one in most),
+            *(f"≤ {left:g} apart" if left >= 1 else f"≤ {left:.3g} of it apart" for left in most),
             "else",
         )
         self._most = tuple(most)
 
     def level(self, left: str, right: str) -> int:
         """The level of two values; what is no number is as far apart as can be."""
-        one, other = as_number(left), as_number(right)
-        if one is not None and other is not None:
-            apart, size = abs(one - other), max(abs(one), abs(other))
+        left_number, right_number = as_number(left), as_number(right)
+        if left_number is not None and right_number is not None:
+            apart, size = abs(left_number - right_number), max(abs(left_number), abs(right_number))
             for level, most in enumerate(self._most, 1):
                 if apart <= (most if most >= 1 else most * size):
                     return level

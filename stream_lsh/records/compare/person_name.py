@@ -12,7 +12,7 @@ from rapidfuzz.distance import JaroWinkler
 
 from stream_lsh.records.compare.comparator import OneByOne
 from stream_lsh.records.compare.nicknames import are_forms
-from stream_lsh.records.compare.phonetic import sound
+from stream_lsh.records.compare.phonetic import phonetic_code
 
 _GENERATIONS = {
     "jr": 1, "junior": 1, "sr": 2, "snr": 2, "senior": 2, "i": 3, "ii": 4, "iii": 5, "iv": 6, "2nd": 4, "3rd": 5,
@@ -51,14 +51,14 @@ class PersonName(OneByOne):
         return _of_words(left, right, similarity)
 
 
-def _of_words(one: str, other: str, similarity: float) -> int:
-    if are_forms(one, other):
+def _of_words(left: str, right: str, similarity: float) -> int:
+    if are_forms(left, right):
         return _FORM
-    if len(one) == 1 or len(other) == 1:
-        return _INITIAL if one[0] == other[0] else _ELSE
+    if len(left) == 1 or len(right) == 1:
+        return _INITIAL if left[0] == right[0] else _ELSE
     if similarity >= 0.92:
         return _CLOSE
-    if similarity >= 0.88 or (similarity >= 0.7 and sound(one) == sound(other)):
+    if similarity >= 0.88 or (similarity >= 0.7 and phonetic_code(left) == phonetic_code(right)):
         return _NEAR
     return _FAR if similarity >= 0.7 else _ELSE
 
@@ -85,13 +85,13 @@ def _of_several(left: str, right: str, similarity: float) -> int:
     shorter, longer = sorted((ones, others), key=_length_first)
     if set(shorter) <= set(longer):
         return _PART
-    found = [
-        min(_FORM if one == other else _of_words(one, other, JaroWinkler.similarity(one, other)) for other in longer)
-        for one in shorter
+    levels = [
+        min(_FORM if word == other else _of_words(word, other, JaroWinkler.similarity(word, other)) for other in longer)
+        for word in shorter
     ]
-    worst = max(found)
+    worst = max(levels)
     if worst < _FAR:
         return max(_PART, worst) if len(shorter) < len(longer) else worst
     if similarity >= 0.92:  # the same letters, parted otherwise
         return _NEAR
-    return _FAR if min(found) <= _CLOSE else _ELSE
+    return _FAR if min(levels) <= _CLOSE else _ELSE

@@ -21,8 +21,10 @@ class Phones(OneByOne):
 
     def level(self, left: str, right: str) -> int:
         """The level of two values."""
-        one, other = left.lstrip("0"), right.lstrip("0")
-        shorter, longer = (one, other) if len(one) <= len(other) else (other, one)
+        left_digits, right_digits = left.lstrip("0"), right.lstrip("0")
+        shorter, longer = (
+            (left_digits, right_digits) if len(left_digits) <= len(right_digits) else (right_digits, left_digits)
+        )
         if len(shorter) >= _LOCAL and longer.endswith(shorter):
             return 1
         return 2 if len(shorter) >= _LOCAL and OSA.distance(left, right, score_cutoff=1) <= 1 else 3

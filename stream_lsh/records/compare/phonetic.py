@@ -22,12 +22,14 @@ _LONGEST_WORD = 40
 
 
 @lru_cache(maxsize=1 << 16)
-def sound(text: str, code: str = "soundex") -> str:
+def phonetic_code(text: str, code: str = "soundex") -> str:
     """The code of each word of a standardised text.
 
     Example:
-        >>> sound("robert smith"), sound("rupert smyth"), sound("王杰"), sound("mary", "metaphone")
-        ('R163 S530', 'R163 S530', '王杰', 'MR')
+        >>> [phonetic_code(name) for name in ("robert smith", "rupert smyth", "王杰")]
+        ['R163 S530', 'R163 S530', '王杰']
+        >>> phonetic_code("mary", "metaphone")
+        'MR'
     """
     coded = CODES[code]
     return " ".join([(_coded(word, coded) or word) for word in text.split()])
@@ -53,4 +55,4 @@ class Phonetic(OneByOne):
 
     def level(self, left: str, right: str) -> int:
         """The level of two values."""
-        return 1 if any(sound(left, code) == sound(right, code) for code in self._codes) else 2
+        return 1 if any(phonetic_code(left, code) == phonetic_code(right, code) for code in self._codes) else 2

@@ -40,11 +40,11 @@ class TfIdf(OneByOne):
 
     def level(self, left: str, right: str) -> int:
         """The level of two values."""
-        one, other = set(left.split()), set(right.split())
-        shared = one & other
+        left_words, right_words = set(left.split()), set(right.split())
+        shared = left_words & right_words
         if not shared:
             return len(self._cuts) + 1
-        squares = [sum(self._weight(word) for word in sorted(words)) for words in (shared, one, other)]
+        squares = [sum(self._weight(word) for word in sorted(words)) for words in (shared, left_words, right_words)]
         return bisect_left(self._cuts, -squares[0] / (sqrt(squares[1] * squares[2]) or 1.0)) + 1
 
     def _weight(self, word: str) -> float:

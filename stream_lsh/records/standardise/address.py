@@ -4,7 +4,7 @@ The short forms are those of the United States Postal Service, Publication 28, a
 British and Australian addresses where they differ.
 """
 
-from stream_lsh.records.standardise.characters import words
+from stream_lsh.records.standardise.characters import fold_words
 
 _SHORT = {
     "apartment": "apt", "avenue": "ave", "av": "ave", "boulevard": "blvd", "building": "bldg", "circle": "cir",
@@ -27,4 +27,4 @@ def address(text: str) -> str:
         >>> address("1515 Adela Lane, Apartment 4"), address("Saint John's Street")
         ('1515 adela ln apt 4', 'st john s st')
     """
-    return " ".join([_SHORT.get(word, word) for word in words(text).split()])
+    return " ".join([_SHORT.get(word, word) for word in fold_words(text).split()])

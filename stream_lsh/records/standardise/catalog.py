@@ -7,7 +7,7 @@ from functools import partial
 from stream_lsh.errors import MalformedMessage
 from stream_lsh.records.model import SEVERAL
 from stream_lsh.records.standardise.address import address
-from stream_lsh.records.standardise.characters import LONGEST, fold, words
+from stream_lsh.records.standardise.characters import LONGEST, fold, fold_words
 from stream_lsh.records.standardise.contacts import email, identifier, phone, postcode
 from stream_lsh.records.standardise.date import date
 from stream_lsh.records.standardise.location import location
@@ -31,7 +31,7 @@ TYPES: Mapping[str, Standardise] = {
     "email": email,
     "postcode": postcode,
     "identifier": identifier,
-    "text": partial(words, longest=LONGEST_TEXT),
+    "text": partial(fold_words, longest=LONGEST_TEXT),
     "number": number,
     "category": fold,
     "location": location,
@@ -66,8 +66,8 @@ def standard_value(value: object, standardise: Standardise, missing: frozenset[s
     if isinstance(value, str):
         return _one(value, standardise, missing)
     if isinstance(value, list | tuple):
-        found = sorted({one for each in value[:MOST_LISTED] if (one := _one(text_of(each), standardise, missing))})
-        return _together(found[:MOST_VALUES])
+        values = sorted({one for each in value[:MOST_LISTED] if (one := _one(text_of(each), standardise, missing))})
+        return _together(values[:MOST_VALUES])
     return _one(text_of(value), standardise, missing)
 
 
@@ -81,8 +81,8 @@ def _together(values: list[str]) -> str:
 def _one(text: str, standardise: Standardise, missing: frozenset[str]) -> str:
     if text[:LONGEST].strip().lower() in missing:
         return ""
-    found = standardise(text)
-    return "" if found in missing else found
+    standard = standardise(text)
+    return "" if standard in missing else standard
 
 
 def text_of(value: object) -> str:

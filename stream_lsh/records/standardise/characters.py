@@ -35,11 +35,11 @@ def fold(text: str, longest: int = LONGEST) -> str:
     return text.strip()
 
 
-def words(text: str, longest: int = LONGEST) -> str:
+def fold_words(text: str, longest: int = LONGEST) -> str:
     """Likewise, with letters and digits only: what stands between them parts words.
 
     Example:
-        >>> words("Smith-Jones, A.B."), words("Müller & Söhne")
+        >>> fold_words("Smith-Jones, A.B."), fold_words("Müller & Söhne")
         ('smith jones a b', 'muller sohne')
     """
     text = fold(text, longest)
@@ -55,7 +55,7 @@ def solid(text: str, longest: int = LONGEST) -> str:
         >>> solid("AB-12 34/x")
         'ab1234x'
     """
-    return words(text, longest).replace(" ", "")
+    return fold_words(text, longest).replace(" ", "")
 
 
 def _folded(text: str) -> str:

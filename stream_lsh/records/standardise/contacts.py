@@ -16,8 +16,8 @@ def email(text: str) -> str:
         ('jjones@fmail.com', 'nobody')
     """
     folded = fold(text, 320)
-    found = _ADDRESS.search(folded)
-    return found[0].strip(".") if found else folded
+    match = _ADDRESS.search(folded)
+    return match[0].strip(".") if match else folded
 
 
 def phone(text: str) -> str:

@@ -84,8 +84,10 @@ def _with_month(numbers: Sequence[str], month: int) -> str:
         return f"{numbers[0]}-{month:02d}"
     if len(numbers) < 2:
         return ""
-    one, other = numbers[:2]
-    return _first([_iso(one, month, other), _iso(other, month, one)] if len(one) == 4 else [_iso(other, month, one)])
+    left, right = numbers[:2]
+    return _first(
+        [_iso(left, month, right), _iso(right, month, left)] if len(left) == 4 else [_iso(right, month, left)]
+    )
 
 
 def _of_numbers(numbers: Sequence[str], order: str) -> str:

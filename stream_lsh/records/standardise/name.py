@@ -6,7 +6,7 @@ there are but a few words.
 
 import re
 
-from stream_lsh.records.standardise.characters import LONGEST, fold, words
+from stream_lsh.records.standardise.characters import LONGEST, fold, fold_words
 
 _TITLES = frozenset({"mr", "mrs", "ms", "miss", "mx", "dr", "prof", "professor", "sir", "dame", "herr", "frau", "mme"})
 _WORDS = re.compile(r"\S+( \S+)?")
@@ -26,10 +26,10 @@ def name(text: str) -> str:
     last, comma, first = folded.partition(", ")
     if comma and _WORDS.fullmatch(last) and _WORDS.fullmatch(first):
         folded = f"{first} {last}"
-    found = words(folded)
-    if " " not in found:
-        return found
-    parts = found.split()
+    words = fold_words(folded)
+    if " " not in words:
+        return words
+    parts = words.split()
     while len(parts) > 1 and parts[0] in _TITLES:
         del parts[0]
     return " ".join(parts)

@@ -20,10 +20,10 @@ def number(text: str) -> str:
         ('1234.5', '1234.5', '1999', '3.5', 'unknown')
     """
     folded = fold(text, 64)
-    found = _NUMBER.search(folded)
-    if not found:
+    match = _NUMBER.search(folded)
+    if not match:
         return folded
-    value = float(_plain(found[0].replace(" ", "").rstrip(".,")))
+    value = float(_plain(match[0].replace(" ", "").rstrip(".,")))
     return f"{value:.{_DIGITS}g}" if math.isfinite(value) else folded
 
 
@@ -35,10 +35,10 @@ def as_number(value: str) -> float | None:
         (1234.5, None, None)
     """
     try:
-        found = float(value)
+        number = float(value)
     except ValueError:
         return None
-    return found if math.isfinite(found) else None
+    return number if math.isfinite(number) else None
 
 
 def _plain(text: str) -> str:

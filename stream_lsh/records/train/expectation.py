@@ -61,37 +61,39 @@ def learn(
     """
     sets = [*blocked, random]
     shares = [0.3] * len(blocked) + [share]
-    m = [np.array(one, np.float64) for one in start]
-    before = [BEFORE * one for one in m]
+    m = [np.array(left, np.float64) for left in start]
+    before = [BEFORE * left for left in m]
     few = [np.full(size, _FEW) for size in sizes]
     u = shares_of(random, random.counts, few)
-    together = Patterns(np.concatenate([one.levels for one in sets]), np.empty(0))
+    together = Patterns(np.concatenate([patterns.levels for patterns in sets]), np.empty(0))
     rounds, change = 0, 1.0
     while rounds < ROUNDS and change >= _ENOUGH:
         rounds += 1
-        posteriors = [_posterior(one, m, u, share) for one, share in zip(sets, shares, strict=True)]
-        matching = [one.counts * posterior for one, posterior in zip(sets, posteriors, strict=True)]
-        shares = [float(hit.sum() / max(1.0, one.counts.sum())) for one, hit in zip(sets, matching, strict=True)]
-        shares = [min(max(one, 1e-9), 1 - 1e-6) for one in shares]
+        posteriors = [_posterior(patterns, m, u, share) for patterns, share in zip(sets, shares, strict=True)]
+        matching = [patterns.counts * posterior for patterns, posterior in zip(sets, posteriors, strict=True)]
+        shares = [
+            float(hit.sum() / max(1.0, patterns.counts.sum())) for patterns, hit in zip(sets, matching, strict=True)
+        ]
+        shares = [min(max(left, 1e-9), 1 - 1e-6) for left in shares]
         new_m = shares_of(together, np.concatenate(matching), before)
         new_u = shares_of(random, random.counts - matching[-1], few)
-        change = max(np.abs(one - other).max() for one, other in zip([*new_m, *new_u], [*m, *u], strict=True))
+        change = max(np.abs(left - right).max() for left, right in zip([*new_m, *new_u], [*m, *u], strict=True))
         m, u = new_m, new_u
     return Learned(m, u, shares, rounds, known_of(together, np.concatenate(matching)))
 
 
 def known_of(patterns: Patterns, weights: F64) -> list[float]:
     """Of each comparison, the weight of the patterns in which neither value is missing."""
-    found: list[float] = (weights @ (patterns.levels != MISSING)).tolist()
-    return found
+    known: list[float] = (weights @ (patterns.levels != MISSING)).tolist()
+    return known
 
 
 def _posterior(patterns: Patterns, m: Sequence[F64], u: Sequence[F64], share: float) -> F64:
     """The probability of a match of each pattern."""
     logits = np.full(len(patterns.levels), np.log(share / (1 - share)))
-    for at, (one, other) in enumerate(zip(m, u, strict=True)):
+    for at, (left, right) in enumerate(zip(m, u, strict=True)):
         table = np.zeros(MISSING + 1)
-        table[: one.size] = np.log(one / other)
+        table[: left.size] = np.log(left / right)
         logits += table[patterns.levels[:, at]]
     posterior: F64 = 1 / (1 + np.exp(-logits))
     return posterior
@@ -105,8 +107,8 @@ def shares_of(patterns: Patterns, weights: F64, before: Sequence[F64]) -> list[F
         weights: pairs of each pattern, float64[p].
         before: pairs that each level of each comparison has beforehand.
     """
-    found = []
+    shares = []
     for at, few in enumerate(before):
         counts = np.bincount(patterns.levels[:, at], weights, MISSING + 1)[: few.size] + few
-        found.append(counts / counts.sum())
-    return found
+        shares.append(counts / counts.sum())
+    return shares

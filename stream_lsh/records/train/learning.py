@@ -95,7 +95,7 @@ def trained(
         most 200,000 a rule.
     """
     scorer = Scorer(profile)
-    sizes = [len(one.levels) for one in scorer.comparators]
+    sizes = [len(comparator.levels) for comparator in scorer.comparators]
     left, right = random_pairs(len(keys), RANDOM_PAIRS, seed)
     left, right = allowed(left, right, sources, profile.link)
     if not left.size:
@@ -116,7 +116,7 @@ def trained(
     return Training(
         replace(profile, prior=_prior(profile, columns, left, right, comparable)),
         random=int(random.counts.sum()),
-        blocked=int(sum(one.counts.sum() for one in blocked)),
+        blocked=int(sum(patterns.counts.sum() for patterns in blocked)),
         comparable=comparable,
         rounds=learned.rounds,
         at_limit=learned.rounds == ROUNDS,
@@ -127,8 +127,8 @@ def trained(
 
 def _without(left: I64, right: I64, labels: tuple[I64, I64], records: int) -> tuple[I64, I64]:
     """The pairs that are not labelled as matches."""
-    known = np.minimum(*labels) * records + np.maximum(*labels)
-    others = ~np.isin(left * records + right, known)
+    labelled = np.minimum(*labels) * records + np.maximum(*labels)
+    others = ~np.isin(left * records + right, labelled)
     return left[others], right[others]
 
 
@@ -136,21 +136,21 @@ def _blocked(
     profile: Profile, scorer: Scorer, columns: Sequence[Column], blocks: Sequence[Pairs], seed: int
 ) -> list[Patterns]:
     """The patterns of the pairs of each block, without what the block has decided."""
-    found = []
+    blocked = []
     for number, pairs in enumerate(blocks):
         some = _some(pairs, _PAIRS_OF_A_RULE, seed)
         levels = scorer.levels(columns, some.left, some.right)
         levels[:, _masked(profile, number)] = MISSING
         if levels.size:
-            found.append(patterns_of(levels))
-    return found
+            blocked.append(patterns_of(levels))
+    return blocked
 
 
 def with_learned(profile: Profile, learned: Learned) -> Profile:
     """The profile with these m and u."""
     comparisons = tuple(
-        replace(one, m=tuple(m.tolist()), u=tuple(u.tolist()))
-        for one, m, u in zip(profile.comparisons, learned.m, learned.u, strict=True)
+        replace(comparison, m=tuple(m.tolist()), u=tuple(u.tolist()))
+        for comparison, m, u in zip(profile.comparisons, learned.m, learned.u, strict=True)
     )
     return replace(profile, comparisons=comparisons, prior=min(_MOST_PRIOR, max(_LEAST_PRIOR, learned.shares[-1])))
 
@@ -204,13 +204,13 @@ def comparable_pairs(records: int, sources: I64 | None, link: str) -> int:
 
 def _of_rules(keys: U64, blocker: Blocker, sources: I64 | None, link: str) -> list[Pairs]:
     """The pairs of each block."""
-    found = []
+    pairs_of_rules = []
     for owner in range(len(blocker.names)):
         columns = blocker.owners == owner
         pairs = candidate_pairs(keys[:, columns], np.zeros(int(columns.sum()), np.int64), _CAP)
         left, right = allowed(pairs.left, pairs.right, sources, link)
-        found.append(Pairs(left, right, np.ones(left.size, np.uint32)))
-    return found
+        pairs_of_rules.append(Pairs(left, right, np.ones(left.size, np.uint32)))
+    return pairs_of_rules
 
 
 def _some(pairs: Pairs, most: int, seed: int) -> Pairs:
@@ -225,9 +225,9 @@ def _masked(profile: Profile, block: int) -> list[int]:
     if block >= len(profile.rules):
         return []
     used = {name.strip() for part in profile.rules[block].split("+") for name in part.partition(":")[0].split("|")}
-    made = {one.name: {one.name, *one.of} for one in profile.fields}
+    made = {field.name: {field.name, *field.of} for field in profile.fields}
     used = set().union(*(made[name] for name in used))
-    return [at for at, one in enumerate(profile.comparisons) if made[one.field] & used]
+    return [at for at, comparison in enumerate(profile.comparisons) if made[comparison.field] & used]
 
 
 def _start(size: int) -> F64:

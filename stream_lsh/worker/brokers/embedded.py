@@ -129,13 +129,13 @@ def _load() -> ctypes.CDLL:
             "the embedded broker needs confluent-kafka 2.16: pip install 'stream_lsh[embedded]'"
         ) from None
     version = str(client.__version__)
-    found = sorted(Path(str(client.__file__)).parent.parent.glob("confluent_kafka.libs/librdkafka-*.so*"))
-    if not version.startswith(_TESTED) or ctypes.sizeof(_POINTER) != 8 or not found:
+    libraries = sorted(Path(str(client.__file__)).parent.parent.glob("confluent_kafka.libs/librdkafka-*.so*"))
+    if not version.startswith(_TESTED) or ctypes.sizeof(_POINTER) != 8 or not libraries:
         raise ConfigError(
             f"the embedded broker was tested with the 64-bit Linux wheels of confluent-kafka {_TESTED}x, "
             f"not with {version} here: pip install 'stream_lsh[embedded]'"
         )
-    library = ctypes.CDLL(str(found[0]))
+    library = ctypes.CDLL(str(libraries[0]))
     for name, (result, arguments) in _FUNCTIONS.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments

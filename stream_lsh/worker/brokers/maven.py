@@ -47,8 +47,8 @@ def missing_for_maven() -> list[str]:
         answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)  # noqa: S603
         version = re.search(r'version "(\d+)', answer.stderr)
         if version is None or int(version[1]) < _JAVA_AT_LEAST:
-            found = answer.stderr.partition("\n")[0]
-            missing.append(f"java {_JAVA_AT_LEAST} or later, not {found}")
+            problem = answer.stderr.partition("\n")[0]
+            missing.append(f"java {_JAVA_AT_LEAST} or later, not {problem}")
     if shutil.which("mvn") is None and not _complete(jars_folder()):
         missing.append("mvn (Apache Maven)")
     return missing
@@ -172,8 +172,8 @@ class MavenBroker(Broker):
 
     def _last_port(self) -> int | None:
         with contextlib.suppress(FileNotFoundError):
-            found = re.search(r"^listeners=PLAINTEXT://127\.0\.0\.1:(\d+)", self._settings_text(), re.MULTILINE)
-            return int(found[1]) if found else None
+            match = re.search(r"^listeners=PLAINTEXT://127\.0\.0\.1:(\d+)", self._settings_text(), re.MULTILINE)
+            return int(match[1]) if match else None
         return None
 
     def _settings_text(self) -> str:

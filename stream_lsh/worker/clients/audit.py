@@ -73,16 +73,16 @@ class Source:
         """A message, as sign takes it: the same bytes in the same stretch of event time are no new version."""
         if document.text is not None:
             self.newest_ms = max(self.newest_ms, document.time_ms)
-        known = self.refs.get(document.id, -1)
-        before = self.live.get(known)
-        if ref < known or (
+        newest = self.refs.get(document.id, -1)
+        before = self.live.get(newest)
+        if ref < newest or (
             before is not None
             and (before.text, before.about) == (document.text, document.about)
             and (span_ms is None or before.time_ms // span_ms == document.time_ms // span_ms)
         ):
             return
         self.refs[document.id] = ref
-        self.live.pop(known, None)
+        self.live.pop(newest, None)
         if document.text is not None:
             self.live[ref] = document
 
@@ -105,7 +105,7 @@ class Doubts:
     capped: bool = False
     gone: list[str] = field(default_factory=list)
 
-    def said(self) -> Iterator[str]:
+    def notes(self) -> Iterator[str]:
         """A sentence for each."""
         if self.waiting:
             yield f"{self.waiting:,} messages are under way, so nothing is judged: audit again when nothing waits"
@@ -134,21 +134,23 @@ async def audit(config: Config, pipeline: PipelineConfig) -> list[Finding]:
         return [Finding(NOTE, subject, _OF_RECORDS)]
     async with admin_of(config.kafka) as admin:
         results = [pipeline.matches_topic, pipeline.members_topic]
-        found, _ = await find_topics(admin, [*read_topics(pipeline), *results])
-        offsets = await committed_offsets(admin, config.worker.app_id, read_partitions(pipeline, found))
-    if offsets is None or not {*pipeline.sources, *results} <= found.keys():
+        topics, _ = await find_topics(admin, [*read_topics(pipeline), *results])
+        offsets = await committed_offsets(admin, config.worker.app_id, read_partitions(pipeline, topics))
+    if offsets is None or not {*pipeline.sources, *results} <= topics.keys():
         return [Finding(NOTE, subject, "nothing to audit: no worker has run yet")]
-    doubts = Doubts(waiting=await messages_under_way(config, pipeline, found, offsets))
-    published = await read_published(config, pipeline, found, doubts)
-    source = await read_source(config, pipeline, found, offsets, doubts)
-    return [Finding(state, subject, said) for state, said in compare(pipeline, source, published, doubts)]
+    doubts = Doubts(waiting=await messages_under_way(config, pipeline, topics, offsets))
+    published = await read_published(config, pipeline, topics, doubts)
+    source = await read_source(config, pipeline, topics, offsets, doubts)
+    return [Finding(state, subject, message) for state, message in compare(pipeline, source, published, doubts)]
 
 
 async def messages_under_way(
-    config: Config, pipeline: PipelineConfig, found: Mapping[str, FoundTopic], offsets: Mapping[TP, int]
+    config: Config, pipeline: PipelineConfig, topics: Mapping[str, FoundTopic], offsets: Mapping[TP, int]
 ) -> int:
     """Messages that were not acknowledged and can still change a result."""
-    tps = [tp for name in read_topics(pipeline) if name in found for tp in partitions_of(name, found[name].partitions)]
+    tps = [
+        tp for name in read_topics(pipeline) if name in topics for tp in partitions_of(name, topics[name].partitions)
+    ]
     begins, ends = await bounds(config.kafka, tps)
     behind = {tp: max(begins[tp], offsets.get(tp, 0)) for tp in tps}
     lag = sum(max(0, ends[tp] - behind[tp]) for tp in tps)
@@ -183,12 +185,12 @@ def count_effective(pipeline: PipelineConfig, topic: str, values: Sequence[bytes
 
 
 async def read_published(
-    config: Config, pipeline: PipelineConfig, found: Mapping[str, FoundTopic], doubts: Doubts
+    config: Config, pipeline: PipelineConfig, topics: Mapping[str, FoundTopic], doubts: Doubts
 ) -> Published:
     """What is published now; topics from which Kafka has deleted are a doubt."""
     published = Published()
     for topic in (pipeline.matches_topic, pipeline.members_topic):
-        begins, ends = await bounds(config.kafka, partitions_of(topic, found[topic].partitions))
+        begins, ends = await bounds(config.kafka, partitions_of(topic, topics[topic].partitions))
         if any(begins.values()):
             doubts.gone.append(topic)
         for key, record in (await newest(config.kafka, begins, ends)).items():
@@ -208,12 +210,12 @@ async def read_published(
 async def read_source(
     config: Config,
     pipeline: PipelineConfig,
-    found: Mapping[str, FoundTopic],
+    topics: Mapping[str, FoundTopic],
     offsets: Mapping[TP, int] | None,
     doubts: Doubts,
 ) -> Source:
     """The newest version of every document, as sign took them: up to these offsets, or, without, to the end."""
-    tps = [tp for topic in pipeline.sources for tp in partitions_of(topic, found[topic].partitions)]
+    tps = [tp for topic in pipeline.sources for tp in partitions_of(topic, topics[topic].partitions)]
     begins, ends = await bounds(config.kafka, tps)
     until = ends if offsets is None else {tp: min(end, offsets.get(tp, begins[tp])) for tp, end in ends.items()}
     doubts.lost = any(begins.values())
@@ -233,7 +235,7 @@ async def read_source(
                 # Copies from several places have no order; without `rekey` it is the producer who divided an id.
                 doubts.unsure.add(document.id)
             source.take(make_ref(place, record.offset), document, span_ms)
-    if any("compact" in found[topic].config.get("cleanup.policy", "") for topic in pipeline.sources):
+    if any("compact" in topics[topic].config.get("cleanup.policy", "") for topic in pipeline.sources):
         # A compaction keeps the message that was refused, and not the version before it, which still holds.
         doubts.unsure |= source.refused - source.refs.keys()
     return source
@@ -251,7 +253,7 @@ def compare(
     true = {(pair.left, pair.right): pair.similarity for pair in snapshot.pairs}
 
     def judged(*ids: str) -> bool:
-        return not any(one in doubts.unsure or (doubts.lost and one not in source.refs) for one in ids)
+        return not any(id in doubts.unsure or (doubts.lost and id not in source.refs) for id in ids)
 
     pairs = {pair: value for pair, value in published.pairs.items() if judged(*pair)}
     also = {pair for pair in pairs.keys() - true.keys() if _holds(pipeline, documents, pair, pairs[pair])}
@@ -270,7 +272,7 @@ def compare(
 
     running, partly = doubts.waiting > 0, bool(doubts.lost or doubts.unsure)
     cut = running or doubts.capped
-    told = (
+    problems = (
         ("pairs are missing", missing, cut or pipeline.matches_topic in doubts.gone),
         ("pairs are wrong", pairs.keys() - true.keys() - also, running),
         ("similarities differ", [pair for pair in pairs.keys() & true.keys() if pairs[pair] != true[pair]], running),
@@ -278,14 +280,14 @@ def compare(
         ("documents have a cluster and no match", baseless, running or partly),
         ("documents are in another group", _regrouped(groups, members), cut or partly or guarded),
     )
-    yield from ((NOTE, said) for said in doubts.said())
-    for what, cases, excused in told:
+    yield from ((NOTE, note) for note in doubts.notes())
+    for what, cases, excused in problems:
         if cases:
             yield (
                 NOTE if excused else WRONG,
                 f"{len(cases):,} {what}: {_named(cases)}" + ("" if excused else f"; {_AGAIN}"),
             )
-    if not any(cases for _, cases, _ in told):
+    if not any(cases for _, cases, _ in problems):
         yield OK, f"{len(pairs):,} pairs and {len(members):,} members of {len(documents):,} documents are true"
 
 
@@ -322,7 +324,7 @@ def may_have_expired(pipeline: PipelineConfig, source: Source) -> set[str]:
 
 def _holds(pipeline: PipelineConfig, documents: Mapping[str, Document], pair: Pair, similarity: float) -> bool:
     """Whether a pair that the chain did not find, because of its caps, is true all the same."""
-    left, right = (documents.get(one) for one in pair)
+    left, right = (documents.get(id) for id in pair)
     if left is None or right is None:
         return False
     apart = abs(left.time_ms - right.time_ms)
@@ -336,7 +338,7 @@ def _joined(groups: Iterable[set[str]]) -> dict[str, frozenset[str]]:
     """For each member the group that it is in, where groups that share a member are one."""
     of: dict[str, set[str]] = {}
     for group in groups:
-        whole = set().union(group, *(of[one] for one in group if one in of))
+        whole = set().union(group, *(of[member] for member in group if member in of))
         of.update(dict.fromkeys(whole, whole))
     frozen = {id(group): frozenset(group) for group in of.values()}
     return {one: frozen[id(group)] for one, group in of.items()}
@@ -346,9 +348,9 @@ def _regrouped(groups: Mapping[str, frozenset[str]], members: Mapping[str, str])
     """Members whose group is another one; those that one side lacks aside."""
     clusters: dict[str, set[str]] = defaultdict(set)
     common = groups.keys() & members.keys()
-    for one in common:
-        clusters[members[one]].add(one)
-    return [one for one in common if groups[one] & common != clusters[members[one]]]
+    for id in common:
+        clusters[members[id]].add(id)
+    return [id for id in common if groups[id] & common != clusters[members[id]]]
 
 
 def _named(cases: Iterable[Any]) -> str:

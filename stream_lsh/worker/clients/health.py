@@ -67,35 +67,35 @@ async def check(config: Config, pipelines: Sequence[PipelineConfig], file: str =
 async def _findings(config: Config, pipelines: Sequence[PipelineConfig], file: str) -> AsyncIterator[Finding]:
     counts = await source_partitions(config)
     async with admin_of(config.kafka) as admin:
-        specs = {one.name: topics(config, one, counts[one.name]) for one in pipelines}
-        found, brokers = await find_topics(admin, {spec.name for some in specs.values() for spec in some})
+        specs = {pipeline.name: topics(config, pipeline, counts[pipeline.name]) for pipeline in pipelines}
+        existing, brokers = await find_topics(admin, {spec.name for some in specs.values() for spec in some})
         yield Finding(OK, "broker", f"{', '.join(config.kafka.brokers)} answers, {brokers} in the cluster")
         ids = await topic_ids(admin, checked_topics(pipelines))
-        if not all(topic.described for topic in found.values()):
+        if not all(topic.described for topic in existing.values()):
             yield Finding(
                 NOTE, "settings of topics", "not checked: the broker does not describe them, as an embedded one"
             )
-        read = [tp for one in pipelines for tp in read_partitions(one, found)]
+        read = [tp for pipeline in pipelines for tp in read_partitions(pipeline, existing)]
         offsets = await committed_offsets(admin, config.worker.app_id, read)
-        sources = [tp for tp in read if any(tp.topic in one.sources for one in pipelines)]
+        sources = [tp for tp in read if any(tp.topic in pipeline.sources for pipeline in pipelines)]
         waiting = 0 if offsets is None else _lag(sources, offsets, *await bounds(config.kafka, sources))
         yield await _group(admin, config.worker.app_id, offsets, waiting)
-        for one in pipelines:
-            for spec in specs[one.name]:
-                yield _topic(spec, found.get(spec.name), brokers, source=spec.name in one.sources)
-            ours = manifest_of(one, counts[one.name], ids)
+        for pipeline in pipelines:
+            for spec in specs[pipeline.name]:
+                yield _topic(spec, existing.get(spec.name), brokers, source=spec.name in pipeline.sources)
+            ours = manifest_of(pipeline, counts[pipeline.name], ids)
             try:
-                theirs = await stored_manifest(config.kafka, one, found)
+                theirs = await stored_manifest(config.kafka, pipeline, existing)
             except StateError as error:
-                yield Finding(WRONG, f"state of {one.name}", str(error))
+                yield Finding(WRONG, f"state of {pipeline.name}", str(error))
             else:
                 for finding in _state(ours, theirs, ids):
                     yield finding
-            for finding in _results(one, await writers(config.kafka, one, found)):
+            for finding in _results(pipeline, await writers(config.kafka, pipeline, existing)):
                 yield finding
-            for finding in await _lags(config.kafka, one, found, offsets or {}):
+            for finding in await _lags(config.kafka, pipeline, existing, offsets or {}):
                 yield finding
-            yield await _dead_letters(config.kafka, one, found, file)
+            yield await _dead_letters(config.kafka, pipeline, existing, file)
 
 
 async def committed_offsets(admin: Any, group: str, partitions: Collection[TP] = ()) -> dict[TP, int] | None:
@@ -107,20 +107,20 @@ async def committed_offsets(admin: Any, group: str, partitions: Collection[TP] =
         partitions: those of interest, for a broker that lists no groups, as an embedded one.
     """
     try:
-        known = group in {name for name, *_ in await admin.list_consumer_groups()}
-        offsets = await admin.list_consumer_group_offsets(group) if known else {}
+        has_committed = group in {name for name, *_ in await admin.list_consumer_groups()}
+        offsets = await admin.list_consumer_group_offsets(group) if has_committed else {}
     except IncompatibleBrokerVersion:
         offsets = await admin.list_consumer_group_offsets(group, partitions=[*partitions])
-        known = any(stored.offset >= 0 for stored in offsets.values())
-    return {TP(*tp): stored.offset for tp, stored in offsets.items() if stored.offset >= 0} if known else None
+        has_committed = any(stored.offset >= 0 for stored in offsets.values())
+    return {TP(*tp): stored.offset for tp, stored in offsets.items() if stored.offset >= 0} if has_committed else None
 
 
 async def _lags(
-    kafka: KafkaConfig, pipeline: PipelineConfig, found: Mapping[str, FoundTopic], offsets: Mapping[TP, int]
+    kafka: KafkaConfig, pipeline: PipelineConfig, topics: Mapping[str, FoundTopic], offsets: Mapping[TP, int]
 ) -> list[Finding]:
     """How many offsets of each topic that is read have not been acknowledged; markers of transactions count too."""
     partitions = defaultdict[str, list[TP]](list)
-    for tp in read_partitions(pipeline, found):
+    for tp in read_partitions(pipeline, topics):
         partitions[tp.topic].append(tp)
     begins, ends = await bounds(kafka, [tp for tps in partitions.values() for tp in tps])
     findings = []
@@ -128,8 +128,10 @@ async def _lags(
         finding = Finding(OK, f"lag of {topic}", f"{_lag(tps, offsets, begins, ends):,} messages")
         deleted = sum(max(0, begins[tp] - offsets.get(tp, begins[tp])) for tp in tps)
         if deleted and topic in pipeline.sources:
-            said = f"{deleted:,} messages were deleted before they were read: see `A gap` in docs/operations/errors.md"
-            finding = Finding(WRONG, f"lag of {topic}", said)
+            message = (
+                f"{deleted:,} messages were deleted before they were read: see `A gap` in docs/operations/errors.md"
+            )
+            finding = Finding(WRONG, f"lag of {topic}", message)
         findings.append(finding)
     return findings
 
@@ -143,10 +145,10 @@ def read_topics(pipeline: PipelineConfig) -> list[str]:
     return [*pipeline.sources, *pipeline.decision_topics, *pipeline.step_topics]
 
 
-def read_partitions(pipeline: PipelineConfig, found: Mapping[str, FoundTopic]) -> list[TP]:
+def read_partitions(pipeline: PipelineConfig, existing: Mapping[str, FoundTopic]) -> list[TP]:
     """The partitions of `read_topics`, of those that exist."""
-    topics = (topic for topic in read_topics(pipeline) if topic in found)
-    return [tp for topic in topics for tp in partitions_of(topic, found[topic].partitions)]
+    topics = (topic for topic in read_topics(pipeline) if topic in existing)
+    return [tp for topic in topics for tp in partitions_of(topic, existing[topic].partitions)]
 
 
 async def _group(admin: Any, group: str, offsets: Mapping[TP, int] | None, waiting: int) -> Finding:
@@ -167,17 +169,17 @@ async def _group(admin: Any, group: str, offsets: Mapping[TP, int] | None, waiti
     return Finding(OK, subject, f"{state.lower()}, {len(members)} workers")
 
 
-def _topic(spec: TopicSpec, found: FoundTopic | None, brokers: int, *, source: bool) -> Finding:
+def _topic(spec: TopicSpec, topic: FoundTopic | None, brokers: int, *, source: bool) -> Finding:
     subject = f"{'source' if source else 'topic'} {spec.name}"
-    problems = topic_problems(spec, found, brokers)
+    problems = topic_problems(spec, topic, brokers)
     if problems:
-        told = "; ".join(problem.removeprefix(f"{spec.name}: ") for problem in problems)
+        message = "; ".join(problem.removeprefix(f"{spec.name}: ") for problem in problems)
         return Finding(
-            WRONG, subject, f"{told}: see `Topics that are not as they have to be` in docs/operations/errors.md"
+            WRONG, subject, f"{message}: see `Topics that are not as they have to be` in docs/operations/errors.md"
         )
-    if found is None:
+    if topic is None:
         return Finding(OK, subject, f"will be created with {spec.partitions} partitions")
-    return Finding(OK, subject, f"{found.partitions} partitions, {found.replication} copies")
+    return Finding(OK, subject, f"{topic.partitions} partitions, {topic.replication} copies")
 
 
 def _state(ours: Manifest, theirs: Manifest | None, ids: Mapping[str, str] | None) -> Iterator[Finding]:
@@ -210,12 +212,12 @@ def _results(pipeline: PipelineConfig, wrote: Mapping[str, frozenset[str]]) -> I
 
 
 async def _dead_letters(
-    kafka: KafkaConfig, pipeline: PipelineConfig, found: Mapping[str, FoundTopic], file: str
+    kafka: KafkaConfig, pipeline: PipelineConfig, topics: Mapping[str, FoundTopic], file: str
 ) -> Finding:
     topic = pipeline.dead_letters_topic
     count = 0
-    if topic in found:
-        begins, ends = await bounds(kafka, partitions_of(topic, found[topic].partitions))
+    if topic in topics:
+        begins, ends = await bounds(kafka, partitions_of(topic, topics[topic].partitions))
         count = sum(ends[tp] - begins[tp] for tp in ends)
     command = f"tail dead-letters --config {shlex.quote(file)} --pipeline {pipeline.name} --from-beginning"
     counted = f"{count:,}" + (f": `stream-lsh {command}` shows them" if count else "")

@@ -50,29 +50,29 @@ async def live_records(config: Config, pipeline: PipelineConfig) -> dict[str, Do
     """
     try:
         async with admin_of(config.kafka) as admin:
-            found, _ = await find_topics(admin, read_topics(pipeline))
-        missing = [name for name in pipeline.sources if name not in found]
+            topics, _ = await find_topics(admin, read_topics(pipeline))
+        missing = [name for name in pipeline.sources if name not in topics]
         if missing:
             raise ConfigError(f"got no topic {', '.join(missing)}: has a worker run with this configuration?")
-        source = await read_source(config, pipeline, found, None, Doubts())
+        source = await read_source(config, pipeline, topics, None, Doubts())
     except KafkaError as error:
         raise unreachable(config.kafka, error) from error
-    return {one.id: one for one in source.live.values()}
+    return {document.id: document for document in source.live.values()}
 
 
 async def _evidence(config: Config, pipeline: PipelineConfig, ids: tuple[str, str]) -> Evidence:
     results = [pipeline.matches_topic, pipeline.members_topic]
     async with admin_of(config.kafka) as admin:
-        found, _ = await find_topics(admin, [*read_topics(pipeline), *results])
-        offsets = await committed_offsets(admin, config.worker.app_id, read_partitions(pipeline, found))
-    missing = [name for name in [*pipeline.sources, *results] if name not in found]
+        topics, _ = await find_topics(admin, [*read_topics(pipeline), *results])
+        offsets = await committed_offsets(admin, config.worker.app_id, read_partitions(pipeline, topics))
+    missing = [name for name in [*pipeline.sources, *results] if name not in topics]
     if missing:
         raise ConfigError(
             f"got no topic {', '.join(missing)}: a worker makes them, has one run with this configuration?"
         )
-    doubts = Doubts(waiting=await messages_under_way(config, pipeline, found, offsets or {}))
-    published = await read_published(config, pipeline, found, doubts)
-    source = await read_source(config, pipeline, found, None, doubts)
+    doubts = Doubts(waiting=await messages_under_way(config, pipeline, topics, offsets or {}))
+    published = await read_published(config, pipeline, topics, doubts)
+    source = await read_source(config, pipeline, topics, None, doubts)
     return evidence_from(pipeline, source, published, doubts, ids)
 
 
@@ -90,13 +90,13 @@ def evidence_from(
         raise ConfigError([f"got the id {id!r}, which no document has{_letter(source, id)}{also}" for id in unknown])
     documents = {id: source.live.get(ref, Document(id, None)) for id in ids if (ref := source.refs.get(id)) is not None}
     theirs = {published.members[id] for id in ids if id in published.members}
-    texts = [one for one in source.live.values() if published.members.get(one.id) in theirs]
-    digests = pipeline.kind.scheme().sign([one.text or "" for one in texts]).digests.tolist()
+    texts = [document for document in source.live.values() if published.members.get(document.id) in theirs]
+    digests = pipeline.kind.scheme().sign([document.text or "" for document in texts]).digests.tolist()
     return Evidence(
         documents=documents,
         clusters=published.members,
         pairs=[Link(left, right, similarity) for (left, right), similarity in published.pairs.items()],
-        digests={one.id: (digest, one.time_ms) for one, digest in zip(texts, digests, strict=True)},
+        digests={document.id: (digest, document.time_ms) for document, digest in zip(texts, digests, strict=True)},
         expired=published.expired | may_have_expired(pipeline, source),
         waiting=doubts.waiting,
     )

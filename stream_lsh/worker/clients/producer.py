@@ -74,10 +74,10 @@ class Feeder:
         topic = self._pipeline.source
         try:
             async with admin_of(self._kafka) as admin:
-                found, _ = await find_topics(admin, {topic})
+                topics, _ = await find_topics(admin, {topic})
         except (KafkaError, ConfigError):
             return {}
-        return {topic: found[topic].limit} if topic in found and found[topic].limit else {}
+        return {topic: topics[topic].limit} if topic in topics and topics[topic].limit else {}
 
     async def send(self, documents: Sequence[Document], rate: int | None = None) -> None:
         """Send documents, not faster than `rate` a second; one that is too large for a message is left out."""

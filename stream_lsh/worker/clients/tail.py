@@ -83,11 +83,11 @@ def candidate_lines(pipeline: PipelineConfig, record: Any, *, as_json: bool) -> 
         what = "recheck" if kind == RECHECK else "candidate"
         places = [(ref_partition(ref), ref_offset(ref)) for ref in (new, old)]
         if as_json:
-            said = [{"partition": partition, "offset": offset} for partition, offset in places]
-            lines.append(json.dumps({"kind": what, "new": said[0], "old": said[1]}).encode())
+            json_places = [{"partition": partition, "offset": offset} for partition, offset in places]
+            lines.append(json.dumps({"kind": what, "new": json_places[0], "old": json_places[1]}).encode())
         else:
-            told = "  ".join(f"{pipeline.documents_topic}[{partition}]:{offset}" for partition, offset in places)
-            lines.append(f"{what:<9}  {told}".encode())
+            text_places = "  ".join(f"{pipeline.documents_topic}[{partition}]:{offset}" for partition, offset in places)
+            lines.append(f"{what:<9}  {text_places}".encode())
     return lines
 
 
@@ -110,23 +110,23 @@ def _line(kind: str, key: str, value: bytes | None, headers: dict[str, str]) -> 
         return f"{headers.get('reason', '?'):<6} {key or headers.get('key', '')}  {headers.get('error', '')}"
     if value is None:
         return f"gone   {key}  {why}".rstrip()
-    return _said(kind, key, json.loads(value))
+    return _result_line(kind, key, json.loads(value))
 
 
-def _said(kind: str, key: str, said: dict[str, Any]) -> str:
+def _result_line(kind: str, key: str, row: dict[str, Any]) -> str:
     """What is true now."""
     if kind in ("matches", "reviews"):
-        why = f"  {said['score']:.1f}: {_weights(said['weights'])}" if "weights" in said else ""
-        why += f"  distance {said['distance']:.6g}" if "distance" in said else ""
-        return f"{said['similarity']:.4f}  {said['left']}  {said['right']}{why}"
+        why = f"  {row['score']:.1f}: {_weights(row['weights'])}" if "weights" in row else ""
+        why += f"  distance {row['distance']:.6g}" if "distance" in row else ""
+        return f"{row['similarity']:.4f}  {row['left']}  {row['right']}{why}"
     if kind == "members":
-        return f"{key}  in {said.get('cluster') or said['entity']}"
+        return f"{key}  in {row.get('cluster') or row['entity']}"
     if kind == "entities":
-        golden = "; ".join(f"{field} {value}" for field, value in said["golden"].items())
-        named = ", ".join(member["id"] for member in said["members"][:5])
-        return f"{said['event']:<8} {said['entity']}  {said['size']} records: {named}  {golden}"
+        golden = "; ".join(f"{field} {value}" for field, value in row["golden"].items())
+        named = ", ".join(member["id"] for member in row["members"][:5])
+        return f"{row['event']:<8} {row['entity']}  {row['size']} records: {named}  {golden}"
     if kind == "mirror-sites":
-        left, right = said["left"], said["right"]
-        return f"{said['left_share']:.1%} of {left} in {right}  {said['right_share']:.1%} of {right} in {left}"
-    headline = f"  {said['headline']}" if said.get("headline") else ""
-    return f"{said['event']:<8} {said['cluster']}  {said['size']} members: {', '.join(said['members'][:5])}{headline}"
+        left, right = row["left"], row["right"]
+        return f"{row['left_share']:.1%} of {left} in {right}  {row['right_share']:.1%} of {right} in {left}"
+    headline = f"  {row['headline']}" if row.get("headline") else ""
+    return f"{row['event']:<8} {row['cluster']}  {row['size']} members: {', '.join(row['members'][:5])}{headline}"

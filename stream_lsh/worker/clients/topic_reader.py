@@ -86,9 +86,9 @@ async def records(kafka: KafkaConfig, begins: Offsets, ends: Offsets) -> AsyncGe
         clock = asyncio.get_running_loop().time
         read_at = clock()
         while left:
-            for tp, found in (await consumer.getmany(*left, timeout_ms=_WAIT_MS)).items():
+            for tp, batch in (await consumer.getmany(*left, timeout_ms=_WAIT_MS)).items():
                 read_at = clock()
-                chunk = [record for record in found if record.offset < ends[tp]]
+                chunk = [record for record in batch if record.offset < ends[tp]]
                 if chunk:
                     yield chunk
             # A position also passes what is no record: markers, and what was aborted or compacted.
@@ -99,10 +99,10 @@ async def records(kafka: KafkaConfig, begins: Offsets, ends: Offsets) -> AsyncGe
 
 async def newest(kafka: KafkaConfig, begins: Offsets, ends: Offsets) -> dict[bytes, Any]:
     """The last record of each key, as a compaction would leave it; null values too."""
-    found: dict[bytes, Any] = {}
+    values: dict[bytes, Any] = {}
     async for chunk in records(kafka, begins, ends):
-        found.update((record.key, record) for record in chunk)
-    return found
+        values.update((record.key, record) for record in chunk)
+    return values
 
 
 def partitions_of(topic: str, count: int) -> list[TP]:

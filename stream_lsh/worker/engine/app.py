@@ -125,8 +125,8 @@ class EngineApp(faust.App):
             async with admin_client(self) as admin:
                 errors = await self.before_topics(admin)
                 largest = self.conf.producer_max_request_size
-                found = await ensure_topics(admin, self.required_topics, request_bytes=largest, errors=errors)
-                self.limits.set({name: topic.limit for name, topic in found.items() if topic.limit})
+                topics = await ensure_topics(admin, self.required_topics, request_bytes=largest, errors=errors)
+                self.limits.set({name: topic.limit for name, topic in topics.items() if topic.limit})
                 await self.after_topics(admin)
 
     async def before_topics(self, admin: Any) -> Sequence[StreamLSHError]:

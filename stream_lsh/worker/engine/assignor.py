@@ -25,8 +25,8 @@ class SpreadingAssignor(PartitionAssignor):
     """The engine's assignor, which gives out partitions with `spread`; `replicas` is the number of standbys."""
 
     def _perform_assignment(self, cluster: Any, member_metadata: Mapping[str, Any]) -> Any:
-        before = {member: self._get_client_metadata(said) for member, said in member_metadata.items()}
-        subscribed = {member: set(said.subscription) for member, said in member_metadata.items()}
+        before = {member: self._get_client_metadata(metadata) for member, metadata in member_metadata.items()}
+        subscribed = {member: set(metadata.subscription) for member, metadata in member_metadata.items()}
         groups = self._get_copartitioned_groups(
             set[str]().union(*subscribed.values()),
             cluster,
@@ -39,8 +39,8 @@ class SpreadingAssignor(PartitionAssignor):
             for topics in together:
                 numbers |= dict.fromkeys(topics, number)
                 had = {
-                    member: said.assignment.copartitioned_assignment(topics)
-                    for member, said in before.items()
+                    member: metadata.assignment.copartitioned_assignment(topics)
+                    for member, metadata in before.items()
                     if topics <= subscribed[member]
                 }
                 owned = {member: one.actives for member, one in had.items()}
@@ -95,14 +95,14 @@ def _owners(
         if len(owners[most]) - len(owners[least]) <= 1:
             return owners
         # What the one has a copy of, and then what the other has none of.
-        moved = min((one not in followed[least], one in owned[most], one) for one in owners[most])[-1]
+        moved = min((owner not in followed[least], owner in owned[most], owner) for owner in owners[most])[-1]
         _move(moved, owners[most], owners[least])
 
 
 def _followers(owners: Partitions, copies: Partitions, standbys: int) -> Partitions:
     followers: Partitions = {member: set() for member in owners}
     for partition in sorted(set[int]().union(*owners.values())) * standbys:
-        free = [one for one in owners if partition not in owners[one] | followers[one]]
+        free = [owner for owner in owners if partition not in owners[owner] | followers[owner]]
         best = min((partition not in copies[one], len(followers[one]), one) for one in free)[-1]
         followers[best].add(partition)
     while True:

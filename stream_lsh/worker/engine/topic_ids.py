@@ -120,5 +120,5 @@ async def topic_ids(admin: Any, names: Collection[str]) -> dict[str, str] | None
         response = await admin._send_request(_TopicIds(names))
     except (IncompatibleBrokerVersion, NotImplementedError):
         return None
-    found = {topic: topic_id for code, topic, topic_id, *_ in response.topics if code == 0}
-    return None if _NONE in found.values() else {topic: str(topic_id) for topic, topic_id in found.items()}
+    ids = {topic: topic_id for code, topic, topic_id, *_ in response.topics if code == 0}
+    return None if _NONE in ids.values() else {topic: str(topic_id) for topic, topic_id in ids.items()}

@@ -146,11 +146,11 @@ async def ensure_topics(
             listed, and nothing was created if it was found before the creation.
         StreamLSHError: of `errors`, where there is no ConfigError among everything that was found.
     """
-    found, brokers = await find_topics(admin, {spec.name for spec in wanted})
-    problems = [problem for spec in wanted for problem in topic_problems(spec, found.get(spec.name), brokers)]
+    existing, brokers = await find_topics(admin, {spec.name for spec in wanted})
+    problems = [problem for spec in wanted for problem in topic_problems(spec, existing.get(spec.name), brokers)]
     problems += [
         f"{name}: the broker describes no settings of topics, so it cannot be one for a worker: name another broker"
-        for name, topic in found.items()
+        for name, topic in existing.items()
         if not topic.described
     ]
     problems += [
@@ -159,8 +159,8 @@ async def ensure_topics(
         if request_bytes is not None and spec.message_bytes + _RECORD_OVERHEAD > request_bytes
     ]
     raise_all([*errors, *map(ConfigError, problems)])
-    missing = [spec for spec in wanted if spec.name not in found]
-    return found | await _create(admin, missing, brokers) if missing else found
+    missing = [spec for spec in wanted if spec.name not in existing]
+    return existing | await _create(admin, missing, brokers) if missing else existing
 
 
 def raise_all(errors: Sequence[StreamLSHError]) -> None:
@@ -169,15 +169,15 @@ def raise_all(errors: Sequence[StreamLSHError]) -> None:
         return
     if len(errors) == 1:
         raise errors[0]
-    said = [str(error) for error in errors]
+    messages = [str(error) for error in errors]
     if any(isinstance(error, ConfigError) for error in errors):
-        raise ConfigError(said)
-    raise StateError("\n".join(said))
+        raise ConfigError(messages)
+    raise StateError("\n".join(messages))
 
 
-def topic_problems(spec: TopicSpec, found: FoundTopic | None, brokers: int) -> list[str]:
+def topic_problems(spec: TopicSpec, topic: FoundTopic | None, brokers: int) -> list[str]:
     """What is wrong with a topic that exists, or why one that does not (None) cannot be created."""
-    return _impossible(spec, brokers) if found is None else _wrong(spec, found)
+    return _impossible(spec, brokers) if topic is None else _wrong(spec, topic)
 
 
 def _impossible(spec: TopicSpec, brokers: int) -> list[str]:
@@ -189,17 +189,17 @@ def _impossible(spec: TopicSpec, brokers: int) -> list[str]:
     return []
 
 
-def _wrong(spec: TopicSpec, found: FoundTopic) -> list[str]:
+def _wrong(spec: TopicSpec, topic: FoundTopic) -> list[str]:
     """What is wrong with a topic that exists."""
     problems = []
-    if spec.partitions is not None and found.partitions != spec.partitions:
-        problems.append(f"{spec.name}: has {found.partitions} partitions, not {spec.partitions}")
-    if spec.replication is not None and found.replication < spec.replication:
-        problems.append(f"{spec.name}: has {found.replication} copies, not {spec.replication}")
-    if not found.described:
+    if spec.partitions is not None and topic.partitions != spec.partitions:
+        problems.append(f"{spec.name}: has {topic.partitions} partitions, not {spec.partitions}")
+    if spec.replication is not None and topic.replication < spec.replication:
+        problems.append(f"{spec.name}: has {topic.replication} copies, not {spec.replication}")
+    if not topic.described:
         return problems
     for key, value in spec.config.items():
-        actual = found.config.get(key, "unknown")
+        actual = topic.config.get(key, "unknown")
         if key == "retention.ms" and spec.least_retention_ms is not None:
             if 0 <= int(actual) < spec.least_retention_ms:
                 problems.append(
@@ -208,12 +208,12 @@ def _wrong(spec: TopicSpec, found: FoundTopic) -> list[str]:
                 )
         elif key not in _AT_LEAST + _ANY and _policies(actual) != _policies(value):
             problems.append(f"{spec.name}: has {key}={actual}, not {value}")
-    copies, least = (settings.get("min.insync.replicas", "1") for settings in (found.config, spec.config))
+    copies, least = (settings.get("min.insync.replicas", "1") for settings in (topic.config, spec.config))
     if int(copies) < int(least):
         problems.append(f"{spec.name}: has min.insync.replicas={copies}, and at least {least} are wanted")
-    if found.limit < spec.least_limit:
+    if topic.limit < spec.least_limit:
         needed = spec.least_limit
-        problems.append(f"{spec.name}: has max.message.bytes={found.limit}, and at least {needed} are needed")
+        problems.append(f"{spec.name}: has max.message.bytes={topic.limit}, and at least {needed} are needed")
     return problems
 
 
@@ -228,8 +228,8 @@ async def find_topics(admin: Any, names: Collection[str]) -> tuple[dict[str, Fou
     while True:
         described, configs = await _described(admin, names)
         # One broker tells of a topic before another one knows it, right after its creation and before its end.
-        known = {topic["topic"] for topic in described} <= configs.keys()
-        if known or loop.time() > end:
+        complete = {topic["topic"] for topic in described} <= configs.keys()
+        if complete or loop.time() > end:
             break
         await asyncio.sleep(0.05)
     return {
@@ -262,7 +262,7 @@ async def _configs(admin: Any, names: Sequence[str]) -> dict[str, dict[str, str]
         responses = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, name) for name in names])
     except IncompatibleBrokerVersion:
         return dict.fromkeys(names)
-    found: dict[str, dict[str, str] | None] = {}
+    configs: dict[str, dict[str, str] | None] = {}
     problems = []
     for response in responses:
         for code, message, _, name, entries, *_ in response.resources:
@@ -270,10 +270,10 @@ async def _configs(admin: Any, names: Sequence[str]) -> dict[str, dict[str, str]
                 continue
             if code:
                 problems.append(f"{name}: the broker does not tell its settings: {for_code(code).__name__} {message}")
-            found[name] = {key: value for key, value, *_ in entries}
+            configs[name] = {key: value for key, value, *_ in entries}
     if problems:
         raise ConfigError(problems)
-    return found
+    return configs
 
 
 async def _create(admin: Any, missing: Sequence[TopicSpec], brokers: int) -> dict[str, FoundTopic]:
@@ -295,14 +295,14 @@ async def _create(admin: Any, missing: Sequence[TopicSpec], brokers: int) -> dic
     try:
         async with asyncio.timeout(_APPEAR_SECONDS):
             while True:
-                found, _ = await find_topics(admin, names)
-                if len(found) == len(names):
+                existing, _ = await find_topics(admin, names)
+                if len(existing) == len(names):
                     break
                 await asyncio.sleep(0.05)
     except TimeoutError:
-        raise ConfigError(f"created, but not to be seen: {', '.join(sorted(names - set(found)))}") from None
+        raise ConfigError(f"created, but not to be seen: {', '.join(sorted(names - set(existing)))}") from None
     # What another worker created meanwhile must be as we wanted it, too.
-    problems = [problem for spec in missing for problem in _wrong(spec, found[spec.name])]
+    problems = [problem for spec in missing for problem in _wrong(spec, existing[spec.name])]
     if problems:
         raise ConfigError(problems)
-    return found
+    return existing

@@ -22,12 +22,12 @@ def require_tested_engine(installed: Mapping[str, str] | None = None) -> None:
     Raises:
         ConfigError: another version is installed -> the message says which one to install.
     """
-    found = {name: version(name) for name in TESTED} if installed is None else installed
+    present = {name: version(name) for name in TESTED} if installed is None else installed
     problems = [
-        f"{name} {found[name]} is installed, and stream_lsh works around faults of exactly {' or '.join(tested)}: "
+        f"{name} {present[name]} is installed, and stream_lsh works around faults of exactly {' or '.join(tested)}: "
         f"install {name}=={tested[-1]}"
         for name, tested in TESTED.items()
-        if found[name] not in tested
+        if present[name] not in tested
     ]
     if problems:
         raise ConfigError(problems)

@@ -153,7 +153,7 @@ class BucketStore(PartitionStore):
                     write_arrays(self._place / part.name, part.arrays)
             write_arrays(self._place / captured.beside, {"marks": captured.marks, **_columns(captured.runs)})
             names, horizon = [part.name for part in captured.parts], captured.horizon
-            said = {
+            header = {
                 "identity": self._identity.as_json(),
                 "offset": captured.offset,
                 "horizon": [horizon.time_ms, horizon.floors],
@@ -161,7 +161,7 @@ class BucketStore(PartitionStore):
                 "beside": captured.beside,
                 "segments": names,
             }
-            write_archive(self._place / _MANIFEST, said, ())
+            write_archive(self._place / _MANIFEST, header, ())
             for file in self._files():
                 if file.name not in (*names, captured.beside):
                     file.unlink()

@@ -189,9 +189,9 @@ class DocumentStore(PartitionStore):
         ]
 
     def _contents(self, prefix: bytes, number: int, refs: U64, default: bytes | None = None) -> list[Any]:
-        found = [self._under_way.get(ref) for ref in refs.tolist()]
-        missing = [position for position, contents in enumerate(found) if contents is None]
-        values = [None if contents is None else contents[number] for contents in found]
+        waiting = [self._under_way.get(ref) for ref in refs.tolist()]
+        missing = [position for position, contents in enumerate(waiting) if contents is None]
+        values = [None if contents is None else contents[number] for contents in waiting]
         if missing:
             keys = [prefix + ref.to_bytes(8) for ref in refs[missing].tolist()]
             try:

@@ -48,14 +48,14 @@ class Identity:
             StateError: it is not; it says what differs.
         """
         try:
-            found: Mapping[str, Any] = dict(json.loads(stored))
+            stored_values: Mapping[str, Any] = dict(json.loads(stored))
         except (TypeError, ValueError):
             raise StateError(f"{place}: does not say whose state it is") from None
         ours = json.loads(self.as_json())
-        unlike = [name for name in ours if found.get(name) != ours[name]]
+        unlike = [name for name in ours if stored_values.get(name) != ours[name]]
         if unlike:
-            told = "; ".join(f"{name}: ours {ours[name]!r}, its {found.get(name)!r}" for name in unlike)
-            raise StateError(f"{place}: is of something else ({told})")
+            problem = "; ".join(f"{name}: ours {ours[name]!r}, its {stored_values.get(name)!r}" for name in unlike)
+            raise StateError(f"{place}: is of something else ({problem})")
 
 
 class DataFolder:

@@ -69,7 +69,7 @@ async def trimmed_and_recovered(config: Config) -> tuple[dict[str, int], Any]:
     for start in range(0, len(told), 90):  # each time a worker that recovers from what is left of the changelogs
         app = often(build_app(config, partitions))
         async with running(app):
-            app.pipelines[pipeline.name].ledger[0].passes.least = 2_000
+            app.pipelines[pipeline.name].ledger[0].rewriter.least = 2_000
             for at in range(start, start + 90, 6):  # the ledger's log is rewritten between batches
                 await send(address, pipeline.source, told[at : at + 6])
                 await asyncio.sleep(0.1)
@@ -78,7 +78,9 @@ async def trimmed_and_recovered(config: Config) -> tuple[dict[str, int], Any]:
             await until(lambda: ledger.horizon.time_ms >= horizon_ms, 30)  # noqa: B023 - awaited here
             await asyncio.sleep(1.5)
             ledgers = app.pipelines[pipeline.name].ledger
-            assert (ledgers.head(0).start or 0) >= (ledgers[0].passes.sizes.start or 0) > 0, "what is gone is forgotten"
+            assert (ledgers.head(0).start or 0) >= (ledgers[0].rewriter.sizes.start or 0) > 0, (
+                "what is gone is forgotten"
+            )
     return await starts(address, own), (await published(config))[0]
 
 

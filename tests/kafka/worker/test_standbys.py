@@ -156,7 +156,7 @@ async def taken_over(config: Config, feed: Feed, then: list[Document], **setting
         await until(lambda: has(one, 1, 1) and has(other, 1, 1))
         for app in (one, other):
             for ledger in state_of(app).ledger.held().values():
-                ledger.passes.least = 2_000
+                ledger.rewriter.least = 2_000
         await feed(one, other)
         await until(lambda: one.upkeep.bytes_under_way() == other.upkeep.bytes_under_way() == 0)
         await asyncio.sleep(1.0)

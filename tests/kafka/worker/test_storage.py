@@ -105,7 +105,7 @@ def test_what_is_older_than_its_changelog_is_not_used(
         for first in (0, 90, 180, 270):
             app = often(await worker_of(config))
             async with running(app):
-                app.pipelines[config.pipelines[0].name].ledger[0].passes.least = 2_000
+                app.pipelines[config.pipelines[0].name].ledger[0].rewriter.least = 2_000
                 for at in range(first, first + 90, 6):  # the ledger's log is rewritten between batches
                     await send(config.kafka.brokers[0], config.pipelines[0].source, told[at : at + 6])
                     await asyncio.sleep(0.1)

@@ -35,7 +35,7 @@ def rewriting(app: WorkerApp, name: str) -> WorkerApp:
     """Rewrite a log as soon as some entries in it are dead."""
     for states in (app.pipelines[name].documents, app.pipelines[name].buckets):
         for state in states.held().values():
-            state.passes.least = LEAST
+            state.rewriter.least = LEAST
     return app
 
 

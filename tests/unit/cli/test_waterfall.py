@@ -108,7 +108,7 @@ def test_everything_is_told_in_full() -> None:
         ("a", "b"),
         explain_pair(
             (SMITH, SMITH), PROFILE, Scorer(PROFILE),
-            given=(
+            raw_values=(
                 {"name": " Smith", "born": "12 Nov 1978", "town": "leeds"},
                 {"name": "smith", "born": "1978-11-12", "town": "leeds"},
             ),

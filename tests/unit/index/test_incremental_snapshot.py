@@ -48,7 +48,7 @@ class Life:
 
     def _do(self, come: bool, postings: list[Posting]) -> None:
         enter(self.table, come, postings)
-        if self.table.copying or self.slices:
+        if self.table.is_copying or self.slices:
             self.later.append((come, postings))
 
 
@@ -98,7 +98,7 @@ def test_no_segment_changes_its_form_while_a_copy_is_under_way() -> None:
     table.seal()
     assert table._segments == before
     while table.copy() is not None:
-        assert table.copying
+        assert table.is_copying
     table.seal()
     assert table._segments != before
 

@@ -15,7 +15,7 @@ from stream_lsh.arrays import U64
 from stream_lsh.errors import ConfigError
 from stream_lsh.hashing import fmix64
 from stream_lsh.kinds.shingled.exact_scheme import ExactScheme
-from stream_lsh.kinds.shingled.methods import METHODS, most_candidates, text_scheme, unfit
+from stream_lsh.kinds.shingled.methods import METHODS, method_problems, most_candidates, text_scheme
 from stream_lsh.kinds.shingled.prefix_buckets import Prefixes
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.measure.catalog import JACCARD, Measure
@@ -261,8 +261,13 @@ def test_the_methods_store_different_things_and_say_so() -> None:
 
 
 def test_settings_that_say_nothing_of_the_method_are_refused() -> None:
-    assert list(unfit("exact", 0.99, 200)) == list(unfit("exact", 0.99, 0)) == list(unfit("lsh", 0.5, 7)) == []
-    assert [name for name, _ in unfit("exact", 0.5, 7)] == ["recall", "max_candidates"]
+    assert (
+        list(method_problems("exact", 0.99, 200))
+        == list(method_problems("exact", 0.99, 0))
+        == list(method_problems("lsh", 0.5, 7))
+        == []
+    )
+    assert [name for name, _ in method_problems("exact", 0.5, 7)] == ["recall", "max_candidates"]
     assert (most_candidates("exact", 200), most_candidates("lsh", 7)) == (0, 7)
     with pytest.raises(ConfigError, match=r"recall: got 0\.5, expected none") as raised:
         NearDuplicates(0.9, recall=0.5, max_candidates=7, method="exact")

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import pytest
 import zstandard
 
-from stream_lsh.cli.input.record_reader import Intake, Kept, keep
+from stream_lsh.cli.input.record_reader import Kept, RecordReader, keep
 from stream_lsh.cli.options.parser import ascii_encoding
 from stream_lsh.cli.output.atomic_files import Output
 from stream_lsh.errors import ConfigError, MalformedMessage
@@ -287,29 +287,29 @@ def test_without_pyarrow_it_is_said_what_to_install(tmp_path: Path, monkeypatch:
 # -- as the commands take them
 
 
-def taken(paths: list[Path], rejects: Output | None = None, **options: object) -> tuple[Intake, Kept[Record]]:
+def taken(paths: list[Path], rejects: Output | None = None, **options: object) -> tuple[RecordReader, Kept[Record]]:
     defaults = {
         "id_column": None, "source_column": None, "max_record_bytes": 1000, "encoding": "utf-8", "quiet": False,
         "strict": False,
     }  # fmt: skip
     inputs = find_record_inputs([str(path) for path in paths], None)
-    intake = Intake(inputs, Namespace(**defaults | options), PROFILE, rejects)
-    return intake, keep(iter(intake), lambda record: record)
+    record_reader = RecordReader(inputs, Namespace(**defaults | options), PROFILE, rejects)
+    return record_reader, keep(iter(record_reader), lambda record: record)
 
 
 def test_of_records_with_one_id_the_last_counts_and_that_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = written(tmp_path / "x.csv", "id,n\n" + "a,1\nb,2\n" + "".join(f"a,{n}\n" for n in range(3, 10)) + "c\n")
-    intake, kept = taken([path], strict=True)
+    record_reader, kept = taken([path], strict=True)
     assert [(record.id, record.fields["n"]) for record in kept.made] == [("a", "9"), ("b", "2")]
-    assert (intake.records, intake.again, intake.failed) == (9, 7, True)
+    assert (record_reader.records, record_reader.again, record_reader.failed) == (9, 7, True)
     assert kept.rows == {"a": 0, "b": 1}
     told = capsys.readouterr().err.splitlines()
     assert f"{path}:4: the id 'a' comes again: it replaces the record before it" in told
     assert sum("comes again" in line for line in told) == 5
     assert sum("rejected (csv)" in line for line in told) == 1
-    again, aside = intake.summary()
+    again, aside = record_reader.summary()
     assert again.startswith("7 ids came again: the later record counts")
     assert aside == "1 rejected: csv 1; --rejects lists them"
     taken([path], quiet=True)
@@ -319,11 +319,11 @@ def test_of_records_with_one_id_the_last_counts_and_that_is_told(
 def test_what_was_rejected_can_be_written_to_a_file(tmp_path: Path) -> None:
     out = Output(str(tmp_path / "rejects.jsonl"))
     path = written(tmp_path / "x.csv", "id\n1\n2,3\n")
-    intake, _ = taken([path], out, quiet=True)
+    record_reader, _ = taken([path], out, quiet=True)
     out.finish()
     written_line = (tmp_path / "rejects.jsonl").read_text()
     assert written_line.startswith(f'{{"file": "{path}", "line": 3, "reason": "csv"')
-    assert intake.summary() == ["1 rejected: csv 1"]
+    assert record_reader.summary() == ["1 rejected: csv 1"]
 
 
 # -- the corpora

@@ -94,8 +94,8 @@ def test_columns_are_values_and_what_was_given(value: Any, values: tuple[str, ..
 )
 def test_json_in_its_unusual_forms(value: bytes, values: tuple[str, ...], told: dict[str, object]) -> None:
     found = parse(value)
-    assert (found.values, found.given) == (values, told)
-    assert json.dumps(found.given, ensure_ascii=False, allow_nan=False).encode()
+    assert (found.values, found.raw_values) == (values, told)
+    assert json.dumps(found.raw_values, ensure_ascii=False, allow_nan=False).encode()
 
 
 @pytest.mark.parametrize(
@@ -328,15 +328,15 @@ def test_a_name_as_long_as_a_message_is_read_and_compared_in_a_moment(size: int,
         assert level_of(compared, records[0].values[at], records[1].values[at]) in {*range(len(compared.levels)), 255}
     assert time.process_time() - began < 2.0
     assert max(len(value) for record in records for value in record.values) <= 4_096
-    assert records[1].given == dict.fromkeys(("full_name", "address", "occupation"), names[1])
-    assert bool(records[0].given) == bool(records[0].values[people.names.index("full_name")])
+    assert records[1].raw_values == dict.fromkeys(("full_name", "address", "occupation"), names[1])
+    assert bool(records[0].raw_values) == bool(records[0].values[people.names.index("full_name")])
 
 
 def test_thousands_of_values_and_of_columns_are_read_in_a_moment() -> None:
     began = time.process_time()
     found = parse(json.dumps({"name": [f"n{n}" for n in range(50_000)]}).encode())
     assert found.values[0].split("\x1f") == ["n0", "n1", "n10", "n100", "n101", "n102", "n103", "n104"]
-    assert found.given["name"] == [f"n{n}" for n in range(256)]
+    assert found.raw_values["name"] == [f"n{n}" for n in range(256)]
     assert parse(json.dumps({f"c{n}": n for n in range(30_000)} | {"city": "Rome"}).encode()).values[2] == "rome"
     assert time.process_time() - began < 2.0
 
@@ -394,10 +394,10 @@ def judged(value: bytes | None, key: bytes | None) -> str:
             reason = error.reason if len(str(error)) < 300 else "too long a message"
         else:
             assert len(found.values) == (0 if found.deleted else len(FIELDS))
-            assert found.given.keys() == {
+            assert found.raw_values.keys() == {
                 field.name for field, one in zip(FIELDS, found.values or [""] * 3, strict=True) if one
             }
-            json.dumps((found.values, found.given), ensure_ascii=False, allow_nan=False).encode()
+            json.dumps((found.values, found.raw_values), ensure_ascii=False, allow_nan=False).encode()
             assert len(found.source) <= LONGEST_SOURCE
             assert found.source.encode().decode() == found.source
     return reason

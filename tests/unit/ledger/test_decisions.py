@@ -163,7 +163,7 @@ def test_any_frames_and_decisions_settle_as_the_oracle_says(
     world = Bench(0.8, None, random.Random(seed), 0.9, one_per_source)
     for (retired, linked, _), words in zip(frames, decided, strict=False):
         retirements = [replace(one, about=sourced(End(one.id, one.ref, 0, 0)).about) for one in retired]
-        edges = [one._replace(one=sourced(one.one), other=sourced(one.other)) for one in linked]
+        edges = [one._replace(left=sourced(one.left), right=sourced(one.right)) for one in linked]
         settled = world.settle(retirements=retirements, edges=edges, decisions=words)  # compares with the oracle
         assert world.ledger.decisions.of.keys() >= {(one.left, one.right) for one in settled.changes.decisions}
 

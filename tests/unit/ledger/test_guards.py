@@ -316,7 +316,7 @@ def test_two_stories_that_one_pair_chains_together_stay_two() -> None:
     first, second = chain("a", "b", "c", "a"), chain("x", "y", "z", "x")
     ledger.settle(0, edges=first)
     ledger.settle(1, edges=second)
-    settled = ledger.settle(2, edges=[Edge(first[0].one, second[0].one, 0.8, 8, 10)])
+    settled = ledger.settle(2, edges=[Edge(first[0].left, second[0].left, 0.8, 8, 10)])
     assert [(change.left, change.right) for change in settled.matches] == [("a", "x")]
     assert settled.clusters == []
     assert clusters_of(ledger) == {"a": frozenset("abc"), "x": frozenset("xyz")}

@@ -246,7 +246,7 @@ edges = st.builds(
     ends(),
     ends(),
     st.sampled_from((0.5, 0.8, 0.9, 1.0)),
-).filter(lambda edge: edge.one.id != edge.other.id)
+).filter(lambda edge: edge.left.id != edge.right.id)
 retirements = st.builds(
     lambda end, deleted, keep: Retirement(end.id, end.ref, end.time_ms, 0 if deleted else end.digest, deleted, keep),
     ends(),

@@ -190,7 +190,7 @@ class World:
     def _answer(self, edges: Sequence[Edge]) -> None:
         """Verify sends edges from the partition of the old one of both, some to a message."""
         for partition in range(PARTITIONS):
-            mine = [edge for edge in edges if ref_partition(edge.other.ref) == partition]
+            mine = [edge for edge in edges if ref_partition(edge.right.ref) == partition]
             while mine:
                 cut = self.order.randint(1, len(mine))
                 self.producers["verify", partition].add(EdgesFrame(edges=edges_of(mine[:cut])))

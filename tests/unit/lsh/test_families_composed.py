@@ -149,12 +149,12 @@ def test_and_alone_or_alone_and_neither_have_bands_too() -> None:
 
 def test_bands_in_which_a_function_says_nothing_are_marked() -> None:
     values = np.array([[1, 2, NOTHING, 4], [NOTHING, NOTHING, 3, 4]], np.uint32)
-    assert MinHash().and_(2).or_(2).spoken(values).tolist() == [[True, False], [False, True]]
+    assert MinHash().and_(2).or_(2).defined_bands(values).tolist() == [[True, False], [False, True]]
     family = GridTriples(30, occupied=0.5).or_(64)
     prints = np.random.default_rng(1).random((40, 30)) < 0.5
     drawn = family.draw(1, 1)
-    spoken = family.spoken(drawn(prints))
+    defined_bands = family.defined_bands(drawn(prints))
     keys = family.bands()(drawn(prints))
-    shared = ((keys[:20] == keys[20:]) & spoken[:20] & spoken[20:]).any(axis=1)
+    shared = ((keys[:20] == keys[20:]) & defined_bands[:20] & defined_bands[20:]).any(axis=1)
     assert np.array_equal(shared, family.candidates(prints[:20], prints[20:], 1))
-    assert 0 < spoken.mean() < 0.3
+    assert 0 < defined_bands.mean() < 0.3

@@ -5,7 +5,7 @@ import pytest
 
 from stream_lsh.arrays import F64
 from stream_lsh.errors import InvariantError
-from stream_lsh.lsh.families.draws import below, gaussians, signs, uniforms, words
+from stream_lsh.lsh.families.draws import below, gaussians, random_words, signs, uniforms
 from stream_lsh.lsh.families.hyperplanes import Hyperplanes
 from stream_lsh.lsh.families.lines import Lines
 from stream_lsh.lsh.families.projections import Directions
@@ -97,13 +97,13 @@ def test_vectors_of_another_dimension_are_a_bug() -> None:
 
 
 def test_a_run_of_numbers_is_the_beginning_of_every_longer_one() -> None:
-    assert words(5, 3, 1).tolist() == words(50, 3, 1)[:5].tolist()
+    assert random_words(5, 3, 1).tolist() == random_words(50, 3, 1)[:5].tolist()
     assert below(100, 5, 3, 1).tolist() == below(100, 50, 3, 1)[:5].tolist()
     assert gaussians(2, 7, 3, 1).tolist() == gaussians(9, 7, 3, 1)[:2].tolist()
 
 
 def test_seeds_and_salts_give_numbers_of_their_own() -> None:
-    runs = [words(1000, seed, salt) for seed in (-1, 0, 1, 2, 1 << 40) for salt in (1, 2, 3)]
+    runs = [random_words(1000, seed, salt) for seed in (-1, 0, 1, 2, 1 << 40) for salt in (1, 2, 3)]
     assert np.unique(np.concatenate(runs)).size == 15_000
 
 

@@ -13,7 +13,7 @@ from stream_lsh.arrays import U64
 from stream_lsh.errors import ConfigError
 from stream_lsh.measure import joins
 from stream_lsh.measure.filters import least_shared, most_members, prefix_lengths
-from stream_lsh.measure.joins import meetings
+from stream_lsh.measure.joins import prefix_hits
 from stream_lsh.measure.joins.join import METHODS, Joined, join
 from stream_lsh.measure.joins.online import Index
 from tests.evaluation import oracles
@@ -96,11 +96,11 @@ def test_the_order_of_the_sets_does_not_matter(sets: list[frozenset[int]], thres
 
 
 @given(st.lists(st.frozensets(st.integers(0, 6)), max_size=15), thresholds, st.integers(1, 7))
-def test_meetings_that_are_looked_at_in_slices_give_the_same(
+def test_hits_that_are_examined_in_chunks_give_the_same_pairs(
     sets: list[frozenset[int]], threshold: float, together: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(meetings, "_TOGETHER", together)
+        patch.setattr(prefix_hits, "_TOGETHER", together)
         found = {method: join(arrays(sets), threshold, method=method) for method in METHODS}
     for method, one in found.items():
         whole = join(arrays(sets), threshold, method=method)

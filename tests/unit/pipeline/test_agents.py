@@ -27,7 +27,7 @@ from stream_lsh.pipeline.agents.effects import (
 from stream_lsh.pipeline.agents.gather import gather_agent
 from stream_lsh.pipeline.agents.index import index_agent
 from stream_lsh.pipeline.agents.inputs import Input
-from stream_lsh.pipeline.agents.intake import intake_agent
+from stream_lsh.pipeline.agents.rekey import rekey_agent
 from stream_lsh.pipeline.agents.settle import settle_agent
 from stream_lsh.pipeline.agents.sign import Source, sign_agent
 from stream_lsh.pipeline.agents.state import BucketsState, DocumentsState, LedgerState, Shared, StepCounts
@@ -144,10 +144,10 @@ def test_event_time_and_position_of_sign_move_when_all_of_a_batch_is_stored() ->
 
 def test_while_a_table_may_be_ahead_of_its_changelog_it_is_not_saved() -> None:
     pipeline = Pipeline()
-    seen = [(kinds([effect])[0], pipeline.documents.in_hand) for effect in pipeline.sign(Document("a", TEXT, 5))]
-    assert [name for name, in_hand in seen if in_hand] == ["documents", BARRIER]
+    seen = [(kinds([effect])[0], pipeline.documents.is_ahead) for effect in pipeline.sign(Document("a", TEXT, 5))]
+    assert [name for name, is_ahead in seen if is_ahead] == ["documents", BARRIER]
     bands = sent(Pipeline().sign(Document("a", TEXT, 5)), "bands")
-    shown = [(kinds([effect])[0], pipeline.buckets.in_hand) for effect in pipeline.index(*bands)]
+    shown = [(kinds([effect])[0], pipeline.buckets.is_ahead) for effect in pipeline.index(*bands)]
     assert shown == [("buckets", True), (Acknowledge, False)]
 
 
@@ -210,7 +210,7 @@ def test_what_cannot_be_used_is_a_dead_letter_and_the_others_are_passed_on_befor
         return b"%d" % number if number in usable else _refuse()
 
     dead = [DeadLetter] * (3 - len(usable))
-    decided, copied = [*decide_agent(range(3), 3, read)], [*intake_agent(range(3), 3, key_of, 1, 1_000)]
+    decided, copied = [*decide_agent(range(3), 3, read)], [*rekey_agent(range(3), 3, key_of, 1, 1_000)]
     assert kinds(decided) == [*dead, *(["edges"] if usable else []), Acknowledge]
     assert kinds(copied) == [*dead, *([Copy] if usable else []), Acknowledge]
     assert [effect.records for effect in copied if isinstance(effect, Copy)] == [usable] * bool(usable)

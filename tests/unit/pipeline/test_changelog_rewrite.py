@@ -14,7 +14,7 @@ from stream_lsh.pipeline.batches import BandsFrame, Pass, Postings
 from stream_lsh.pipeline.changelog import rewrite
 from stream_lsh.pipeline.changelog.head import LogHead, extent_of_buckets, extent_of_documents
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
-from stream_lsh.pipeline.changelog.rewrite import PACE, TIMES, BucketsPasses, BucketsRecovery, DocumentsPasses
+from stream_lsh.pipeline.changelog.rewrite import PACE, TIMES, BucketsRecovery, BucketsRewriter, DocumentsRewriter
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.index import index
 from stream_lsh.retention import Horizon
@@ -29,7 +29,7 @@ class Log:
 
     def __init__(self, slice_versions: int = 3) -> None:
         self.table = DocumentTable(SLOTS)
-        self.passes = DocumentsPasses(LEAST, slice_versions)
+        self.rewriter = DocumentsRewriter(LEAST, slice_versions)
         self.records: list[DocumentsRecord] = []
         self.head = LogHead(together=2)
         self.under_way: deque[int] = deque()
@@ -38,12 +38,12 @@ class Log:
 
     def write(self, rows: list[Row], horizon: Horizon | None = None, committed: int = 0) -> None:
         """A batch of sign: its record is delivered before anything else."""
-        record = record_of(rows, SLOTS, horizon, self.passes.acknowledged(self.table, committed))
+        record = record_of(rows, SLOTS, horizon, self.rewriter.acknowledged(self.table, committed))
         self.table.apply(record)
         self._append(record)
         written = extent_of_documents(record).entries
-        for copied in self.passes.slices(self.table, self.head, written, WIDTH):
-            self.passes.sent(1)
+        for copied in self.rewriter.slices(self.table, self.head, written, WIDTH):
+            self.rewriter.sent(1)
             self.under_way.append(len(self.records))
             self.copied += len(copied)
             self._append(copied)
@@ -52,7 +52,7 @@ class Log:
     def confirm(self) -> None:
         """One slice is confirmed."""
         if self.under_way:
-            self.passes.delivered(self.under_way.popleft())
+            self.rewriter.delivered(self.under_way.popleft())
             self._look()
 
     def write_late(self, record: DocumentsRecord) -> None:
@@ -64,7 +64,7 @@ class Log:
         self.records.append(record)
 
     def _look(self) -> None:
-        began = self.passes.take_over()
+        began = self.rewriter.take_over()
         if began is not None:
             assert not self.under_way, "a pass is over when all of it is delivered"
             self.begins.append(began)
@@ -345,27 +345,27 @@ def test_how_much_is_inserted_together_changes_nothing(
 
 
 def test_a_pass_over_buckets_begins_goes_on_and_ends_with_its_deliveries() -> None:
-    table, passes = BandTable(first_capacity=64), BucketsPasses(least=4)
+    table, rewriter = BandTable(first_capacity=64), BucketsRewriter(least=4)
     refs, zeros = np.arange(3, dtype=np.uint64), np.zeros(3, np.int64)
     table.insert(refs, zeros, np.arange(3), np.array([4, 4, 8], np.uint64))
-    assert [*passes.records(table, 4 + TIMES * 3, 1)] == [], "the log does not hold too much"
-    assert [*passes.records(table, 5 + TIMES * 3, 1)] == [BEGINS]
-    passes.sent(1)
-    assert [*passes.records(table, 99, 9)] == [], "where it began is not known yet"
-    passes.delivered(7)
-    assert [*passes.records(table, 99, 0)] == [], "nothing was written that would have to be followed"
-    (copied,) = passes.records(table, 99, 1)
+    assert [*rewriter.records(table, 4 + TIMES * 3, 1)] == [], "the log does not hold too much"
+    assert [*rewriter.records(table, 5 + TIMES * 3, 1)] == [BEGINS]
+    rewriter.sent(1)
+    assert [*rewriter.records(table, 99, 9)] == [], "where it began is not known yet"
+    rewriter.delivered(7)
+    assert [*rewriter.records(table, 99, 0)] == [], "nothing was written that would have to be followed"
+    (copied,) = rewriter.records(table, 99, 1)
     assert copied.postings is not None
     assert (copied.copied, copied.postings.refs.tolist()) == (Pass(7, False), [0, 1, 2])
-    passes.sent(2)
-    passes.delivered(8)
-    assert [*passes.records(table, 99, 1)] == [], "one of its records is not in the log yet"
-    passes.delivered(9)
-    assert [*passes.records(table, 99, 0)] == [BandsFrame(copied=Pass(7, True))]
-    passes.sent(1)
-    assert [*passes.records(table, 99, 1)] == []
-    passes.delivered(10)
-    assert [*passes.records(table, 99, 0)] == [BEGINS], "the next one"
+    rewriter.sent(2)
+    rewriter.delivered(8)
+    assert [*rewriter.records(table, 99, 1)] == [], "one of its records is not in the log yet"
+    rewriter.delivered(9)
+    assert [*rewriter.records(table, 99, 0)] == [BandsFrame(copied=Pass(7, True))]
+    rewriter.sent(1)
+    assert [*rewriter.records(table, 99, 1)] == []
+    rewriter.delivered(10)
+    assert [*rewriter.records(table, 99, 0)] == [BEGINS], "the next one"
 
 
 def test_no_log_begins_inside_of_a_pass_that_has_ended() -> None:

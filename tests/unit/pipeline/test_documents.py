@@ -63,7 +63,7 @@ def assert_equal(table: DocumentTable, oracle: Oracle) -> None:
     rows = table.rows(np.array([row.ref for row in live], np.uint64))
     assert (rows >= 0).all()
     assert table.ids(rows) == [row.id for row in live]
-    assert table.texts(rows) == [row.text for row in live] == [table.said(row)[0] for row in rows.tolist()]
+    assert table.texts(rows) == [row.text for row in live] == [table.content(row)[0] for row in rows.tolist()]
     refs, times = table.refs_times(rows)
     assert list(zip(refs.tolist(), times.tolist(), strict=True)) == [(row.ref, row.time_ms) for row in live]
     signatures = table.signatures(rows)

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from stream_lsh.pipeline.batches import BEGINS
-from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerPasses, LedgerRecovery, LogSizes
+from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerRecovery, LedgerRewriter, LogSizes
 from stream_lsh.pipeline.changelog.records import LedgerRecord, LedgerSlice
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.wire.ledger_parts import LedgerAssembler, encode_ledger
@@ -19,7 +19,7 @@ class Owner:
 
     def __init__(self, settler: Settler, log: list[bytes], start: int = 0, limit: int = 200) -> None:
         self.settler, self.log, self.start, self._limit = settler, log, start, limit
-        self.passes = LedgerPasses(least=3_000, rows=3)
+        self.rewriter = LedgerRewriter(least=3_000, rows=3)
         self.undelivered: list[int] = []
 
     def _append(self, value: LedgerRecord | LedgerSlice) -> list[int]:
@@ -30,19 +30,19 @@ class Owner:
     def frame(self, offset: int, rng: random.Random) -> None:
         """Settle one more frame; slices behind its record, of which the deliveries are not confirmed yet."""
         written = sum(len(self.log[at]) for at in self._append(settle(self.settler, offset, rng)))
-        self.passes.wrote(written)
-        began = self.passes.take_over()
+        self.rewriter.wrote(written)
+        began = self.rewriter.take_over()
         if began is not None:
             self.start = began
-        for copied in self.passes.slices(self.settler, written):
+        for copied in self.rewriter.slices(self.settler, written):
             offsets = self._append(copied)
-            self.passes.sent(len(offsets), sum(len(self.log[at]) for at in offsets))
+            self.rewriter.sent(len(offsets), sum(len(self.log[at]) for at in offsets))
             self.undelivered += offsets
 
     def confirm(self) -> None:
         """Everything has been delivered."""
         for offset in self.undelivered:
-            self.passes.delivered(offset)
+            self.rewriter.delivered(offset)
         self.undelivered = []
 
 
@@ -116,35 +116,35 @@ def test_slices_that_come_twice_or_in_another_order_are_the_same() -> None:
 
 
 def test_a_pass_is_due_when_the_log_is_long_and_over_when_all_of_it_is_there() -> None:
-    settler, passes = settler_of(), LedgerPasses(least=100, rows=1)
+    settler, rewriter = settler_of(), LedgerRewriter(least=100, rows=1)
     settle(settler, 1, random.Random(0))
-    passes.wrote(100)
-    assert (passes.is_due, [*passes.slices(settler, 100)]) == (False, [])
-    passes.wrote(1)
-    (begins,) = passes.slices(settler, 1)
+    rewriter.wrote(100)
+    assert (rewriter.is_due, [*rewriter.slices(settler, 100)]) == (False, [])
+    rewriter.wrote(1)
+    (begins,) = rewriter.slices(settler, 1)
     assert begins.copied == BEGINS
-    passes.sent(1, 10)
-    passes.wrote(40)
-    assert [*passes.slices(settler, 40)] == [], "where it begins is not known yet"
-    passes.delivered(7)
+    rewriter.sent(1, 10)
+    rewriter.wrote(40)
+    assert [*rewriter.slices(settler, 40)] == [], "where it begins is not known yet"
+    rewriter.delivered(7)
     number = 0
-    while passes.take_over() is None:
-        assert passes.sizes == LogSizes(None, 141 + 20 * number, 0)
-        passes.wrote(20)
+    while rewriter.take_over() is None:
+        assert rewriter.sizes == LogSizes(None, 141 + 20 * number, 0)
+        rewriter.wrote(20)
         taken = 0
-        for one in passes.slices(settler, 20):
+        for one in rewriter.slices(settler, 20):
             assert (one.copied.began, one.number) == (7, number + taken)
-            passes.sent(1, 40)
+            rewriter.sent(1, 40)
             taken += 1
             last = one.copied.ended
         assert taken == 1, "twice as much as was written"
-        assert passes.take_over() is None, "it is on its way"
-        passes.delivered(8 + number)
+        assert rewriter.take_over() is None, "it is on its way"
+        rewriter.delivered(8 + number)
         number += 1
     assert last
-    assert passes.sizes == LogSizes(7, 40 + 20 * number, 10 + 40 * number), "what came since it began is behind it"
-    assert passes.take_over() is None, "told once"
-    passes.wrote(60 * number - 20)
-    assert not passes.is_due
-    passes.wrote(1)
-    assert passes.is_due, "twice as long as the copy"
+    assert rewriter.sizes == LogSizes(7, 40 + 20 * number, 10 + 40 * number), "what came since it began is behind it"
+    assert rewriter.take_over() is None, "told once"
+    rewriter.wrote(60 * number - 20)
+    assert not rewriter.is_due
+    rewriter.wrote(1)
+    assert rewriter.is_due, "twice as long as the copy"

@@ -59,9 +59,9 @@ def test_a_message_that_was_settled_is_passed_over() -> None:
 def test_the_rows_of_a_batch_come_as_edges_of_plain_values() -> None:
     high = ("\ud800", make_ref(40_000, 3), -(1 << 62))
     (edge,) = edges((high, B, 0.25)).rows()
-    assert edge.one[:4] == ("\ud800", make_ref(40_000, 3), -(1 << 62), make_ref(40_000, 3))
+    assert edge.left[:4] == ("\ud800", make_ref(40_000, 3), -(1 << 62), make_ref(40_000, 3))
     assert (edge.similarity, edge.shared, edge.union) == (0.25, 3, 12)
-    assert {type(edge.one.ref), type(edge.similarity), type(edge.shared)} == {int, float}
+    assert {type(edge.left.ref), type(edge.similarity), type(edge.shared)} == {int, float}
 
 
 def keys(settlement: Settlement) -> set[tuple[str, ...]]:

@@ -59,7 +59,7 @@ def test_a_merged_mark_is_the_least_of_the_greatest_that_each_input_said(case: i
             assert got.time_ms == min(max(m.time_ms for m in marks) for marks in per_origin)
             assert got.floor == min(max(m.floor for m in marks) for marks in per_origin)
             assert got.idle == all(marks[-1].idle for marks in per_origin)
-            assert got.said == min(marks[-1].said for marks in per_origin)
+            assert got.order_key == min(marks[-1].order_key for marks in per_origin)
             before = last.get(got.source, got)
             assert (got.time_ms, got.floor) >= (before.time_ms, before.floor)
             last[got.source] = got

@@ -16,7 +16,7 @@ from stream_lsh.records.compare.comparator import EQUAL, MISSING
 from stream_lsh.records.compare.dates import ordinal
 from stream_lsh.records.compare.geography import distance_km
 from stream_lsh.records.compare.levels import level_of, levels_of
-from stream_lsh.records.compare.phonetic import sound
+from stream_lsh.records.compare.phonetic import phonetic_code
 from stream_lsh.records.frequencies import Frequencies
 from stream_lsh.records.model import SEVERAL, Column
 
@@ -92,7 +92,7 @@ def test_known_pairs(name: str, levels: tuple[float, ...], left: str, right: str
 
 def test_known_distances_and_sounds() -> None:
     assert distance_km((0, 0), (0, 180)) == pytest.approx(20_015, abs=1)  # half round the Earth
-    assert [sound(name) for name in ("robert", "rupert", "ashcraft", "tymczak", "pfister")] == [
+    assert [phonetic_code(name) for name in ("robert", "rupert", "ashcraft", "tymczak", "pfister")] == [
         "R163", "R163", "A261", "T522", "P236",
     ]  # fmt: skip
 

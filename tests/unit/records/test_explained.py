@@ -150,12 +150,14 @@ def test_without_learning_the_steps_are_parts_of_a_weighted_mean() -> None:
 def test_values_are_told_as_they_came_too() -> None:
     reader = Reader(bundled("people"))
     record = Record("1", {"Name": " Ann O'Neill", "DOB": 19781112, "phone": ["n/a", "(02) 555"], "town": "N/A"})
-    assert reader.given(record) == {
+    assert reader.raw_values(record) == {
         "full_name": " Ann O'Neill", "date_of_birth": 19781112, "phone": ["n/a", "(02) 555"],
     }  # fmt: skip
     values = reader.values(record)
     profile = bundled("people")
-    found = explain_pair((values, values), profile, Scorer(profile), given=(reader.given(record), reader.given(record)))
+    found = explain_pair(
+        (values, values), profile, Scorer(profile), raw_values=(reader.raw_values(record), reader.raw_values(record))
+    )
     born = next(step for step in found.steps if step.field == "date_of_birth")
     assert (born.values[0], born.given) == ("1978-11-12", (19781112, 19781112))
 

@@ -143,7 +143,7 @@ def test_four_records_of_one_man() -> None:
     people = bundled("people")
     reader = Reader(people)
     found = [
-        Member(str(at), "", at, reader.given(Record(str(at), dict(zip(columns, row, strict=True)))))
+        Member(str(at), "", at, reader.raw_values(Record(str(at), dict(zip(columns, row, strict=True)))))
         for at, row in enumerate(rows)
     ]
     assert golden_record(people, found) == {

@@ -14,7 +14,7 @@ def test_a_shingler_has_the_spec_that_it_was_made_from(spec: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "meant"),
+    ("spec", "suggest"),
     [
         ("chars:5", "char:5"),
         ("char5", "char:5"),
@@ -56,15 +56,15 @@ def test_a_shingler_has_the_spec_that_it_was_made_from(spec: str) -> None:
         ("stopword:en/full/4", "stopword:en/4"),
     ],
 )
-def test_anything_else_is_refused_with_the_nearest_spec(spec: str, meant: str) -> None:
+def test_anything_else_is_refused_with_the_nearest_spec(spec: str, suggest: str) -> None:
     with pytest.raises(ConfigError) as caught:
         shingler(spec)
     message = str(caught.value)
     assert repr(spec) in message
     assert f"expected {SPECS}" in message
-    kind = meant.removeprefix("bag:").partition(":")[0]
+    kind = suggest.removeprefix("bag:").partition(":")[0]
     assert f"; of {kind}, {KINDS[kind].arguments[0].expected}" in message
-    assert f"did you mean {meant!r}?" in message
+    assert f"did you mean {suggest!r}?" in message
 
 
 @pytest.mark.parametrize(

@@ -173,9 +173,9 @@ def test_malformed_code_has_shingles_and_raises_nothing(language: str, ending: s
         assert made([f"x = 1 {text}"]).counts[0] >= 1
 
 
-@pytest.mark.parametrize(("wrong", "meant"), [("pyton", "python"), ("javascrpt", "javascript"), ("Python", "python")])
-def test_an_unknown_language_is_refused_with_the_nearest_alias(wrong: str, meant: str) -> None:
-    with pytest.raises(ConfigError, match=f"got the language '{wrong}', .* did you mean '{meant}'"):
+@pytest.mark.parametrize(("wrong", "suggest"), [("pyton", "python"), ("javascrpt", "javascript"), ("Python", "python")])
+def test_an_unknown_language_is_refused_with_the_nearest_alias(wrong: str, suggest: str) -> None:
+    with pytest.raises(ConfigError, match=f"got the language '{wrong}', .* did you mean '{suggest}'"):
         shingler(f"code:{wrong}:5")
 
 

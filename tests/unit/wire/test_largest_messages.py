@@ -45,9 +45,9 @@ from stream_lsh.worker import agents as agents_module
 from stream_lsh.worker import decisions_agent as deciding_module
 from stream_lsh.worker import rekey_agent as intake_module
 from stream_lsh.worker.agents import PipelineAgents
-from stream_lsh.worker.decisions_agent import Deciding
+from stream_lsh.worker.decisions_agent import DecisionsAgent
 from stream_lsh.worker.engine import Batch
-from stream_lsh.worker.rekey_agent import Intake
+from stream_lsh.worker.rekey_agent import RekeyAgent
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.topology import build_app
 
@@ -130,9 +130,9 @@ class Worker:
             config.internal_topic("edges"): agents.settle,
         }
         if config.kind.name == "record":
-            steps[config.decisions_topic] = Deciding(self.app, self.state).decide
+            steps[config.decisions_topic] = DecisionsAgent(self.app, self.state).decide
         if config.rekey:
-            steps[config.source] = Intake(self.app, self.state).copy
+            steps[config.source] = RekeyAgent(self.app, self.state).copy
 
         async def go() -> None:
             while waiting := [topic for topic in steps if self.read[topic] < len(self.logs[topic])]:

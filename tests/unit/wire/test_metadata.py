@@ -9,7 +9,7 @@ from hypothesis import given
 from stream_lsh.errors import ConfigError, MalformedMessage
 from stream_lsh.kinds.text.messages import parse_document, parse_lines
 from stream_lsh.model import NO_ABOUT, About, Document
-from stream_lsh.wire.arguments import given as handed_over
+from stream_lsh.wire.arguments import validate_document
 from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.metadata import about_of
 from tests.unit.wire.strategies import STRINGS
@@ -116,12 +116,12 @@ def test_fields_are_named_otherwise_and_one_may_serve_for_two() -> None:
 
 def test_what_a_program_hands_over_is_told_of_with_stories_only() -> None:
     document = Document("a", "Words\nmore", 0, About("", " Wire ", 99))
-    assert handed_over(document, stories=True).about == About("Words", "Wire", 10)
-    assert handed_over(Document("a", None, 0, About("x")), stories=True, removable=True).about == NO_ABOUT
+    assert validate_document(document, stories=True).about == About("Words", "Wire", 10)
+    assert validate_document(Document("a", None, 0, About("x")), stories=True, removable=True).about == NO_ABOUT
     with pytest.raises(ConfigError, match="stories=True"):
-        handed_over(document)
+        validate_document(document)
     with pytest.raises(MalformedMessage, match="got int as the source"):
-        handed_over(Document("a", "Words", 0, About("", 5)), stories=True)  # type: ignore[arg-type]
+        validate_document(Document("a", "Words", 0, About("", 5)), stories=True)  # type: ignore[arg-type]
 
 
 def test_an_outlet_may_be_a_number_as_ids_may_and_a_title_may_not() -> None:

@@ -23,9 +23,9 @@ from stream_lsh.wire.origin import Origin, origin_header
 from stream_lsh.worker import decisions_agent as deciding_module
 from stream_lsh.worker import rekey_agent as intake_module
 from stream_lsh.worker.agents import PipelineAgents
-from stream_lsh.worker.decisions_agent import Deciding
+from stream_lsh.worker.decisions_agent import DecisionsAgent
 from stream_lsh.worker.engine import Batch
-from stream_lsh.worker.rekey_agent import Intake
+from stream_lsh.worker.rekey_agent import RekeyAgent
 from stream_lsh.worker.state import PipelineState
 from tests.unit.pipeline.makers import plain
 
@@ -157,7 +157,7 @@ def test_an_exception_of_the_parser_is_a_dead_letter_and_intake_continues(
     monkeypatch.setattr(intake_module, "OrderedAcker", Acker)
     worker = Worker("rekey = true")
     batch = batch_of("s", [text(0, "a"), text(1, BAD), text(2, "b")])
-    asyncio.run(Intake(worker.app, worker.state).copy(batch))
+    asyncio.run(RekeyAgent(worker.app, worker.state).copy(batch))
     assert a_bug(worker, caplog) == text(1, BAD).value
     copies = [(key, headers["origin"]) for topic, key, _, headers in worker.sent if "origin" in headers]
     assert copies == [(b"a", b"s/0/0/%d/1" % NOW_MS), (b"b", b"s/0/2/%d/1" % NOW_MS)]
@@ -182,7 +182,7 @@ def test_an_exception_of_the_parser_is_a_dead_letter_and_decisions_continue(
     messages = [
         record(offset, json.dumps([name, "z"]), {"decision": "same"}) for offset, name in enumerate(("a", BAD, "b"))
     ]
-    asyncio.run(Deciding(worker.app, worker.state).decide(batch_of(worker.config.decisions_topic, messages)))
+    asyncio.run(DecisionsAgent(worker.app, worker.state).decide(batch_of(worker.config.decisions_topic, messages)))
     assert a_bug(worker, caplog) == messages[1].value
     (edges,) = [value for topic, _, value, _ in worker.sent if topic == worker.config.internal_topic("edges")]
     assert [one.left for one in decode_edges(edges, worker.state.fingerprint).decisions] == ["a", "b"]
@@ -242,7 +242,7 @@ def test_an_exception_behind_the_scheme_halts_the_worker_and_nothing_is_tried_ag
         worker.sign(text(1, "b"), text(2, "c"))
     assert applied == [2]
     assert worker.sent == [], "bands of versions that no changelog has"
-    assert worker.state.documents[0].in_hand, "or the table would be saved on disk"
+    assert worker.state.documents[0].is_ahead, "or the table would be saved on disk"
 
 
 def test_what_a_bug_says_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 from stream_lsh.wire.origin import Origin, origin_header
 from stream_lsh.worker import agents as agents_module
 from stream_lsh.worker import rekey_agent as intake_module
-from stream_lsh.worker.rekey_agent import Intake
+from stream_lsh.worker.rekey_agent import RekeyAgent
 from tests.unit.worker.test_bugs import Acker, Worker, batch_of
 
 NOW_MS = 1_714_564_800_000
@@ -82,7 +82,7 @@ def test_a_message_without_a_timestamp_of_our_days_needs_a_time(clock: SimpleNam
 
 def test_with_rekey_the_timestamp_is_that_of_the_source(clock: SimpleNamespace) -> None:
     worker = Worker("rekey = true")
-    intake = Intake(worker.app, worker.state)
+    intake = RekeyAgent(worker.app, worker.state)
     source = batch_of("s", [record(0, "a", NOW_MS), record(1, "clock", IN_2099)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(intake_module, "OrderedAcker", Acker)

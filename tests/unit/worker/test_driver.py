@@ -235,10 +235,10 @@ def test_a_changelog_is_trimmed_when_the_last_record_of_a_pass_is_stored() -> No
             return None if self.left else 17
 
     async def run(seed: int) -> None:
-        worker, passes, given_up = Worker(), Pass(), list[int]()
+        worker, rewriter, given_up = Worker(), Pass(), list[int]()
         worker.state.buckets.rewritten = lambda partition, offset: given_up.append(offset)  # type: ignore[method-assign]
-        copy = Append("buckets", 0, NO_FRAME, passes)
-        running = worker.start(iter([copy, copy, Trim("buckets", 0, passes.until), Acknowledge(1)]))
+        copy = Append("buckets", 0, NO_FRAME, rewriter)
+        running = worker.start(iter([copy, copy, Trim("buckets", 0, rewriter.until), Acknowledge(1)]))
         await turns()
         assert given_up == []
         worker.store(seed % 2)

@@ -138,7 +138,7 @@ def test_a_table_is_saved_as_it_was_when_that_was_asked_for(tmp_path: Path) -> N
     state = with_buckets(folder)
     state.buckets.recover(0, encode_buckets(posting(5), state.fingerprint), 3)
     saving, buckets = state.save_buckets(0, state.buckets[0]), state.buckets[0]
-    buckets.in_hand = True  # the agent goes on with its next batch
+    buckets.is_ahead = True  # the agent goes on with its next batch
     zero = np.zeros(1, np.int64)
     buckets.table.insert(np.array([6], np.uint64), zero, zero, np.array([8], np.uint64))
     asyncio.run(saving)
@@ -231,7 +231,7 @@ def test_a_ledger_whose_log_begins_with_half_a_copy_is_neither_saved_nor_settled
     if ended:
         ledger.expect_all()
         assert ledger.settler.snapshot() == writing.ledger[0].settler.snapshot()
-        assert ledger.passes.sizes == LogSizes(7, len(log[1]), sum(map(len, log)) - len(log[1]))
+        assert ledger.rewriter.sizes == LogSizes(7, len(log[1]), sum(map(len, log)) - len(log[1]))
         assert store.offset == 6 + len(log)
     else:
         assert store.offset is None
@@ -266,7 +266,7 @@ def test_a_pass_that_is_read_by_who_has_written_the_log_counts_nowhere() -> None
     for offset, value in enumerate(log, 7):  # a rebalance came before they were confirmed
         state.ledger.recover(0, value, offset)
         state.ledger[0].expect_all()
-    assert state.ledger[0].passes.sizes == LogSizes(None, sum(map(len, log)), 0)
+    assert state.ledger[0].rewriter.sizes == LogSizes(None, sum(map(len, log)), 0)
 
 
 def test_the_largest_document_fits_among_the_dead_letters() -> None:

@@ -51,19 +51,19 @@ class Guards:
 
     def problems(self, threshold: float) -> list[tuple[str, str]]:
         """What cannot be, or says nothing, where pairs reach `threshold`: names, each with what is wrong."""
-        found = list[tuple[str, str]]()
+        issues = list[tuple[str, str]]()
         for name in ("bridge_similarity", "representative_similarity"):
             least = getattr(self, name)
             if not 0 <= least < 1:
-                found.append((name, f"got {least}, expected a number from 0 to below 1"))
+                issues.append((name, f"got {least}, expected a number from 0 to below 1"))
             elif 0 < least < threshold:
-                found.append((name, f"got {least}, expected at least the threshold, {threshold}: no pair is below it"))
+                issues.append((name, f"got {least}, expected at least the threshold, {threshold}: no pair is below it"))
         if self.strong_links and self.bridge_similarity:
-            found.append(("bridge_similarity", "got one, expected none beside `strong_links`: no single pair will do"))
+            issues.append(("bridge_similarity", "got one, expected none beside `strong_links`: no single pair will do"))
         for name in ("max_diameter", "max_size"):
             if getattr(self, name) < 0 or getattr(self, name) == 1:
-                found.append((name, f"got {getattr(self, name)}, expected 2 or more, or 0 for no bound"))
-        return found
+                issues.append((name, f"got {getattr(self, name)}, expected 2 or more, or 0 for no bound"))
+        return issues
 
     def parts(self, links: Links) -> list[list[int]]:
         """The clusters of a connected component: numbers of vertices, each ascending; one guard after the other.
@@ -75,7 +75,7 @@ class Guards:
             refined = list[list[int]]()
             for part in parts:
                 inner = links if len(part) == len(links) else links.within(part)
-                refined += [[part[at] for at in found] for found in guard(inner)]
+                refined += [[part[at] for at in subset] for subset in guard(inner)]
             parts = refined
         return parts
 

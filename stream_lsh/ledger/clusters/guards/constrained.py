@@ -25,11 +25,11 @@ def constrained(links: Links, *, one_per_source: bool) -> list[list[int]]:
     above, kept = [*range(len(links))], list[tuple[int, int]]()
     sources = [{*of} for of in links.sources] if one_per_source and links.sources else [set[str]() for _ in above]
     foes: list[set[int]] = [set() for _ in above]
-    for one, other in links.apart:
-        foes[one].add(other)
-        foes[other].add(one)
-    for one, other, _ in sorted(links.pairs, key=lambda pair: (-pair[2], pair[0], pair[1])):
-        stays, goes = root(above, one), root(above, other)
+    for left, right in links.apart:
+        foes[left].add(right)
+        foes[right].add(left)
+    for left, right, _ in sorted(links.pairs, key=lambda pair: (-pair[2], pair[0], pair[1])):
+        stays, goes = root(above, left), root(above, right)
         if stays == goes or goes in foes[stays] or not sources[stays].isdisjoint(sources[goes]):
             continue
         if len(sources[stays]) + len(foes[stays]) < len(sources[goes]) + len(foes[goes]):
@@ -40,5 +40,5 @@ def constrained(links: Links, *, one_per_source: bool) -> list[list[int]]:
             foes[foe].discard(goes)
             foes[foe].add(stays)
         foes[stays] |= foes[goes]
-        kept.append((one, other))
+        kept.append((left, right))
     return components(len(links), kept)

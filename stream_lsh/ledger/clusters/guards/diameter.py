@@ -65,4 +65,4 @@ def _wider(near: Sequence[Sequence[int]], inside: Container[int], levels: list[l
 def _connected(near: Sequence[Sequence[int]], part: list[int]) -> list[list[int]]:
     number = {vertex: at for at, vertex in enumerate(part)}
     pairs = ((at, number[other]) for at, vertex in enumerate(part) for other in near[vertex] if other in number)
-    return [[part[at] for at in found] for found in components(len(part), pairs)]
+    return [[part[at] for at in component] for component in components(len(part), pairs)]

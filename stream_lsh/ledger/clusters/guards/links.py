@@ -26,20 +26,22 @@ class Links:
 
     def neighbours(self) -> list[list[int]]:
         """The vertices that each has a pair with, ascending, each once."""
-        found: list[set[int]] = [set() for _ in self.sizes]
-        for one, other, _ in self.pairs:
-            found[one].add(other)
-            found[other].add(one)
-        return [sorted(of) for of in found]
+        neighbours: list[set[int]] = [set() for _ in self.sizes]
+        for left, right, _ in self.pairs:
+            neighbours[left].add(right)
+            neighbours[right].add(left)
+        return [sorted(of) for of in neighbours]
 
     def within(self, part: Sequence[int]) -> "Links":
         """What there is between the vertices of a part, ascending, which get the numbers 0, 1, … in that order."""
         number = {vertex: at for at, vertex in enumerate(part)}
         pairs = [
-            (number[one], number[other], value) for one, other, value in self.pairs if one in number and other in number
+            (number[left], number[right], value)
+            for left, right, value in self.pairs
+            if left in number and right in number
         ]
         sources = [self.sources[vertex] for vertex in part] if self.sources else ()
-        apart = [(number[one], number[other]) for one, other in self.apart if one in number and other in number]
+        apart = [(number[left], number[right]) for left, right in self.apart if left in number and right in number]
         return Links([self.sizes[vertex] for vertex in part], pairs, sources, apart)
 
 
@@ -54,13 +56,13 @@ def components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
         [[0, 2, 3], [1]]
     """
     above = [*range(count)]
-    for one, other in pairs:
-        first, second = root(above, one), root(above, other)
+    for left, right in pairs:
+        first, second = root(above, left), root(above, right)
         above[max(first, second)] = min(first, second)
-    found: dict[int, list[int]] = {}
+    parts: dict[int, list[int]] = {}
     for vertex in range(count):
-        found.setdefault(root(above, vertex), []).append(vertex)
-    return [*found.values()]
+        parts.setdefault(root(above, vertex), []).append(vertex)
+    return [*parts.values()]
 
 
 def root(above: list[int], vertex: int) -> int:

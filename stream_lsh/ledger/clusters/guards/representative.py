@@ -20,14 +20,14 @@ def stars(links: Links, least: float) -> list[list[int]]:
         [[0, 1], [2, 3], [4]]
     """
     near: list[list[int]] = [[] for _ in links.sizes]
-    for one, other, similarity in links.pairs:
+    for left, right, similarity in links.pairs:
         if similarity >= least:
-            near[one].append(other)
-            near[other].append(one)
+            near[left].append(right)
+            near[right].append(left)
     taken, parts = [False] * len(links), list[list[int]]()
     for vertex in range(len(links)):
         if not taken[vertex]:
-            star = {vertex, *(other for other in near[vertex] if not taken[other])}
+            star = {vertex, *(right for right in near[vertex] if not taken[right])}
             for member in star:
                 taken[member] = True
             parts.append(sorted(star))

@@ -17,10 +17,10 @@ def capped(links: Links, most: int) -> list[list[int]]:
     if sum(links.sizes) <= most:
         return [[*range(len(links))]]
     above, sizes, kept = [*range(len(links))], [*links.sizes], list[tuple[int, int]]()
-    for one, other, _ in sorted(links.pairs, key=lambda pair: (-pair[2], pair[0], pair[1])):
-        first, second = sorted((root(above, one), root(above, other)))
+    for left, right, _ in sorted(links.pairs, key=lambda pair: (-pair[2], pair[0], pair[1])):
+        first, second = sorted((root(above, left), root(above, right)))
         if first != second and sizes[first] + sizes[second] <= most:
             above[second] = first
             sizes[first] += sizes[second]
-            kept.append((one, other))
+            kept.append((left, right))
     return components(len(links), kept)

@@ -35,24 +35,24 @@ def strong_parts(links: Links, least: float = inf) -> list[list[int]]:
 def _weak(links: Links) -> set[int]:
     """The numbers of the bridges between two or more documents on either side."""
     ends: list[list[tuple[int, int]]] = [[] for _ in links.sizes]
-    for number, (one, other, _) in enumerate(links.pairs):
-        ends[one].append((other, number))
-        ends[other].append((one, number))
+    for number, (start, end, _) in enumerate(links.pairs):
+        ends[start].append((end, number))
+        ends[end].append((start, number))
     total = sum(links.sizes)
     seen, lowest, below = [-1] * len(links), [0] * len(links), [*links.sizes]
     seen[0], visited, weak = 0, 1, set[int]()
     path = [(0, -1, iter(ends[0]))]
     while path:
         vertex, came_by, left = path[-1]
-        for other, number in left:
+        for end, number in left:
             if number == came_by:
                 continue
-            if seen[other] < 0:
-                seen[other] = lowest[other] = visited
+            if seen[end] < 0:
+                seen[end] = lowest[end] = visited
                 visited += 1
-                path.append((other, number, iter(ends[other])))
+                path.append((end, number, iter(ends[end])))
                 break
-            lowest[vertex] = min(lowest[vertex], seen[other])
+            lowest[vertex] = min(lowest[vertex], seen[end])
         else:
             path.pop()
             if path:

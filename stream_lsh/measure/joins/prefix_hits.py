@@ -15,10 +15,10 @@ from stream_lsh.measure.filters import least_shared, most_members, prefix_length
 from stream_lsh.measure.joins.strings import Strings
 
 _TOGETHER = 1 << 20
-"""Meetings that are looked at together: some 30 MB."""
+"""Hits that are examined together: some 30 MB."""
 
 
-class Meetings(NamedTuple):
+class PrefixHits(NamedTuple):
     """Strings that share a symbol: rows of both, how many symbols of each stand before it, both lengths; int64[n]."""
 
     left: I64
@@ -71,8 +71,8 @@ def cut(counts: I64) -> Iterator[slice]:
         start = stop
 
 
-def meetings(left: Strings, right: Strings | None, threshold: float) -> Iterator[Meetings]:
-    """Meetings of strings whose lengths allow a match; all those of one string of `left` come together."""
+def prefix_hits(left: Strings, right: Strings | None, threshold: float) -> Iterator[PrefixHits]:
+    """Pairs of strings with a common prefix symbol and lengths that allow a match, in the order of `left`."""
     indexed = left if right is None else right
     entries, n = prefixes(indexed, threshold), max(len(indexed), 1)
     keys = entries.symbols * n + entries.rows
@@ -89,24 +89,31 @@ def meetings(left: Strings, right: Strings | None, threshold: float) -> Iterator
     for rows in cut(np.diff(sums[of_row])):
         asked = slice(int(of_row[rows.start]), int(of_row[rows.stop]))
         places, at = runs(first[asked], stops[asked])
-        one, other = probes.rows[asked][places], keys[at] % n
-        yield Meetings(one, other, probes.before[asked][places], before[at], left_sizes[one], right_sizes[other])
+        left_rows, right_rows = probes.rows[asked][places], keys[at] % n
+        yield PrefixHits(
+            left_rows,
+            right_rows,
+            probes.before[asked][places],
+            before[at],
+            left_sizes[left_rows],
+            right_sizes[right_rows],
+        )
 
 
-def pairs_that(
-    met: Iterator[Meetings], others: int, kept: Callable[[Meetings], Bools] | None = None
+def distinct_pairs(
+    hits: Iterator[PrefixHits], others: int, predicate: Callable[[PrefixHits], Bools] | None = None
 ) -> Iterator[tuple[I64, I64]]:
-    """The pairs of meetings, each once, ascending; of those only for which it is `kept`, if that is said.
+    """The pairs of the hits, each once, ascending; only those that satisfy the predicate, if there is one.
 
     Args:
-        met: those of one string of the left side together.
+        hits: those of one string of the left side together.
         others: strings of the right side.
-        kept: bool[n] for n meetings.
+        predicate: bool[n] for n hits.
     """
-    for some in met:
-        left, right = some.left, some.right
-        if kept is not None:
-            at = kept(some)
+    for chunk in hits:
+        left, right = chunk.left, chunk.right
+        if predicate is not None:
+            at = predicate(chunk)
             left, right = left[at], right[at]
         packed = left * others + right
         packed.sort()

@@ -1,4 +1,4 @@
-"""The agent of the intake: sources that are several, or not keyed by id, to one topic that is.
+"""The rekeying agent: sources that are several, or not keyed by id, to one topic that is.
 
     Copy        the messages of a batch, in their order
     Acknowledge
@@ -16,7 +16,7 @@ from typing import Any
 from stream_lsh.pipeline.agents.effects import Acknowledge, Copy, DeadLetter, Effect
 
 
-def intake_agent(
+def rekey_agent(
     records: Sequence[Any], stop: int, key_of: Callable[[Any], Any], generation: int, now_ms: int
 ) -> Iterator[Effect]:
     """Copy a batch of messages of a source.
