@@ -143,7 +143,7 @@ def test_a_pass_is_due_when_the_log_is_long_and_over_when_all_of_it_is_there() -
         number += 1
     assert last
     assert rewriter.sizes == LogSizes(7, 40 + 20 * number, 10 + 40 * number), "what came since it began is behind it"
-    assert rewriter.take_over() is None, "told once"
+    assert rewriter.take_over() is None, "reported once"
     rewriter.wrote(60 * number - 20)
     assert not rewriter.is_due
     rewriter.wrote(1)
