@@ -165,11 +165,7 @@ class PartialCopies:
         ids = sorted(self._texts)
         hits = self._sharing(ids)
         kept = self._enough(hits)
-        left, right, shared = (
-            hits.left[kept].tolist(),
-            hits.right[kept].tolist(),
-            hits.shared[kept].tolist(),
-        )
+        left, right, shared = (side[kept].tolist() for side in (hits.left, hits.right, hits.shared))
         sizes = hits.sizes.tolist()
         pairs = [
             PartialCopy(ids[left_row], ids[right_row], count, sizes[left_row], sizes[right_row])
