@@ -151,12 +151,11 @@ class Documents:
         capacity, until_ms, base, count, documents, live, live_documents = fields.tolist()
         if not len(refs) == len(alive) == documents <= capacity or len(lowest) != len(highest) or count > capacity:
             raise DamagedBytes("the arrays of a segment's snapshot do not fit each other: rebuild the table")
-        result = Documents(capacity, until_ms, base)
-        result.count, result.documents = count, documents
-        result.live, result.live_documents = live, live_documents
-        result.refs, result.alive = refs.astype(np.uint64, copy=False), alive.astype(np.uint32, copy=False)
-        result.lowest, result.highest = lowest.astype(np.uint64), highest.astype(np.uint64)
-        return result
+        docs = Documents(capacity, until_ms, base)
+        docs.count, docs.documents, docs.live, docs.live_documents = count, documents, live, live_documents
+        docs.refs, docs.alive = refs.astype(np.uint64, copy=False), alive.astype(np.uint32, copy=False)
+        docs.lowest, docs.highest = lowest.astype(np.uint64), highest.astype(np.uint64)
+        return docs
 
 
 class Segment(Documents):
