@@ -1,4 +1,4 @@
-"""What users send of records: everything that is fine, and a name for everything that is not."""
+"""Messages of records: everything that is fine, and a name for everything that is not; more is in `test_messages`."""
 
 import json
 import time
@@ -29,7 +29,6 @@ from stream_lsh.wire.ids import MAX_ID_BYTES
 from tests.unit.wire.strategies import STRINGS
 
 NOW = 1_714_564_800_000  # 2024-05-01T12:00:00Z
-HOUR = 3_600_000
 FIELDS = (
     Field(name="name", type="name", columns=("full name",)),
     Field(name="born", type="date", columns=("dob",)),
@@ -140,23 +139,6 @@ def test_without_a_key_the_id_is_the_first_of_the_columns_of_the_profile(value: 
 
 
 @pytest.mark.parametrize(
-    ("value", "key", "expected"),
-    [
-        (b'{"id": "b"}', b"a", "b"),
-        (b'{"id": "b"}', b"\xff", "b"),
-        (b'{"id": null}', b"a", "a"),
-        (b'{"name": "Ann"}', b"a", "a"),
-        (b'{"deleted": true}', b"a", "a"),
-        (None, b"a", "a"),
-    ],
-)
-def test_where_the_key_is_not_the_id_it_counts_only_for_a_value_without_one(
-    value: bytes | None, key: bytes, expected: str
-) -> None:
-    assert parse(value, key, keyed=False).id == expected
-
-
-@pytest.mark.parametrize(
     ("value", "expected"),
     [
         ({"source": "crm"}, "crm"),
@@ -179,24 +161,7 @@ def test_the_source_is_the_first_of_the_columns_of_the_profile_that_has_one(valu
     assert parse(json.dumps(value).encode()).source == expected
 
 
-@pytest.mark.parametrize(
-    ("at", "time_ms"),
-    [
-        ("null", NOW),
-        ("1714564800", NOW),
-        (f'"{NOW}"', NOW),
-        ('"1970-01-01T01:00:00+01:00"', 0),
-        (str(NOW + HOUR), NOW + HOUR),
-    ],
-)
-def test_times_are_those_of_documents(at: str, time_ms: int) -> None:
-    assert parse(f'{{"name": "Ann", "time": {at}}}'.encode()).time_ms == time_ms
-    assert parse(f'{{"fields": {{"name": "\\ud800"}}, "time": {at}}}'.encode()).time_ms == time_ms
-    assert parse(f'{{"name": "Ann", "at": {at}}}'.encode(), names=FieldNames(time="at")).time_ms == time_ms
-
-
-def test_without_a_bound_the_future_is_allowed_and_deletion_may_have_another_name() -> None:
-    assert parse(b'{"time": "2099-01-01T00:00:00Z"}', max_ahead_ms=None).time_ms == 4_070_908_800_000
+def test_deletion_may_have_another_name() -> None:
     assert parse(b'{"gone": true}', names=FieldNames(deleted="gone")).deleted
     assert not parse(b'{"deleted": "no", "gone": false}', names=FieldNames(deleted="gone")).deleted
 
@@ -215,59 +180,33 @@ OBJECT = "got an object as the value of a field, expected a text, a number or a 
 
 
 @pytest.mark.parametrize(
-    ("value", "key", "reason", "error", "message"),
+    ("value", "reason", "error", "message"),
     [
-        (b"", b"a", "json", MalformedMessage, "not JSON"),
-        (b"words", b"a", "json", MalformedMessage, "not JSON"),
-        (b'{"name": "Ann"} {}', b"a", "json", MalformedMessage, "not JSON"),
-        (b'{"name": NaN}', b"a", "json", MalformedMessage, "NaN is not a JSON number"),
-        (b'{"name": [Infinity]}', b"a", "json", MalformedMessage, "Infinity is not a JSON number"),
-        (b'{"name": "A\0nn"}', b"a", "json", MalformedMessage, "not JSON"),
-        (b"null", b"a", "json", MalformedMessage, "got null None, expected a JSON object of columns"),
-        (b"[1]", b"a", "json", MalformedMessage, "got an array, expected a JSON object of columns"),
-        (b'"Ann"', b"a", "json", MalformedMessage, "got a string 'Ann', expected"),
-        (b"5", b"a", "json", MalformedMessage, "got a number 5, expected"),
-        (b'{"name": ' + b"[" * 100_000, b"a", "json", MalformedMessage, "nested too deeply, expected an object of col"),
-        (b'{"deleted": "yes"}', b"a", "json", MalformedMessage, "a string 'yes' as `deleted`, expected true or false"),
-        (b'{"deleted": 1}', b"a", "json", MalformedMessage, "expected true or false"),
-        (b'{"name": "\xff"}', b"a", "utf8", MalformedMessage, "not UTF-8 .*at byte 10"),
-        ('{"name": "Ann"}'.encode("utf-16"), b"a", "utf8", MalformedMessage, "not UTF-8"),
-        (b'{"name": {"first": "Ann"}}', b"a", "field", MalformedMessage, f"'name': {OBJECT}"),
-        (b'{"name": [{"first": "Ann"}]}', b"a", "field", MalformedMessage, f"'name': {OBJECT}"),
-        (b'{"fields": {"CITY": {}}}', b"a", "field", MalformedMessage, f"'CITY': {OBJECT}"),
-        (b'{"name": ["Ann", ["Bob"]]}', b"a", "field", MalformedMessage, "'name': got a list as the value of a field"),
-        (b'{"C' + b"-" * 9_000 + b'ity": {}}', b"a", "field", MalformedMessage, OBJECT),
-        (b'{"name": "Ann"}', None, "key", UnusableDocument, "got a null key"),
-        (None, None, "key", UnusableDocument, "got a null key"),
-        (b'{"name": "Ann"}', b"", "key", UnusableDocument, "a key of 0 bytes, expected 1 to 1024"),
-        (b'{"name": "Ann"}', b"k" * 1025, "key", UnusableDocument, "a key of 1025 bytes"),
-        (b'{"name": "Ann"}', b"\xff", "key", MalformedMessage, "not UTF-8"),
-        (b'{"rec_id": "b"}', b"a", "key", UnusableDocument, "the key 'a' with `rec_id` 'b', expected them to be equal"),
-        (b'{"deleted": true, "id": "b"}', b"a", "key", UnusableDocument, "expected them to be equal"),
-        (b'{"id": "\\ud800"}', b"a", "key", UnusableDocument, "expected them to be equal"),
-        (b'{"id": ""}', b"a", "id", UnusableDocument, "an id of 0 bytes"),
-        (b'{"id": 1.5}', b"a", "id", MalformedMessage, "a number 1.5 as `id`, expected a string or an integer"),
-        (b'{"id": true}', b"a", "id", MalformedMessage, "a boolean True as `id`"),
-        (b'{"REC-ID": ["a"]}', b"a", "id", MalformedMessage, "an array as `REC-ID`"),
-        (b'{"i' + b"-" * 9_000 + b'd": []}', b"a", "id", MalformedMessage, "an array as `'i---"),
-        (b'{"id": "' + b"x" * 1025 + b'"}', b"a", "id", UnusableDocument, "an id of 1025 bytes"),
-        (b'{"source": 7}', b"a", "source", MalformedMessage, "a number 7 as `source`, expected a string"),
-        (b'{"Data Source": ["crm"]}', b"a", "source", MalformedMessage, "an array as `Data Source`"),
-        (b'{"source": {}, "deleted": true}', b"a", "source", MalformedMessage, "an object as `source`"),
-        (b'{"source": "' + b"x" * 101 + b'"}', b"a", "source", UnusableDocument, "got 101 characters as `source`, exp"),
-        (b'{"time": "tomorrow"}', b"a", "time", MalformedMessage, "'tomorrow' as a time, expected ISO"),
-        (b'{"time": true}', b"a", "time", MalformedMessage, "a boolean True as `time`"),
-        (b'{"time": 1e400}', b"a", "time", MalformedMessage, "expected seconds or milliseconds"),
-        (b'{"time": 1000}', b"a", "time", MalformedMessage, "got 1000 as a time, expected seconds or milliseconds"),
-        (f'{{"time": {NOW + HOUR + 1}}}'.encode(), b"a", "time", UnusableDocument, ", 1 ms later than"),
-        (b'{"name": "' + b"n" * 600_000 + b'"}', b"a", "size", UnusableDocument, "600012 bytes, expected at most"),
+        (b'{"name": NaN}', "json", MalformedMessage, "NaN is not a JSON number"),
+        (b'{"name": "A\0nn"}', "json", MalformedMessage, "not JSON"),
+        (b'{"name": [Infinity]}', "json", MalformedMessage, "Infinity is not a JSON number"),
+        (b"null", "json", MalformedMessage, "got null None, expected a JSON object of columns"),
+        (b"[1]", "json", MalformedMessage, "got an array, expected a JSON object of columns"),
+        (b'{"name": ' + b"[" * 100_000, "json", MalformedMessage, "nested too deeply, expected an object of col"),
+        (b'{"name": "\xff"}', "utf8", MalformedMessage, "not UTF-8 .*at byte 10"),
+        (b'{"name": {"first": "Ann"}}', "field", MalformedMessage, f"'name': {OBJECT}"),
+        (b'{"name": [{"first": "Ann"}]}', "field", MalformedMessage, f"'name': {OBJECT}"),
+        (b'{"fields": {"CITY": {}}}', "field", MalformedMessage, f"'CITY': {OBJECT}"),
+        (b'{"name": ["Ann", ["Bob"]]}', "field", MalformedMessage, "'name': got a list as the value of a field"),
+        (b'{"C' + b"-" * 9_000 + b'ity": {}}', "field", MalformedMessage, OBJECT),
+        (b'{"rec_id": "b"}', "key", UnusableDocument, "the key 'a' with `rec_id` 'b', expected them to be equal"),
+        (b'{"REC-ID": ["a"]}', "id", MalformedMessage, "an array as `REC-ID`"),
+        (b'{"i' + b"-" * 9_000 + b'd": []}', "id", MalformedMessage, "an array as `'i---"),
+        (b'{"source": 7}', "source", MalformedMessage, "a number 7 as `source`, expected a string"),
+        (b'{"Data Source": ["crm"]}', "source", MalformedMessage, "an array as `Data Source`"),
+        (b'{"source": {}, "deleted": true}', "source", MalformedMessage, "an object as `source`"),
+        (b'{"source": "' + b"x" * 101 + b'"}', "source", UnusableDocument, "got 101 characters as `source`, exp"),
+        (b'{"name": "' + b"n" * 600_000 + b'"}', "size", UnusableDocument, "600012 bytes, expected at most"),
     ],
 )  # fmt: skip
-def test_messages_that_are_not_fine(
-    value: bytes | None, key: bytes | None, reason: str, error: type[InputError], message: str
-) -> None:
+def test_messages_that_are_not_fine(value: bytes, reason: str, error: type[InputError], message: str) -> None:
     with pytest.raises(InputError, match=message) as raised:
-        parse(value, key)
+        parse(value)
     assert raised.value.reason == reason
     assert type(raised.value) is error
     assert len(str(raised.value)) < 300
@@ -282,13 +221,6 @@ def test_without_key_and_id_there_is_no_record(value: bytes | None) -> None:
     with pytest.raises(UnusableDocument) as raised:
         parse_record(b"{}", None, reader=many, fallback_time_ms=0, keyed=False)
     assert len(str(raised.value)) < 300
-
-
-@pytest.mark.parametrize("key", [b"", b"\xff", b"x" * 1_025])
-def test_a_key_that_has_to_be_the_id_is_held_to_that(key: bytes) -> None:
-    with pytest.raises(InputError) as raised:
-        parse(b'{"name": "Ann"}', key, keyed=False)
-    assert raised.value.reason == "key"
 
 
 @pytest.mark.parametrize("digits", [4_300, 4_301, 100_000])

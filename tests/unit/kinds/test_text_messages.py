@@ -1,4 +1,4 @@
-"""What users send: everything that is fine, and a name for everything that is not."""
+"""Messages of texts: everything that is fine, and a name for everything that is not; more is in `test_messages`."""
 
 import json
 from typing import Any
@@ -15,7 +15,6 @@ from stream_lsh.wire.ids import MAX_ID_BYTES
 from tests.unit.wire.strategies import STRINGS
 
 NOW = 1_714_564_800_000  # 2024-05-01T12:00:00Z
-HOUR = 3_600_000
 
 
 def parse(value: bytes | None, key: bytes | None = b"a", **options: Any) -> Document:
@@ -58,37 +57,6 @@ def test_messages_that_are_fine(value: bytes | None, text: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("time", "time_ms"),
-    [
-        ("null", NOW),
-        ("1000", 1000),
-        ("0", 0),
-        ("-1", -1),
-        ("1000.9", 1000),
-        ("-0.5", -1),
-        ("1.5e3", 1500),
-        ('"1970-01-01T00:00:01Z"', 1000),
-        ('"1970-01-01T00:00:01"', 1000),
-        ('"1970-01-01 00:00:01.5"', 1500),
-        ('"1970-01-01T01:00:01+01:00"', 1000),
-        ('"1970-01-02"', 86_400_000),
-        ('"1969-12-31T23:59:59.999Z"', -1),
-        ('"0001-01-01T00:00:00Z"', -62_135_596_800_000),
-        ('"Thu, 01 Jan 1970 00:00:01 GMT"', 1000),
-        ('"1000"', 1000),
-        ('"20240501"', 20_240_501),
-        (str(NOW + HOUR), NOW + HOUR),
-    ],
-)
-@pytest.mark.parametrize("slow", [False, True])
-def test_times_that_are_fine(time: str, time_ms: int, slow: bool) -> None:
-    text = "\\ud800" if slow else "t"
-    assert parse(f'{{"text": "{text}", "time": {time}}}'.encode(), time_unit="ms").time_ms == time_ms
-    deleted = f'{{"deleted": true, "time": {time}, "x": "{text}"}}'.encode()
-    assert parse(deleted, time_unit="ms").time_ms == time_ms
-
-
-@pytest.mark.parametrize(
     ("value_id", "expected"),
     [
         ('"b"', "b"),
@@ -109,24 +77,6 @@ def test_ids_that_are_fine(value_id: str, expected: str) -> None:
         assert parse(value, expected.encode()).id == expected
 
 
-@pytest.mark.parametrize(
-    ("value", "key", "document"),
-    [
-        (b'{"id": "b", "text": "t"}', b"a", Document("b", "t", NOW)),
-        (b'{"id": "b", "text": "t"}', b"\xff", Document("b", "t", NOW)),
-        (b'{"id": "b", "text": "t"}', b"x" * 2_000, Document("b", "t", NOW)),
-        (b'{"id": "b", "deleted": true}', b"", Document("b", None, NOW)),
-        (b'{"id": null, "text": "t"}', b"a", Document("a", "t", NOW)),
-        (b'{"deleted": true}', b"a", Document("a", None, NOW)),
-        (None, b"a", Document("a", None, NOW)),
-    ],
-)
-def test_where_the_key_is_not_the_id_it_counts_only_for_a_value_without_one(
-    value: bytes | None, key: bytes, document: Document
-) -> None:
-    assert parse(value, key, keyed=False) == document
-
-
 def test_fields_can_have_other_names() -> None:
     names = FieldNames(id="uid", text="body", time="at", deleted="gone")
     value = b'{"uid": "a", "body": "b", "at": "1970-01-02", "text": 7, "id": []}'
@@ -140,111 +90,28 @@ def test_fields_can_have_other_names() -> None:
 
 # --- what is not ----------------------------------------------------------------------------------------------------
 
-DEEP = b'{"text": "t", "x": ' + b"[" * 100_000
-
 
 @pytest.mark.parametrize(
-    ("value", "key", "reason", "error", "message"),
+    ("value", "reason", "error", "message"),
     [
-        (b"", b"a", "json", MalformedMessage, "not JSON"),
-        (b"words", b"a", "json", MalformedMessage, "not JSON"),
-        (b'{"text": "t"', b"a", "json", MalformedMessage, "not JSON"),
-        (b'{"text": "t"} {}', b"a", "json", MalformedMessage, "not JSON"),
-        (b'{"text": "t", "x": NaN}', b"a", "json", MalformedMessage, "NaN is not a JSON number"),
-        (b'{"text": "t\0"}', b"a", "json", MalformedMessage, "not JSON"),
-        (b"null", b"a", "json", MalformedMessage, "got null None, expected a JSON object"),
-        (b"[1]", b"a", "json", MalformedMessage, "got an array, expected"),
-        (b'"text"', b"a", "json", MalformedMessage, "got a string 'text', expected"),
-        (b"5", b"a", "json", MalformedMessage, "got a number 5, expected"),
-        (DEEP, b"a", "json", MalformedMessage, "nested too deeply"),
-        (b'{"text": "t", "deleted": "yes"}', b"a", "json", MalformedMessage, "expected true or false"),
-        (b'{"text": "t", "deleted": 1}', b"a", "json", MalformedMessage, "expected true or false"),
-        (b'{"text": "\xff"}', b"a", "utf8", MalformedMessage, "not UTF-8 .*at byte 10"),
-        (b'{"text": "\xed\xa0\x80"}', b"a", "utf8", MalformedMessage, "not UTF-8"),
-        ('{"text": "t"}'.encode("utf-16"), b"a", "utf8", MalformedMessage, "not UTF-8"),
-        (b"{}", b"a", "text", MalformedMessage, "got no `text`, expected a string; to delete"),
-        (b'{"text": null}', b"a", "text", MalformedMessage, "got no `text`"),
-        (b'{"text": 5}', b"a", "text", MalformedMessage, "got a number 5 as `text`, expected a string"),
-        (b'{"text": ["t"]}', b"a", "text", MalformedMessage, "got an array as `text`"),
-        (b'{"text": true}', b"a", "text", MalformedMessage, "got a boolean True as `text`"),
-        (b'{"text": {}}', b"a", "text", MalformedMessage, "got an object as `text`"),
-        (b'{"text": "t"}', None, "key", UnusableDocument, "got a null key"),
-        (None, None, "key", UnusableDocument, "got a null key"),
-        (b'{"text": "t"}', b"", "key", UnusableDocument, "a key of 0 bytes, expected 1 to 1024"),
-        (b'{"text": "t"}', b"k" * 1025, "key", UnusableDocument, "a key of 1025 bytes"),
-        (b'{"text": "t"}', b"\xff", "key", MalformedMessage, "not UTF-8"),
-        (b'{"text": "t", "id": "b"}', b"a", "key", UnusableDocument, "the key 'a' with `id` 'b', expected them"),
-        (b'{"text": "t", "id": "\\ud800"}', b"a", "key", UnusableDocument, "expected them to be equal"),
-        (b'{"deleted": true, "id": "b"}', b"a", "key", UnusableDocument, "expected them to be equal"),
-        (b'{"text": "t", "id": ""}', b"a", "id", UnusableDocument, "an id of 0 bytes"),
-        (b'{"text": "t", "id": 1.5}', b"a", "id", MalformedMessage, "a number 1.5 as `id`, expected a string or"),
-        (b'{"text": "t", "id": true}', b"a", "id", MalformedMessage, "a boolean True as `id`"),
-        (b'{"text": "t", "id": ["a"]}', b"a", "id", MalformedMessage, "an array as `id`"),
-        (b'{"text": "t", "id": "' + b"x" * 1025 + b'"}', b"a", "id", UnusableDocument, "an id of 1025 bytes"),
-        (b'{"text": "t", "time": "tomorrow"}', b"a", "time", MalformedMessage, "'tomorrow' as a time, expected ISO"),
-        (b'{"text": "t", "time": ""}', b"a", "time", MalformedMessage, "expected ISO"),
-        (b'{"text": "t", "time": "2024-13-01"}', b"a", "time", MalformedMessage, "expected ISO"),
-        (b'{"text": "t", "time": "\\ud800"}', b"a", "time", MalformedMessage, "expected ISO"),
-        (b'{"text": "t", "time": true}', b"a", "time", MalformedMessage, "a boolean True as `time`"),
-        (b'{"text": "t", "time": {}}', b"a", "time", MalformedMessage, "an object as `time`"),
-        (b'{"text": "t", "time": 1e400}', b"a", "time", MalformedMessage, "expected seconds or milliseconds"),
-        (b'{"text": "t", "time": -1e18}', b"a", "time", MalformedMessage, "is it in other units"),
-        (b'{"text": "t", "time": 1714564800000000000000000}', b"a", "time", MalformedMessage, "expected seconds"),
-        (b'{"text": "t", "time": 1%s}' % (b"0" * 309), b"a", "time", MalformedMessage, "expected seconds"),
-        (b'{"text": "t", "time": -1%s}' % (b"0" * 4_299), b"a", "time", MalformedMessage, "other units"),
-        (b'{"text": "t", "time": 1%s}' % (b"0" * 5_000), b"a", "json", MalformedMessage, "4300 digits"),
-        (b'{"text": "t", "time": "2099-01-01"}', b"a", "time", UnusableDocument, "later than `max_ahead` allows"),
-        (f'{{"text": "t", "time": {NOW + HOUR + 1}}}'.encode(), b"a", "time", UnusableDocument, ", 1 ms later than"),
-        (b'{"text": "' + b"t" * 20_000_000 + b'"}', b"a", "size", UnusableDocument, "20000012 bytes, expected at most"),
+        (b'{"text": "\xff"}', "utf8", MalformedMessage, "not UTF-8 .*at byte 10"),
+        (b'{"text": "\xed\xa0\x80"}', "utf8", MalformedMessage, "not UTF-8"),
+        (b'{"text": "t\0"}', "json", MalformedMessage, "not JSON"),
+        (b"{}", "text", MalformedMessage, "got no `text`, expected a string; to delete"),
+        (b'{"text": null}', "text", MalformedMessage, "got no `text`"),
+        (b'{"text": 5}', "text", MalformedMessage, "got a number 5 as `text`, expected a string"),
+        (b'{"text": ["t"]}', "text", MalformedMessage, "got an array as `text`"),
+        (b'{"text": true}', "text", MalformedMessage, "got a boolean True as `text`"),
+        (b'{"text": {}}', "text", MalformedMessage, "got an object as `text`"),
+        (b'{"text": "' + b"t" * 20_000_000 + b'"}', "size", UnusableDocument, "20000012 bytes, expected at most"),
     ],
 )
-def test_messages_that_are_not_fine(
-    value: bytes | None, key: bytes | None, reason: str, error: type[InputError], message: str
-) -> None:
+def test_messages_that_are_not_fine(value: bytes, reason: str, error: type[InputError], message: str) -> None:
     with pytest.raises(InputError, match=message) as raised:
-        parse(value, key)
+        parse(value)
     assert raised.value.reason == reason
     assert type(raised.value) is error
     assert len(str(raised.value)) < 300
-
-
-@pytest.mark.parametrize("value", [b'{"text": "t"}', b'{"deleted": true}', None])
-def test_without_key_and_id_there_is_no_document(value: bytes | None) -> None:
-    with pytest.raises(UnusableDocument) as raised:
-        parse(value, None, keyed=False)
-    assert raised.value.reason == "id"
-
-
-@pytest.mark.parametrize("value", [b'{"text": "t"}', b'{"deleted": true}', None])
-@pytest.mark.parametrize("key", [b"", b"\xff", b"x" * 1_025])
-def test_a_key_that_has_to_be_the_id_is_held_to_that(value: bytes | None, key: bytes) -> None:
-    with pytest.raises(InputError) as raised:
-        parse(value, key, keyed=False)
-    assert raised.value.reason == "key"
-
-
-@pytest.mark.parametrize("digits", [1024, 1025, 4300, 4301, 100_000])
-def test_an_id_that_is_an_integer_of_very_many_digits_never_surprises(digits: int) -> None:
-    # Python neither reads nor writes an integer of more than 4,300 digits.
-    value = b'{"text": "t", "id": ' + b"9" * digits + b"}"
-    if digits <= MAX_ID_BYTES:
-        assert unkeyed(value).id == "9" * digits
-    else:
-        with pytest.raises(InputError) as raised:
-            unkeyed(value)
-        assert raised.value.reason == ("id" if digits <= 4300 else "json")
-
-
-def test_the_future_is_allowed_where_there_is_nothing_to_compare_it_with() -> None:
-    value = b'{"text": "t", "time": "2099-01-01T00:00:00Z"}'
-    assert parse(value, max_ahead_ms=None).time_ms == 4_070_908_800_000
-
-
-def test_size_is_that_of_the_value_and_the_limit_is_included() -> None:
-    value = b'{"text": "words"}'
-    assert parse(value, max_bytes=len(value)).text == "words"
-    with pytest.raises(UnusableDocument, match="17 bytes, expected at most 16"):
-        parse(value, max_bytes=len(value) - 1)
 
 
 @given(st.binary(max_size=60), st.none() | st.binary(max_size=5))
