@@ -67,6 +67,7 @@ soak: $(VENV)/.ready  ## some twenty thousand schedules of the simulated log; tw
 	$(BIN)/python -m tests.simulation --seeds 3000 --jobs $(JOBS) --rekey
 	$(BIN)/python -m tests.simulation --seeds 1000 --jobs $(JOBS) --groups
 	$(BIN)/python -m tests.simulation --seeds 1500 --jobs $(JOBS) --losses
+	$(BIN)/python -m tests.simulation --seeds 1500 --jobs $(JOBS) --disks
 	$(BIN)/python -m tests.chaos --profile all --seed 1 --runs 2 --data $(DATA)
 	$(BIN)/python -m tests.fuzz --messages 1000000 --jobs $(JOBS)
 	$(BIN)/python -m tests.fuzz --messages 1000000 --broker embedded --jobs $(JOBS)

@@ -7,6 +7,7 @@ process     what a worker holds
 tasks       the package's agents, and what each reads
 workers     processes that drive these agents; every effect is a point where a schedule may cut in
 schedule    one seed, one regime, one run
+disk        copies of band-bucket tables on the disk of a machine
 entities    what pipelines of records add: scores that move, values that are counted, decisions
 watch       what changelogs held at random moments
 oracle      what must be true of the documents that were produced

@@ -8,6 +8,7 @@
 --rekey                         seeds of schedules with an intake: those from REKEY_FROM + S on
 --groups                        seeds of schedules in which Kafka forgets the group: those from GROUPS_FROM + S on
 --losses                        seeds of schedules in which a topic loses messages: those from LOSSES_FROM + S on
+--disks                         seeds of schedules with copies on disk: those from DISKS_FROM + S on
 --rule NAME                     take a rule out (see `rules`) and print the seeds that notice
 """
 
@@ -27,7 +28,7 @@ from tests.simulation.invariants import violations
 from tests.simulation.items import SETS_FROM
 from tests.simulation.losses import LossyRun
 from tests.simulation.rules import RULES, taken_out
-from tests.simulation.schedule import EXACT_FROM, GROUPS_FROM, LOSSES_FROM, Run
+from tests.simulation.schedule import DISKS_FROM, EXACT_FROM, GROUPS_FROM, LOSSES_FROM, Run
 
 
 class BrokenMutant(Exception):
@@ -60,7 +61,7 @@ def _violations(seed: int, rules_out: frozenset[str] = frozenset()) -> list[str]
 
 def new_run(seed: int, rules_out: frozenset[str] = frozenset()) -> Run:
     """The schedule of a seed."""
-    return LossyRun(seed, rules_out) if seed >= LOSSES_FROM else Run(seed, rules_out)
+    return LossyRun(seed, rules_out) if LOSSES_FROM <= seed < DISKS_FROM else Run(seed, rules_out)
 
 
 def found_in(schedule: Run) -> list[str]:
@@ -115,13 +116,14 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--rekey", action="store_true")
     parser.add_argument("--groups", action="store_true")
     parser.add_argument("--losses", action="store_true")
+    parser.add_argument("--disks", action="store_true")
     parser.add_argument("--rule", choices=sorted(RULES))
     options = parser.parse_args(argv)
     if options.seed is not None:
         return show(options.seed)
     began, failed = time.monotonic(), []
     of = {"records": RECORDS_FROM, "sets": SETS_FROM, "exact": EXACT_FROM, "rekey": REKEY_FROM, "groups": GROUPS_FROM}
-    of["losses"] = LOSSES_FROM
+    of |= {"losses": LOSSES_FROM, "disks": DISKS_FROM}
     start = options.start + sum(first for kind, first in of.items() if getattr(options, kind))
     seeds = range(start, start + options.seeds)
     with multiprocessing.Pool(options.jobs) as pool:

@@ -27,7 +27,8 @@ class Broker:
     late copy of the intake because it was made by a group that was forgotten;
     `early` is what was stored before something that must be stored before it;
     `marks`, all marks that sign has sent, in order; `advances`, the horizon whenever it moved, in which
-    generation, and what `marks` there were.
+    generation, and what `marks` there were; `recoveries` are those from a copy on disk: the table, the partition and
+    the offset of the copy; `miscopied` is how these differ from a recovery from the whole log.
     """
 
     def __init__(self) -> None:
@@ -39,6 +40,8 @@ class Broker:
         self.marks: list[Mark] = []
         self.advances: list[tuple[int, int, list[Mark]]] = []
         self.early: list[str] = []
+        self.recoveries: list[tuple[str, int, int | None]] = []
+        self.miscopied: list[str] = []
         self.settled: dict[int, list[Settled]] = defaultdict(list)
 
     def append(self, topic: str, partition: int, value: Any, key: Any = None) -> int:

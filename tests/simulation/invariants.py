@@ -8,7 +8,7 @@ from typing import Any
 
 from stream_lsh.ledger.changes import StorySummary
 from stream_lsh.ledger.decisions import DIFFERENT
-from stream_lsh.model import Document, First, Outlet
+from stream_lsh.model import Document, First, Outlet, ref_partition
 from stream_lsh.pipeline.local import Limits, LocalPipeline
 from stream_lsh.retention import BEGINNING_MS
 from tests.simulation import entity_invariants
@@ -42,6 +42,9 @@ def violations(run: Run) -> list[str]:
         recovery_equals_the_live_state,
         followers_and_copies_equal_a_recovery,
         the_newest_is_the_last_of_its_source,
+        copies_on_disk_equal_a_recovery,
+        documents_are_true,
+        the_index_is_bounded,
         the_ledger_is_bounded,
         nothing_is_stored_too_early,
         nothing_expires_by_another_source,
@@ -266,6 +269,45 @@ def recovery_equals_the_live_state(view: View) -> Iterator[str]:
             orders = order_in_buckets(state.table, refs), order_in_buckets(table, refs)
             if orders[0] != orders[1]:
                 yield f"order in buckets {partition}: {orders[1]} recovered, {orders[0]} live"
+
+
+def copies_on_disk_equal_a_recovery(view: View) -> Iterator[str]:
+    """Whenever a worker began with a copy on disk, it had what a recovery from the whole changelog gives."""
+    yield from view.run.broker.miscopied
+
+
+def documents_are_true(view: View) -> Iterator[str]:
+    """Every table of documents holds the newest versions of its partition that its owner has not forgotten."""
+    for worker in view.run.workers:
+        for partition, state in worker.partitions.items():
+            horizon, newest = state.documents.horizon, view.truth.newest.values()
+            here = [version for version in newest if ref_partition(version.ref) == partition]
+            true = {version.id for version in here if not horizon.passed(version.time_ms, version.ref)}
+            record = state.documents.snapshot(view.setup.scheme.width)
+            found = {id for id, live in zip(record.ids, record.live.tolist(), strict=True) if live}
+            if (found ^ true) - view.truth.ambiguous:
+                yield f"partition {partition} holds {sorted(found)}, true are {sorted(true)}"
+
+
+def the_index_is_bounded(view: View) -> Iterator[str]:
+    """The index holds no posting of a version that was replaced or deleted, but for what has expired.
+
+    Late postings of a worker that lost its partition may come behind the retirement of their version.
+    """
+    if view.run.regime.pause:
+        return
+    truth, live = view.truth, {version.ref for version in view.truth.newest.values()}
+    replaced = {
+        ref
+        for ref, document in documents_of(view.run.broker, view.setup)
+        if document.text is not None and ref not in live and document.id not in truth.ambiguous
+        if not truth.horizon.passed(document.time_ms, ref)
+    }
+    for worker in view.run.workers:
+        for partition, state in worker.partitions.items():
+            left = postings_of(state.table, replaced)
+            if left:
+                yield f"partition {partition} holds versions that were replaced: {sorted({ref for _, ref in left})}"
 
 
 def the_ledger_is_bounded(view: View) -> Iterator[str]:

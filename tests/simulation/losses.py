@@ -138,7 +138,7 @@ class LossyRun(Run):
             self.zombies.clear()
             self.buffered.clear()
             self.late.clear()
-            self.workers = [Worker(self.setup, self.broker) for _ in self.workers]
+            self.workers = [self._new_worker(number) for number in range(len(self.workers))]
         if loss.anew:
             self._anew.add(loss.topic)
             for partition in self.broker.partitions(loss.topic):

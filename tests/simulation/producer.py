@@ -49,6 +49,11 @@ class Message(NamedTuple):
     stored: Callable[[int], None] | None = None
 
 
+def lane_of(topic: str, partition: int) -> Lane:
+    """The task that stores what is sent to a partition."""
+    return _CLIENT, topic, partition
+
+
 def is_lane(task: tuple[Any, ...]) -> bool:
     """Whether a task is one of the client."""
     return bool(task[0] == _CLIENT)
@@ -70,7 +75,7 @@ class Producer:
         if topic in PUBLIC:
             partition = crc32(repr(key).encode()) % _PUBLIC_PARTITIONS
         message.flight.left += 1
-        self._lanes.setdefault((_CLIENT, topic, partition), deque()).append(message)
+        self._lanes.setdefault(lane_of(topic, partition), deque()).append(message)
 
     def lanes(self) -> list[Lane]:
         """The partitions that have messages on their way."""

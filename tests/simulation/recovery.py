@@ -1,6 +1,7 @@
 """The tables of a worker, and how they come back from the changelogs."""
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from stream_lsh.pipeline.agents.state import BucketsState, DocumentsState, Ledge
 from stream_lsh.pipeline.changelog.head import LogHead
 from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerRecovery, LedgerRewriter
 from stream_lsh.pipeline.changelog.rewrite import BucketsRecovery, BucketsRewriter, DocumentsRewriter
+from stream_lsh.pipeline.coalesce import furthest_horizon
 from stream_lsh.pipeline.documents.content_store import MemoryContents
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
@@ -18,15 +20,30 @@ from stream_lsh.wire.ledger_parts import LedgerAssembler
 from stream_lsh.wire.origin import CopyGenerations
 from tests.simulation.broker import Broker
 from tests.simulation.codec import FINGERPRINT, decoded, extent
+from tests.simulation.disk import Disk
 from tests.simulation.intake import learned_generations
 from tests.simulation.setup import NEVER, Setup
+from tests.simulation.tables import order_in_buckets, postings_of
+
+
+@dataclass(slots=True)
+class CopiedBuckets(BucketsState):
+    """A band-bucket table that is copied to disk whenever the copy lacks more than `save_from` postings."""
+
+    save_from: int | None = None
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the copy is to be made now."""
+        return self.save_from is not None and self.recovery.is_complete and self.unsaved > self.save_from
 
 
 class PartitionState:
     """The tables of one partition, and what is forgotten when it is taken away."""
 
-    def __init__(self, setup: Setup, partition: int, broker: Broker) -> None:
+    def __init__(self, setup: Setup, partition: int, broker: Broker, disk: Disk | None = None) -> None:
         self.setup = setup
+        self.copy = None if disk is None or setup.save_from is None else disk.buckets(partition)
         self.stored = -1
         self.generations = CopyGenerations()
         self.confirmed = broker.committed["sign", partition]
@@ -38,8 +55,7 @@ class PartitionState:
         rewriter = DocumentsRewriter(least, slice_versions=1)
         self.of_documents = DocumentsState(self._documents(broker, partition), Forwarded(), *relays, rewriter=rewriter)
         self.of_documents.delivered_ms(self.confirmed)
-        recovery = recovered_buckets(setup, broker, partition, self.logs["buckets"])
-        self.of_buckets = BucketsState(recovery, Relay(partition, 1), rewriter=BucketsRewriter(least))
+        self.of_buckets = self._buckets(broker, partition, BucketsRewriter(least))
 
     @property
     def documents(self) -> DocumentTable:
@@ -50,6 +66,22 @@ class PartitionState:
     def table(self) -> BandTable:
         """The partition of the band-bucket table."""
         return self.of_buckets.table
+
+    def _buckets(self, broker: Broker, partition: int, rewriter: BucketsRewriter) -> CopiedBuckets:
+        """The table from its copy on disk and the log behind it, or from the whole log where there is no copy."""
+        log, relay, save_from = "buckets-changelog", Relay(partition, 1), self.setup.save_from
+        if self.copy is None or not self.copy.fits(broker.start(log, partition), broker.end(log, partition)):
+            if self.copy is not None:
+                self.copy.discard()
+            recovery = recovered_buckets(self.setup, broker, partition, self.logs["buckets"])
+            return CopiedBuckets(recovery, relay, rewriter=rewriter, save_from=None if self.copy is None else save_from)
+        table, self.logs["buckets"], horizon = self.copy.restored(self.setup.table_settings)
+        recovery, since = BucketsRecovery(table, is_copy=True), self.copy.offset
+        taken_in(recovery, broker, partition, since, self.logs["buckets"])
+        broker.recoveries.append(("buckets", partition, since))
+        different = differences(self.setup, broker, partition, recovery.table)
+        broker.miscopied += [f"buckets {partition}, copied at {since}: {found}" for found in different]
+        return CopiedBuckets(recovery, relay, horizon, rewriter=rewriter, save_from=save_from)
 
     def _documents(self, broker: Broker, partition: int) -> DocumentTable:
         table = self.setup.new_documents()
@@ -73,11 +105,42 @@ class PartitionState:
 def recovered_buckets(setup: Setup, broker: Broker, partition: int, log: LogHead | None = None) -> BucketsRecovery:
     """The band-bucket table, from what is left of its changelog, which `log` notes."""
     recovery = BucketsRecovery(setup.new_table())
-    for message in broker.read("buckets-changelog", partition):
+    taken_in(recovery, broker, partition, 0, log)
+    return recovery
+
+
+def taken_in(
+    recovery: BucketsRecovery, broker: Broker, partition: int, since: int | None, log: LogHead | None = None
+) -> None:
+    """Take the changelog of a band-bucket table in, from an offset on."""
+    for message in broker.read("buckets-changelog", partition, since or 0):
         recovery.take(message.offset, decoded("buckets-changelog", message.value))
         if log is not None:
             log.note(message.offset, extent("buckets-changelog", message.value))
-    return recovery
+
+
+def differences(setup: Setup, broker: Broker, partition: int, table: BandTable) -> Iterator[str]:
+    """How a table differs from a recovery from the whole changelog, in postings of live versions."""
+    refs, recovered = live_refs(setup, broker), recovered_buckets(setup, broker, partition).table
+    for kind, of in (("postings", postings_of), ("order in buckets", order_in_buckets)):
+        found, expected = of(table, refs), of(recovered, refs)
+        if found != expected:
+            yield f"{kind} {found}, from the whole log {expected}"
+
+
+def live_refs(setup: Setup, broker: Broker) -> set[int]:
+    """The versions that the changelogs of documents hold, but for those that any step may have forgotten."""
+    frames = [decoded("bands", m.value) for p in range(setup.partitions) for m in broker.read("bands", p)]
+    horizon, refs = furthest_horizon(frames), set[int]()
+    for partition in range(setup.partitions):
+        table = setup.new_documents()
+        for message in broker.read("documents-changelog", partition):
+            table.apply(decoded("documents-changelog", message.value))
+        if horizon is not None:
+            table.expire(horizon)
+        record = table.snapshot(setup.scheme.width)
+        refs |= {*record.refs[record.live].tolist()}
+    return refs
 
 
 def recovered_ledger(setup: Setup, broker: Broker) -> LedgerState:

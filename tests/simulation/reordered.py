@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from stream_lsh.ledger.edges import Edges, Ends
-from stream_lsh.pipeline.agents.effects import BARRIER, Acknowledge, Append, Effect, Publish, Send, Trim
+from stream_lsh.pipeline.agents.effects import BARRIER, Acknowledge, Append, Effect, Publish, Save, Send, Trim
 from stream_lsh.pipeline.agents.settle import settle_agent
 from stream_lsh.pipeline.batches import RECHECK, BandsFrame, Candidates, EdgesFrame, Mark, Postings
 from stream_lsh.pipeline.changelog.records import LedgerSlice
@@ -184,6 +184,14 @@ def index_ends_passes_at_once(worker: Process, partition: int, position: int) ->
             if frame.postings is not None and frame.copied is not None:
                 yield effect._replace(record=BandsFrame(copied=frame.copied._replace(ended=True)))
         yield effect
+
+
+def index_saves_at_once(worker: Process, partition: int, position: int) -> Iterator[Effect]:
+    """The table is copied to disk when it is ahead of its changelog."""
+    for effect in _index(worker, partition, position):
+        yield effect
+        if isinstance(effect, Append) and worker.partitions[partition].of_buckets.is_due:
+            yield Save("buckets", partition)
 
 
 def settle_trims_before_its_slices(worker: Process, partition: int, position: int) -> Iterator[Effect]:

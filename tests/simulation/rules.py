@@ -254,6 +254,16 @@ RULES: dict[str, list[Patch]] = {
     "the changelog of sign is stored before its bands are sent": [
         (_TASKS + "sign", reordered.sign_announces_before_its_changelog_is_stored)
     ],
+    "all of a batch of sign is stored before the record of the next one": [
+        (_TASKS + "sign", reordered.sign_goes_on_before_all_is_stored)
+    ],
+    "edges are stored before their verifications are acknowledged": [
+        (_TASKS + "verify", reordered.verify_acknowledges_first)
+    ],
+    "a copy on disk has nothing that its changelog lacks": [
+        (_TASKS + "index", reordered.index_saves_at_once),
+        ("tests.simulation.workers.Worker._is_logged", lambda *_: True),
+    ],
     "stale edges are dropped": [(_LEDGER + "_is_stale", lambda *_: False)],
     "newest refs are kept": [(_LEDGER + "_remember", _nothing)],
     "newest refs in the ledger record": [("stream_lsh.ledger.frame_diff.changes_of", _record_without(newest=[]))],

@@ -17,10 +17,11 @@ from stream_lsh.pipeline.batches import Mark
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.retention import Horizon
 from tests.simulation.broker import Broker
+from tests.simulation.disk import Disk
 from tests.simulation.entities import RECORDS_FROM, NamedRecords, User, draw_records, miscounted
 from tests.simulation.intake import REKEY_FROM, Placing
 from tests.simulation.items import SETS_FROM, NamedItems
-from tests.simulation.producer import PUBLIC, Lane, Message
+from tests.simulation.producer import PUBLIC, Lane, Message, lane_of
 from tests.simulation.scheme import ExactShingles, NamedShingles
 from tests.simulation.setup import LONG_MS, Setup
 from tests.simulation.watch import Watch
@@ -32,8 +33,17 @@ GROUPS_FROM = 5_000_000
 """Seeds from here on have workers that report all their partitions together, and groups that Kafka forgets."""
 LOSSES_FROM = 6_000_000
 """Seeds from here on have a topic of our own that loses messages."""
+DISKS_FROM = 7_000_000
+"""Seeds from here on have workers with copies on disk, partitions that stall, and crashes right behind a commit."""
 _MOST_EVENTS = 60_000
 MEASURES = (JACCARD, JACCARD, Containment(1.5), Containment(3.0))
+
+
+_STALLING = (
+    *("bands", "bands", "candidates", "verifications", "edges"),
+    *("documents-changelog", "documents-changelog", "buckets-changelog"),
+)
+"""Topics of which a partition may be slow to store what is sent to it; some stall more often."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +146,16 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
     elif aim < 0.2:
         setup, regime = _falling_behind(setup, regime)
     setup, regime = _without_retention(random.Random(f"{seed} no retention"), setup, regime)
-    if seed >= LOSSES_FROM and seed % 3 == 0:
-        setup, regime = _of_records(seed, setup, regime, steady=aim < 0.12)
+    setup, regime = _of_family(seed, setup, regime, steady=aim < 0.12)
+    return rng, setup, regime
+
+
+def _of_family(seed: int, setup: Setup, regime: Regime, *, steady: bool) -> tuple[Setup, Regime]:
+    """The same as the family of the seed has it."""
+    if seed >= DISKS_FROM:
+        setup, regime = _with_disks(random.Random(f"{seed} disks"), setup, regime)
+    elif seed >= LOSSES_FROM and seed % 3 == 0:
+        setup, regime = _of_records(seed, setup, regime, steady=steady)
     elif seed >= LOSSES_FROM:
         setup = replace(setup, rekey=seed % 3 == 1)
     elif seed >= GROUPS_FROM:
@@ -152,8 +170,29 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
     elif seed >= SETS_FROM:
         setup = replace(setup, cap_postings=0, scheme=NamedItems(setup.scheme.measure))
     elif seed >= RECORDS_FROM:
-        setup, regime = _of_records(seed, setup, regime, steady=aim < 0.12)
-    return rng, setup, regime
+        setup, regime = _of_records(seed, setup, regime, steady=steady)
+    return setup, regime
+
+
+def _with_disks(rng: random.Random, setup: Setup, regime: Regime) -> tuple[Setup, Regime]:
+    """Copies on disk that are soon due, and whatever makes their recovery differ from that of the whole log."""
+    setup = replace(
+        setup, save_from=rng.choice((0, 4, 16)), rewrite_from=rng.choice((None, 0, 3)), rekey=rng.random() < 0.2
+    )
+    frequent = replace(
+        regime,
+        messages=rng.randint(20, 48),
+        commit=max(regime.commit, 0.02),
+        crash=max(regime.crash, rng.choice((0.01, 0.03))),
+        rebalance=max(regime.rebalance, 0.005),
+        pause=rng.choice((0.0, 0.0, 0.01, 0.03)),
+        starve=rng.choice((0.01, 0.03)),
+        trim=max(regime.trim, rng.choice((0.0, 0.02))),
+    )
+    if rng.random() < 0.3:
+        # Records of workers that lost their partition come when what they contradict is forgotten.
+        frequent = replace(frequent, ids=3, delete_rate=0.4, commit=0.2, crash=0.005, pause=0.04)
+    return setup, frequent
 
 
 def _without_retention(rng: random.Random, setup: Setup, regime: Regime) -> tuple[Setup, Regime]:
@@ -224,7 +263,9 @@ class Run:
         self.seed = seed
         self.rng, self.setup, self.regime = draw(seed, rules_out)
         self.broker = Broker()
-        self.workers = [Worker(self.setup, self.broker) for _ in range(self.regime.workers)]
+        self.disks = [Disk() for _ in range(self.regime.workers)]  # of the machines that run a worker
+        self.spare_disks = deque[Disk]()
+        self.workers = [self._new_worker(number) for number in range(self.regime.workers)]
         self.zombies: list[Worker] = []
         self.buffered: dict[object, deque[Message]] = {}  # by zombie and partition, in their order
         self.late: list[Message] = []  # of pages, decisions and the intake, from before a pause: stored at the end
@@ -245,9 +286,14 @@ class Run:
         # Of each tick at the end: the marks that settle knew, those that sign sent, the horizon before and after it.
         self.ticks: list[tuple[Sequence[Mark], Sequence[Mark], Horizon, Horizon]] = []
         self.last_ms: int | None = None  # event time of a document that comes last of all, and alone
+        self._stalls = seed >= DISKS_FROM
         self._ticks_together = seed >= GROUPS_FROM
         self._rises = self._ticks_together and self.setup.keep_ms is not None
         self._assign()
+
+    def _new_worker(self, number: int) -> Worker:
+        """A process on a machine, with what its disk has kept."""
+        return Worker(self.setup, self.broker, self.disks[number])
 
     def go(self) -> None:
         """Run until all is produced, then until nothing moves."""
@@ -411,8 +457,10 @@ class Run:
     def _crash(self) -> None:
         """A worker is killed and started anew; its partitions may go elsewhere meanwhile."""
         number = self.rng.randrange(len(self.workers))
+        if self._stalls and self.rng.random() < 0.5:
+            self.workers[number].commit()
         self.workers[number].crash(self.rng)
-        self.workers[number] = Worker(self.setup, self.broker)
+        self.workers[number] = self._new_worker(number)
         self._assign()
 
     def _forget(self) -> None:
@@ -430,7 +478,7 @@ class Run:
             committed[agent, partition] = self._groups.randint(0, kept)
         for worker in self.workers:
             worker.crash(self._groups)
-        self.workers = [Worker(self.setup, self.broker) for _ in self.workers]
+        self.workers = [self._new_worker(number) for number in range(len(self.workers))]
         self._assign()
 
     def _assign(self) -> None:
@@ -465,7 +513,10 @@ class Run:
         for agent in ("decide", "intake"):
             for partition in zombie.partitions if agent in self.setup.agents else ():
                 self.late += zombie.rest_of((agent, partition))
-        self.workers[number] = Worker(self.setup, self.broker)
+        # Another machine takes its place, maybe one that had the same partitions before.
+        self.spare_disks.append(self.disks[number])
+        self.disks[number] = self.spare_disks.popleft() if len(self.spare_disks) > 1 else Disk()
+        self.workers[number] = self._new_worker(number)
         if "the zombie fence" in self.setup.rules_out:
             self.zombies.append(zombie)
             self._assign()
@@ -505,6 +556,10 @@ class Run:
             self.zombies.remove(zombie)
 
     def _starve(self) -> None:
+        if self._stalls and self.rng.random() < 0.6:
+            topic = self.rng.choice(_STALLING)
+            self.starved = (lane_of(topic, self.rng.randrange(self.setup.partitions)), 300)
+            return
         agent = self.rng.choice((*self.setup.agents, "settle"))
         partition = 0 if agent == "settle" else self.rng.randrange(self.setup.partitions)
         self.starved = ((agent, partition), 300)

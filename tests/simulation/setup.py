@@ -1,6 +1,7 @@
 """What a run is about: partitions, settings of the pipeline, and how much is handled together."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS
@@ -35,7 +36,8 @@ class Setup:
     """What a run is about: fixed while it lasts.
 
     `rewrite_from`: what a changelog may hold before it is rewritten, however little is live; None: it never is.  Of the
-    ledger's it is `least_ledger` bytes.
+    ledger's it is `least_ledger` bytes.  `save_from`: how many postings the copy on disk of a band-bucket table may
+    lack before the next one is made; None: there are no copies.
     """
 
     partitions: int
@@ -54,6 +56,7 @@ class Setup:
     scheme: NamedShingles = field(default_factory=NamedShingles)
     records: Records | None = None
     rekey: bool = False
+    save_from: int | None = None
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -95,10 +98,16 @@ class Setup:
         few = 2 if self.limit < 200 else 0
         return Shared(self.scheme, self.criteria, self.scheme.comparer(), StepCounts(), 1, few)
 
-    def new_table(self) -> BandTable:
-        """An empty index partition: small, so that it overflows into further segments."""
+    @property
+    def table_settings(self) -> dict[str, Any]:
+        """Of an index partition: small, so that it overflows into further segments."""
         span_ms = None if self.keep_ms is None else max(1, self.keep_ms // 3)
-        return BandTable(cap_postings=self.cap_postings, cap_candidates=0, segment_span_ms=span_ms, first_capacity=64)
+        caps = {"cap_postings": self.cap_postings, "cap_candidates": 0}
+        return {**caps, "segment_span_ms": span_ms, "first_capacity": 64}
+
+    def new_table(self) -> BandTable:
+        """An empty index partition."""
+        return BandTable(**self.table_settings)
 
     def new_documents(self) -> DocumentTable:
         """An empty partition of documents."""

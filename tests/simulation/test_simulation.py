@@ -7,12 +7,12 @@ import pytest
 
 from stream_lsh.errors import DamagedBytes
 from stream_lsh.pipeline.gather import Forwarded
-from tests.simulation.__main__ import BrokenMutant, run
+from tests.simulation.__main__ import BrokenMutant, new_run, run, slices_of_one_call
 from tests.simulation.entities import RECORDS_FROM
 from tests.simulation.intake import REKEY_FROM
 from tests.simulation.items import SETS_FROM
 from tests.simulation.rules import RULES
-from tests.simulation.schedule import EXACT_FROM, GROUPS_FROM, LOSSES_FROM
+from tests.simulation.schedule import DISKS_FROM, EXACT_FROM, GROUPS_FROM, LOSSES_FROM
 
 pytestmark = [pytest.mark.simulation, pytest.mark.timeout(900)]
 
@@ -32,6 +32,7 @@ FAMILIES = {
     REKEY_FROM: 2,
     GROUPS_FROM: 1,
     LOSSES_FROM: 1,
+    DISKS_FROM: 2,
     EXACT_FROM: EXACT_BLOCKS,
 }
 """The first seed of each family of schedules, and how many blocks of them are run."""
@@ -46,6 +47,9 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
     "public outputs are stored before the ledger record is sent": (57, 75),
     "the records of a flight are stored before the next one": (23, 61),
     "the changelog of sign is stored before its bands are sent": (0, 1),
+    "all of a batch of sign is stored before the record of the next one": (7000037, 7000055),
+    "edges are stored before their verifications are acknowledged": (1000074,),
+    "a copy on disk has nothing that its changelog lacks": (7000030,),
     "stale edges are dropped": (26, 81),
     "newest refs are kept": (45, 81),
     "newest refs in the ledger record": (0, 1, 3),
@@ -135,6 +139,17 @@ def test_a_seed_that_once_failed_passes(seed: int) -> None:
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_taken_out_is_noticed(rule: str) -> None:
     assert any(run(seed, rule)[1] for seed in NOTICED_BY[rule]), "no seed notices"
+
+
+def test_workers_begin_with_copies_on_disk() -> None:
+    recoveries = []
+    for seed in range(DISKS_FROM, DISKS_FROM + 3):
+        with slices_of_one_call():
+            schedule = new_run(seed)
+            schedule.go()
+        recoveries += schedule.broker.recoveries
+    assert any(partition > 0 for _, partition, _ in recoveries)
+    assert any(offset for _, _, offset in recoveries)
 
 
 def _add_a_pair(candidates: object, keep: object, forwarded: Forwarded) -> None:

@@ -2,13 +2,15 @@
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from functools import partial
+from itertools import chain
 from typing import Any, cast
 
 from stream_lsh.model import ref_partition
 from stream_lsh.pipeline.agents.effects import (
     BARRIER,
+    TURN,
     Acknowledge,
     Append,
     Copy,
@@ -28,6 +30,7 @@ from stream_lsh.wire.outgoing import Part, frames_of, parts_of
 from tests.simulation import tasks
 from tests.simulation.broker import Broker
 from tests.simulation.codec import FINGERPRINT, decoded
+from tests.simulation.disk import Disk
 from tests.simulation.intake import Copied
 from tests.simulation.process import Process
 from tests.simulation.producer import Flight, Lane, Message, Producer, is_lane
@@ -48,28 +51,33 @@ class Running:
         effects: what it does next.
         flight: its messages on their way, of which a barrier waits for all.
         waits: whether it has come to a barrier.
+        then: what it does before it goes on, once `awaits` is empty.
     """
 
     def __init__(self, effects: Iterator[Effect]) -> None:
         self.effects = effects
         self.flight = Flight()
         self.waits = False
+        self.then: Callable[[], None] | None = None
+        self.awaits: Sized = ()
 
     @property
     def is_blocked(self) -> bool:
-        """Whether it waits for messages that are not stored."""
-        return self.waits and self.flight.left > 0
+        """Whether it waits for messages that are not stored, or for acknowledgements."""
+        return (self.waits and self.flight.left > 0) or len(self.awaits) > 0
 
 
 class Worker(Process):
     """One process at work: how far its agents have read, and what is under way.
 
     Attributes:
+        disk: of its machine; None: it keeps no copies.
         acknowledged: how far each agent has read and everything that follows from it is stored.
     """
 
-    def __init__(self, setup: Setup, broker: Broker) -> None:
+    def __init__(self, setup: Setup, broker: Broker, disk: Disk | None = None) -> None:
         super().__init__(setup, broker)
+        self.disk = disk
         self.producer = Producer(broker)
         self.positions: dict[Task, int] = {}
         self.acknowledged: dict[Task, int] = {}
@@ -90,7 +98,7 @@ class Worker(Process):
         for partition in gone:
             self._drop(partition)
         for partition in sorted(partitions - self.partitions.keys()):
-            self.partitions[partition] = PartitionState(self.setup, partition, self.broker)
+            self.partitions[partition] = PartitionState(self.setup, partition, self.broker, self.disk)
             self._has_read("documents-changelog", partition)
             self._has_read("buckets-changelog", partition)
             for agent in self.setup.agents:
@@ -114,7 +122,7 @@ class Worker(Process):
         del self.partitions[partition]
         self.stored.pop(("documents-changelog", partition), None)
         self.stored.pop(("buckets-changelog", partition), None)
-        for agent in (*self.setup.agents, "tick", "tell"):
+        for agent in (*self.setup.agents, "tick", "tell", "save"):
             self._forget_task((agent, partition))
 
     def _forget_task(self, task: Task) -> None:
@@ -190,7 +198,11 @@ class Worker(Process):
             running = self.running[task] = Running(tasks.start(self, *task, self.positions[task]))
         if running.is_blocked:
             return False
-        running.waits = False
+        running.waits, running.awaits = False, ()
+        if running.then is not None:
+            running.then()
+            running.then = None
+            return True
         effect = next(running.effects, None)
         if effect is None:
             del self.running[task]
@@ -208,7 +220,9 @@ class Worker(Process):
                 running.flight = Flight()
             case Trim():
                 self._then(task, running, partial(self._trim, effect))
-            case Save() | DeadLetter():
+            case Save(_, partition):
+                running.awaits, running.then = self.behind.get(task, ()), partial(self._save, partition)
+            case DeadLetter():
                 pass
             case _:
                 for message in self.messages(effect, running.flight):
@@ -286,6 +300,24 @@ class Worker(Process):
         self.broker.trim(f"{trim.table}-changelog", trim.partition, until)
         if trim.table != "ledger":
             self.partitions[trim.partition].logs[trim.table].rewritten(until)
+
+    def _save(self, partition: int) -> None:
+        """Capture a band-bucket table; copies are written by a task of their own, one after the other."""
+        state = self.partitions[partition]
+        if state.copy is None or not self._is_logged(partition):
+            return
+        state.of_buckets.unsaved = 0
+        offset, horizon = self.stored["buckets-changelog", partition], state.of_buckets.horizon
+        write = state.copy.capture(state.table, offset, state.logs["buckets"], horizon)
+        task, steps = ("save", partition), (TURN for _ in write())
+        before = self.running.get(task)
+        self.running[task] = Running(steps if before is None else chain(before.effects, steps))
+
+    def _is_logged(self, partition: int) -> bool:
+        """Whether the changelog of a band-bucket table has all of it."""
+        buckets = self.partitions[partition].of_buckets
+        waiting = {message.partition for message in self.producer.waiting("buckets-changelog")}
+        return partition not in waiting and not buckets.in_hand and buckets.recovery.is_complete
 
     # -- the end
 

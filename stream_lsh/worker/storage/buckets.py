@@ -14,7 +14,7 @@ A table is saved while none of it is ahead of the changelog: a posting that is r
 retired again when it is delivered once more, and its copies never be brought together.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -93,10 +93,7 @@ class BucketStore(PartitionStore):
         self.head = LogHead.restored(_runs(beside), head["offset"])
 
     def _loaded(self, name: str) -> Segment | Sealed:
-        arrays = map_arrays(self._place / name)
-        segment = Sealed.adopt(arrays) if "keys" in arrays else Segment.restore(arrays)
-        segment.stored = name
-        return segment
+        return stored_segment(map_arrays(self._place / name), name)
 
     def _files(self) -> list[Path]:
         return [file for file in self._place.iterdir() if file.suffix == _SUFFIX and file.stem.isdigit()]
@@ -122,15 +119,7 @@ class BucketStore(PartitionStore):
 
         Cost: a copy of what has changed since the last one, 16 bytes a posting of open segments, 4 of sealed ones.
         """
-        marks, in_parts, segments = table.state
-        parts = []
-        for segment in segments:
-            arrays = None
-            if not segment.stored:
-                arrays = segment.arrays() if isinstance(segment, Sealed) else segment.snapshot()
-                segment.stored = self._name()
-            parts.append(Part(segment.stored, segment, arrays))
-        return Captured(offset, head.runs, horizon, marks, in_parts, self._name(), parts)
+        return captured(table, offset, head, horizon, self._name)
 
     def _name(self) -> str:
         self._next += 1
@@ -168,6 +157,26 @@ class BucketStore(PartitionStore):
             self.offset = captured.offset
             sealed = [part.name for part in captured.parts if part.arrays is not None and "keys" in part.arrays]
             return {name: map_arrays(self._place / name) for name in sealed}
+
+
+def captured(table: BandTable, offset: int, head: LogHead, horizon: Horizon, new_name: Callable[[], str]) -> Captured:
+    """A table as it is now; arguments as for `BucketStore.capture`.  `new_name` gives a name for each new file."""
+    marks, in_parts, segments = table.state
+    parts = []
+    for segment in segments:
+        arrays = None
+        if not segment.stored:
+            arrays = segment.arrays() if isinstance(segment, Sealed) else segment.snapshot()
+            segment.stored = new_name()
+        parts.append(Part(segment.stored, segment, arrays))
+    return Captured(offset, head.runs, horizon, marks, in_parts, new_name(), parts)
+
+
+def stored_segment(arrays: dict[str, np.ndarray], name: str) -> Segment | Sealed:
+    """The segment that is stored under a name."""
+    segment = Sealed.adopt(arrays) if "keys" in arrays else Segment.restore(arrays)
+    segment.stored = name
+    return segment
 
 
 def use(mapped: Mapping[str, dict[str, np.ndarray]], parts: Sequence[Part]) -> None:

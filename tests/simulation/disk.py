@@ -1,0 +1,88 @@
+"""What a machine keeps on disk of its band-bucket tables, held in memory: the contract of `worker.storage.buckets`.
+
+A copy is the state of one offset of the changelog.  Its parts are written first, and what they add up to last, so that
+a crash leaves the copy before or the new one.  A disk outlives the processes of its machine.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from stream_lsh.index.table import BandTable
+from stream_lsh.pipeline.changelog.head import LogHead
+from stream_lsh.retention import Horizon
+from stream_lsh.worker.storage.buckets import Captured, captured, stored_segment, use
+
+Arrays = dict[str, np.ndarray]
+
+
+class BucketCopy:
+    """The copy of one partition.
+
+    Attributes:
+        manifest: what the parts add up to; None before the first copy.
+    """
+
+    def __init__(self) -> None:
+        self.manifest: Captured | None = None
+        self._parts: dict[str, Arrays] = {}
+        self._next = 0
+
+    @property
+    def offset(self) -> int | None:
+        """The last record of the changelog that is in it."""
+        return None if self.manifest is None else self.manifest.offset
+
+    def fits(self, first: int, end: int) -> bool:
+        """Whether it can be continued with a changelog that has the offsets from `first` to `end`, exclusive."""
+        return self.offset is not None and first <= self.offset + 1 <= end
+
+    def discard(self) -> None:
+        """Begin with nothing."""
+        self.manifest = None
+        self._parts.clear()
+
+    def restored(self, settings: dict[str, Any]) -> tuple[BandTable, LogHead, Horizon]:
+        """The table, the head of its changelog, and what has been dropped from it."""
+        found = self.manifest
+        assert found is not None
+        segments = [stored_segment(_copied(self._parts[part.name]), part.name) for part in found.parts]
+        table = BandTable.assembled(found.marks, found.in_parts, segments, **settings)
+        return table, LogHead.restored(found.runs, found.offset), found.horizon
+
+    def capture(self, table: BandTable, offset: int, head: LogHead, horizon: Horizon) -> Callable[[], Iterator[None]]:
+        """A table as it is now; returns what writes it, with a pause before each step."""
+        made = captured(table, offset, head, horizon, self._name)
+        return lambda: self._written(made)
+
+    def _written(self, made: Captured) -> Iterator[None]:
+        for part in made.parts:
+            if part.arrays is not None:
+                yield
+                self._parts[part.name] = _copied(part.arrays)
+        yield
+        self.manifest = made
+        names = {part.name for part in made.parts}
+        self._parts = {name: arrays for name, arrays in self._parts.items() if name in names}
+        new = [part for part in made.parts if part.arrays is not None and "keys" in part.arrays]
+        use({part.name: _copied(self._parts[part.name]) for part in new}, made.parts)
+
+    def _name(self) -> str:
+        self._next += 1
+        return str(self._next)
+
+
+class Disk:
+    """The copies of one machine, by partition."""
+
+    def __init__(self) -> None:
+        self._copies: dict[int, BucketCopy] = {}
+
+    def buckets(self, partition: int) -> BucketCopy:
+        """The copy of a partition; an empty one at first."""
+        return self._copies.setdefault(partition, BucketCopy())
+
+
+def _copied(arrays: Arrays) -> Arrays:
+    return {name: array.copy() for name, array in arrays.items()}
