@@ -24,8 +24,9 @@ from stream_lsh.model import NO_ABOUT, Document, Retirement
 from stream_lsh.pipeline.batches import BandsFrame, Candidates, Mark, Watermarks
 from stream_lsh.pipeline.changelog.head import LogHead
 from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerRecovery
-from stream_lsh.pipeline.changelog.records import LedgerRecord, LedgerSlice
+from stream_lsh.pipeline.changelog.records import DocumentsRecord, LedgerRecord, LedgerSlice
 from stream_lsh.pipeline.changelog.rewrite import BucketsRecovery
+from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.pipeline.sign import _Plan
 from stream_lsh.pipeline.watermarks import Relay, WatermarkTable
@@ -183,6 +184,14 @@ def _settle_without_pages(mirrors: Mirrors, *arguments: Any) -> Any:
     return told, replace(changes, site_counts=(), site_origins=())
 
 
+_apply = DocumentTable.apply
+
+
+def _apply_of_any_owner(table: DocumentTable, record: DocumentsRecord) -> Any:
+    """A record of an earlier owner is taken for one of the present one."""
+    return _apply(table, replace(record, acknowledged=max(record.acknowledged, table.acknowledged)))
+
+
 _put = Decisions.put
 
 
@@ -263,6 +272,9 @@ RULES: dict[str, list[Patch]] = {
     "a copy on disk has nothing that its changelog lacks": [
         (_TASKS + "index", reordered.index_saves_at_once),
         ("tests.simulation.workers.Worker._is_logged", lambda *_: True),
+    ],
+    "a late record of an earlier owner stores nothing that is acknowledged": [
+        ("stream_lsh.pipeline.documents.table.DocumentTable.apply", _apply_of_any_owner)
     ],
     "stale edges are dropped": [(_LEDGER + "_is_stale", lambda *_: False)],
     "newest refs are kept": [(_LEDGER + "_remember", _nothing)],

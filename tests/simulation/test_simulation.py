@@ -50,6 +50,7 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
     "all of a batch of sign is stored before the record of the next one": (7000037, 7000055),
     "edges are stored before their verifications are acknowledged": (1000074,),
     "a copy on disk has nothing that its changelog lacks": (7000030,),
+    "a late record of an earlier owner stores nothing that is acknowledged": (7001969,),
     "stale edges are dropped": (26, 81),
     "newest refs are kept": (45, 81),
     "newest refs in the ledger record": (0, 1, 3),

@@ -317,7 +317,7 @@ class Worker(Process):
         """Whether the changelog of a band-bucket table has all of it."""
         buckets = self.partitions[partition].of_buckets
         waiting = {message.partition for message in self.producer.waiting("buckets-changelog")}
-        return partition not in waiting and not buckets.in_hand and buckets.recovery.is_complete
+        return partition not in waiting and not buckets.is_ahead and buckets.recovery.is_complete
 
     # -- the end
 
