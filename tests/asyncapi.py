@@ -33,19 +33,16 @@ def resolved(part: Any) -> Any:
 CHANNELS: dict[str, Any] = resolved(DOCUMENT["channels"])
 
 
-_CHECKED: dict[int, tuple[Any, dict[str, list[str]]]] = {}
-"""Of each schema its validator, and the violations by value: keys, headers and deletions come again and again."""
+_VALIDATORS: dict[int, Any] = {}
+"""One validator of each schema: making one takes longer than a message."""
 
 
 def problems(schema: Any, value: Any) -> list[str]:
     """The violations of a schema by a value."""
-    validator, known = _CHECKED.get(id(schema), (None, {}))
+    validator = _VALIDATORS.get(id(schema))
     if validator is None or validator.schema is not schema:
-        validator, known = _CHECKED[id(schema)] = jsonschema.Draft7Validator(schema), {}
-    shown = repr(value)
-    if shown not in known:
-        known[shown] = [error.message for error in validator.iter_errors(value)]
-    return known[shown]
+        validator = _VALIDATORS[id(schema)] = jsonschema.Draft7Validator(schema)
+    return [error.message for error in validator.iter_errors(value)]
 
 
 def key_of(message: Mapping[str, Any]) -> Any:
@@ -86,13 +83,12 @@ class Seen:
 
 
 def _problems(message: Mapping[str, Any], key: bytes | None, value: bytes | None, headers: Mapping[str, str]) -> Any:
-    """What tells that these bytes are not this message: of their headers, else of key and value."""
     wrong = problems(message["headers"], headers)
-    if wrong or message.get("contentType", DOCUMENT["defaultContentType"]) != "application/json":
-        return wrong  # a dead letter has the bytes of a user
+    if message.get("contentType", DOCUMENT["defaultContentType"]) != "application/json":
+        return wrong  # bytes of a user
     assert key is not None
     schema = key_of(message)
-    wrong = problems(schema, json.loads(key) if schema["type"] == "array" else key.decode())
+    wrong += problems(schema, json.loads(key) if schema["type"] == "array" else key.decode())
     return wrong + problems(message["payload"], None if value is None else json.loads(value))
 
 

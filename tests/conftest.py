@@ -24,9 +24,10 @@ CORPORA = Path(os.environ.get("STREAM_LSH_DATA", TESTS.parents[1] / "shared" / "
 NO_CORPORA = f"no corpora at {CORPORA}: set STREAM_LSH_DATA to the folder that holds newsgroups20/ and the others"
 
 QUICK_CASES = 5
-"""How many numbered cases of a test are quick, and up to how many cases a grid is quick as a whole."""
 CASE_NAMES = frozenset({"case", "seed", "seed_", "steps", "block", "start"})
 """Parameters that number the random cases of a test."""
+QUICK_GRID = 10
+"""Cases up to which a grid is quick as a whole."""
 
 hypothesis.settings.register_profile("default", deadline=None, print_blob=True)
 hypothesis.settings.register_profile("quick", deadline=None, print_blob=True, max_examples=10)
@@ -96,7 +97,7 @@ def diagonal(cases: Sequence[tuple[Hashable, ...]]) -> list[bool]:
     """
     axes = [list(dict.fromkeys(axis)) for axis in zip(*cases, strict=True)]
     longest = max(range(len(axes)), key=lambda axis: len(axes[axis]))
-    if len(cases) <= QUICK_CASES or len(cases) != math.prod(map(len, axes)):
+    if len(cases) <= QUICK_GRID or len(cases) != math.prod(map(len, axes)):
         return [True] * len(cases)
     places = [[values.index(value) for values, value in zip(axes, case, strict=True)] for case in cases]
     return [all(at == place[longest] % len(axis) for at, axis in zip(place, axes, strict=True)) for place in places]

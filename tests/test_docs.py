@@ -28,7 +28,7 @@ import textstat  # type: ignore[import-untyped]
 
 import stream_lsh
 from stream_lsh import errors
-from stream_lsh.cli.main import COMMANDS
+from stream_lsh.cli.commands.catalog import COMMANDS
 from stream_lsh.config import parse
 from tests.simulation.rules import RULES
 from tests.unit.cli.runs import ran

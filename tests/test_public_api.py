@@ -10,7 +10,7 @@ import pytest
 
 import stream_lsh
 from stream_lsh import errors
-from stream_lsh.cli.main import COMMANDS
+from stream_lsh.cli.commands.catalog import COMMANDS
 
 
 def test_every_name_of_all_can_be_imported_and_documents_itself() -> None:

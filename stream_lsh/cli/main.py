@@ -1,9 +1,4 @@
-"""The command `stream-lsh`: finds the command that is meant, runs it, and turns what happens into an exit code.
-
-    0       fine
-    1       failed: a file cannot be read, a disk is full, a document was rejected under --strict
-    2       wrong use, or a wrong configuration
-    130     interrupted (Ctrl-C); 143 terminated
+"""The command `stream-lsh`: runs one command and returns its exit code.
 
 Data goes to standard output, everything else to standard error.
 """
@@ -14,37 +9,24 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from stream_lsh import __version__
+from stream_lsh.cli.commands.catalog import COMMANDS, GROUPS
 from stream_lsh.cli.output.atomic_files import STDOUT, Output
 from stream_lsh.cli.process.signals import Terminated, as_exceptions
 from stream_lsh.errors import ConfigError, InvariantError, StreamLSHError
 from stream_lsh.spelling import resembling
 
-COMMANDS = {
-    "demo": "find near-duplicates in a live stream, with a broker inside: a first look, needs nothing",
-    "worker": "run the pipelines of a configuration on Kafka",
-    "feed": "send documents from files to the source topic of a pipeline",
-    "tail": "show what a pipeline publishes, as it comes",
-    "check": "say how configuration, brokers, topics and state stand; --audit: whether matches and members are true",
-    "dedup": "find near-duplicates in files: JSON lines, CSV, TSV, folders of text",
-    "allpairs": "find all pairs of near-duplicates in files, exactly: slower than dedup, and misses nothing",
-    "sets": "find similar sets in files: customers by what they bought, users by pages, fingerprints",
-    "neighbours": "find vectors in files that are near each other, or near those that are asked about",
-    "link": "find the records in files that are the same thing: people, companies, products, publications",
-    "news": "show the stories in articles, as text or HTML: headline, outlets, who was first",
-    "mirrors": "show the sites that mirror each other, from their pages: shares, and who is contained in whom",
-    "plagiarism": "show who has passages of whom in texts, side by side, however little of either they are",
-    "clones": "find functions in sources that are copies of each other, renamed and edited ones too",
-    "explain": "say why two documents are in one cluster, or why not, and mark what they share",
-    "tune": "choose bands and rows, for a threshold or for the documents in files: candidates, recall, memory",
-    "train": "learn from records in files what each field says for or against a match",
-    "profile": "propose, show and check profiles: how records of a kind are compared",
-}
-"""Every command and what it does; its module has the same name."""
-
-_WITHOUT_FILES = ("demo", "worker", "feed", "tail", "check")
-"""Commands that write no file."""
+_UNTIL_INTERRUPTED = ("demo", "worker", "tail")
+"""Commands that may run until Ctrl-C, which is no failure."""
 
 FAILED, WRONG_USE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+EXIT_CODES = {
+    0: "success",
+    FAILED: "failure: a file cannot be read, a disk is full, no broker answers, nothing but rejects (or any, --strict)",
+    WRONG_USE: "wrong options, configuration, broker settings or topics; `check`: a finding that is wrong",
+    INTERRUPTED: "interrupted (Ctrl-C)",
+    TERMINATED: "terminated (SIGTERM)",
+}
+"""The exit codes of all commands."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -55,8 +37,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _run(arguments)
     except BaseException as error:
         code, message = _outcome(error)
-        if code in (INTERRUPTED, TERMINATED) and arguments and arguments[0] not in _WITHOUT_FILES:
-            message += "; no output file was left half written"
+        name = arguments[0] if arguments else ""
+        if code in (INTERRUPTED, TERMINATED):
+            if name in GROUPS["files"]:
+                message += "; no partial output file remains"
+            elif code == INTERRUPTED and name in _UNTIL_INTERRUPTED:
+                message = ""
         if code is None:
             raise
         if message:
@@ -65,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _outcome(error: BaseException) -> tuple[int | None, str]:
-    """The exit code and the words for what ended a command; no code for what is a bug of ours."""
+    """The exit code and the message for the error that ended a command; no code for an unexpected exception."""
     code: int | None = None
     message = str(error)
     match error:
@@ -90,13 +76,13 @@ def _outcome(error: BaseException) -> tuple[int | None, str]:
 def _run(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         return _show(_help())
-    if arguments[0] in ("-V", "--version"):
+    if arguments[0] in ("-V", "--version", "version"):
         return _show(f"stream-lsh {__version__}")
     name = arguments[0]
     if name not in COMMANDS:
         what = "option" if name.startswith("-") else "command"
-        suggestion = resembling(name, [*COMMANDS, "--version", "--help"])
-        hint = f": did you mean `{suggestion}`?" if suggestion else "."
+        similar = resembling(name, [*COMMANDS, "--version", "--help"])
+        hint = f": did you mean `{similar}`?" if similar else "."
         raise ConfigError(f"got the {what} {name!r}, expected a command{hint}\n`stream-lsh --help` lists them.")
     # OpenBLAS starts a thread per core when numpy is loaded; nothing here uses it, and threads do not mix with forks.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -112,23 +98,27 @@ def _show(text: str) -> int:
 
 def _help() -> str:
     width = max(map(len, COMMANDS))
-    lines = [f"  {name:<{width}}  {summary}" for name, summary in COMMANDS.items()]
+    lines = []
+    for title, group in GROUPS.items():
+        lines += [f"{title}:", *(f"  {name:<{width}}  {summary}" for name, summary in group.items()), ""]
+    codes = [f"  {code:<{width}}  {meaning}" for code, meaning in EXIT_CODES.items()]
     return "\n".join(
         [
-            "usage: stream-lsh COMMAND ...",
+            "usage: stream-lsh COMMAND [options] ...",
             "",
-            "Near-duplicate documents and matching records, found while they stream through Kafka, or in files.",
+            "Near-duplicate documents and matching records, in a stream through Kafka or in files.",
             "",
-            "commands:",
             *lines,
+            "exit codes:",
+            *codes,
             "",
-            "`stream-lsh COMMAND --help` tells what a command can do; `stream-lsh --version` which version this is.",
+            "`stream-lsh COMMAND --help` lists the options of a command; `stream-lsh --version` prints the version.",
         ]
     )
 
 
 def _sentence(error: OSError) -> str:
-    """What went wrong with a file, without a traceback."""
+    """The message for a file error, without a traceback."""
     reason = error.strerror or str(error)
     where = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
     return f"{where}{reason[:1].lower()}{reason[1:]}"
@@ -138,7 +128,7 @@ def _say(message: str) -> None:
     try:
         sys.stderr.write(f"stream-lsh: {message}\n")
         sys.stderr.flush()
-    except OSError:  # nobody listens
+    except OSError:  # standard error is closed
         _point_nowhere(2)
 
 

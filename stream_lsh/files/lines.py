@@ -16,9 +16,9 @@ class ByteLimit(int):
     """A greatest number of bytes that knows what raises it, for messages.
 
     Example:
-        >>> limit = ByteLimit(10, "--max-record-bytes")
+        >>> limit = ByteLimit(10, "`max_document_bytes`")
         >>> limit, limit.raised_by, raised_by(10)
-        (10, '--max-record-bytes', '--max-document-bytes')
+        (10, '`max_document_bytes`', '--max-bytes')
     """
 
     raised_by: str
@@ -36,8 +36,8 @@ class ByteLimit(int):
 
 
 def raised_by(max_bytes: int) -> str:
-    """What raises a limit: the option for documents unless the limit names something else."""
-    return max_bytes.raised_by if isinstance(max_bytes, ByteLimit) else "--max-document-bytes"
+    """What raises a limit: the option --max-bytes unless the limit names something else."""
+    return max_bytes.raised_by if isinstance(max_bytes, ByteLimit) else "--max-bytes"
 
 
 class Splitter:

@@ -67,7 +67,7 @@ def read_lines(one: Input, options: Namespace, form: Form, column: str | None) -
 
     Args:
         one: the file.
-        options: those of the command, with `id_column`, `time_unit` and `max_document_bytes`.
+        options: those of the command, with `id_column`, `time_unit` and `max_bytes`.
         form: what is compared.
         column: what the field is called; None for what messages call it.
     """
@@ -76,7 +76,7 @@ def read_lines(one: Input, options: Namespace, form: Form, column: str | None) -
         text_column=column or form.field,
         time_column="time",
         time_unit=options.time_unit,
-        max_document_bytes=options.max_document_bytes,
+        max_bytes=options.max_bytes,
     )
     return read_values([one], named, form)
 
@@ -104,12 +104,12 @@ def read_values(inputs: Sequence[Input], options: Namespace, form: Form, fallbac
     latest_ms, before = int(time.time() * 1000) + MAX_AHEAD_MS, 0
     for file in inputs:
         read_as = form if file.format == "jsonl" else _Cells(form)
-        for block in blocks([file], in_blocks, options.max_document_bytes):
+        for block in blocks([file], in_blocks, options.max_bytes):
             documents, errors = parse_valued_lines(
                 block.lines,
                 form=read_as,
                 fallback_time_ms=fallback_time_ms,
-                max_bytes=1 << 62 if block.checked else options.max_document_bytes,
+                max_bytes=1 << 62 if block.checked else options.max_bytes,
                 max_ahead_ms=latest_ms - fallback_time_ms,
                 time_unit=options.time_unit,
                 names=in_lines,

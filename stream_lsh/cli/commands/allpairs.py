@@ -1,7 +1,7 @@
 """`stream-lsh allpairs`: all pairs of near-duplicates in files, exactly.
 
-It misses nothing, unlike `dedup`, which proposes pairs by chance: the truth to hold other settings against.  It needs
-the extra `allpairs`.
+It finds every pair, unlike `dedup`, whose recall is a probability; use its result as the truth for other settings.
+It needs the extra `allpairs`.
 """
 
 import time
@@ -11,8 +11,8 @@ from contextlib import ExitStack
 from importlib import import_module
 
 from stream_lsh.cli.commands.dedup import outputs_of
-from stream_lsh.cli.options.common import MEASURES, add_input, add_outputs, parse
-from stream_lsh.cli.options.parser import Parser, ratio, share, whole
+from stream_lsh.cli.options.common import MEASURES, add_general, add_input, add_pair_outputs, add_threshold, parse
+from stream_lsh.cli.options.parser import Parser, ratio, whole
 from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code
 from stream_lsh.cli.process.gc_pause import collection_paused
 from stream_lsh.cli.process.signals import hold, release
@@ -24,13 +24,13 @@ inputs and outputs are those of `stream-lsh dedup`; a cluster has the id of its 
 
 examples:
   stream-lsh allpairs articles.jsonl.gz > truth.jsonl
-  stream-lsh allpairs --threshold 0.6 --memory 4GB --matches pairs.jsonl news/*.csv
+  stream-lsh allpairs --threshold 0.6 --memory 4GB -o matches.jsonl news/*.csv
 """
 
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
-    options = parse(_parser(), arguments)
+    options = parse(make_parser(), arguments)
     started = time.monotonic()
     inputs = find_inputs(options.file, options.format)
     check_outputs(outputs_of(options), [file.path for file in inputs])
@@ -50,25 +50,29 @@ def run(arguments: Sequence[str]) -> int:
     return exit_code(run.documents, run.refused, strict=options.strict)
 
 
-def _parser() -> Parser:
-    parser = Parser("allpairs", "Find all pairs of near-duplicate documents, exactly, however rare they are.", _EPILOG)
+def make_parser() -> Parser:
+    """The options of the command."""
+    parser = Parser(
+        "allpairs",
+        "Find all pairs of near-duplicate documents, exactly and without a miss.",
+        _EPILOG,
+        first=("threshold", "matches", "clusters", "memory", "jobs"),
+    )
     add = parser.add_argument
     add("file", nargs="+", metavar="FILE", help="file or folder; - for standard input")
-    group = parser.add_argument_group("what counts as a match")
-    add = group.add_argument
-    add("--threshold", type=share, default=0.8, metavar="T", help="least similarity of a match (default 0.8)")
-    add("--measure", choices=MEASURES, default="jaccard", help="as of dedup (default jaccard)")
-    add("--size-ratio", type=ratio, metavar="R", help="as of dedup, with containment (default 2)")
-    add("--shingles", default="word:3", metavar="KIND:K", help="what is compared, as of dedup (default word:3)")
-    add("--html", choices=("off", "main", "page"), default="off", help="texts are HTML, as of dedup")
+    add = parser.add_argument_group("matching").add_argument
+    add_threshold(add)
+    add("--measure", choices=MEASURES, default="jaccard", help="as in dedup (default jaccard)")
+    add("--size-ratio", type=ratio, metavar="R", help="as in dedup, with containment (default 2)")
+    add("--shingles", default="word:3", metavar="NAME", help="the unit of comparison, as in dedup (default word:3)")
+    add("--html", choices=("off", "main", "page"), default="off", help="extract the text of HTML, as in dedup")
     add("--min-characters", type=whole(0), default=0, metavar="N", help="shorter texts match nothing (default 0)")
-    add_input(parser, strict=True)
-    add_outputs(parser)
-    add = parser.add_argument
-    add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
-    add("--jobs", type=whole(1), metavar="N", help="threads of the engine (default: one a core)")
-    add("--memory", type=_memory, default=1 << 30, metavar="SIZE", help="of the engine, such as 512MB (default 1GB)")
-    parser.set_defaults(told=None)
+    add_input(parser)
+    add_pair_outputs(parser)
+    add_general(parser, jobs="threads of the engine (default: one per core)")
+    memory = "memory of the engine, such as 512MB (default 1GB)"
+    parser.add_argument("--memory", type=_memory, default=1 << 30, metavar="SIZE", help=memory)
+    parser.set_defaults(report=None)
     return parser
 
 

@@ -1,6 +1,6 @@
-"""`stream-lsh check`: how a configuration, its brokers, topics and state stand; with --audit, whether results are true.
+"""`stream-lsh check`: checks configuration, brokers, topics and lag; with --audit, also the results.
 
-Exit code 0 if nothing is wrong, 2 otherwise.  Nothing is written to Kafka.
+Exit code 0 if nothing is wrong, 2 otherwise.  The command writes nothing to Kafka.
 """
 
 import json
@@ -24,21 +24,16 @@ examples:
   stream-lsh check --config news.toml
   stream-lsh check --config news.toml --pipeline news --audit
 
-`ok` is as it should be, `note` is worth knowing, `wrong` says what to do.
---audit holds all texts of the source in memory; it is exact when nothing is under way, so let the workers finish first.
-The topics of clusters and of mirror sites it does not judge.
+`ok`: nothing to do; `note`: worth knowing; `wrong`: the line says what to do.
+--audit holds all texts of the source in memory.  It is exact if the workers have processed everything.
+It does not check the topics of clusters and of mirror sites.
 """
 _WRONG = 2
 
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
-    parser = Parser("check", "Say how everything stands that the pipelines of a configuration need.", _EPILOG)
-    parser.add_argument("--config", required=True, metavar="FILE", help="the configuration, a TOML file")
-    parser.add_argument("--pipeline", metavar="NAME", help="this pipeline only")
-    parser.add_argument("--audit", action="store_true", help="compute matches and members anew, and compare")
-    parser.add_argument("--json", action="store_true", help="JSON lines with state, subject and what is said")
-    options = parser.parse(arguments)
+    options = make_parser().parse(arguments)
     from stream_lsh.config import load  # noqa: PLC0415
 
     config = load(options.config, os.environ)
@@ -47,6 +42,22 @@ def run(arguments: Sequence[str]) -> int:
     with Output(STDOUT) as out:
         out.write([_line(finding, as_json=options.json) for finding in findings])
     return _WRONG if any(finding.state == "wrong" for finding in findings) else 0
+
+
+def make_parser() -> Parser:
+    """The options of the command."""
+    parser = Parser(
+        "check",
+        "Check configuration, brokers, topics, consumer groups and lag; with --audit, the results, too.",
+        _EPILOG,
+        first=("config", "audit", "json"),
+    )
+    add = parser.add_argument
+    add("--config", required=True, metavar="FILE", help="the configuration, a TOML file")
+    add("--pipeline", metavar="NAME", help="check this pipeline only")
+    add("--audit", action="store_true", help="recompute matches and members, and compare")
+    add("--json", action="store_true", help="JSON lines: state, subject, message")
+    return parser
 
 
 async def _findings(config: "Config", chosen: "list[PipelineConfig]", options: Namespace) -> "list[Finding]":

@@ -1,15 +1,18 @@
 """`stream-lsh clones`: groups of similar functions in a folder of sources, renamed and edited copies among them."""
 
 import os
-import sys
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from stream_lsh.cli.options.parser import Parser, share, whole
-from stream_lsh.cli.output.atomic_files import STDOUT, Output, tell
+from stream_lsh.cli.options.common import add_general, add_output, add_rejects, add_threshold
+from stream_lsh.cli.options.parser import Parser, whole
+from stream_lsh.cli.output.atomic_files import Output, check_outputs, exit_code, tell
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.errors import ConfigError
+from stream_lsh.files.chunks import Refused
 from stream_lsh.files.discover import files_of
 
 if TYPE_CHECKING:
@@ -17,68 +20,81 @@ if TYPE_CHECKING:
 
 _EPILOG = """\
 inputs:
-  Files and folders.  The language is told by the ending of a name, or by --language; in folders, files of other
-  endings are left alone, and so are hidden folders, node_modules and __pycache__.
+  Files and folders.  The ending of a file name, or --language, selects the language.  Folders are searched for
+  known endings, except in hidden folders, node_modules and __pycache__.
 
-Functions are compared by their tokens, without comments, names and literals by their class only.  In Python and in
-languages with braces, functions are looked for; of others, files are compared as a whole, as with --files.
+Functions are compared by their tokens, without comments; names and literals count by their class only.  Functions are
+found in Python and in languages with braces; files of other languages are compared as a whole, as with --files.
 
 examples:
   stream-lsh clones src/
-  stream-lsh clones src/ --threshold 0.8 --least-tokens 100
+  stream-lsh clones src/ --threshold 0.8 --min-tokens 100
   stream-lsh clones submissions/ --files --names --json
 """
 _LEFT_ALONE = frozenset({"node_modules", "__pycache__"})
-_SHOWN = 5
 _MOST_BYTES = 1 << 20
 
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
-    options = _parser().parse(arguments)
+    options = make_parser().parse(arguments)
     from stream_lsh.applications.duplicate_code import DuplicateCode  # noqa: PLC0415 - loads numpy and Pygments
+    from stream_lsh.cli.input.batches import list_rejects, summary  # noqa: PLC0415 - loads numpy
 
     files = list(_sources(options))
     code = DuplicateCode(
         options.threshold,
         run=options.run,
         names=options.names,
-        least_tokens=options.least_tokens,
+        least_tokens=options.min_tokens,
         whole_files=options.files,
     )
-    with Output(STDOUT) as out:
-        rejected = _read(code, files, options)
+    reasons = Counter[str]()
+    check_outputs([options.output, options.rejects], [path for path, _ in files])
+    with ExitStack() as open_things:
+        out = open_things.enter_context(Output(options.output))
+        rejects = open_things.enter_context(Output(options.rejects)) if options.rejects else None
+        _read(code, files, options, reasons, rejects)
         matches, groups = code.found()
         out.write(_groups(groups, matches, options))
         out.finish()
+        if rejects is not None:
+            rejects.finish()
     if not options.quiet:
         what = "files" if options.files else "functions"
-        rejects = [f"{rejected:,} files rejected"] if rejected else []
-        tell([f"{len(files):,} files, {len(code):,} {what}, {len(matches):,} pairs, {len(groups):,} groups", *rejects])
-    return 0
+        tell([f"{len(files):,} files, {len(code):,} {what}, {len(matches):,} pairs, {len(groups):,} groups"])
+        tell(summary(reasons, list_rejects(rejects)))
+    return exit_code(len(files) - reasons.total(), reasons.total(), strict=options.strict)
 
 
-def _parser() -> Parser:
-    parser = Parser("clones", "Find functions that are copies of each other, renamed and edited ones too.", _EPILOG)
+def make_parser() -> Parser:
+    """The options of the command."""
+    parser = Parser(
+        "clones",
+        "Find functions that are copies of each other, including renamed and edited ones.",
+        _EPILOG,
+        first=("threshold", "min_tokens", "language", "output", "json"),
+    )
     add = parser.add_argument
     add("file", nargs="+", metavar="FILE", help="file or folder")
-    add("--language", metavar="NAME", help="language of all files, as Pygments calls it (default: by their endings)")
-    group = parser.add_argument_group("what counts as a copy")
-    add = group.add_argument
-    add("--threshold", type=share, default=0.6, metavar="T", help="least similarity of a pair (default 0.6)")
-    add("--run", type=whole(1), default=4, metavar="K", help="tokens in a row that are compared (default 4)")
-    add("--names", action="store_true", help="names and literals count as they are")
-    add("--least-tokens", type=whole(1), default=50, metavar="N", help="shorter functions are left out (default 50)")
+    add("--language", metavar="NAME", help="language of all files, a name of Pygments (default: by their endings)")
+    add = parser.add_argument_group("matching").add_argument
+    add_threshold(add, 0.6)
+    add("--run", type=whole(1), default=4, metavar="K", help="consecutive tokens per shingle (default 4)")
+    add("--names", action="store_true", help="distinguish names and literals")
+    add("--min-tokens", type=whole(1), default=50, metavar="N", help="ignore shorter functions (default 50)")
+    parser.renamed("--least-tokens", "--min-tokens")
     add("--files", action="store_true", help="compare whole files")
-    group = parser.add_argument_group("output")
-    add = group.add_argument
-    add("--json", action="store_true", help="JSON lines, one for each group")
-    parser.add_argument("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
+    add = parser.add_argument_group("output").add_argument
+    add_output(add, "the groups")
+    add("--json", action="store_true", help="JSON lines, one per group")
+    add_rejects(add)
+    add_general(parser)
     return parser
 
 
 def _sources(options: Namespace) -> Iterator[tuple[str, str]]:
-    """The files to read with their languages; raises ConfigError for what is not there or has no known language."""
+    """The files with their languages; raises ConfigError for missing files and unknown languages."""
     from stream_lsh.text.functions import LANGUAGES  # noqa: PLC0415
 
     problems, sources = [], list[tuple[str, str]]()
@@ -95,38 +111,41 @@ def _sources(options: Namespace) -> Iterator[tuple[str, str]]:
             if language:
                 sources.append((path, language))
             else:
-                problems.append(f"{path}: is of no known language: --language tells it")
+                problems.append(f"{path}: has no known language: name it with --language")
     if not sources and not problems:
-        problems.append(f"{', '.join(options.file)}: no sources of a known language: --language tells it")
+        problems.append(f"{', '.join(options.file)}: no sources of a known language: name it with --language")
     if problems:
         raise ConfigError(problems)
     yield from dict.fromkeys(sources)
 
 
-def _read(code: "DuplicateCode", files: Iterable[tuple[str, str]], options: Namespace) -> int:
-    """Take in the files; returns the number of rejected files."""
+def _read(
+    code: "DuplicateCode",
+    files: Iterable[tuple[str, str]],
+    options: Namespace,
+    reasons: Counter[str],
+    rejects: Output | None,
+) -> None:
+    """Add the files; `reasons` counts the rejected ones."""
+    from stream_lsh.cli.input.batches import reject  # noqa: PLC0415 - loads numpy
+
     files = list(files)
     progress = Progress(sum(os.path.getsize(path) for path, _ in files), shown=not options.quiet, what="functions")
-    position = rejected = 0
+    position = 0
     for path, language in files:
-        reason = ""
         with open(path, "rb") as file:
             data = file.read(_MOST_BYTES + 1)
+        wrong: list[Refused] = []
         if len(data) > _MOST_BYTES:
-            reason = f"is larger than {_MOST_BYTES:,} bytes, which nobody has written by hand"
+            wrong = [Refused("", path, "size", f"is larger than {_MOST_BYTES:,} bytes: generated code?")]
         elif b"\0" in data:
-            reason = "is no text"
+            wrong = [Refused("", path, "binary", "is not text")]
         else:
             code.add(path, data.decode("utf-8", "replace"), language)
-        if reason:
-            rejected += 1
-            if rejected <= _SHOWN and not options.quiet:
-                progress.clear()
-                sys.stderr.write(f"{path}: rejected: {reason}\n")
+        reject(wrong, progress, reasons, quiet=options.quiet, rejects=rejects)
         position += len(data)
         progress.update(position, len(code))
     progress.clear()
-    return rejected
 
 
 def _groups(
@@ -147,7 +166,7 @@ def _groups(
         return
     yield from paragraphs(
         [
-            f"{len(group):,} {'functions' if group[0].name else 'files'}, {similarity:.2f} alike or more",
+            f"{len(group):,} {'functions' if group[0].name else 'files'}, similarity {similarity:.2f} or more",
             *(
                 f"  {plain(member.path)}:{member.line}-{member.last_line} {plain(member.name)}".rstrip()
                 for member in group

@@ -19,13 +19,22 @@ from functools import partial
 from importlib import import_module
 
 from stream_lsh.cli.input.reader_process import ReaderProcess
-from stream_lsh.cli.options.common import add_guards, add_input, add_matching, add_outputs, add_work, parse
+from stream_lsh.cli.options.common import (
+    add_general,
+    add_guards,
+    add_input,
+    add_matching,
+    add_pair_outputs,
+    parse,
+)
 from stream_lsh.cli.options.parser import Parser
+from stream_lsh.cli.options.single_field import add_query
+from stream_lsh.cli.options.single_field import run_with as run_values
 from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code
 from stream_lsh.cli.process.gc_pause import collection_paused
 from stream_lsh.cli.process.signals import hold, release
 from stream_lsh.files.chunks import Part
-from stream_lsh.files.discover import Input, find_inputs
+from stream_lsh.files.discover import FORMATS, Input, find_inputs
 from stream_lsh.files.inflate import STDIN
 
 _MOST_JOBS = 4
@@ -39,23 +48,28 @@ inputs:
   CSV, TSV     a header with the columns id, text and, if there is one, time
   text, HTML   a file whose name ends in .txt, .md, .html or such is one document, its path the id
   folder       every file below it is a document, its relative path the id
-  Each may be gzip or zstd; - is standard input (JSON lines, or what --format says).
-  An id that comes again replaces the document before it.
+  Each may be gzip or zstd; - is standard input (JSON lines, or the format of --format).
+  A later document replaces an earlier one with the same id.
 
 outputs:
   a match      {"pipeline","left","right","similarity","measure","shared","union",...}; similarity is exact
-  a cluster    {"cluster","members":[...]}, newest first; everything that is connected by matches
+  a cluster    {"cluster","members":[...]}, newest first; matches connect its members
+  an answer    {"pipeline","query","id","similarity","measure","shared","union"}, with --query
 
 examples:
   stream-lsh dedup articles.jsonl.gz > matches.jsonl
-  stream-lsh dedup --threshold 0.6 --clusters groups.jsonl --matches pairs.jsonl news/*.csv
+  stream-lsh dedup --threshold 0.6 -o matches.jsonl --clusters clusters.jsonl news/*.csv
+  stream-lsh dedup archive/ --query incoming.jsonl > known.jsonl
   zcat dump.gz | stream-lsh dedup --text-column body - | head
 """
 
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
-    return run_with(parse(_parser(), arguments))
+    options = parse(make_parser(), arguments)
+    if options.query:
+        return run_values(options, "dedup_query", "DedupQueryRun")
+    return run_with(options)
 
 
 def run_with(options: Namespace) -> int:
@@ -71,7 +85,7 @@ def run_with(options: Namespace) -> int:
         if jobs > 1:
             parts = ReaderProcess(partial(_read, inputs, options))
             open_things.callback(parts.close)
-        outputs = Outputs(options.matches, options.clusters, options.told, options.rejects)
+        outputs = Outputs(options.matches, options.clusters, options.report, options.rejects)
         open_things.callback(outputs.close)
         make_run = import_module("stream_lsh.cli.runs.dedup").DedupRun
         gc.freeze()  # what the libraries consist of stays to the end, and need not be looked through even then
@@ -86,26 +100,29 @@ def run_with(options: Namespace) -> int:
     return exit_code(run.documents, run.refused, strict=options.strict)
 
 
-def _parser() -> Parser:
+def make_parser() -> Parser:
+    """The options of the command."""
     parser = Parser(
         "dedup",
-        "Find all pairs of near-duplicate documents, with their exact similarity, and the groups they form.",
+        "Find all pairs of near-duplicate documents, with their exact similarity, and the clusters they form.",
         _EPILOG,
+        first=("threshold", "preset", "query", "matches", "clusters"),
     )
     add = parser.add_argument
     add("file", nargs="+", metavar="FILE", help="file or folder; - for standard input")
+    add_query(parser, "documents")
     add_matching(parser)
     add_guards(parser)
-    add_input(parser, strict=True)
-    add_outputs(parser)
-    add_work(parser)
-    parser.set_defaults(told=None)
+    add_input(parser)
+    add_pair_outputs(parser)
+    add_general(parser, jobs="processes (default: one per core, at most 4)")
+    parser.set_defaults(report=None, formats=FORMATS)
     return parser
 
 
 def outputs_of(options: Namespace) -> list[str | None]:
     """The paths that the options name."""
-    return [options.matches, options.clusters, options.told, options.rejects]
+    return [options.matches, options.clusters, options.report, options.rejects]
 
 
 def _useful_jobs(inputs: Sequence[Input]) -> int:

@@ -27,12 +27,13 @@ _REFUSALS_SHOWN = 5
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
-    options = _parser().parse(arguments)
+    options = make_parser().parse(arguments)
     events = _own(options.sources) if options.sources else schedule(collect(_OF_EACH_KIND), options.seed)
     return show(events, options.threshold, serve=options.serve)
 
 
-def _parser() -> Parser:
+def make_parser() -> Parser:
+    """The options of the command."""
     parser = Parser(
         "demo",
         "Find near-duplicates in a live stream: prose that every Python installation carries, published and\n"
@@ -50,7 +51,7 @@ def _parser() -> Parser:
 
 def _own(paths: Sequence[str]) -> list[Event]:
     """The documents of the user's files, in their order."""
-    named = Namespace(**AS_NAMED, time_unit=TIME_UNITS[0], max_document_bytes=524_288, stories=False, html="off")
+    named = Namespace(**AS_NAMED, time_unit=TIME_UNITS[0], max_bytes=524_288, stories=False, html="off")
     events, ids, refused = list[Event](), set[str](), 0
     for documents, wrong, _ in read(
         find_inputs(paths, None, option=""), named, fallback_time_ms=int(time.time() * 1000)

@@ -15,10 +15,11 @@ from stream_lsh.cli.options.common import (
     add_guards,
     add_input,
     add_matching,
+    add_output,
     allow_records,
     parse,
 )
-from stream_lsh.cli.options.parser import Parser, whole
+from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.options.pipelines import one_of
 from stream_lsh.cli.output.atomic_files import STDOUT
 from stream_lsh.cli.output.terminal import Screen
@@ -43,18 +44,22 @@ With files, the options are those that `dedup` was run with; live, the configura
 What only the first text has stands in [-...-], what only the second one has in {+...+}; on a terminal, in colours.
 Everything is held in memory, live all texts of the source too.
 With --profile the files are of records, read as `link` reads them: of several files each is a source, and ids are
-SOURCE/ID. Beside it only --picture, --json, --full, --format, --encoding, --max-record-bytes and the columns of id,
+SOURCE/ID. Beside it only --picture, --json, --full, --format, --encoding, --max-bytes and the columns of id,
 source and time count. A profile that has learned nothing yet learns from the files first.
 Where an id begins with a dash, first come the options, then --.
 """
-_OWN = frozenset({"one", "other", "file", "config", "pipeline", "json", "full", "stories", "picture"})
-_ONLY_OF_RECORDS = frozenset({"picture", "encoding", "max_record_bytes"})
-_OF_RECORDS = _OWN | _ONLY_OF_RECORDS | {"profile", "format", "id_column", "source_column", "time_column", "time_unit"}
+_OWN = frozenset({"one", "other", "file", "config", "pipeline", "json", "full", "stories", "picture", "output"})
+_ONLY_OF_RECORDS = frozenset({"picture", "encoding"})
+_OF_RECORDS = (
+    _OWN
+    | _ONLY_OF_RECORDS
+    | {"profile", "format", "max_bytes", "id_column", "source_column", "time_column", "time_unit"}
+)
 
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
-    parser = _parser()
+    parser = make_parser()
     options = parse(parser, arguments)
     _check(parser, options)
     if options.profile is not None:
@@ -79,46 +84,40 @@ def run(arguments: Sequence[str]) -> int:
         explanation = _live(options, config, pipeline, scheme)
     from stream_lsh.cli.reports.explanation import as_json, as_text  # noqa: PLC0415
 
-    with closing(Screen()) as screen:
+    with closing(Screen(options.output)) as screen:
         if options.json:
             screen.line(as_json(explanation))
         else:
             for line in as_text(explanation, screen, full=options.full):
                 screen.line(line)
+        screen.finish()
     return 0
 
 
-def _parser() -> Parser:
+def make_parser() -> Parser:
+    """The options of the command."""
     parser = Parser(
         "explain",
-        "Say why two documents are in one cluster, or why not, and mark what they share; or why two records match.",
+        "Show why two documents are (or are not) in one cluster, or why two records match.",
         _EPILOG,
+        first=("config", "profile", "threshold", "output", "json"),
     )
     add = parser.add_argument
-    add("one", metavar="A", help="the id of a document or record")
-    add("other", metavar="B", help="the id of another one")
+    add("one", metavar="A", help="id of a document or record")
+    add("other", metavar="B", help="id of another one")
     add("file", nargs="*", metavar="FILE", help="file or folder; - for standard input")
-    add("--config", metavar="FILE", help="instead of files: the configuration of a pipeline, a TOML file")
-    add("--pipeline", metavar="NAME", help="the pipeline, where the configuration has several")
-    add(
-        "--profile",
-        metavar="P",
-        help="the files are of records: people, companies, products, bibliography, or a TOML file",
-    )
-    add("--picture", metavar="OUT", help="of records: file for a picture of their score, an SVG")
-    add("--json", action="store_true", help="one JSON object, with both texts and the places of their passages")
-    add("--full", action="store_true", help="leave nothing out of long texts and paths")
+    add("--config", metavar="FILE", help="instead of files: the configuration of a running pipeline")
+    add("--pipeline", metavar="NAME", help="the pipeline, if the configuration has several")
+    profiles = "the files hold records, compared with people, companies, products, bibliography, or a TOML file"
+    add("--profile", metavar="NAME", help=profiles)
+    add("--picture", metavar="OUT", help="for records: SVG picture of the score")
+    add_output(add, "the explanation")
+    add("--json", action="store_true", help="one JSON object, with both texts and the positions of their passages")
+    add("--full", action="store_true", help="show long texts and paths in full")
     add_matching(parser)
     add_guards(parser)
     add_input(parser, formats=EITHER_FORMATS)
     allow_records(parser)
-    add(
-        "--max-record-bytes",
-        type=whole(1),
-        default=524_288,
-        metavar="N",
-        help="of records: larger ones are rejected (default 524288)",
-    )
     return parser
 
 

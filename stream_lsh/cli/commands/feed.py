@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from stream_lsh.cli.options.common import EITHER_FORMATS, add_columns, allow_records
+from stream_lsh.cli.options.common import EITHER_FORMATS, add_columns, add_format, add_general, allow_records
 from stream_lsh.cli.options.parser import Parser, whole
 from stream_lsh.cli.options.pipelines import one_of
 from stream_lsh.cli.output.atomic_files import exit_code
@@ -42,7 +42,7 @@ _LONGEST = 16 << 20
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
-    options = _parser().parse(arguments)
+    options = make_parser().parse(arguments)
     from stream_lsh.config import load  # noqa: PLC0415
 
     config = load(options.config, os.environ)
@@ -55,7 +55,7 @@ def run(arguments: Sequence[str]) -> int:
     feeder = Feeder(config.kafka, pipeline)
     started, started_at = time.monotonic(), time.time()
     longest = max(_LONGEST, 2 * feeder.most_bytes)
-    options.max_document_bytes = ByteLimit(longest, f"`max_document_bytes` of the pipeline {pipeline.name}")
+    options.max_bytes = ByteLimit(longest, f"`max_document_bytes` of the pipeline {pipeline.name}")
     refused = Counter[str]()
     progress = Progress(sum(file.size for file in inputs), shown=not options.quiet, what=kind.plural)
     parts = kind.read_files(inputs, options, pipeline.fields, int(started_at * 1000))
@@ -71,9 +71,13 @@ def run(arguments: Sequence[str]) -> int:
     return exit_code(feeder.sent, refused.total(), strict=options.strict)
 
 
-def _parser() -> Parser:
+def make_parser() -> Parser:
+    """The options of the command."""
     parser = Parser(
-        "feed", "Send documents, records, sets or vectors from files to the source topic of a pipeline.", _EPILOG
+        "feed",
+        "Send documents, records, sets or vectors from files to the source topic of a pipeline.",
+        _EPILOG,
+        first=("config", "pipeline", "format", "rate"),
     )
     add = parser.add_argument
     add(
@@ -83,13 +87,12 @@ def _parser() -> Parser:
         help="JSON lines, CSV, TSV or a folder, of records Parquet too; gzip, zstd; -: standard input",
     )
     add("--config", required=True, metavar="FILE", help="the configuration, a TOML file")
-    add("--pipeline", metavar="NAME", help="the pipeline, where the configuration has several")
-    add("--format", choices=EITHER_FORMATS, help="format of the files (default: by their names)")
-    add_columns(add)
+    add("--pipeline", metavar="NAME", help="the pipeline, if the configuration has several")
+    add_format(add, EITHER_FORMATS)
+    add_columns(parser.add_argument_group("input").add_argument)
     allow_records(parser)
-    add("--rate", type=whole(1), metavar="N", help="documents a second at most (default: as fast as it goes)")
-    add("--strict", action="store_true", help="exit with 1 if a line was rejected")
-    add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
+    add("--rate", type=whole(1), metavar="N", help="maximum documents per second (default: unlimited)")
+    add_general(parser)
     parser.set_defaults(time_unit=None)  # that of the pipeline unless the files have another
     return parser
 

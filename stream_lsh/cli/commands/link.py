@@ -13,35 +13,35 @@ from stream_lsh.cli.process.signals import hold, release
 from stream_lsh.records.libraries import require
 
 OUTPUTS = ("matches", "entities", "reviews", "golden")
-"""The options that name a file for what was found."""
+"""The options that name an output file."""
 
 _EPILOG = """\
 inputs:
   CSV, TSV     a header, then a record per row
   JSON lines   an object per line; objects within it are fields side by side
   Parquet      with the extra `parquet`
-  Each but Parquet may be gzip or zstd; - is standard input (JSON lines, or what --format says).
-  Of several files each is a source, unless a column of them says what the source is; a record that has a source goes
-  by SOURCE/ID. An id that comes again replaces the record before it. `time` is optional: ISO 8601 or milliseconds.
+  Each but Parquet may be gzip or zstd; - is standard input (JSON lines, or the format of --format).
+  Each of several files is a source, unless a column names the source; the id of a record with a source is SOURCE/ID.
+  A later record replaces an earlier one with the same id. `time` is optional: ISO 8601 or milliseconds.
 
 outputs, as JSON lines:
-  an entity    {"entity","size","members":[{"id","source"},...],"golden":{...}}: all records that are one thing
+  an entity    {"entity","size","members":[{"id","source"},...],"golden":{...}}: the records of one thing
   a match      {"pipeline","left","right","similarity","measure","score","weights","rules",...}; a review likewise
 and as CSV:
   golden       a row for each entity: its id, its size, its fields
 
-A profile that has learned nothing learns from the files first, without labels; `stream-lsh train` keeps what it learns.
+A profile without weights learns them from the files first, without labels; `stream-lsh train` stores the weights.
 
 examples:
   stream-lsh link customers.csv --profile people > entities.jsonl
-  stream-lsh link crm.csv shop.jsonl.gz --profile mine.toml --matches matches.jsonl --reviews look.jsonl
+  stream-lsh link crm.csv shop.jsonl.gz --profile mine.toml -o entities.jsonl --reviews reviews.jsonl
 """
 
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
     started = time.monotonic()
-    options = _parser().parse(arguments)
+    options = make_parser().parse(arguments)
     require()
     with ExitStack() as open_things:
         open_things.enter_context(collection_paused())
@@ -70,33 +70,46 @@ def run(arguments: Sequence[str]) -> int:
     return 1 if work.record_reader.failed else 0
 
 
-def _parser() -> Parser:
+def make_parser() -> Parser:
+    """The options of the command."""
     from stream_lsh.cli.input.record_reader import add_record_input, add_records  # noqa: PLC0415
 
-    parser = Parser("link", "Find the records in files that are the same thing, and the entities they form.", _EPILOG)
+    parser = Parser(
+        "link",
+        "Find matching records, and the entities they form.",
+        _EPILOG,
+        first=("profile", "threshold", "entities", "matches", "golden"),
+    )
     add_records(parser)
-    group = parser.add_argument_group("what counts as a match")
-    add = group.add_argument
-    add("--match", type=share, metavar="P", help="probability from which a pair is a match (default: the profile's)")
+    add = parser.add_argument_group("matching").add_argument
+    add("--threshold", type=share, metavar="P", help="minimum probability of a match (default: the profile's)")
     add(
-        "--review",
+        "--review-threshold",
         type=share,
         metavar="P",
-        help="probability from which a pair that is none is to be looked at (default: the profile's)",
+        help="minimum probability of a pair for review, below that of a match (default: the profile's)",
     )
+    parser.renamed("--match", "--threshold")
+    parser.renamed("--review", "--review-threshold")
     add(
         "--max-candidates",
         type=whole(0),
         default=200,
         metavar="N",
-        help="most records that one is compared with; 0 lifts all caps, those of blocking too (default 200)",
+        help="compare each record with at most N others; 0 lifts all caps, those of blocking too (default 200)",
     )
-    add_guards(parser)
-    group = parser.add_argument_group("output")
-    add = group.add_argument
-    add("--entities", metavar="OUT", help="file for the entities (default, if no other is named: standard output)")
+    add_guards(parser, "record")
+    add = parser.add_argument_group("output").add_argument
+    add(
+        "-o",
+        "--output",
+        "--entities",
+        dest="entities",
+        metavar="OUT",
+        help="file for the entities (default: standard output, unless another output is named)",
+    )
     add("--matches", metavar="OUT", help="file for the matches")
-    add("--reviews", metavar="OUT", help="file for the pairs that somebody should look at")
+    add("--reviews", metavar="OUT", help="file for the pairs to review")
     add("--golden", metavar="OUT", help="file for the golden records of the entities, as CSV")
     add_record_input(parser, timed=True)
     return parser

@@ -6,7 +6,7 @@ It is `dedup` with the preset `mirrors`, and adds up the pairs of pages by the h
 from collections.abc import Sequence
 
 from stream_lsh.cli.commands.dedup import run_with
-from stream_lsh.cli.options.common import parse, telling
+from stream_lsh.cli.options.common import add_report_options, parse
 from stream_lsh.cli.options.parser import Parser, share
 from stream_lsh.kinds.text.presets import MIRROR_SHARE
 
@@ -30,13 +30,17 @@ examples:
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
-    return run_with(parse(_parser(), arguments, "mirrors"))
+    return run_with(parse(make_parser(), arguments, "mirrors"))
 
 
-def _parser() -> Parser:
-    parser = telling(
-        Parser("mirrors", "Show sites that mirror each other, the most alike first.", _EPILOG), "mirror_sites"
+def make_parser() -> Parser:
+    """The options of the command."""
+    parser = Parser(
+        "mirrors",
+        "Show sites that mirror each other, the most similar first.",
+        _EPILOG,
+        first=("threshold", "min_share", "report", "json", "matches"),
     )
-    least = f"least share of a site's pages that is found in the other one (default {MIRROR_SHARE:g})"
+    least = f"minimum share of a site's pages that the other site mirrors (default {MIRROR_SHARE:g})"
     parser.add_argument("--min-share", type=share, default=MIRROR_SHARE, metavar="S", help=least)
-    return parser
+    return add_report_options(parser, "the sites", "mirror_sites")

@@ -1,4 +1,4 @@
-"""`stream-lsh neighbours`: vectors in files that are near each other, or near those that are asked about."""
+"""`stream-lsh neighbours`: vectors in files that are near each other, or near the vectors of a query."""
 
 import math
 from argparse import ArgumentTypeError
@@ -15,14 +15,14 @@ _SLOTS = 256
 
 _EPILOG = """\
 inputs:
-  JSON lines   {"id": ..., "vector": [...]}; an id that comes again replaces the vector before it
+  JSON lines   {"id": ..., "vector": [...]}; a later vector replaces an earlier one with the same id
   CSV, TSV     a header, then a vector per row: a column id, and a number in each of the others
-  .npy         an array of numpy, a vector per row; ids are the numbers of the rows, from 0 on
-  Each but the last may be gzip or zstd; - is standard input (JSON lines, or what --format says).
+  .npy         an array of numpy, a vector per row; ids are the row numbers, from 0
+  Each but the last may be gzip or zstd; - is standard input (JSON lines, or the format of --format).
 
 outputs:
   a match      {"pipeline","left","right","similarity","measure","distance",...}; both are exact
-  a cluster    {"cluster","members":[...]}; everything that is connected by matches
+  a cluster    {"cluster","members":[...]}; matches connect its members
   an answer    {"pipeline","query","id","similarity","measure","distance"}, with --query
 
 examples:
@@ -34,55 +34,60 @@ examples:
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
-    return run_with(_parser().parse(arguments), "neighbours", "NeighboursRun")
+    return run_with(make_parser().parse(arguments), "neighbours", "NeighboursRun")
 
 
-def _parser() -> Parser:
-    parser = Parser("neighbours", "Find all pairs of vectors within a distance, with their exact distance.", _EPILOG)
+def make_parser() -> Parser:
+    """The options of the command."""
+    parser = Parser(
+        "neighbours",
+        "Find all pairs of vectors within a distance, with their exact distance.",
+        _EPILOG,
+        first=("within", "measure", "query", "matches", "clusters"),
+    )
     add_files(parser, "vectors")
-    group = parser.add_argument_group("what counts as a match")
-    add = group.add_argument
+    add = parser.add_argument_group("matching").add_argument
     add(
         "--measure",
         choices=_MEASURES,
         default="cosine",
-        help="the angle, the straight line, or positions that differ (default cosine)",
+        help="angle, straight-line distance, or number of differing positions (default cosine)",
     )
     add(
         "--within",
         type=_positive,
         required=True,
         metavar="D",
-        help="greatest distance: degrees, a length, or positions",
+        help="maximum distance: degrees, a length, or positions",
     )
     add(
         "--recall",
         type=share,
         default=0.99,
         metavar="R",
-        help="probability that a pair at this distance is found; nearer ones are surer (default 0.99)",
+        help="probability of finding a pair at this distance; nearer pairs have a higher one (default 0.99)",
     )
     add(
         "--slots",
         type=whole(1),
         default=_SLOTS,
         metavar="N",
-        help=f"hash functions: more of them leave fewer far vectors to be compared (default {_SLOTS})",
+        help=f"hash functions; more of them compare fewer distant vectors (default {_SLOTS})",
     )
     add(
         "--width",
         type=_positive,
         default=0.0,
         metavar="W",
-        help="with euclidean: of the intervals that lines are cut into (default: four times the distance)",
+        help="with euclidean: width of a hash interval (default: four times the distance)",
     )
     add_value_input(
         parser,
         _FORMATS,
-        ("--vector-column", "field or column of the vector (default vector; of tables all columns but that of the id)"),
+        ("--vector-column", "field or column of the vector (default vector; in tables all columns except the id)"),
     )
     parser.add_argument(
-        "--dimension", type=whole(1), metavar="N", help="of all vectors (default: that of the first one)"
+        "--dimension", type=whole(1), metavar="N", help="dimension of all vectors (default: that of the first one)"
     )
     add_value_output(parser)
     return parser

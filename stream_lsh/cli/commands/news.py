@@ -1,12 +1,12 @@
 """`stream-lsh news`: the stories in articles: which documents report the same, under which headline, who was first.
 
-It is `dedup` with the preset `news`, and tells of the groups what a newsroom wants to know.
+It runs `dedup` with the preset `news` and reports the clusters as stories.
 """
 
 from collections.abc import Sequence
 
 from stream_lsh.cli.commands.dedup import run_with
-from stream_lsh.cli.options.common import parse, telling
+from stream_lsh.cli.options.common import add_report_options, parse
 from stream_lsh.cli.options.parser import Parser
 
 _EPILOG = """\
@@ -29,8 +29,15 @@ examples:
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
-    return run_with(parse(_parser(), arguments, "news"))
+    return run_with(parse(make_parser(), arguments, "news"))
 
 
-def _parser() -> Parser:
-    return telling(Parser("news", "Show the stories in articles, the largest first.", _EPILOG), "stories")
+def make_parser() -> Parser:
+    """The options of the command."""
+    parser = Parser(
+        "news",
+        "Show the stories in articles, the largest first.",
+        _EPILOG,
+        first=("threshold", "retention", "report", "json", "matches"),
+    )
+    return add_report_options(parser, "the stories", "stories")

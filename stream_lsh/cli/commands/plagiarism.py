@@ -1,15 +1,15 @@
-"""`stream-lsh plagiarism`: who has passages of whom, in a folder or in files; for people, for programs, as a page.
+"""`stream-lsh plagiarism`: texts that share passages; as text, JSON lines or a page.
 
-The texts are compared as `partial_copies` does it: exactly, by what few of them have.
+`partial_copies` compares the texts exactly, by their rare shingles.
 """
 
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from stream_lsh.cli.options.common import add_input
+from stream_lsh.cli.options.common import add_general, add_input, add_output, add_rejects
 from stream_lsh.cli.options.parser import Parser, whole
-from stream_lsh.cli.output.atomic_files import STDOUT, Output, exit_code, replaces, tell
+from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, exit_code, tell
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input, find_inputs
 from stream_lsh.files.inflate import STDIN
@@ -22,74 +22,76 @@ inputs:
   text, HTML   a file whose name ends in .txt, .md, .html or such is one text, its path the id
   Each may be gzip or zstd; - is standard input.
 
-What more than --common texts have, such as a task that all were given, does not count.  With --sources, what two
-sources share is not told; ids of sources are those in their files, which must differ from those of the others.
+Shingles of more than --common texts do not count: an assignment that all texts quote is not plagiarism.  With
+--sources, pairs of two sources are not reported; the ids of sources must differ from those of the other texts.
 
 examples:
   stream-lsh plagiarism essays/
   stream-lsh plagiarism essays/ --sources articles.jsonl.gz --report report.html
-  stream-lsh plagiarism papers.csv --least-share 0.1 --json > pairs.jsonl
+  stream-lsh plagiarism papers.csv --min-share 0.1 --json > pairs.jsonl
 """
 
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
-    options = _parser().parse(arguments)
+    options = make_parser().parse(arguments)
     inputs, sources = find_inputs(options.file, options.format), find_inputs(options.sources, options.format)
     _check(options, [*inputs, *sources])
     with ExitStack() as open_things:
-        outputs = [Output(STDOUT)] if options.report is None else [Output(STDOUT), Output(options.report)]
-        for output in outputs:
-            open_things.callback(output.close)
+        outputs = Outputs(options.output, None, options.report, options.rejects)
+        open_things.callback(outputs.close)
         from stream_lsh.cli.runs.plagiarism import PlagiarismRun  # noqa: PLC0415 - loads numpy
 
-        run = PlagiarismRun(options)
+        run = PlagiarismRun(options, outputs)
         run.read(inputs, source=False)
         run.read(sources, source=True)
-        run.write(*outputs)
-        for output in outputs:
-            output.finish()
+        run.write()
+        outputs.finish()
     if not options.quiet:
         tell(run.summary())
     return exit_code(run.texts, run.refused, strict=options.strict)
 
 
-def _parser() -> Parser:
+def make_parser() -> Parser:
+    """The options of the command."""
     parser = Parser(
-        "plagiarism", "Find texts that have passages of each other, and show the passages side by side.", _EPILOG
+        "plagiarism",
+        "Find texts that share passages, and show the passages side by side.",
+        _EPILOG,
+        first=("sources", "min_share", "output", "report", "json"),
     )
     add = parser.add_argument
     add("file", nargs="+", metavar="FILE", help="file or folder; - for standard input")
+    add("--sources", action="append", default=[], metavar="FILE", help="file or folder of possible sources")
+    add = parser.add_argument_group("matching").add_argument
+    add("--shingles", default="word:3", metavar="NAME", help="the unit of comparison (default word:3)")
     add(
-        "--sources", action="append", default=[], metavar="FILE", help="file or folder that others may have copied from"
-    )
-    group = parser.add_argument_group("what counts as a copy")
-    add = group.add_argument
-    add("--shingles", default="word:3", metavar="KIND:K", help="what is compared (default word:3)")
-    add(
-        "--least-share",
+        "--min-share",
         type=_share,
         default=0.2,
         metavar="S",
-        help="least share of one of the texts that is in the other one (default 0.2)",
+        help="minimum share of one text that the other one contains (default 0.2)",
     )
-    add("--least-shared", type=whole(1), default=20, metavar="N", help="least shingles that both have (default 20)")
+    add("--min-shared", type=whole(1), default=20, metavar="N", help="minimum number of shared shingles (default 20)")
     add(
         "--common",
         type=whole(2),
         default=10,
         metavar="N",
-        help="what more than N texts have does not count (default 10)",
+        help="ignore shingles of more than N texts (default 10)",
     )
-    add("--least-words", type=whole(1), default=8, metavar="N", help="equal words of a passage (default 8)")
-    add("--html", choices=("off", "main", "page"), default="off", help="texts are HTML: compare articles, or pages")
-    add_input(parser, strict=True)
-    group = parser.add_argument_group("output")
-    add = group.add_argument
+    add("--min-words", type=whole(1), default=8, metavar="N", help="minimum length of a passage (default 8)")
+    for name in ("share", "shared", "words"):
+        parser.renamed(f"--least-{name}", f"--min-{name}")
+    add("--html", choices=("off", "main", "page"), default="off", help="extract the text of HTML")
+    add_input(parser)
+    add = parser.add_argument_group("output").add_argument
+    add_output(add, "the pairs")
     add("--json", action="store_true", help="JSON lines")
-    add("--report", metavar="OUT", help="file for a page that shows the passages side by side, in HTML")
-    add("--full", action="store_true", help="leave nothing out of long texts in the report")
-    parser.add_argument("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
+    add("--report", metavar="OUT", help="HTML page that shows the passages side by side")
+    add("--full", action="store_true", help="show long texts in full in the report")
+    add_rejects(add)
+    add_general(parser)
     parser.set_defaults(stories=False)
     return parser
 
@@ -108,15 +110,14 @@ def _check(options: Namespace, inputs: Sequence[Input]) -> None:
     problems = []
     if options.report == STDOUT:
         problems.append("--report: got -, expected a file")
-    elif options.report is not None and replaces(options.report, [file.path for file in inputs]):
-        problems.append(f"{options.report}: is an input, and would be replaced")
     if [file.path for file in inputs].count(STDIN) > 1:
         problems.append("-: standard input can be read once only")
     if options.full and options.report is None:
-        problems.append("--full: is of the report, which --report asks for")
+        problems.append("--full: changes the report only, expected --report, too")
     if options.html != "off":
         from stream_lsh.text.page import require  # noqa: PLC0415
 
         require()
     if problems:
         raise ConfigError(problems)
+    check_outputs([options.output, options.report, options.rejects], [file.path for file in inputs])

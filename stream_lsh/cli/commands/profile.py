@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stream_lsh.cli.input.record_reader import RecordReader, add_record_input
+from stream_lsh.cli.options.common import add_output
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, tell
+from stream_lsh.cli.output.atomic_files import Output, check_outputs, tell
 from stream_lsh.errors import ConfigError, InputError
 from stream_lsh.kinds.record.files import find_record_inputs
 from stream_lsh.records.libraries import require
@@ -35,7 +36,7 @@ examples:
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
-    options = _parser().parse(arguments)
+    options = make_parser().parse(arguments)
     require()
     with ExitStack() as open_things:
         if options.action == "infer":
@@ -51,13 +52,19 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _parser() -> Parser:
-    parser = Parser("profile", "Profiles of records: how records of one kind are compared.", _EPILOG)
+def make_parser() -> Parser:
+    """The options of the command."""
+    parser = Parser(
+        "profile",
+        "Propose, show and check profiles: the definition of how records are compared.",
+        _EPILOG,
+        first=("output", "name", "id_column", "source_column"),
+    )
     add = parser.add_argument
     add("action", choices=ACTIONS, metavar="ACTION", help="infer, show or check")
     add("file", nargs="+", metavar="FILE", help="files of records to infer from, or profiles")
-    add("--output", default=STDOUT, metavar="OUT", help="file for what is printed (default: standard output)")
-    add("--name", metavar="NAME", help="what an inferred profile is called (default: as the first file)")
+    add_output(add, "the result")
+    add("--name", metavar="NAME", help="name of the proposed profile (default: that of the first file)")
     add_record_input(parser)
     return parser
 

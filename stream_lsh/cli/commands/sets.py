@@ -1,9 +1,9 @@
-"""`stream-lsh sets`: sets that are alike in files: customers by what they bought, users by pages, fingerprints."""
+"""`stream-lsh sets`: similar sets in files: customers by their purchases, users by their pages, fingerprints."""
 
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
 
-from stream_lsh.cli.options.common import MEASURES
+from stream_lsh.cli.options.common import MEASURES, add_threshold
 from stream_lsh.cli.options.parser import Parser, ratio, share, whole
 from stream_lsh.cli.options.single_field import add_files, add_value_input, add_value_output, run_with
 from stream_lsh.errors import ConfigError
@@ -13,14 +13,14 @@ _MAX_CANDIDATES = 200
 
 _EPILOG = """\
 inputs:
-  JSON lines   {"id": ..., "items": [...]}; an id that comes again replaces the set before it
-  CSV, TSV     a header, then a row for each item of a set: columns id and item; the rows of all tables are put together
+  JSON lines   {"id": ..., "items": [...]}; a later set replaces an earlier one with the same id
+  CSV, TSV     a header, then a row for each item of a set: columns id and item, collected from all tables
                with --separator a row for each set: columns id and items
-  Each may be gzip or zstd; - is standard input (JSON lines, or what --format says).
+  Each may be gzip or zstd; - is standard input (JSON lines, or the format of --format).
 
 outputs:
   a match      {"pipeline","left","right","similarity","measure","shared","union",...}; similarity is exact
-  a cluster    {"cluster","members":[...]}; everything that is connected by matches
+  a cluster    {"cluster","members":[...]}; matches connect its members
   an answer    {"pipeline","query","id","similarity","measure","shared","union"}, with --query
 
 examples:
@@ -32,22 +32,27 @@ examples:
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
-    options = _parser().parse(arguments)
+    options = make_parser().parse(arguments)
     _check(options)
     return run_with(options, "sets", "SetsRun")
 
 
-def _parser() -> Parser:
-    parser = Parser("sets", "Find all pairs of similar sets, with their exact similarity.", _EPILOG)
+def make_parser() -> Parser:
+    """The options of the command."""
+    parser = Parser(
+        "sets",
+        "Find all pairs of similar sets, with their exact similarity.",
+        _EPILOG,
+        first=("threshold", "item_column", "query", "matches", "clusters"),
+    )
     add_files(parser, "sets")
-    group = parser.add_argument_group("what counts as a match")
-    add = group.add_argument
-    add("--threshold", type=share, default=0.8, metavar="T", help="least similarity of a match (default 0.8)")
+    add = parser.add_argument_group("matching").add_argument
+    add_threshold(add)
     add(
         "--measure",
         choices=MEASURES,
         default="jaccard",
-        help="shared items over those of both sets, or over those of the smaller one (default jaccard)",
+        help="shared items divided by those of both sets, or by those of the smaller one (default jaccard)",
     )
     add(
         "--size-ratio",
@@ -55,32 +60,32 @@ def _parser() -> Parser:
         metavar="R",
         help="with containment: the larger set has at most R times as many items, 1 to 100 (default 2)",
     )
-    add("--counts", action="store_true", help="an item counts as often as it is there: sets are bags")
-    add("--swap", action="store_true", help="compare the items, by the sets that have them")
+    add("--counts", action="store_true", help="count repeated items: compare bags")
+    add("--swap", action="store_true", help="compare the items instead, by the sets that contain them")
     add(
         "--squares",
         type=whole(1),
         default=0,
         metavar="N",
-        help="items are squares of a grid of N, from 0 on: fingerprints",
+        help="the items are squares of a grid of N squares, numbered from 0: fingerprints",
     )
     add(
         "--recall",
         type=share,
         default=0.99,
         metavar="R",
-        help="probability that a pair at the threshold is found; more similar ones are surer (default 0.99)",
+        help="probability of finding a pair at the threshold; more similar pairs have a higher one (default 0.99)",
     )
     add(
         "--max-candidates",
         type=whole(0),
         metavar="N",
-        help=f"most sets that one is compared with; 0 lifts all caps (default {_MAX_CANDIDATES}, with --query 0)",
+        help=f"compare each set with at most N others; 0 lifts all caps (default {_MAX_CANDIDATES}, with --query 0)",
     )
     column = "field or column of the items (default items; item where each row has one)"
     add_value_input(parser, _FORMATS, ("--item-column", column))
     parser.add_argument(
-        "--separator", type=_separator, metavar="C", help='what stands between the items of a row, such as ";"'
+        "--separator", type=_separator, metavar="C", help='separator of the items in a row, such as ";"'
     )
     add_value_output(parser)
     return parser
@@ -88,14 +93,14 @@ def _parser() -> Parser:
 
 def _separator(value: str) -> str:
     if not value or value.isspace():
-        raise ArgumentTypeError(f"got {value!r}, expected what stands between two items, such as ;")
+        raise ArgumentTypeError(f"got {value!r}, expected a separator such as ;")
     return value
 
 
 def _check(options: Namespace) -> None:
     problems = []
     if options.query and options.max_candidates:
-        problems.append("--max-candidates: is of all pairs, and --query asks for others")
+        problems.append("--max-candidates: limits the search for all pairs, expected no --query")
     if options.swap and options.squares:
         problems.append("--swap: squares are no sets that could be compared")
     if options.counts and options.squares:

@@ -1,4 +1,4 @@
-"""`stream-lsh tail`: what a pipeline publishes, as it comes: one line a message; clusters on a terminal as a table."""
+"""`stream-lsh tail`: follows the results of a pipeline: a line per message; clusters on a terminal as a table."""
 
 import asyncio
 import os
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stream_lsh.config import Config, PipelineConfig
 
 KINDS = ("matches", "members", "clusters", "entities", "reviews", "mirror-sites", "dead-letters")
-"""What can be followed: the public topics of a pipeline."""
+"""The public topics of a pipeline."""
 _ABSENT = {
     "mirror_sites": "watches no sites, expected `mirror_share` above 0, as with preset mirrors",
     "clusters": "is of records, which have entities in place of clusters: expected `tail entities`",
@@ -28,7 +28,7 @@ _ABSENT = {
     "reviews": "is of texts, expected a pipeline of records: only these have pairs to review",
 }
 CANDIDATES = "candidates"
-"""And what is on its way to the exact check: pairs of versions, by partition and offset."""
+"""The topic of pairs that await verification: versions by partition and offset."""
 
 _REDRAWN_EVERY_S = 0.25
 
@@ -43,15 +43,7 @@ examples:
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
-    parser = Parser("tail", "Show what a pipeline publishes, as it comes.", _EPILOG)
-    parser.add_argument("kind", choices=(*KINDS, CANDIDATES), help="what to show")
-    parser.add_argument("--config", required=True, metavar="FILE", help="the configuration, a TOML file")
-    parser.add_argument("--pipeline", metavar="NAME", help="the pipeline, where the configuration has several")
-    parser.add_argument("--from-beginning", action="store_true", help="begin with what is there already")
-    parser.add_argument("--no-follow", action="store_true", help="end with what is there now")
-    parser.add_argument("--json", action="store_true", help="JSON lines with key, value and headers")
-    parser.add_argument("--lines", action="store_true", help="clusters as lines, on a terminal too")
-    options = parser.parse(arguments)
+    options = make_parser().parse(arguments)
     from stream_lsh.config import load  # noqa: PLC0415
 
     config = load(options.config, os.environ)
@@ -65,6 +57,25 @@ def run(arguments: Sequence[str]) -> int:
         else _table(config, pipeline, options, screen)
     )
     return 0
+
+
+def make_parser() -> Parser:
+    """The options of the command."""
+    parser = Parser(
+        "tail",
+        "Follow the results of a pipeline: one line per message, on a terminal a table of clusters.",
+        _EPILOG,
+        first=("config", "from_beginning", "no_follow", "json"),
+    )
+    add = parser.add_argument
+    add("kind", choices=(*KINDS, CANDIDATES), metavar="TOPIC", help=", ".join((*KINDS, CANDIDATES)))
+    add("--config", required=True, metavar="FILE", help="the configuration, a TOML file")
+    add("--pipeline", metavar="NAME", help="the pipeline, if the configuration has several")
+    add("--from-beginning", action="store_true", help="start with the oldest message")
+    add("--no-follow", action="store_true", help="stop at the newest message")
+    add("--json", action="store_true", help="JSON lines with key, value and headers")
+    add("--lines", action="store_true", help="print clusters as lines, on a terminal too")
+    return parser
 
 
 async def _lines(config: "Config", pipeline: "PipelineConfig", options: Namespace) -> None:

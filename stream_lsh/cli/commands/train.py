@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
+from stream_lsh.cli.options.common import add_output
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, tell
 from stream_lsh.errors import ConfigError, InputError
@@ -23,8 +24,8 @@ inputs:
   CSV, TSV     a header, then a record per row
   JSON lines   an object per line; objects within it are fields side by side
   Parquet      with the extra `parquet`
-  Each but Parquet may be gzip or zstd; - is standard input (JSON lines, or what --format says).
-  Of several files each is a source, unless a column of them says what the source is.
+  Each but Parquet may be gzip or zstd; - is standard input (JSON lines, or the format of --format).
+  Each of several files is a source, unless a column names the source.
 
 No labels are needed: u comes from pairs at random, m from expectation-maximisation over the pairs that the blocking
 rules find.  With --labels m is counted among the pairs of that file.
@@ -38,7 +39,7 @@ examples:
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
     started = time.monotonic()
-    options = _parser().parse(arguments)
+    options = make_parser().parse(arguments)
     require()
     from stream_lsh.kinds.record.files import find_record_inputs  # noqa: PLC0415 - after what may be missing
     from stream_lsh.kinds.record.profiles import find_profile  # noqa: PLC0415
@@ -63,15 +64,21 @@ def run(arguments: Sequence[str]) -> int:
     return 1 if result.record_reader.failed else 0
 
 
-def _parser() -> Parser:
+def make_parser() -> Parser:
+    """The options of the command."""
     from stream_lsh.cli.input.record_reader import add_record_input, add_records  # noqa: PLC0415
 
-    parser = Parser("train", "Learn from records what the fields of a profile say for or against a match.", _EPILOG)
+    parser = Parser(
+        "train",
+        "Learn the weights of a profile from records.",
+        _EPILOG,
+        first=("profile", "labels", "output", "json", "id_column"),
+    )
     add_records(parser)
     add = parser.add_argument
-    add("--labels", metavar="CSV", help="pairs that are known to be matches: two columns of ids, or left and right")
-    add("--output", default=STDOUT, metavar="OUT", help="file for the profile (default: standard output)")
-    add("--json", action="store_true", help="what was learned as one object of JSON on standard output, not a table")
+    add("--labels", metavar="CSV", help="known matches: two columns of ids, or the columns left and right")
+    add_output(add, "the profile")
+    add("--json", action="store_true", help="print the weights as one JSON object, not as a table")
     add_record_input(parser)
     return parser
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
-from stream_lsh.cli.options.common import add_input, add_matching, parse
+from stream_lsh.cli.options.common import add_general, add_input, add_matching, add_output, add_rejects, parse
 from stream_lsh.cli.options.parser import Parser, whole
-from stream_lsh.cli.output.atomic_files import STDOUT, Output, replaces, tell
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, exit_code, tell
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input, find_inputs
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 SEED = 1
 """Of the hash functions, and of the choice of pairs that are compared."""
 _EPILOG = """\
-Without files the choice rests on threshold, recall and slots.  With files, the documents say how similar texts are that
-have nothing to do with each other: how many candidates each will have is estimated from a sample.
+Without files, the choice depends on threshold, recall and slots.  With files, a sample shows how similar unrelated
+documents are, and the command estimates the number of candidates per document.
 
-inputs: as of `stream-lsh dedup`
+inputs: as in `stream-lsh dedup`
 
 examples:
   stream-lsh tune --threshold 0.7
@@ -34,7 +34,7 @@ examples:
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
-    options = parse(_parser(), arguments)
+    options = parse(make_parser(), arguments)
     inputs = find_inputs(options.file, options.format)
     _check(options, inputs)
     with ExitStack() as open_things:
@@ -49,6 +49,7 @@ def run(arguments: Sequence[str]) -> int:
         from stream_lsh.cli.runs.dedup import measure_for  # noqa: PLC0415
         from stream_lsh.kinds.shingled.scheme import TextScheme  # noqa: PLC0415
 
+        rejects = open_things.enter_context(Output(options.rejects)) if options.rejects else None
         scheme = TextScheme(
             options.threshold,
             options.shingles,
@@ -57,13 +58,16 @@ def run(arguments: Sequence[str]) -> int:
             measure=measure_for(options),
             min_characters=options.min_characters,
         )
-        tuned = _choose(options, scheme, _corpus(options, inputs, scheme) if inputs else None)
-        screen = open_things.enter_context(closing(Screen()))
+        reasons = Counter[str]()
+        corpus = _corpus(options, inputs, scheme, reasons, rejects) if inputs else None
+        tuned = _choose(options, scheme, corpus)
+        screen = open_things.enter_context(closing(Screen(options.output)))
         if options.json:
             screen.line(as_json(tuned))
         else:
             for line in as_text(tuned, screen):
                 screen.line(line)
+        screen.finish()
         if picture is not None:
             from stream_lsh.figures.drawing import rendered  # noqa: PLC0415
             from stream_lsh.figures.scurve import scurve_figure  # noqa: PLC0415
@@ -71,35 +75,40 @@ def run(arguments: Sequence[str]) -> int:
             seen = None if tuned.corpus is None else tuned.corpus.seen
             picture.put(rendered(scurve_figure(tuned.chosen, seen), format))
             picture.finish()
-    return 0
+        if rejects is not None:
+            rejects.finish()
+    return exit_code(1, reasons.total(), strict=options.strict)
 
 
-def _parser() -> Parser:
+def make_parser() -> Parser:
+    """The options of the command."""
     parser = Parser(
-        "tune", "Choose bands and rows, and say what they find, what they miss and what they cost.", _EPILOG
+        "tune",
+        "Choose bands and rows, and show their recall, their false candidates and their cost.",
+        _EPILOG,
+        first=("threshold", "recall", "documents", "json", "picture"),
     )
     add = parser.add_argument
     add("file", nargs="*", metavar="FILE", help="file or folder; - for standard input")
     add_matching(parser, limits=False)
-    group = parser.add_argument_group("what is tuned")
-    add = group.add_argument
+    add = parser.add_argument_group("tuning").add_argument
     add("--slots", type=whole(1), default=128, metavar="N", help="length of a signature (default 128)")
     add(
         "--weights",
         type=_weights,
         metavar="FN:FP",
-        help="in place of the recall: weigh the areas of what is missed and of what is compared for nothing: 9:1",
+        help="instead of --recall: weights of missed pairs and of false candidates, such as 9:1",
     )
-    add(
-        "--documents", type=whole(2), metavar="N", help="how many there will be at a time (default: those in the files)"
-    )
-    add("--sample", type=whole(2), default=10_000, metavar="N", help="documents that are looked at (default 10000)")
+    documents = "number of live documents to plan for (default: those in the files)"
+    add("--documents", type=whole(2), metavar="N", help=documents)
+    add("--sample", type=whole(2), default=10_000, metavar="N", help="documents in the sample (default 10000)")
     add_input(parser)
-    group = parser.add_argument_group("output")
-    add = group.add_argument
+    add = parser.add_argument_group("output").add_argument
+    add_output(add, "the result")
     add("--json", action="store_true", help="one JSON object")
-    add("--picture", metavar="OUT", help="file for a picture of the S-curve: .svg or .png")
-    add("--quiet", "-q", action="store_true", help="no progress, no single complaints")
+    add("--picture", metavar="OUT", help="picture of the S-curve: .svg or .png")
+    add_rejects(add)
+    add_general(parser)
     return parser
 
 
@@ -118,27 +127,32 @@ def _check(options: Namespace, inputs: Sequence[Input]) -> None:
     problems = []
     if options.picture == STDOUT:
         problems.append("--picture: got -, expected a file")
-    elif options.picture is not None and replaces(options.picture, [file.path for file in inputs]):
-        problems.append(f"{options.picture}: is an input, and would be replaced")
     if options.documents is not None and not options.file:
-        problems.append("--documents: without files nothing is known of the pairs that they make")
+        problems.append("--documents: needs files, which show how similar documents are")
     if problems:
         raise ConfigError(problems)
+    check_outputs([options.output, options.picture, options.rejects], [file.path for file in inputs])
 
 
-def _corpus(options: Namespace, inputs: Sequence[Input], scheme: "TextScheme") -> "Corpus":
-    """What the documents in the files have to say; raises ConfigError where they are too few to make pairs."""
-    from stream_lsh.cli.input.batches import batches, summary  # noqa: PLC0415
+def _corpus(
+    options: Namespace, inputs: Sequence[Input], scheme: "TextScheme", reasons: Counter[str], rejects: Output | None
+) -> "Corpus":
+    """A sample of the documents; `reasons` counts the rejected ones.
+
+    Raises:
+        ConfigError: fewer than two documents.
+    """
+    from stream_lsh.cli.input.batches import batches, list_rejects, summary  # noqa: PLC0415
     from stream_lsh.cli.input.sampling import Sample  # noqa: PLC0415
     from stream_lsh.cli.output.progress import Progress  # noqa: PLC0415
     from stream_lsh.cli.reports.tuning import Corpus  # noqa: PLC0415
     from stream_lsh.kinds.text.files import read  # noqa: PLC0415
     from stream_lsh.lsh.sample import sampled_agreements  # noqa: PLC0415
 
-    progress, reasons = Progress(sum(file.size for file in inputs), shown=not options.quiet), Counter[str]()
-    sample = Sample(options.sample)
+    progress = Progress(sum(file.size for file in inputs), shown=not options.quiet)
+    sample, parts = Sample(options.sample), read(inputs, options)
     try:
-        for batch in batches(read(inputs, options), progress, reasons, quiet=options.quiet):
+        for batch in batches(parts, progress, reasons, quiet=options.quiet, rejects=rejects):
             sample.take(batch)
         progress.say(f"comparing {len(sample.texts):,} documents ...")
         signatures = scheme.sign(sample.texts)
@@ -152,7 +166,7 @@ def _corpus(options: Namespace, inputs: Sequence[Input], scheme: "TextScheme") -
     finally:
         progress.clear()
     if reasons and not options.quiet:
-        tell(summary(reasons))
+        tell(summary(reasons, list_rejects(rejects)))
     share = len(usable) / len(sample.texts)
     return Corpus(
         seen=seen,

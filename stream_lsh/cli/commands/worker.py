@@ -1,7 +1,7 @@
-"""`stream-lsh worker`: the pipelines of a configuration, live on Kafka, until it is told to stop.
+"""`stream-lsh worker`: runs the pipelines of a configuration on Kafka until a signal stops it.
 
-Everything that is wrong with the configuration, the brokers or the topics is said before the first document is read,
-all of it at once.  A worker that is in doubt ends with exit code 1: have a supervisor start it again.
+Before the first document, the worker reports all problems of the configuration, the brokers and the topics at once.
+It exits with 1 if it lost its broker or its ownership: let a supervisor restart it.
 """
 
 import asyncio
@@ -20,22 +20,16 @@ examples:
   stream-lsh worker --config news.toml
   stream-lsh worker --config news.toml --embedded
 
-The configuration is one TOML file; environment variables such as STREAM_LSH__KAFKA__BROKERS go before it.
-Start as many workers with one configuration as you like, they share the work, and may share `data_dir`.
+The configuration is one TOML file; environment variables such as STREAM_LSH__KAFKA__BROKERS override it.
+Workers with the same configuration share the work, and may share `data_dir`.
 """
 _LEVELS = ("debug", "info", "warning", "error")
 
 
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code, or leaves with the engine's."""
-    parser = Parser("worker", "Run the pipelines of a configuration on Kafka.", _EPILOG)
-    parser.add_argument("--config", required=True, metavar="FILE", help="the configuration, a TOML file")
-    parser.add_argument(
-        "--embedded", action="store_true", help="with a broker inside, instead of `kafka.brokers`: to try things out"
-    )
-    parser.add_argument("--log", choices=_LEVELS, default="info", help="what is logged (default info)")
-    options = parser.parse(arguments)
-    # The engine is loaded only for those who start it.
+    options = make_parser().parse(arguments)
+    # Only a worker that starts loads the engine.
     from stream_lsh.config import load  # noqa: PLC0415
     from stream_lsh.worker.process import execute  # noqa: PLC0415
 
@@ -50,11 +44,23 @@ def run(arguments: Sequence[str]) -> int:
 
     with embedded(config) as broker:
         sys.stderr.write(
-            "an embedded broker, in memory, for this one worker: when it ends, everything is gone\n"
+            "an embedded broker, in memory, for this worker alone: all data is lost when it exits\n"
             f"for feed and tail:  export {ADDRESS_VARIABLE}={broker.address}\n"
         )
         _announce(broker.config, broker.partitions)
         return execute(broker.config, broker.partitions, options.log, embedded=True)
+
+
+def make_parser() -> Parser:
+    """The options of the command."""
+    parser = Parser(
+        "worker", "Run the pipelines of a configuration on Kafka.", _EPILOG, first=("config", "embedded", "log")
+    )
+    add = parser.add_argument
+    add("--config", required=True, metavar="FILE", help="the configuration, a TOML file")
+    add("--embedded", action="store_true", help="run a broker inside, instead of `kafka.brokers`: to try things out")
+    add("--log", choices=_LEVELS, default="info", help="the least level that is logged (default info)")
+    return parser
 
 
 def _announce(config: "Config", partitions: Mapping[str, int]) -> None:

@@ -8,12 +8,18 @@ from itertools import islice
 from typing import Generic, NamedTuple, TypeVar
 
 from stream_lsh.cli.input.batches import SHOWN, list_rejects, reject, summary
-from stream_lsh.cli.options.common import add_encoding, add_time_unit
-from stream_lsh.cli.options.parser import Parser, whole
+from stream_lsh.cli.options.common import (
+    add_encoding,
+    add_format,
+    add_general,
+    add_max_bytes,
+    add_rejects,
+    add_time_unit,
+)
+from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.output.atomic_files import Output, exit_code
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.files.discover import Input
-from stream_lsh.files.lines import ByteLimit
 from stream_lsh.kinds.record.files import FORMATS, RecordPart, read_records
 from stream_lsh.kinds.record.rows import RecordNames
 from stream_lsh.records.model import Record
@@ -24,33 +30,25 @@ T = TypeVar("T")
 
 
 def add_records(parser: Parser) -> None:
-    """The files with records, and the profile that compares them."""
+    """The files of records, and the profile that compares them."""
     parser.add_argument("file", nargs="+", metavar="FILE", help="file of records; - for standard input")
     profiles = "people, companies, products, bibliography, or a file"
     parser.add_argument("--profile", required=True, metavar="NAME", help=profiles)
 
 
 def add_record_input(parser: Parser, *, timed: bool = False) -> None:
-    """How files of records are read, and what is told of it; `timed` if their event times are read, too."""
-    group = parser.add_argument_group("input")
-    add = group.add_argument
-    add("--format", choices=FORMATS, help="format of the files (default: by their names)")
-    add("--id-column", metavar="NAME", help="field or column of the id (default: as the profile says)")
-    add("--source-column", metavar="NAME", help="field or column of the source (default: as the profile says)")
+    """How files of records are read, and the general options; `timed` adds those of event times."""
+    add = parser.add_argument_group("input").add_argument
+    add_format(add, FORMATS)
+    add("--id-column", metavar="NAME", help="field or column of the id (default: that of the profile)")
+    add("--source-column", metavar="NAME", help="field or column of the source (default: that of the profile)")
     if timed:
         add("--time-column", metavar="NAME", help="field or column of the time (default time)")
         add_time_unit(add)
     add_encoding(add)
-    add(
-        "--max-record-bytes",
-        type=whole(1),
-        default=524_288,
-        metavar="N",
-        help="larger records are rejected (default 524288)",
-    )
-    add("--strict", action="store_true", help="exit with 1 if a record was rejected")
-    add("--rejects", metavar="OUT", help="file for rejected input: file, line, reason, message")
-    add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
+    add_max_bytes(parser, add, "records")
+    add_rejects(add)
+    add_general(parser)
 
 
 class RecordReader:
@@ -91,7 +89,7 @@ class RecordReader:
         parts = read_records(
             self._inputs,
             self._names,
-            max_bytes=ByteLimit(self._options.max_record_bytes, "--max-record-bytes"),
+            max_bytes=self._options.max_bytes,
             encoding=self._options.encoding,
         )
         quiet = self._options.quiet

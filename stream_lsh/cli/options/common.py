@@ -1,4 +1,4 @@
-"""Options that several commands have: what counts as a match, what holds a group together, what is read."""
+"""Options that several commands share: matching, cluster guards, input, output."""
 
 from argparse import Namespace
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ _OPTIONS = {"retention_ms": "retention"}
 
 
 def parse(parser: Parser, arguments: Sequence[str], preset: str | None = None) -> Namespace:
-    """The options, where a preset that is asked for takes the place of the defaults; `preset` if none is."""
+    """The options; a preset, named here or by --preset, replaces the defaults."""
     for number, argument in enumerate(arguments):
         name, _, value = argument.partition("=")
         if name == "--preset":
@@ -34,21 +34,16 @@ def parse(parser: Parser, arguments: Sequence[str], preset: str | None = None) -
 
 
 def add_matching(parser: Parser, *, preset: bool = True, limits: bool = True) -> None:
-    """What counts as a match; with --preset or without, with what bounds the work for each document or without."""
-    group = parser.add_argument_group("what counts as a match")
-    add = group.add_argument
+    """The definition of a match; `preset` adds --preset, `limits` the bounds on the work per document."""
+    add = parser.add_argument_group("matching").add_argument
     if preset:
-        add(
-            "--preset",
-            choices=tuple(PRESETS),
-            help="defaults that go together; what is set beside it holds all the same",
-        )
-    add("--threshold", type=share, default=0.8, metavar="T", help="least similarity of a match (default %(default)s)")
+        add("--preset", choices=tuple(PRESETS), help="defaults for one use; other options override them")
+    add_threshold(add)
     add(
         "--measure",
         choices=MEASURES,
         default="jaccard",
-        help="shared shingles over those of both texts, or over those of the shorter one (default %(default)s)",
+        help="shared shingles divided by those of both texts, or by those of the shorter one (default %(default)s)",
     )
     add(
         "--size-ratio",
@@ -59,16 +54,16 @@ def add_matching(parser: Parser, *, preset: bool = True, limits: bool = True) ->
     add(
         "--shingles",
         default="word:3",
-        metavar="SHINGLES",
-        help="what is compared: runs of words (word:3), of characters (char:5), of other tokens (mixed:3, space:3, "
-        "stem:en:3, code:python:5), stop words (stopword:en), capitals (capital:3); with counts (bag:word:3) "
-        "(default %(default)s)",
+        metavar="NAME",
+        help="the unit of comparison: runs of words (word:3), of characters (char:5), of other tokens (mixed:3, "
+        "space:3, stem:en:3, code:python:5), stop words (stopword:en), capitals (capital:3); with counts "
+        "(bag:word:3) (default %(default)s)",
     )
     add(
         "--html",
         choices=("off", "main", "page"),
         default="off",
-        help="texts are HTML: compare articles, or whole pages (default %(default)s)",
+        help="extract the text of HTML: of the main article, or of the whole page (default %(default)s)",
     )
     add(
         "--min-characters",
@@ -82,7 +77,7 @@ def add_matching(parser: Parser, *, preset: bool = True, limits: bool = True) ->
         type=share,
         default=0.99,
         metavar="R",
-        help="probability that a pair at the threshold is found; more similar ones are surer (default 0.99)",
+        help="probability of finding a pair at the threshold; more similar pairs have a higher one (default 0.99)",
     )
     if not limits:
         return
@@ -90,14 +85,14 @@ def add_matching(parser: Parser, *, preset: bool = True, limits: bool = True) ->
         "--method",
         choices=METHODS,
         default="lsh",
-        help="find nearly all matches, as --recall says, or all of them: exact is for thresholds near 1 (default lsh)",
+        help="find nearly all matches (see --recall), or all of them: exact suits thresholds near 1 (default lsh)",
     )
     add(
         "--max-candidates",
         type=whole(0),
         default=200,
         metavar="N",
-        help="most documents that one is compared with; 0 lifts all caps, those of the index too (default 200)",
+        help="compare each document with at most N others; 0 lifts all caps, those of the index too (default 200)",
     )
     add(
         "--retention",
@@ -107,115 +102,138 @@ def add_matching(parser: Parser, *, preset: bool = True, limits: bool = True) ->
     )
 
 
-def add_guards(parser: Parser) -> None:
-    """What holds a group together besides its matches."""
-    group = parser.add_argument_group("what holds a group together besides its matches (default: nothing)")
-    add = group.add_argument
-    add("--strong-links", action="store_true", help="one match alone does not join two groups of two or more")
+def add_threshold(add: Callable[..., object], default: float = 0.8) -> None:
+    """The least similarity of a match; `add` adds an option."""
+    add("--threshold", type=share, default=default, metavar="T", help="minimum similarity (default %(default)s)")
+
+
+def add_guards(parser: Parser, member: str = "document") -> None:
+    """The guards of clusters; a cluster consists of what `member` names."""
+    add = parser.add_argument_group("cluster guards (default: none)").add_argument
+    add("--strong-links", action="store_true", help="a single match does not join two clusters of two or more")
     add(
         "--bridge-similarity",
         type=share,
         default=0.0,
         metavar="S",
-        help="likewise, unless it is so similar (default: any will do)",
+        help="like --strong-links, except for a match with at least this similarity",
     )
     add(
         "--representative-similarity",
         type=share,
         default=0.0,
         metavar="S",
-        help="each member matches the oldest one, and is at least so similar to it",
+        help=f"every {member} matches the oldest one of its cluster with at least this similarity",
     )
-    add("--max-diameter", type=whole(2), default=0, metavar="N", help="most matches from any member to any other")
-    add("--max-size", type=whole(2), default=0, metavar="N", help="most documents in a group")
+    add("--max-diameter", type=whole(2), default=0, metavar="N", help="at most N matches between any two members")
+    add("--max-size", type=whole(2), default=0, metavar="N", help=f"at most N {member}s in a cluster")
 
 
 def add_columns(add: Callable[..., object]) -> None:
-    """What fields and columns are called, and the unit of times; `add` adds an option."""
+    """The names of fields and columns, and the unit of times; `add` adds an option."""
     for name, what in COLUMNS.items():
         add(f"--{name}-column", default=name, metavar="NAME", help=f"field or column of the {what} (default {name})")
     add_time_unit(add)
 
 
 def add_time_unit(add: Callable[..., object]) -> None:
-    """The unit of times that are numbers; `add` adds an option."""
+    """The unit of numeric times; `add` adds an option."""
     add(
         "--time-unit",
         choices=TIME_UNITS,
         default=TIME_UNITS[0],
-        help="unit of times that are numbers (default auto: the one in which they lie between 1973 and 5138)",
+        help="unit of numeric times (default auto: the unit that puts them between 1973 and 5138)",
     )
 
 
 def allow_records(parser: Parser) -> None:
-    """Let a command for documents take files of records as well: columns are what is set, and None where nothing is.
+    """Let a command for documents read files of records, too: column options without a value are None.
 
-    What its files are of, the command knows later; `of_documents` then says what the columns are called.
+    The command finds out later which of both the files hold; `of_documents` then fills in the names of the columns.
     """
     add_encoding(parser.add_argument, "of records: ")
     parser.set_defaults(**dict.fromkeys(AS_NAMED), quiet=False, strict=False)
 
 
-def add_input(parser: Parser, *, strict: bool = False, formats: Sequence[str] = FORMATS) -> None:
-    """How files are read, of which formats; with --strict or without."""
-    group = parser.add_argument_group("input")
-    add = group.add_argument
-    add("--format", choices=formats, help="format of the files (default: by their names)")
+def add_input(parser: Parser, *, formats: Sequence[str] = FORMATS) -> None:
+    """How files of documents are read, and in which formats."""
+    add = parser.add_argument_group("input").add_argument
+    add_format(add, formats)
     add_columns(add)
-    add(
-        "--max-document-bytes",
-        type=whole(1),
-        default=524_288,
-        metavar="N",
-        help="larger documents are rejected (default 524288)",
-    )
-    if strict:
-        add("--strict", action="store_true", help="exit with 1 if a document was rejected")
+    add_max_bytes(parser, add, "documents")
 
 
-def add_outputs(parser: Parser) -> None:
-    """Files for matches, clusters and rejected input."""
-    add = parser.add_argument_group("output").add_argument
-    add("--matches", default=STDOUT, metavar="OUT", help="file for the matches (default: standard output)")
-    add("--clusters", metavar="OUT", help="file for the clusters")
+def add_format(add: Callable[..., object], formats: Sequence[str]) -> None:
+    """The format of the files; `add` adds an option."""
+    add("--format", choices=formats, help="format of the files (default: by their names)")
+
+
+def add_max_bytes(parser: Parser, add: Callable[..., object], what: str) -> None:
+    """The largest input that is read; `add` adds an option."""
+    add("--max-bytes", type=whole(1), default=524_288, metavar="N", help=f"larger {what} are rejected (default 524288)")
+    for old in ("--max-document-bytes", "--max-record-bytes"):
+        parser.renamed(old, "--max-bytes")
+
+
+def add_output(add: Callable[..., object], what: str, dest: str = "output", *names: str) -> None:
+    """The file for the main result, `-o`; `names` are further names of the option, `add` adds it."""
+    help = f"file for {what} (default: standard output)"
+    add("-o", "--output", *names, dest=dest, default=STDOUT, metavar="OUT", help=help)
+
+
+def add_rejects(add: Callable[..., object]) -> None:
+    """The file for rejected input; `add` adds an option."""
     add("--rejects", metavar="OUT", help="file for rejected input: file, line, reason, message")
 
 
-def telling(parser: Parser, what: str) -> Parser:
-    """The parser of a command that tells of matches and groups what its users want to know.
+def add_pair_outputs(parser: Parser) -> None:
+    """Files for matches, clusters and rejected input."""
+    add = parser.add_argument_group("output").add_argument
+    add_output(add, "the matches", "matches", "--matches")
+    add("--clusters", metavar="OUT", help="file for the clusters")
+    add_rejects(add)
+
+
+def add_report_options(parser: Parser, what: str, report: str) -> Parser:
+    """The options of a command that reports on matches and clusters.
 
     Args:
         parser: without options.
-        what: the module that makes `lines` of it.
+        what: the report shows, for the help.
+        report: the module of `cli.reports` that writes it.
     """
     add = parser.add_argument
     add("file", nargs="+", metavar="FILE", help="file or folder; - for standard input")
     add_matching(parser, preset=False)
     add_guards(parser)
-    add_input(parser, strict=True)
-    group = parser.add_argument_group("output")
-    add = group.add_argument
+    add_input(parser)
+    add = parser.add_argument_group("output").add_argument
+    add_output(add, what, "report")
     add("--json", action="store_true", help="JSON lines")
-    add("--matches", metavar="OUT", help="file for the pairs")
-    add("--rejects", metavar="OUT", help="file for rejected input: file, line, reason, message")
-    add_work(parser)
-    parser.set_defaults(clusters=None, told=STDOUT, tell=what)
+    add("--matches", metavar="OUT", help="file for the matches")
+    add("--clusters", metavar="OUT", help="file for the clusters")
+    add_rejects(add)
+    add_general(parser, jobs="processes (default: one per core, at most 4)")
+    parser.set_defaults(report_module=report)
     return parser
 
 
-def add_work(parser: Parser) -> None:
-    """How it is done, and what is told of that."""
+def add_general(parser: Parser, *, strict: bool = True, jobs: str = "") -> None:
+    """The general options; `jobs` describes --jobs, "" leaves it out."""
     add = parser.add_argument
-    add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
-    add("--jobs", type=whole(1), metavar="N", help="processes (default: one a core, at most 4)")
+    add("-q", "--quiet", action="store_true", help="no summary, no progress, no list of rejects")
+    if strict:
+        add("--strict", action="store_true", help="exit with 1 if anything was rejected")
+    if jobs:
+        add("--jobs", type=whole(1), metavar="N", help=jobs)
 
 
 def add_encoding(add: Callable[..., object], what: str = "") -> None:
-    """The option of what text is written in; `add` adds an option."""
+    """The encoding of text files; `add` adds an option."""
     add(
         "--encoding",
         type=ascii_encoding,
         default="utf-8",
         metavar="NAME",
-        help=f"{what}of CSV, TSV and JSON lines, such as latin-1 (default utf-8)",
+        help=f"{what}encoding of CSV, TSV and JSON lines, such as latin-1 (default utf-8)",
     )

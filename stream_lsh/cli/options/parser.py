@@ -2,7 +2,8 @@
 
 import argparse
 import codecs
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
 
 from stream_lsh.errors import ConfigError
@@ -23,11 +24,12 @@ class Parser(argparse.ArgumentParser):
 
     Args:
         command: its name.
-        description: what it does, as the help says.
-        epilog: examples.
+        description: one sentence for the help.
+        epilog: inputs, outputs and examples for the help.
+        first: options that the help shows first, without dashes.
     """
 
-    def __init__(self, command: str, description: str, epilog: str = "") -> None:
+    def __init__(self, command: str, description: str, epilog: str = "", *, first: Sequence[str] = ()) -> None:
         super().__init__(
             prog=f"stream-lsh {command}",
             description=description,
@@ -35,29 +37,94 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
             formatter_class=_Help,
         )
+        self._first = [name.replace("-", "_") for name in first]
+        self._renamed: dict[str, str] = {}
+
+    def renamed(self, old: str, new: str) -> None:
+        """Accept an option under its old name, with a warning; for one release."""
+        self._renamed[old] = new
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """The options; raises ConfigError with a proposal for one that does not exist."""
+        """The options.
+
+        Raises:
+            ConfigError: an unknown option, with the name that may have been meant, or a wrong value.
+        """
+        arguments = self._current_names(arguments)
+        before = arguments[: arguments.index("--")] if "--" in arguments else arguments
+        if "-h" in before or "--help" in before:  # while argparse parses intermixed, it hides positional arguments
+            self.print_help()
+            self.exit()
         # Where both are mixed, argparse takes for an option what comes after `--`.
         parse = self.parse_known_args if "--" in arguments else self.parse_known_intermixed_args
-        namespace, unknown = parse(list(arguments))
-        options = [argument.partition("=")[0] for argument in unknown if argument.startswith("-")]
-        if options:  # what follows them is taken for their values
+        options, unknown = parse(arguments)
+        names = [one.partition("=")[0] for one in unknown if one.startswith("-")]
+        if names:  # arguments behind an unknown option are its values
             valid = [option for option in self._option_string_actions if option.startswith("--")]
-            suggestions = ((name, resembling(name, valid)) for name in options)
+            similar = ((name, resembling(name, valid)) for name in names)
             self.error(
                 "; ".join(
                     f"got the option {name!r}, " + (f"did you mean `{one}`?" if one else "which does not exist")
-                    for name, one in suggestions
+                    for name, one in similar
                 )
             )
         if unknown:
-            self.error(f"got {' '.join(unknown)}, expected nothing more")
-        return namespace
+            self.error(f"got {' '.join(unknown)}, expected no further arguments")
+        return options
+
+    def _current_names(self, arguments: Sequence[str]) -> list[str]:
+        """The arguments with the current names of renamed options."""
+        current = list(arguments)
+        for number, argument in enumerate(current):
+            if argument == "--":
+                break
+            name, equals, value = argument.partition("=")
+            if name in self._renamed:
+                new = self._renamed[name]
+                sys.stderr.write(f"warning: {name} is now {new}; the next release removes the old name\n")
+                current[number] = f"{new}{equals}{value}"
+        return current
 
     def error(self, message: str) -> NoReturn:
         """Wrong use."""
-        raise ConfigError(f"{message}\n`{self.prog} --help` tells what there is.")
+        raise ConfigError(f"{message}\n`{self.prog} --help` lists the options.")
+
+    def format_usage(self) -> str:
+        """One line: the command, its arguments and the options that are required."""
+        required = [
+            f"{action.option_strings[-1]} {action.metavar}"
+            for action in self._actions
+            if action.required and action.option_strings
+        ]
+        positionals = [_usage_of(action) for action in self._get_positional_actions()]
+        return f"usage: {' '.join([self.prog, *required, '[options]', *positionals])}\n"
+
+    def format_help(self) -> str:
+        """The help: the options that matter first, then the others in their groups, general ones last."""
+        formatter = self._get_formatter()
+        formatter.add_text(self.format_usage().rstrip())
+        formatter.add_text(self.description)
+        for title, actions in self.sections():
+            formatter.start_section(title)
+            formatter.add_arguments(actions)
+            formatter.end_section()
+        formatter.add_text(self.epilog)
+        return formatter.format_help()
+
+    def sections(self) -> Iterator[tuple[str, list[argparse.Action]]]:
+        """The sections of the help: a title, and the arguments in it."""
+        first = [action for name in self._first for action in self._actions if action.dest == name]
+        yield "arguments", self._get_positional_actions()
+        yield "main options", first
+        for group in self._action_groups[2:]:
+            yield group.title or "", [action for action in group._group_actions if action not in first]
+        yield "general options", [action for action in self._optionals._group_actions if action not in first]
+
+
+def _usage_of(action: argparse.Action) -> str:
+    """A positional argument as the usage shows it."""
+    name = action.metavar if isinstance(action.metavar, str) else "|".join(map(str, action.choices or ()))
+    return {"+": f"{name} [{name} ...]", "*": f"[{name} ...]"}.get(str(action.nargs), name)
 
 
 def whole(least: int, unit: str = "") -> Callable[[str], int]:

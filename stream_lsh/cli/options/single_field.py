@@ -1,4 +1,4 @@
-"""What `sets` and `neighbours` have in common before their libraries are loaded: files, outputs, and how they run."""
+"""The options and the course of `sets`, `neighbours` and `dedup --query`, before their libraries are loaded."""
 
 import time
 from argparse import Namespace
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from importlib import import_module
 
-from stream_lsh.cli.options.common import add_time_unit
-from stream_lsh.cli.options.parser import Parser, whole
-from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, exit_code, tell
+from stream_lsh.cli.options.common import add_format, add_general, add_max_bytes, add_pair_outputs, add_time_unit
+from stream_lsh.cli.options.parser import Parser
+from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code, tell
 from stream_lsh.cli.process.gc_pause import collection_paused
 from stream_lsh.cli.process.signals import hold, release
 from stream_lsh.errors import ConfigError
@@ -17,16 +17,16 @@ from stream_lsh.files.inflate import STDIN
 
 
 def add_files(parser: Parser, what: str) -> None:
-    """Which files: those with what is compared, `what`, and those with what is asked about."""
+    """The files with the compared values, `what`, and the files with the queries."""
     add = parser.add_argument
     add("file", nargs="+", metavar="FILE", help="file; - for standard input")
-    add(
-        "--query",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help=f"tell which {what} each of those in this FILE matches, instead of all pairs",
-    )
+    add_query(parser, what)
+
+
+def add_query(parser: Parser, what: str) -> None:
+    """The files with the queries."""
+    help = f"find the {what} that match each of those in this file, instead of all pairs"
+    parser.add_argument("--query", action="append", default=[], metavar="FILE", help=help)
 
 
 def add_value_input(parser: Parser, formats: Sequence[str], column: tuple[str, str]) -> None:
@@ -38,28 +38,18 @@ def add_value_input(parser: Parser, formats: Sequence[str], column: tuple[str, s
         column: an option, and what it names.
     """
     add = parser.add_argument_group("input").add_argument
-    add("--format", choices=formats, help="format of the files (default: by their names)")
+    add_format(add, formats)
     parser.set_defaults(formats=formats)
     add("--id-column", default="id", metavar="NAME", help="field or column of the id (default id)")
     add(column[0], metavar="NAME", help=column[1])
     add_time_unit(add)
-    add(
-        "--max-document-bytes",
-        type=whole(1),
-        default=524_288,
-        metavar="N",
-        help="larger lines and rows are rejected (default 524288)",
-    )
-    add("--strict", action="store_true", help="exit with 1 if a line was rejected")
+    add_max_bytes(parser, add, "lines and rows")
 
 
 def add_value_output(parser: Parser) -> None:
-    """Where the answers go."""
-    add = parser.add_argument_group("output").add_argument
-    add("--matches", default=STDOUT, metavar="OUT", help="file for what was found (default: standard output)")
-    add("--clusters", metavar="OUT", help="file for the groups that the pairs form")
-    add("--rejects", metavar="OUT", help="file for rejected input: file, line, reason, message")
-    add("--quiet", "-q", action="store_true", help="no summary, no progress, no single complaints")
+    """The outputs, and the general options."""
+    add_pair_outputs(parser)
+    add_general(parser)
 
 
 def run_with(options: Namespace, module: str, name: str) -> int:
@@ -77,7 +67,7 @@ def run_with(options: Namespace, module: str, name: str) -> int:
     if [one.path for one in (*inputs, *queries)].count(STDIN) > 1:
         problems.append("-: standard input can be read once only")
     if queries and options.clusters is not None:
-        problems.append("--clusters: is of all pairs, and --query asks for others")
+        problems.append("--clusters: needs all pairs, expected no --query")
     if problems:
         raise ConfigError(problems)
     with ExitStack() as open_things:
@@ -104,10 +94,11 @@ def find_value_inputs(paths: Sequence[str], options: Namespace) -> list[Input]:
     """The files with their formats.
 
     Raises:
-        ConfigError: there is none of that name, or it is a folder, or an array from a pipe; all of them at once.
+        ConfigError: a missing file, a folder that the command does not read, or an array from a pipe; all at once.
     """
     inputs = find_inputs(paths, options.format, options.formats)
-    problems = [f"{file.path}: is a folder, expected a file" for file in inputs if file.format == "folder"]
+    folders = () if "folder" in options.formats else [file.path for file in inputs if file.format == "folder"]
+    problems = [f"{path}: is a folder, expected a file" for path in folders]
     problems += ["-: an array cannot be read from a pipe" for file in inputs if file == (STDIN, ARRAY, 0)]
     if problems:
         raise ConfigError(problems)

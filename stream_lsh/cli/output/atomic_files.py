@@ -142,15 +142,15 @@ class Outputs:
     """The files that were asked for, all made before the work begins.
 
     Args:
-        matches, clusters, told, rejects: their paths; None for what is not wanted.
+        matches, clusters, report, rejects: their paths; None for an output that is not wanted.
     """
 
-    def __init__(self, matches: str | None, clusters: str | None, told: str | None, rejects: str | None) -> None:
+    def __init__(self, matches: str | None, clusters: str | None, report: str | None, rejects: str | None) -> None:
         self._made: list[Output] = []
         try:
             self.matches = self._make(matches)
             self.clusters = self._make(clusters)
-            self.told = self._make(told)
+            self.report = self._make(report)
             self.rejects = self._make(rejects)
         except ConfigError:
             self.close()

@@ -27,18 +27,21 @@ CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} |
 
 
 class Screen:
-    """Standard output, for people.
+    """Output for people: a terminal, a pipe or a file.
 
-    On a terminal there is a line of status at the bottom, and colours unless NO_COLOR is set.
+    A terminal gets a status line at the bottom, and colours unless NO_COLOR is set.
+
+    Args:
+        path: the file; by default standard output.
 
     Attributes:
         watched: whether it is a terminal.
         colours: whether there are colours.
     """
 
-    def __init__(self) -> None:
-        self._out = Output(STDOUT)
-        self.watched = os.isatty(1) and os.environ.get("TERM") != "dumb"
+    def __init__(self, path: str = STDOUT) -> None:
+        self._out = Output(path)
+        self.watched = path == STDOUT and os.isatty(1) and os.environ.get("TERM") != "dumb"
         self.colours = self.watched and not os.environ.get("NO_COLOR")
         self._next = 0.0
         self._live: Any = None
@@ -87,8 +90,13 @@ class Screen:
         """The text in one of COLOURS, where there are colours."""
         return f"\033[{COLOURS[colour]}m{text}\033[0m" if self.colours and colour in COLOURS else text
 
+    def finish(self) -> None:
+        """The output is complete: a file gets its name."""
+        self.clear()
+        self._out.finish()
+
     def close(self) -> None:
-        """Leave the terminal as it was."""
+        """Restore the terminal; an unfinished file is removed."""
         self.clear()
         self._out.close()
 

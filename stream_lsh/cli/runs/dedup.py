@@ -151,7 +151,7 @@ class DedupRun:
     def _settle(self, batch: _Pending, signers: Signers) -> None:
         signatures = None if batch.slot is None else signers.collect(batch.slot)
         self._answers.settled(self._pipeline.process(batch.documents, signatures))
-        for document in () if self._outputs.told is None else batch.documents:
+        for document in () if self._outputs.report is None else batch.documents:
             if document.text is None:
                 self._known.pop(document.id, None)
             else:
@@ -169,9 +169,9 @@ class DedupRun:
             outputs.matches.write(value for _, value, _ in messages if value is not None)
         if outputs.clusters is not None:
             outputs.clusters.write(cluster_line(cluster) for cluster in self._answers.clusters())
-        if outputs.told is not None:
-            lines = import_module(f"stream_lsh.cli.reports.{self._options.tell}").lines
-            outputs.told.write(lines(self._answers, self._known, self._options))
+        if outputs.report is not None:
+            lines = import_module(f"stream_lsh.cli.reports.{self._options.report_module}").lines
+            outputs.report.write(lines(self._answers, self._known, self._options))
         outputs.finish()
 
     # -- telling

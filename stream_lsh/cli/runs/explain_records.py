@@ -57,9 +57,10 @@ def _run(options: Namespace, explained: Callable[[], Pair]) -> int:
     finally:
         if picture is not None:
             picture.close()
-    with closing(Screen()) as screen:
+    with closing(Screen(options.output)) as screen:
         for line in [as_json(pair)] if options.json else as_text(pair, screen, full=options.full):
             screen.line(line)
+        screen.finish()
     return 0
 
 

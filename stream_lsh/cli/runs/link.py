@@ -41,13 +41,14 @@ def profile_of(options: Namespace) -> Profile:
         ConfigError: there is none, or the probabilities do not fit each other.
     """
     profile = find_profile(options.profile)
-    match = profile.match if options.match is None else options.match
-    review = profile.review if options.review is None else options.review
+    match = profile.match if options.threshold is None else options.threshold
+    review = profile.review if options.review_threshold is None else options.review_threshold
     if review > match:
-        name, other = ("review", "match") if options.match is None else ("match", "review")
-        got, limit = (review, match) if name == "review" else (match, review)
-        side = "at most" if name == "review" else "at least"
-        raise ConfigError(f"--{name}: got {got:g}, expected {side} that of `{other}`, {limit:g}; --{other} sets it")
+        if options.threshold is None:
+            problem = f"--review-threshold: got {review:g}, expected at most the threshold, {match:g}; --threshold"
+        else:
+            problem = f"--threshold: got {match:g}, expected at least that of reviews, {review:g}; --review-threshold"
+        raise ConfigError(f"{problem} sets it")
     return replace(profile, match=match, review=review)
 
 

@@ -1,4 +1,4 @@
-"""What `plagiarism` does once its libraries are loaded: texts in; pairs and their passages out."""
+"""The run of `plagiarism`: reads texts, writes pairs and their passages."""
 
 import json
 from argparse import Namespace
@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from stream_lsh.applications.partial_copies import PartialCopies, PartialCopy
-from stream_lsh.cli.input.batches import batches, summary
-from stream_lsh.cli.output.atomic_files import Output
+from stream_lsh.cli.input.batches import batches, list_rejects, summary
+from stream_lsh.cli.output.atomic_files import Outputs
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.output.terminal import clipped, plain
 from stream_lsh.cli.reports.plagiarism_html import Found, page
@@ -29,17 +29,19 @@ class PlagiarismRun:
 
     Args:
         options: those of the command.
+        outputs: the pairs as `matches`, the page as `report`, and the rejects.
 
     Raises:
-        ConfigError: shingles that there are not.
+        ConfigError: an unknown kind of shingles.
     """
 
-    def __init__(self, options: Namespace) -> None:
+    def __init__(self, options: Namespace, outputs: Outputs) -> None:
         self._options = options
+        self._outputs = outputs
         self._copies = PartialCopies(
             options.shingles,
-            least_share=options.least_share,
-            least_shared=options.least_shared,
+            least_share=options.min_share,
+            least_shared=options.min_shared,
             most_holders=options.common,
         )
         self._reasons: Counter[str] = Counter()
@@ -57,7 +59,10 @@ class PlagiarismRun:
 
     def summary(self) -> list[str]:
         """What there was, in lines."""
-        return [f"{self.texts:,} texts, {self._pairs:,} pairs", *summary(self._reasons)]
+        return [
+            f"{self.texts:,} texts, {self._pairs:,} pairs",
+            *summary(self._reasons, list_rejects(self._outputs.rejects)),
+        ]
 
     def read(self, inputs: Sequence[Input], *, source: bool) -> None:
         """Take in texts.
@@ -66,7 +71,8 @@ class PlagiarismRun:
             ConfigError: a source has the id of another text.
         """
         progress = Progress(sum(file.size for file in inputs), shown=not self._options.quiet)
-        for batch in batches(read(inputs, self._options), progress, self._reasons, quiet=self._options.quiet):
+        quiet, rejects = self._options.quiet, self._outputs.rejects
+        for batch in batches(read(inputs, self._options), progress, self._reasons, quiet=quiet, rejects=rejects):
             for id, text, *_ in batch:
                 if source and id in self._copies and not self._copies.is_source(id):
                     progress.clear()
@@ -77,8 +83,9 @@ class PlagiarismRun:
                     self._copies.add(id, text, source=source)
         progress.clear()
 
-    def write(self, out: Output, report: Output | None = None) -> None:
-        """Compare, and write what was found."""
+    def write(self) -> None:
+        """Compare the texts, and write the pairs."""
+        out, report = self._outputs.matches, self._outputs.report
         progress = Progress(0, shown=not self._options.quiet)
         progress.say("comparing")
         pairs = self._copies.find()
@@ -86,12 +93,13 @@ class PlagiarismRun:
         self._pairs = len(pairs)
         in_report: list[Found] = []
         for pair in pairs:
-            if out.closed_by_reader and (report is None or len(in_report) == _MOST_IN_REPORT):
+            if out is not None and out.closed_by_reader and (report is None or len(in_report) == _MOST_IN_REPORT):
                 break
-            passages = self._copies.passages(pair, self._options.least_words)
+            passages = self._copies.passages(pair, self._options.min_words)
             if len(in_report) < _MOST_IN_REPORT:
                 in_report.append(Found(pair, self._copies.text(pair.left), self._copies.text(pair.right), passages))
-            out.write([as_json(pair, passages)] if self._options.json else self._lines(pair, passages))
+            if out is not None:
+                out.write([as_json(pair, passages)] if self._options.json else self._lines(pair, passages))
         if report is not None:
             report.write(page(in_report, len(pairs), full=self._options.full))
 

@@ -118,7 +118,7 @@ class RecordKind(RecordSettings, KindDefaults):
         self, inputs: Sequence[Input], options: Namespace, names: FieldNames, now_ms: int
     ) -> Iterator[FeedPart]:
         """The records of the files as messages; what has no time gets none."""
-        profile, most = self.loaded_profile, options.max_document_bytes
+        profile, most = self.loaded_profile, options.max_bytes
         time_column = options.time_column or names.time
         columns = RecordNames.of(profile, options.id_column, options.source_column, time_column, timed=True)
         columns = replace(columns, must_time=options.time_column is not None, time_unit=options.time_unit)

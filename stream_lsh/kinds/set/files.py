@@ -90,5 +90,5 @@ def _chunks(one: Input, options: Namespace, column: str, read: Callable[[str, st
         check_columns(one.path, header, {options.id_column: "--id-column", column: "--item-column"})
         return [header.index(options.id_column), header.index(column)]
 
-    limit = options.max_document_bytes
+    limit = options.max_bytes
     return row_chunks(one, cell_reader(columns_of, limit, read), limit)

@@ -32,12 +32,12 @@ def read(inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0)
     names = FieldNames(**{column.removesuffix("_column"): getattr(options, column) for column in AS_NAMED})
     now_ms = int(time.time() * 1000)
     html = options.html != "off"
-    for block in blocks(inputs, names, options.max_document_bytes, stories=options.stories, html=html):
+    for block in blocks(inputs, names, options.max_bytes, stories=options.stories, html=html):
         time_ms = block.time_ms or fallback_time_ms
         documents, errors = parse_lines(
             block.lines,
             fallback_time_ms=time_ms,
-            max_bytes=1 << 62 if block.checked else options.max_document_bytes,
+            max_bytes=1 << 62 if block.checked else options.max_bytes,
             # The future begins an hour from now, whatever a document without a time falls back to.
             max_ahead_ms=now_ms + MAX_AHEAD_MS - time_ms,
             time_unit=options.time_unit,

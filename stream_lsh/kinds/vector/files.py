@@ -134,7 +134,7 @@ def _table(one: Input, options: Namespace, form: FirstForm) -> Iterator[Part]:
         vector = form.of_cell(numbers[0]) if whole else _numbers(numbers, names)
         return Document(checked_id(id), form.text(vector, "vector"))
 
-    limit = options.max_document_bytes
+    limit = options.max_bytes
     for chunk in row_chunks(one, cell_reader(columns_of, limit, document), limit):
         yield Part(chunk.values, chunk.refused, chunk.position)
 

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.applications.test_duplicate_code import OTHER, RENAMED, TOTAL
 from tests.unit.cli.runs import Run, ran, stream_lsh
 
-LEAST = ("--least-tokens", "20")
+LEAST = ("--min-tokens", "20")
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_people_get_places_that_their_editor_knows(folder: Path) -> None:
     done = ran("clones", folder, *LEAST)
     assert done.returncode == 0
     assert bytes(done.stdout).decode().splitlines() == [
-        "2 functions, 1.00 alike or more",
+        "2 functions, similarity 1.00 or more",
         f"  {folder}/a.py:1-7 total",
         f"  {folder}/d.py:5-11 Sums.add_up",
     ]
@@ -63,9 +63,9 @@ def test_what_is_no_text_or_too_large_is_rejected(folder: Path) -> None:
     (folder / "made.py").write_text("x = 1\n" * 200_000)
     run = clones(folder, "--json", *LEAST)
     assert len(run.out) == 1
-    assert "binary.py: rejected: is no text" in run.err
-    assert "made.py: rejected: is larger than" in run.err
-    assert "2 files rejected" in run.err
+    assert "binary.py: rejected (binary): is not text" in run.err
+    assert "made.py: rejected (size): is larger than" in run.err
+    assert "2 rejected: binary 1, size 1" in run.err
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_what_is_no_text_or_too_large_is_rejected(folder: Path) -> None:
     [
         ((), "FILE"),
         (("no-such-folder",), "there is no such file"),
-        (("/dev/null",), "is of no known language"),
+        (("/dev/null",), "has no known language"),
         ((".", "--threshold", "2"), "above 0 and below 1"),
         ((".", "--run", "65"), "k from 1 to 64"),
         ((".", "--treshold", "0.5"), "did you mean `--threshold`"),

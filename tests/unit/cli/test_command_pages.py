@@ -11,12 +11,15 @@ from unittest import mock
 
 import pytest
 
-from stream_lsh.cli.main import COMMANDS
+from stream_lsh.cli.commands.catalog import COMMANDS
 from stream_lsh.cli.options.parser import Parser
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "reference" / "commands"
 GUIDES = {
     "demo": ("Getting started", "../../guides/first-steps.md"),
+    "init": ("Running on Kafka", "../../guides/kafka.md"),
+    "broker": ("Running on Kafka", "../../guides/kafka.md"),
+    "completion": ("Installation", "../../guides/installation.md"),
     "worker": ("Running on Kafka", "../../guides/kafka.md"),
     "feed": ("Running on Kafka", "../../guides/kafka.md"),
     "tail": ("Running on Kafka", "../../guides/kafka.md"),
@@ -63,10 +66,9 @@ def page(command: str) -> str:
         f"`stream-lsh {command}`: {' '.join((parser.description or '').split())}",
         f"Guide: [{label}]({guide}).",
     ]
-    for group in parser._action_groups:
-        actions = [action for action in group._group_actions if not isinstance(action, argparse._HelpAction)]
+    for title, found in parser.sections():
+        actions = [action for action in found if not isinstance(action, argparse._HelpAction)]
         if actions:
-            title = {"positional arguments": "arguments"}.get(group.title or "", group.title or "options")
             sections += [f"## {title.capitalize()}", _table(parser, actions)]
     if parser.epilog:
         sections += ["## Notes and examples", f"```text\n{parser.epilog.strip()}\n```"]
@@ -79,7 +81,8 @@ def _table(parser: Parser, actions: list[argparse.Action]) -> str:
     for action in actions:
         names = action.option_strings or [str(action.metavar or action.dest)]
         value = f" {action.metavar}" if action.option_strings and action.nargs != 0 and action.metavar else ""
-        choices = f"one of {', '.join(f'`{one}`' for one in action.choices)}: " if action.choices else ""
+        listed = action.choices and action.metavar is None
+        choices = f"one of {', '.join(f'`{one}`' for one in action.choices or ())}: " if listed else ""
         meaning = choices + " ".join(formatter._expand_help(action).split())
         names = sorted(names, key=len, reverse=True)
         first, rest = f"`{names[0]}{value}`", [f"`{name}`" for name in names[1:]]

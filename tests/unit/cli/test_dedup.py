@@ -265,7 +265,7 @@ def test_only_the_first_few_are_shown_and_all_are_counted() -> None:
 def test_a_large_text_is_taken_if_the_limit_is_raised() -> None:
     texts = ["word " * 4_000_000 + ending for ending in ("a b", "a c")]
     documents = lines_of([{"id": str(n), "text": text} for n, text in enumerate(texts)])
-    run = dedup("-", "--max-document-bytes", "30_000_000", "--threshold", "0.1", stdin=documents)
+    run = dedup("-", "--max-bytes", "30_000_000", "--threshold", "0.1", stdin=documents)
     assert len(run.out) == 1
     assert "aside" not in run.err
 
@@ -324,3 +324,35 @@ def test_an_empty_input_is_fine(tmp_path: Path, name: str) -> None:
     run = dedup(path)
     assert (run.code, run.out) == (0, [])
     assert "0 documents" in run.err
+
+
+# -- queries
+
+
+def test_a_query_gets_the_documents_that_dedup_would_match_with_it(tmp_path: Path) -> None:
+    files = [tmp_path / "archive.jsonl", tmp_path / "incoming.jsonl"]
+    documents = [json.loads(line) for line in a_few_thousand(200).splitlines()]
+    for path, part in zip(files, (documents[::2], documents[1::2]), strict=True):
+        path.write_bytes(lines_of(part))
+    incoming = {one["id"] for one in documents[1::2]}
+    pairs = {(one["left"], one["right"]): one["similarity"] for one in dedup(*files, *LOW).out}
+    crossing = {
+        (left, right) if left in incoming else (right, left): similarity
+        for (left, right), similarity in pairs.items()
+        if (left in incoming) != (right in incoming)
+    }
+    run = dedup(files[0], *LOW, "--query", files[1])
+    assert run.code == 0
+    assert {(one["query"], one["id"]): one["similarity"] for one in run.out} == crossing
+    assert crossing
+    assert f"100 documents, 100 queries, {len({query for query, _ in crossing})} of them with a match" in run.err
+
+
+def test_a_query_that_deletes_is_rejected_and_clusters_need_all_pairs(file: Path, tmp_path: Path) -> None:
+    queries = tmp_path / "q.jsonl"
+    queries.write_bytes(lines_of([{"id": "gone", "deleted": True}, {"id": "q", "text": STORY}]))
+    run = dedup(file, *LOW, "--query", queries)
+    assert (run.code, {one["query"] for one in run.out}) == (0, {"q"})
+    assert "1 rejected: deleted 1" in run.err
+    wrong = dedup(file, "--query", queries, "--clusters", tmp_path / "c")
+    assert (wrong.code, "--clusters: needs all pairs" in wrong.err) == (2, True)

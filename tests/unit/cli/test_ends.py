@@ -112,7 +112,7 @@ def test_an_interruption_leaves_nothing_behind(folder: Path, command: str, numbe
         process.send_signal(number)
         _, err = process.communicate(timeout=60)
     assert process.returncode == code
-    assert b"no output file was left half written" in err
+    assert b"no partial output file remains" in err
     assert b"Traceback" not in err
     assert sorted(os.listdir(folder)) == before
     assert os.listdir(spilled) == []

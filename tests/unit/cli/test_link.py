@@ -141,10 +141,10 @@ def test_golden_records_are_a_table(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "pairs", "reviews"),
     [
-        (["--match", "0.999"], {("1", "2")}, {("1", "3"), ("2", "3")} | REVIEWED),
-        (["--review", "0.5"], set(PAIRS), set()),
-        (["--match", "0.15"], {*PAIRS} | REVIEWED, set()),
-        (["--match", "0.999", "--review", "0.9999"], None, None),
+        (["--threshold", "0.999"], {("1", "2")}, {("1", "3"), ("2", "3")} | REVIEWED),
+        (["--review-threshold", "0.5"], set(PAIRS), set()),
+        (["--threshold", "0.15"], {*PAIRS} | REVIEWED, set()),
+        (["--threshold", "0.999", "--review-threshold", "0.9999"], None, None),
     ],
 )
 def test_probabilities_of_the_options_take_the_place_of_the_profiles(
@@ -153,7 +153,9 @@ def test_probabilities_of_the_options_take_the_place_of_the_profiles(
     run = link(folder, "people.csv", "--profile", "p.toml", *options, "--matches", "-", "--reviews", "look")
     if pairs is None or reviews is None:
         assert run.code == 2
-        assert "--match: got 0.999, expected at least that of `review`, 0.9999; --review sets it" in run.err
+        assert (
+            "--threshold: got 0.999, expected at least that of reviews, 0.9999; --review-threshold sets it" in run.err
+        )
         return
     assert {(one["left"], one["right"]) for one in run.out} == pairs
     assert {(one["left"], one["right"]) for one in lines(folder / "look")} == reviews
@@ -303,7 +305,7 @@ def test_few_records_are_told_to_be_few_and_one_has_nothing_to_say(folder: Path)
         (["people.csv"], 2, "required: --profile"),
         (["people.csv", "--profile", "peple"], 2, "did you mean 'people'?"),
         (["people.csv", "--profile", "p.toml", "--treshold", "1"], 2, "got the option '--treshold'"),
-        (["people.csv", "--profile", "p.toml", "--match", "1.5"], 2, "expected a number above 0 and below 1"),
+        (["people.csv", "--profile", "p.toml", "--threshold", "1.5"], 2, "expected a number above 0 and below 1"),
         (["people.csv", "--profile", "p.toml", "--id-column", "key"], 2, "got no column 'key' for the id"),
         (["people.csv", "--profile", "p.toml", "--time-column", "key"], 2, "got no column 'key' for the time"),
         (["people.csv", "--profile", "p.toml", "--matches", "x", "--entities", "x"], 2, "x: two outputs cannot be"),

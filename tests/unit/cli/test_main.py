@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from stream_lsh.cli import main as cli
+from stream_lsh.cli.commands.catalog import COMMANDS
 from stream_lsh.errors import ConfigError, InputError, InvariantError
 from tests.unit.cli.runs import own_process, ran
 
@@ -22,11 +23,11 @@ def run(*arguments: str) -> tuple[int, str, str]:
 def test_alone_it_prints_what_there_is(arguments: tuple[str, ...]) -> None:
     code, out, errors = run(*arguments)
     assert (code, errors) == (0, "")
-    for name in cli.COMMANDS:
+    for name in COMMANDS:
         assert name in out
 
 
-@pytest.mark.parametrize("name", cli.COMMANDS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help(name: str) -> None:
     code, out, errors = run(name, "--help")
     assert (code, errors) == (0, "")
@@ -34,7 +35,7 @@ def test_every_command_has_help(name: str) -> None:
 
 
 def test_the_version_is_told() -> None:
-    assert own_process("--version").stdout.startswith(b"stream-lsh ")
+    assert own_process("--version").stdout == own_process("version").stdout != b""
 
 
 @pytest.mark.parametrize(("wrong", "nearest"), [("dedupe", "dedup"), ("Demo", "demo"), ("--dedup", "dedup")])
@@ -79,12 +80,11 @@ def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     ("arguments", "words"),
     [
         (["dedpu"], "got the command 'dedpu', expected a command: did you mean `dedup`?\n"),
-        (["version"], "did you mean `--version`?"),
         (["--output"], "got the option '--output', expected a command.\n"),
         (["-q"], "got the option '-q', expected a command.\n"),
         (["dedup", "a", "--matchs", "x"], "got the option '--matchs', did you mean `--matches`?"),
-        (["dedup", "a", "--output", "x"], "got the option '--output', which does not exist\n"),
-        (["dedup", "a", "-o", "x"], "got the option '-o', which does not exist\n"),
+        (["dedup", "a", "--wibble", "x"], "got the option '--wibble', which does not exist\n"),
+        (["dedup", "a", "-x", "x"], "got the option '-x', which does not exist\n"),
     ],
 )
 def test_a_name_is_proposed_only_where_one_is_alike(arguments: list[str], words: str) -> None:

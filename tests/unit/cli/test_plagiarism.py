@@ -102,16 +102,16 @@ def test_texts_and_ids_cannot_put_anything_into_the_report(tmp_path: Path) -> No
 
 
 def test_bounds_can_be_set(essays: Path) -> None:
-    assert plagiarism(essays, "--json", "--least-share", "0.9").out == []
-    assert plagiarism(essays, "--json", "--least-shared", "1000").out == []
-    (found,) = plagiarism(essays, "--json", "--least-words", "101").out
+    assert plagiarism(essays, "--json", "--min-share", "0.9").out == []
+    assert plagiarism(essays, "--json", "--min-shared", "1000").out == []
+    (found,) = plagiarism(essays, "--json", "--min-words", "101").out
     assert found["passages"] == []
 
 
 def test_what_is_rejected_is_told_and_fails_under_strict(essays: Path) -> None:
     lines = lines_of([{"id": "a", "text": 7}, {"id": "b", "text": PASSAGE}])
     run = plagiarism("-", stdin=lines)
-    assert (run.code, "rejected" in run.err, "--rejects" in run.err) == (0, True, False)
+    assert (run.code, "rejected" in run.err, "--rejects" in run.err) == (0, True, True)
     assert plagiarism("-", "--strict", stdin=lines).code == 1
 
 
@@ -127,13 +127,13 @@ def test_a_deleted_text_is_gone() -> None:
         ((), "FILE"),
         (("no-such-file",), "there is no such file"),
         (("-", "--sources", "-"), "standard input can be read once only"),
-        (("-", "--least-share", "0"), "above 0"),
-        (("-", "--least-share", "much"), "above 0"),
+        (("-", "--min-share", "0"), "above 0"),
+        (("-", "--min-share", "much"), "above 0"),
         (("-", "--common", "1"), "from 2 on"),
         (("-", "--shingles", "words:3"), "did you mean"),
         (("-", "--report", "-"), "expected a file"),
         (("-", "--full"), "--report"),
-        (("-", "--least-shar", "0.5"), "did you mean `--least-share`"),
+        (("-", "--min-shar", "0.5"), "did you mean `--min-share`"),
         (("-", "--report", "no-such-folder/report.html"), "cannot be written"),
     ],
 )

@@ -283,7 +283,7 @@ def test_an_empty_file_has_no_sets(tmp_path: Path, content: str) -> None:
         (("t.csv", "--item-column", "product"), "got no column 'product', there are 'id', 'item', 'n'"),
         (("t.csv", "--id-column", "who"), "name it with --id-column"),
         (("t.csv", "--separator", ";"), "got no column 'items'"),
-        (("t.csv", "--separator", " "), "expected what stands between two items"),
+        (("t.csv", "--separator", " "), "expected a separator such as ;"),
         (("t.csv", "--threshold", "1"), "above 0 and below 1"),
         (("t.csv", "--treshold", "0.5"), "did you mean `--threshold`"),
         (("t.csv", "--size-ratio", "2"), "--size-ratio: got 2, expected none"),

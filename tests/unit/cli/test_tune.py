@@ -175,7 +175,7 @@ def test_what_is_rejected_is_named_and_the_others_count(tmp_path: Path) -> None:
     run = stream_lsh("tune", tmp_path / "d.jsonl", "--json")
     assert (run.code, run.out[0]["corpus"]["sampled"]) == (0, 3)
     assert "d.jsonl:1: rejected (json)" in run.err
-    assert "1 rejected: json 1\n" in run.err
+    assert "1 rejected: json 1; --rejects lists them\n" in run.err
 
 
 # -- the sample
@@ -301,7 +301,7 @@ def test_documents_without_pairs_teach_nothing(tmp_path: Path, content: bytes, p
         (["--weights", "3"], "got '3', expected two numbers of 0 or more with a colon"),
         (["--weights", "0:0"], "expected two numbers"),
         (["--weights=-1:3"], "expected two numbers"),
-        (["--documents", "9"], "--documents: without files nothing is known"),
+        (["--documents", "9"], "--documents: needs files"),
         (["--picture", "-"], "--picture: got -, expected a file"),
         (["--picture", "curve.pdf"], "curve.pdf: got the ending 'pdf', expected png or svg"),
         (["--picture", "no/folder/a.svg"], "no/folder/a.svg: cannot be written"),

@@ -53,7 +53,7 @@ def peak_of(work: Callable[[], object]) -> tuple[Any, int]:
 
 
 def documents(path: Path) -> tuple[list[str], list[tuple[int | str, str]]]:
-    named = Namespace(**AS_NAMED, max_document_bytes=524_288, time_unit="auto", stories=False, html="off")
+    named = Namespace(**AS_NAMED, max_bytes=524_288, time_unit="auto", stories=False, html="off")
     parts = [*read(find_inputs([str(path)], None), named)]
     refused = [(one.at, one.reason) for part in parts for one in part.refused]
     return [document.id for part in parts for document in part.documents], refused

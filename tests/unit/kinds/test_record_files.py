@@ -289,7 +289,7 @@ def test_without_pyarrow_it_is_said_what_to_install(tmp_path: Path, monkeypatch:
 
 def taken(paths: list[Path], rejects: Output | None = None, **options: object) -> tuple[RecordReader, Kept[Record]]:
     defaults = {
-        "id_column": None, "source_column": None, "max_record_bytes": 1000, "encoding": "utf-8", "quiet": False,
+        "id_column": None, "source_column": None, "max_bytes": 1000, "encoding": "utf-8", "quiet": False,
         "strict": False,
     }  # fmt: skip
     inputs = find_record_inputs([str(path) for path in paths], None)

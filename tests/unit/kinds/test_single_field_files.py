@@ -18,7 +18,7 @@ from stream_lsh.kinds.vector.messages import VectorForm
 
 
 def options(**given: Any) -> Namespace:
-    plain = {**dict.fromkeys(AS_NAMED), "format": None, "encoding": "utf-8", "max_document_bytes": 1 << 20}
+    plain = {**dict.fromkeys(AS_NAMED), "format": None, "encoding": "utf-8", "max_bytes": 1 << 20}
     plain["time_unit"] = "auto"
     return Namespace(**plain | given)
 

@@ -1,0 +1,39 @@
+"""The commands by use, each with its summary; the module of a command has its name."""
+
+GROUPS = {
+    "first steps": {
+        "demo": "find near-duplicates in a live stream, with a broker inside; needs nothing else",
+        "init": "write a commented configuration for one use",
+    },
+    "files": {
+        "dedup": "find near-duplicates: JSON lines, CSV, TSV, folders of text",
+        "news": "group articles into stories: headline, outlets, first publisher",
+        "mirrors": "find sites that mirror each other, from their pages",
+        "link": "find matching records: people, companies, products, publications",
+        "sets": "find similar sets: customers by purchases, users by pages, fingerprints",
+        "neighbours": "find vectors within a distance of each other, or of a query",
+        "plagiarism": "find texts that share passages, and show them side by side",
+        "clones": "find functions that are copies of each other, including edited ones",
+        "allpairs": "find near-duplicates exactly: slower than dedup, without a miss",
+    },
+    "kafka": {
+        "worker": "run the pipelines of a configuration",
+        "feed": "send documents from files to the source topic of a pipeline",
+        "tail": "follow the results of a pipeline",
+        "check": "check configuration, brokers, topics and lag; --audit: check the results",
+        "broker": "start or stop a Kafka broker on this machine, to try things out",
+    },
+    "understand and tune": {
+        "explain": "show why two documents or records match, or why not",
+        "tune": "choose bands and rows: recall, false candidates, memory",
+        "profile": "propose, show and check profiles: the comparison of records",
+        "train": "learn the weights of a profile from records",
+    },
+    "shell": {
+        "completion": "print the completion script for bash, zsh or fish",
+    },
+}
+"""Every command with its summary, by use."""
+
+COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
+"""Every command with its summary."""

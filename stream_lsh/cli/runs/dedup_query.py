@@ -1,0 +1,113 @@
+"""The run of `dedup --query`: the files are indexed, then each query is looked up."""
+
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from stream_lsh.cli.input.batches import batches, list_rejects, reject, summary
+from stream_lsh.cli.output.atomic_files import Outputs
+from stream_lsh.cli.output.progress import Progress
+from stream_lsh.cli.runs.dedup import PIPELINE, limits_of, scheme_of
+from stream_lsh.files.chunks import Refused
+from stream_lsh.files.discover import Input
+from stream_lsh.kinds.in_memory import similar_of
+from stream_lsh.kinds.text.files import read
+from stream_lsh.model import Document
+from stream_lsh.pipeline.local import LocalPipeline
+from stream_lsh.wire.public import as_json
+
+
+class DedupQueryRun:
+    """One run.
+
+    Args:
+        options: those of the command.
+        outputs: the answers as `matches`, and the rejects.
+
+    Raises:
+        ConfigError: settings that contradict each other.
+    """
+
+    def __init__(self, options: Namespace, outputs: Outputs) -> None:
+        self._options, self._outputs = options, outputs
+        scheme = scheme_of(options)
+        self._measure = scheme.measure.name
+        self._pipeline = LocalPipeline(scheme, options.threshold, limits_of(options))
+        self._progress = Progress(0, shown=False)
+        self._reasons: Counter[str] = Counter()
+        self._queries = self._answered = self._matches = 0
+
+    @property
+    def size(self) -> int:
+        """Indexed documents."""
+        return len(self._pipeline.documents)
+
+    @property
+    def refused(self) -> int:
+        """Rejected documents and queries."""
+        return self._reasons.total()
+
+    def close(self) -> None:
+        """Remove the progress bar."""
+        self._progress.clear()
+
+    def _batches(self, inputs: Sequence[Input]) -> Iterator[list[Document]]:
+        quiet, rejects = self._options.quiet, self._outputs.rejects
+        self._progress = Progress(sum(one.size for one in inputs), shown=not quiet)
+        yield from batches(read(inputs, self._options), self._progress, self._reasons, quiet=quiet, rejects=rejects)
+        self._progress.clear()
+
+    def read(self, inputs: Sequence[Input]) -> None:
+        """Index the documents of these files."""
+        for documents in self._batches(inputs):
+            self._pipeline.process(documents)
+
+    def answer(self, queries: Sequence[Input]) -> None:
+        """Write the matches of each query, in the order of the queries."""
+        out = self._outputs.matches
+        for documents in self._batches(queries):
+            for query in documents:
+                if query.text is None:
+                    self._reject(query)
+                    continue
+                lines = self._lines(query, query.text)
+                self._queries += 1
+                self._answered += bool(lines)
+                self._matches += len(lines)
+                if out is not None:
+                    out.write(lines)
+            if out is not None and out.closed_by_reader:
+                return
+
+    def _reject(self, query: Document) -> None:
+        refused = [Refused("--query", query.id, "deleted", "got a delete, expected a document with a text")]
+        reject(refused, self._progress, self._reasons, quiet=self._options.quiet, rejects=self._outputs.rejects)
+
+    def _lines(self, query: Document, text: str) -> list[bytes]:
+        """The documents that match a query, the most similar first."""
+        time_ms = query.time_ms or None  # a query without a time ignores the retention
+        return [
+            as_json(
+                {
+                    "pipeline": PIPELINE,
+                    "query": query.id,
+                    "id": one.id,
+                    "similarity": one.similarity,
+                    "measure": self._measure,
+                    "shared": one.shared,
+                    "union": one.union,
+                }
+            )
+            for one in similar_of(self._pipeline.similar(text, time_ms))
+        ]
+
+    def summary(self, seconds: float) -> list[str]:
+        """The counts, in lines."""
+        counts = self._pipeline.counts
+        lines = [
+            f"{self.size:,} documents, {self._queries:,} queries, {self._answered:,} of them with a match, "
+            f"{self._matches:,} matches, {seconds:.1f} s"
+        ]
+        if counts.capped_postings or counts.capped_candidates:
+            lines.append("capped: some candidates were not compared; --max-candidates 0 lifts the caps")
+        return lines + summary(self._reasons, list_rejects(self._outputs.rejects))
