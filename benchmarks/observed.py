@@ -77,8 +77,8 @@ async def _observe(app: WorkerApp, file: Path, every: float) -> None:
     (state,) = app.pipelines.values()
     while True:
         if not (app.rebalancing or app.in_recovery):
-            held = {"at": time.time(), "bytes under way": app.upkeep.bytes_under_way(), **_held(state)}
-            held["sources wait"] = app.upkeep.sources_wait
+            held = {"at": time.time(), "bytes under way": app.maintenance.bytes_under_way(), **_held(state)}
+            held["sources wait"] = app.maintenance.sources_wait
             with file.open("a", encoding="utf-8") as lines:
                 lines.write(json.dumps(held) + "\n")
         await asyncio.sleep(every)

@@ -21,26 +21,26 @@ class Horizon:
     Example:
         >>> Horizon(1_000).passed(999, ref=0), Horizon(1_000).passed(1_000, ref=0)
         (True, False)
-        >>> Horizon(BEGINNING_MS, floors=(5,)).passed(1_000, ref=4)
+        >>> Horizon(BEGINNING_MS, min_offsets=(5,)).passed(1_000, ref=4)
         True
     """
 
     time_ms: int = BEGINNING_MS
-    floors: tuple[int, ...] = ()
+    min_offsets: tuple[int, ...] = ()
 
     def passed(self, time_ms: int, ref: int) -> bool:
         """Whether a version of this event time and ref has expired."""
         if time_ms < self.time_ms:
             return True
         partition = ref_partition(ref)
-        return partition < len(self.floors) and ref_offset(ref) < self.floors[partition]
+        return partition < len(self.min_offsets) and ref_offset(ref) < self.min_offsets[partition]
 
     def max(self, other: "Horizon") -> "Horizon":
         """The further of both, element by element: a horizon never falls."""
-        size = max(len(self.floors), len(other.floors))
+        size = max(len(self.min_offsets), len(other.min_offsets))
         pad = (0,) * size
-        floors = tuple(map(max, (self.floors + pad)[:size], (other.floors + pad)[:size]))
-        return Horizon(max(self.time_ms, other.time_ms), floors)
+        min_offsets = tuple(map(max, (self.min_offsets + pad)[:size], (other.min_offsets + pad)[:size]))
+        return Horizon(max(self.time_ms, other.time_ms), min_offsets)
 
 
 class ExpiryQueue:
@@ -86,8 +86,8 @@ class ExpiryQueue:
     def pop_due(self, horizon: Horizon) -> Iterator[str]:
         """Take out the keys that the horizon has passed; each comes once."""
         yield from self._pop(self._by_time, horizon.time_ms, horizon)
-        for partition, floor in enumerate(horizon.floors):
-            yield from self._pop(self._by_offset.get(partition, []), floor, horizon)
+        for partition, min_offset in enumerate(horizon.min_offsets):
+            yield from self._pop(self._by_offset.get(partition, []), min_offset, horizon)
 
     def _pop(self, heap: list[tuple[int, str]], end: int, horizon: Horizon) -> Iterator[str]:
         while heap and heap[0][0] < end:

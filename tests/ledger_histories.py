@@ -72,6 +72,6 @@ class History:
 
     def _moved(self) -> Horizon:
         one, other = self._offsets
-        floors = self._rng.choice(((), (0, 0), (max(0, one - 8),), (max(0, one - 20), max(0, other - 10))))
-        self._horizon = self._horizon.max(Horizon(self._now_ms - self._rng.randint(5, 40), floors))
+        min_offsets = self._rng.choice(((), (0, 0), (max(0, one - 8),), (max(0, one - 20), max(0, other - 10))))
+        self._horizon = self._horizon.max(Horizon(self._now_ms - self._rng.randint(5, 40), min_offsets))
         return self._horizon

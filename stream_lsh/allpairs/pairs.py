@@ -210,7 +210,7 @@ class AllPairs:
             start = end
 
     def _matches(self, ids: Sequence[str], columns: dict[str, I64]) -> Iterator[Match]:
-        with_sizes = self._measure.tells_sizes
+        with_sizes = self._measure.reports_sizes
         names = ("one", "other", "shared", "size", "other_size", "similarity")
         for one, other, shared, size, other_size, similarity in zip(
             *(columns[name].tolist() for name in names), strict=True

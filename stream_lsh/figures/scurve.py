@@ -65,15 +65,15 @@ def _curve(axes: "Axes", banding: Banding) -> None:
     # To the right of the threshold and to the left of the curve nothing is drawn; where that is narrow, at the foot.
     label = f"threshold {threshold:.4g}:\nrecall {reached:.4f}"
     place, beside = ((threshold, reached), (10, -34)) if threshold <= _WIDE else ((threshold, 0.0), (-10, 8))
-    _say(axes, label, place, beside)
-    _say(axes, f"half of the pairs\nof {half:.2f}", (half, 0.5), (-12, 2) if half > 1 - _WIDE else (12, -24))
+    _annotate(axes, label, place, beside)
+    _annotate(axes, f"half of the pairs\nof {half:.2f}", (half, 0.5), (-12, 2) if half > 1 - _WIDE else (12, -24))
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1.03)
     axes.set_ylabel("becomes a candidate")
     legend(axes, "upper left" if half > 0.45 else "lower right")
 
 
-def _say(axes: "Axes", label: str, place: tuple[float, float], beside: tuple[int, int]) -> None:
+def _annotate(axes: "Axes", label: str, place: tuple[float, float], beside: tuple[int, int]) -> None:
     """Write words so many points beside a place: to its left, or to its right."""
     axes.annotate(
         label, place, xytext=beside, textcoords="offset points", ha="right" if beside[0] < 0 else "left", color=INK,

@@ -101,12 +101,12 @@ class Documents:
         partitions[~known] = 0
         return known & (refs >= self.lowest[partitions]) & (refs <= self.highest[partitions])
 
-    def below(self, floors: U64) -> bool:
+    def below(self, min_offsets: U64) -> bool:
         """Whether every ref lies below the lowest live offset of its source partition."""
         used = (self.lowest != _NONE).nonzero()[0]
-        if len(used) and used[-1] >= len(floors):
+        if len(used) and used[-1] >= len(min_offsets):
             return False
-        return bool((self.highest[used] < (used.astype(np.uint64) << PARTITION_SHIFT) + floors[used]).all())
+        return bool((self.highest[used] < (used.astype(np.uint64) << PARTITION_SHIFT) + min_offsets[used]).all())
 
     def leave(self, ordinals: I64) -> None:
         """Count postings out, given the document of each."""

@@ -189,20 +189,20 @@ class BandTable:
         self._segments[:-1] = [segment for segment in self._segments[:-1] if segment.live]
         return concatenated(parts)
 
-    def expire(self, horizon_ms: int, floors: U64 | None = None) -> int:
+    def expire(self, horizon_ms: int, min_offsets: U64 | None = None) -> int:
         """Drop the segments that nothing live needs.
 
         Args:
             horizon_ms: a segment goes if its stretch of event time ends at or before this.
-            floors: uint64[partitions], the lowest live offset per source partition; a segment goes too if all of its
-                refs lie below.  A partition beyond the array has no floor.
+            min_offsets: uint64[partitions], the lowest live offset per source partition; a segment goes too if all of
+                its refs lie below.  Every offset of a partition beyond the array is live.
 
         Returns:
             How many live postings were dropped.
         """
         keep, dropped = [], 0
         for segment in self._segments:
-            if segment.until_ms <= horizon_ms or (floors is not None and segment.below(floors)):
+            if segment.until_ms <= horizon_ms or (min_offsets is not None and segment.below(min_offsets)):
                 dropped += segment.live
             else:
                 keep.append(segment)

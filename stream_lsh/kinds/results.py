@@ -6,14 +6,14 @@ from typing import NamedTuple, Protocol
 from stream_lsh.ledger.changes import Settled
 from stream_lsh.wire.public import PublicMessage, cluster_messages, match_messages, member_messages, mirror_messages
 
-Told = Iterator[tuple[str, list[PublicMessage]]]
+TopicMessages = Iterator[tuple[str, list[PublicMessage]]]
 """The key of a topic in `[pipeline.topics]`, and its messages."""
 
 
 class Results(Protocol):
     """The results of a kind of pipeline as messages."""
 
-    def messages(self, settled: Settled, confirmed_at_ms: int, version: int) -> Told:
+    def messages(self, settled: Settled, confirmed_at_ms: int, version: int) -> TopicMessages:
         """What one settled frame has to say.
 
         Args:
@@ -36,7 +36,7 @@ class TextResults(NamedTuple):
     measure: str
     mirror_share: float = 0.0
 
-    def messages(self, settled: Settled, confirmed_at_ms: int, version: int) -> Told:
+    def messages(self, settled: Settled, confirmed_at_ms: int, version: int) -> TopicMessages:
         """What one settled frame has to say."""
         yield "matches", match_messages(self.pipeline, settled.matches, confirmed_at_ms, self.measure)
         yield "members", member_messages(settled.members)

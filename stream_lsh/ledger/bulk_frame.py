@@ -167,12 +167,12 @@ def _expired(ends: Ends, horizon: Horizon) -> bool:
     """Whether the horizon has passed any of them."""
     if int(ends.times.min()) < horizon.time_ms:
         return True
-    if not any(horizon.floors):
+    if not any(horizon.min_offsets):
         return False
     return any(
-        ref_offset(ref) < horizon.floors[ref_partition(ref)]
+        ref_offset(ref) < horizon.min_offsets[ref_partition(ref)]
         for ref in ends.refs.tolist()
-        if ref_partition(ref) < len(horizon.floors)
+        if ref_partition(ref) < len(horizon.min_offsets)
     )
 
 

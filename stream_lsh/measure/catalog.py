@@ -25,7 +25,7 @@ class Measure(Protocol):
         """What matches and settings call it."""
 
     @property
-    def tells_sizes(self) -> bool:
+    def reports_sizes(self) -> bool:
         """Whether a match is told with the sizes of both sets: shared and union do not say all."""
 
     @property

@@ -55,7 +55,7 @@ class Containment:
     size_ratio: float = SIZE_RATIO
 
     name: ClassVar[str] = "containment"
-    tells_sizes: ClassVar[bool] = True
+    reports_sizes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 1 <= self.size_ratio <= MOST_SIZE_RATIO:

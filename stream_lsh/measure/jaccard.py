@@ -93,7 +93,7 @@ class Jaccard:
     """
 
     name: ClassVar[str] = "jaccard"
-    tells_sizes: ClassVar[bool] = False
+    reports_sizes: ClassVar[bool] = False
 
     @property
     def settings(self) -> dict[str, str | float]:

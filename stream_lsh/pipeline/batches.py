@@ -123,7 +123,7 @@ class Mark(NamedTuple):
         source: the source partition.
         time_ms: the greatest event time seen.
         idle: it has been read to its end and nothing comes.
-        floor: offsets below it are dropped by `max_documents`; 0 keeps all.
+        min_offset: offsets below it are dropped by `max_documents`; 0 keeps all.
         generation, number: when that was said: the number of the word, by who owned the partition in that generation of
             the consumer group.  Words come again after a crash, and an old one must not count over a newer one.
     """
@@ -131,7 +131,7 @@ class Mark(NamedTuple):
     source: int
     time_ms: int
     idle: bool
-    floor: int
+    min_offset: int
     generation: int = -1
     number: int = 0
 

@@ -136,8 +136,8 @@ class Comparer(Protocol):
         """Versions that are remembered."""
 
 
-Worth = Callable[[U32, U32, Criteria], Bools]
-"""Whether pairs are worth comparing, by the signatures of both ends: uint32[n, slots] each; bool[n]."""
+Prefilter = Callable[[U32, U32, Criteria], Bools]
+"""Selects the pairs to compare, by the signatures of both ends: uint32[n, slots] each; bool[n]."""
 
 
 def by_estimate(ours: U32, theirs: U32, criteria: Criteria) -> Bools:
@@ -147,15 +147,15 @@ def by_estimate(ours: U32, theirs: U32, criteria: Criteria) -> Bools:
     return np.asarray(matching_slots(ours, theirs) >= criteria.least_matching)
 
 
-class Stored:
-    """What is stored of both ends of each pair beside their texts."""
+class SignaturePrefilter:
+    """Selects pairs by what is stored of both ends beside their texts: digests and signatures."""
 
     def __init__(self, pairs: Pairs) -> None:
         self._asked, self._new = pairs.asked, pairs.new
         self._old = pairs.documents.signatures(pairs.old)
 
     def identical(self) -> Bools:
-        """Whether the two say the same: equal digests, and equal signatures as a second witness."""
+        """Whether the two are identical: equal digests, and equal signatures as a second witness."""
         digests = self._asked.digests[self._new]
         same: Bools = (digests == self._old.digests) & (digests != 0)
         at = np.flatnonzero(same)
@@ -163,10 +163,10 @@ class Stored:
             same[at] = (self._asked.signatures[self._new[at]] == self._old.values[at]).all(axis=1)
         return same
 
-    def worth(self, worth: Worth, criteria: Criteria, asked: Bools) -> Bools:
-        """Whether the signatures say that a pair is worth comparing, for the pairs asked for."""
+    def select(self, prefilter: Prefilter, criteria: Criteria, asked: Bools) -> Bools:
+        """Whether the signatures of a pair pass the prefilter, for the pairs asked for."""
         promising = asked.copy()
         at = np.flatnonzero(asked)
         if at.size:
-            promising[at] = worth(self._asked.signatures[self._new[at]], self._old.values[at], criteria)
+            promising[at] = prefilter(self._asked.signatures[self._new[at]], self._old.values[at], criteria)
         return promising

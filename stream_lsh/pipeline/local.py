@@ -325,8 +325,8 @@ class LocalPipeline:
             return None
         times = (document.time_ms for document in documents if document.text is not None)
         self._newest_ms = max(self._newest_ms, max(times, default=BEGINNING_MS))
-        floor = self.documents.floor(limits.max_documents) if limits.max_documents else 0
-        return Watermarks(0, (Mark(0, self._newest_ms, False, floor),))
+        min_offset = self.documents.min_offset(limits.max_documents) if limits.max_documents else 0
+        return Watermarks(0, (Mark(0, self._newest_ms, False, min_offset),))
 
     @property
     def horizon(self) -> Horizon:

@@ -200,8 +200,8 @@ class Settler:
         advances = any(not mark.idle and mark.time_ms > reached.get(mark.source, BEGINNING_MS) for mark in marks)
         if self._keep_ms is not None and advances:
             time_ms = watermark_of(marks, self._partitions) - self._keep_ms
-        floors = tuple(mark.floor for mark in marks) if len(marks) == self._partitions else ()
-        joined = self.ledger.horizon.max(Horizon(time_ms, floors if any(floors) else ()))
+        min_offsets = tuple(mark.min_offset for mark in marks) if len(marks) == self._partitions else ()
+        joined = self.ledger.horizon.max(Horizon(time_ms, min_offsets if any(min_offsets) else ()))
         return None if joined == self.ledger.horizon else joined
 
 

@@ -30,13 +30,13 @@ class WatermarkGenerator:
         self._number = 0
         self._last: Mark | None = None
 
-    def mark(self, source: int, newest_ms: int, floor: int, generation: int, *, at_end: bool) -> Mark:
+    def mark(self, source: int, newest_ms: int, min_offset: int, generation: int, *, at_end: bool) -> Mark:
         """The next mark.
 
         Args:
             source: the source partition.
             newest_ms: the greatest event time of what sign has delivered.
-            floor: offsets below it are dropped by `max_documents`.
+            min_offset: offsets below it are dropped by `max_documents`.
             generation: of the consumer group.
             at_end: nothing is left to read.
         """
@@ -45,7 +45,7 @@ class WatermarkGenerator:
             idle = at_end and self.at_end and newest_ms == last.time_ms
             time_ms = last.time_ms if last.idle else newest_ms
         self.at_end, self._number = at_end, self._number + 1
-        self._last = Mark(source, time_ms, idle, floor, generation, self._number)
+        self._last = Mark(source, time_ms, idle, min_offset, generation, self._number)
         return self._last
 
 
@@ -72,8 +72,8 @@ class WatermarkTable:
         for mark in map(self._of_this_group, watermarks.marks):
             before = row.get(mark.source, mark)
             newest = max(mark, before, key=lambda candidate: (candidate.order_key, not candidate.idle))
-            time_ms, floor = max(mark.time_ms, before.time_ms), max(mark.floor, before.floor)
-            row[mark.source] = newest._replace(time_ms=time_ms, floor=floor)
+            time_ms, min_offset = max(mark.time_ms, before.time_ms), max(mark.min_offset, before.min_offset)
+            row[mark.source] = newest._replace(time_ms=time_ms, min_offset=min_offset)
 
     def begin(self, generation: int) -> None:
         """The consumer group is in this generation: an idle source is idle only by a mark of the same generation.
@@ -118,8 +118,8 @@ class WatermarkTable:
     def _least(self, source: int, marks: list[Mark]) -> Mark:
         generation, number = min(mark.order_key for mark in marks)
         idle = all(mark.idle for mark in marks) and self._generation in (None, generation)
-        time_ms, floor = min(mark.time_ms for mark in marks), min(mark.floor for mark in marks)
-        return Mark(source, time_ms, idle, floor, generation, number)
+        time_ms, min_offset = min(mark.time_ms for mark in marks), min(mark.min_offset for mark in marks)
+        return Mark(source, time_ms, idle, min_offset, generation, number)
 
 
 class Relay:

@@ -176,14 +176,14 @@ def _attribute(document: "DocumentNode", *places: tuple[str, str]) -> str:
 
 
 def _published(document: "DocumentNode") -> int | None:
-    says = _attribute(
+    declared = _attribute(
         document,
         ('meta[property="article:published_time" i]', "content"),
         ('meta[itemprop="datePublished" i]', "content"),
         ('time[itemprop="datePublished" i]', "datetime"),
     )
     try:
-        moment = datetime.fromisoformat(says)
+        moment = datetime.fromisoformat(declared)
     except ValueError:
         return None
     # Of a time without a zone it is unknown when it was; who published first is told from this.
@@ -191,5 +191,5 @@ def _published(document: "DocumentNode") -> int | None:
 
 
 def _url(document: "DocumentNode") -> str:
-    says = _attribute(document, ('link[rel~="canonical" i]', "href"), ('meta[property="og:url" i]', "content"))
-    return says if says.lower().startswith(("http://", "https://")) else ""
+    declared = _attribute(document, ('link[rel~="canonical" i]', "href"), ('meta[property="og:url" i]', "content"))
+    return declared if declared.lower().startswith(("http://", "https://")) else ""

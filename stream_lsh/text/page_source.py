@@ -17,7 +17,7 @@ _HEAD = 4096
 """Where a page says how it is encoded.  Browsers look at 1,024 bytes; pages exceed that."""
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
-_SAYS = re.compile(
+_META_CHARSET = re.compile(
     rb"""\A\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*) | <meta[\s/][^>]*?charset\s*=\s*["']?\s*([^\s"'/>;]+)""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -61,8 +61,8 @@ def decoded(source: bytes, codec_of: Callable[[str], str]) -> str:
     for mark, codec in _MARKS:
         if source.startswith(mark):
             return source[len(mark) :].decode(codec, "replace")
-    says = _SAYS.search(_COMMENT.sub(b"", source[:_HEAD]))
-    name = (says[1] or says[2] or b"").decode("ascii", "replace").lower() if says else ""
+    declared = _META_CHARSET.search(_COMMENT.sub(b"", source[:_HEAD]))
+    name = (declared[1] or declared[2] or b"").decode("ascii", "replace").lower() if declared else ""
     # Whoever can read that a page is UTF-16 is not reading UTF-16.
     codec = "utf-8" if name.startswith("utf") else codec_of(name)
     if codec != "utf-8" or name.startswith("utf"):

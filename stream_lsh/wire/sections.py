@@ -255,14 +255,16 @@ def put_marks(writer: Writer, watermarks: Watermarks) -> None:
     """One row of the watermark table."""
     marks = watermarks.marks
     writer.raw(_ORIGIN.pack(watermarks.origin, len(marks)))
-    writer.raw(b"".join([_MARK.pack(mark.time_ms, mark.floor, mark.source, mark.idle) for mark in marks]))
+    writer.raw(b"".join([_MARK.pack(mark.time_ms, mark.min_offset, mark.source, mark.idle) for mark in marks]))
 
 
 def get_watermarks(reader: Reader) -> Watermarks:
     """One row of the watermark table."""
     origin, n = reader.fields(_ORIGIN)
     marks = _MARK.iter_unpack(reader.raw(n * _MARK.size))
-    return Watermarks(origin, tuple([Mark(source, time, idle != 0, floor) for time, floor, source, idle in marks]))
+    return Watermarks(
+        origin, tuple([Mark(source, time, idle != 0, min_offset) for time, min_offset, source, idle in marks])
+    )
 
 
 def take_watermarks(sections: dict[int, Reader]) -> Watermarks | None:
@@ -304,8 +306,8 @@ def take_mark_numbers(sections: dict[int, Reader], rows: Sequence[Watermarks]) -
 def put_horizon(writer: Writer, horizon: Horizon) -> None:
     """The section of a horizon."""
     writer.begin(Section.HORIZON)
-    writer.raw(_HORIZON.pack(horizon.time_ms, len(horizon.floors), 0))
-    writer.numbers(horizon.floors, I64, len(horizon.floors))
+    writer.raw(_HORIZON.pack(horizon.time_ms, len(horizon.min_offsets), 0))
+    writer.numbers(horizon.min_offsets, I64, len(horizon.min_offsets))
     writer.end()
 
 

@@ -226,7 +226,7 @@ class _Run(_Sends):
     # -- behind the outputs
 
     def _trim(self, trim: Trim) -> None:
-        """Note what is not needed any more, as soon as the last copy of a pass is stored; `upkeep` deletes it."""
+        """Note what is not needed any more, as soon as the last copy of a pass is stored; `maintenance` deletes it."""
         states = self._changelogged(trim.table)
         state = states.held().get(trim.partition)
 

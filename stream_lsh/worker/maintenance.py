@@ -30,14 +30,14 @@ from stream_lsh.worker.state import PipelineState
 WATCH_SECONDS = 0.25
 TRIM_SECONDS, TRIM_STEP = 10.0, 64
 """A record has hundreds of documents: a thousand of them would be far more than many a retention holds."""
-TELL_SECONDS = 60.0
+REPORT_COUNTS_SECONDS = 60.0
 RECOVERY_SECONDS = 5.0
 
 _log = logging.getLogger(__name__)
 
 
-class Upkeep:
-    """The upkeep of one worker.
+class Maintenance:
+    """The maintenance tasks of one worker.
 
     Args:
         app: the engine.
@@ -46,7 +46,7 @@ class Upkeep:
     Attributes:
         trim_seconds: how often topics are trimmed.
         trim_step: by how many offsets at least.
-        tell_seconds: how often the log says what has passed.
+        report_counts_seconds: how often the log says what has passed.
         topic_ids: of the topics that must not be created anew, as they were at the start; empty if unknown.
     """
 
@@ -55,7 +55,7 @@ class Upkeep:
         self._pipelines = pipelines
         self._backpressure: Backpressure | None = None
         self.topic_ids: Mapping[str, str] = {}
-        self.trim_seconds, self.trim_step, self.tell_seconds = TRIM_SECONDS, TRIM_STEP, TELL_SECONDS
+        self.trim_seconds, self.trim_step, self.report_counts_seconds = TRIM_SECONDS, TRIM_STEP, REPORT_COUNTS_SECONDS
 
     # -- backpressure
 
@@ -197,20 +197,20 @@ class Upkeep:
 
     # -- counts
 
-    async def tell(self) -> None:
+    async def report_counts(self) -> None:
         """Say now and then what has passed, for ever."""
         last_lines: dict[str, str] = {}
         short: set[str] = set()
         while True:
-            await asyncio.sleep(self.tell_seconds)
+            await asyncio.sleep(self.report_counts_seconds)
             for state in self._pipelines.values():
                 line = state.counts.line()
                 if last_lines.get(state.config.name) != line:
                     last_lines[state.config.name] = line
                     _log.info("%s: %s", state.config.name, line)
-                _tell_recall(state, short)
+                _warn_of_low_recall(state, short)
 
-    async def tell_progress(self) -> None:
+    async def report_progress(self) -> None:
         """Say how a recovery comes along, what this worker has once it is ready, and what it follows, for ever."""
         ready: int | None = None
         followed: int | None = None
@@ -219,12 +219,12 @@ class Upkeep:
             generation = self._app.consumer_generation_id
             if self._app.in_recovery:
                 ready = None
-                await self._tell_recovery()
+                await self._report_recovery()
             elif ready != generation and self.at_work and generation:  # of a group that it has joined
                 ready = generation
                 for state in self._pipelines.values():
                     _log.info("ready: %s", state.line())
-                await self._tell_deleted()
+                await self._report_deleted()
             elif ready == generation != followed and self.at_work and self._has_followed():
                 followed = generation
                 if any(state.followed() for state in self._pipelines.values()):
@@ -236,7 +236,7 @@ class Upkeep:
         ends, offsets = recovery.standby_highwaters, recovery.standby_offsets
         return all(offsets[tp] is not None and offsets[tp] >= end for tp, end in ends.items())
 
-    async def _tell_recovery(self) -> None:
+    async def _report_recovery(self) -> None:
         """Say every few seconds how many changelog records are left; return when none are."""
         started, most, reported_at = time.monotonic(), 0, 0.0
         while self._app.in_recovery:
@@ -249,7 +249,7 @@ class Upkeep:
             await asyncio.sleep(WATCH_SECONDS)
         _log.info("recovered from %d changelog records in %.1f s", most, time.monotonic() - started)
 
-    async def _tell_deleted(self) -> None:
+    async def _report_deleted(self) -> None:
         """Say what of the sources was deleted before this application had read it."""
         sources = {source for state in self._pipelines.values() for source in state.config.sources}
         assigned = [tp for tp in self._app.consumer.assignment() if tp.topic in sources]
@@ -276,7 +276,7 @@ class Upkeep:
         return not (app.rebalancing or app.in_recovery or app.should_stop)
 
 
-def _tell_recall(state: PipelineState, short: set[str]) -> None:
+def _warn_of_low_recall(state: PipelineState, short: set[str]) -> None:
     """Say once that the bands find too little; `short` has the pipelines of which it was said."""
     name, asked = state.config.name, state.config.kind.recall
     if not state.counts.recall_monitor.falls_short(asked):

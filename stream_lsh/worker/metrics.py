@@ -10,7 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from stream_lsh.arrays import F64, I64
 from stream_lsh.pipeline.recall_monitor import BINS
 from stream_lsh.pipeline.sign import SignCounts
-from stream_lsh.worker.maintenance import Upkeep
+from stream_lsh.worker.maintenance import Maintenance
 from stream_lsh.worker.state import PipelineState
 
 _Values = list[tuple[tuple[str, ...], float]]
@@ -26,16 +26,16 @@ class WorkerCollector:
     Args:
         app: the engine.
         pipelines: all that run on it, by name.
-        upkeep: knows how much is under way.
+        maintenance: knows how much is under way.
         ends: of the partitions that this worker reads, as far as the broker has told.
 
     Cost: some microseconds a partition; nothing is counted through.
     """
 
     def __init__(
-        self, app: Any, pipelines: Mapping[str, PipelineState], upkeep: Upkeep, ends: Mapping[TP, int]
+        self, app: Any, pipelines: Mapping[str, PipelineState], maintenance: Maintenance, ends: Mapping[TP, int]
     ) -> None:
-        self._app, self._pipelines, self._upkeep, self._ends = app, pipelines, upkeep, ends
+        self._app, self._pipelines, self._maintenance, self._ends = app, pipelines, maintenance, ends
 
     def collect(self) -> Iterator[Metric]:
         """All metrics, as they are now."""
@@ -49,16 +49,16 @@ class WorkerCollector:
             yield metric
 
     def _of_the_worker(self) -> Iterator[Metric]:
-        app, ready = self._app, self._upkeep.at_work
+        app, ready = self._app, self._maintenance.at_work
         yield GaugeMetricFamily(_PREFIX + "ready", "1 if it is in its group and has its state.", int(ready))
         recovery = app.tables.recovery
         left = recovery.active_remaining_total() if app.in_recovery else 0
         yield GaugeMetricFamily(_PREFIX + "recovery_records", "Records of changelogs that are still to be read.", left)
-        under_way = self._upkeep.bytes_under_way() if ready else 0
+        under_way = self._maintenance.bytes_under_way() if ready else 0
         yield GaugeMetricFamily(_PREFIX + "under_way_bytes", "What lies between the steps and is ours.", under_way)
-        elsewhere = self._upkeep.bytes_before_settle() if ready else 0
+        elsewhere = self._maintenance.bytes_before_settle() if ready else 0
         yield GaugeMetricFamily(_PREFIX + "settle_lag_bytes", "What waits for settle on other workers.", elsewhere)
-        waits = int(self._upkeep.sources_wait)
+        waits = int(self._maintenance.sources_wait)
         yield GaugeMetricFamily(_PREFIX + "sources_wait", "1 while sources wait because too much is under way.", waits)
 
     def _lag(self) -> Metric:

@@ -16,7 +16,7 @@ from stream_lsh.worker.decisions_agent import DecisionsAgent
 from stream_lsh.worker.engine import DEFAULTS, EngineApp, RecordList, TopicSpec, own_topic, public_topic
 from stream_lsh.worker.engine.read_committed import WorkerTransport
 from stream_lsh.worker.engine_tables import StateTable, state_table
-from stream_lsh.worker.maintenance import Upkeep
+from stream_lsh.worker.maintenance import Maintenance
 from stream_lsh.worker.rekey_agent import RekeyAgent, learn_generations
 from stream_lsh.worker.reports import TICK_SECONDS, ticking
 from stream_lsh.worker.security import engine_credentials
@@ -107,7 +107,7 @@ class WorkerApp(EngineApp):
         self.pipelines: dict[str, PipelineState] = {}
         self.folder: DataFolder | None = None
         self.ticks: list[Callable[[], Awaitable[None]]] = []
-        self.upkeep = Upkeep(self, self.pipelines)
+        self.maintenance = Maintenance(self, self.pipelines)
         super().__init__(app_id, **settings)
 
     def _new_transport(self) -> Any:
@@ -116,14 +116,20 @@ class WorkerApp(EngineApp):
     async def on_start(self) -> None:
         """Start with the upkeep beside the agents."""
         await super().on_start()
-        upkeep = self.upkeep
-        for duty in (upkeep.watch, upkeep.report_lag, upkeep.tell, upkeep.tell_progress, upkeep.follow):
+        maintenance = self.maintenance
+        for duty in (
+            maintenance.watch,
+            maintenance.report_lag,
+            maintenance.report_counts,
+            maintenance.report_progress,
+            maintenance.follow,
+        ):
             self.add_future(duty())
         if not self.embedded:
-            self.add_future(self.upkeep.trim())
-        self.add_future(self.upkeep.check_topics())
+            self.add_future(self.maintenance.trim())
+        self.add_future(self.maintenance.check_topics())
         if self.in_worker and (address := self.config.worker.web_address) is not None:
-            self.add_future(WorkerWeb(self, self.pipelines, self.upkeep).serve(*address))
+            self.add_future(WorkerWeb(self, self.pipelines, self.maintenance).serve(*address))
 
     async def before_topics(self, admin: Any) -> Sequence[StreamLSHError]:
         """State of something else, results of somebody else."""
@@ -131,18 +137,18 @@ class WorkerApp(EngineApp):
 
     async def after_topics(self, admin: Any) -> None:
         """At the first start, what the state is built from is written down; then what is on disk can be used."""
-        self.upkeep.topic_ids = await guards.after_topics(admin, self.config, self._partitions())
+        self.maintenance.topic_ids = await guards.after_topics(admin, self.config, self._partitions())
         if self.config.worker.data_dir is None:
             return
         self.folder = DataFolder(self.config.worker.data_dir)
         changelogs = [pipeline.changelog_topic(table) for pipeline in self.config.pipelines for table in TABLES]
-        ids = {topic: self.upkeep.topic_ids[topic] for topic in changelogs if topic in self.upkeep.topic_ids}
+        ids = {topic: self.maintenance.topic_ids[topic] for topic in changelogs if topic in self.maintenance.topic_ids}
         for state in self.pipelines.values():
             state.storage = Storage(self.folder, self.config.worker.app_id, ids)
 
     async def before_sources(self) -> None:
         """Check that no topic has lost its end; then all partitions say how far event time has come."""
-        await self.upkeep.expect_ends()
+        await self.maintenance.expect_ends()
         for state in self.pipelines.values():
             if state.config.rekey:
                 await learn_generations(self.config.kafka, state, self.committed_offset)

@@ -15,7 +15,7 @@ from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 from faust.types import TP
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from stream_lsh.worker.maintenance import Upkeep
+from stream_lsh.worker.maintenance import Maintenance
 from stream_lsh.worker.metrics import WorkerCollector
 from stream_lsh.worker.state import PipelineState
 
@@ -30,11 +30,11 @@ class WorkerWeb:
     Args:
         app: the engine.
         pipelines: all that run on it, by name.
-        upkeep: knows whether it is at work.
+        maintenance: knows whether it is at work.
     """
 
-    def __init__(self, app: Any, pipelines: Mapping[str, PipelineState], upkeep: Upkeep) -> None:
-        self._app, self._pipelines, self._upkeep = app, pipelines, upkeep
+    def __init__(self, app: Any, pipelines: Mapping[str, PipelineState], maintenance: Maintenance) -> None:
+        self._app, self._pipelines, self._maintenance = app, pipelines, maintenance
 
     async def serve(self, host: str, port: int) -> None:
         """Serve at this address, for ever; an address that cannot be had is told, and the worker goes on without."""
@@ -57,7 +57,7 @@ class WorkerWeb:
 
     async def metrics(self, _: web.Request) -> web.Response:
         """All metrics, in the format of Prometheus."""
-        collector: Any = WorkerCollector(self._app, self._pipelines, self._upkeep, await self._ends())
+        collector: Any = WorkerCollector(self._app, self._pipelines, self._maintenance, await self._ends())
         return web.Response(body=generate_latest(collector), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     async def health(self, _: web.Request) -> web.Response:
@@ -66,13 +66,13 @@ class WorkerWeb:
 
     async def ready(self, _: web.Request) -> web.Response:
         """Whether it is at work."""
-        if self._upkeep.at_work:
+        if self._maintenance.at_work:
             return web.Response(text="ready\n")
         return web.Response(text="recovering\n" if self._app.in_recovery else "not in the group\n", status=503)
 
     async def _ends(self) -> dict[TP, int]:
         """The ends of what this worker reads; a source that waits is not fetched, so the broker is asked."""
-        if not self._upkeep.at_work:
+        if not self._maintenance.at_work:
             return {}
         configs = [state.config for state in self._pipelines.values()]
         read = {topic for config in configs for topic in (*config.sources, *config.step_topics)}

@@ -71,7 +71,7 @@ def matches_are_true(view: View) -> Iterator[str]:
         said = (match.similarity, match.left_time_ms, match.right_time_ms, match.shared)
         true = (similarity, left.time_ms, right.time_ms, len(left.shingles & right.shingles))
         told = len(left.shingles), len(right.shingles)
-        sizes = told if view.setup.scheme.measure.tells_sizes else (0, 0)
+        sizes = told if view.setup.scheme.measure.reports_sizes else (0, 0)
         if (*said, match.left_shingles, match.right_shingles) != (*true, *sizes):
             yield f"{key} is published as {match}, true are {left} and {right}"
 
@@ -154,7 +154,7 @@ def sites_are_true(view: View) -> Iterator[str]:
                 continue
             together[min(sites), max(sites)].append(max(one.time_ms, other.time_ms))
             share = Fraction(len(one.shingles & other.shingles), len(one.shingles))
-            if share >= view.setup.threshold or not view.setup.scheme.measure.tells_sizes:
+            if share >= view.setup.threshold or not view.setup.scheme.measure.reports_sizes:
                 partners[sites].add(one.id)
     true: dict[tuple[str, str], tuple[int, ...]] = {}
     for left, right in together:

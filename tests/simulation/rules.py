@@ -16,7 +16,7 @@ import numpy as np
 from stream_lsh.index.table import BandTable
 from stream_lsh.ledger.decisions import Decision, Decisions
 from stream_lsh.ledger.frame_diff import changes_of
-from stream_lsh.ledger.graph.pairs import UNTOLD, Pairs
+from stream_lsh.ledger.graph.pairs import UNPUBLISHED, Pairs
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.sites.live import Mirrors
 from stream_lsh.ledger.sites.page_counts import AsOf, PageCounts, PageTable
@@ -210,7 +210,7 @@ def _put_and_forget(decisions: Decisions, said: Decision) -> bool:
 
 
 def _linked_by_reviews(pairs: Pairs, slot: int) -> list[tuple[int, int]]:
-    return [entry for entry in pairs.partners(slot) if pairs.place(entry[1]) != UNTOLD]
+    return [entry for entry in pairs.partners(slot) if pairs.place(entry[1]) != UNPUBLISHED]
 
 
 def _as_if_never_forgotten(table: WatermarkTable, generation: int) -> None:

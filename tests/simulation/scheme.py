@@ -98,4 +98,4 @@ class ExactShingles(NamedShingles):
 
     def comparer(self) -> ShingleSets:
         """Their sets, where the rows say that they may match."""
-        return ShingleSets(self, worth=self._prefixes.may_match)
+        return ShingleSets(self, prefilter=self._prefixes.may_match)

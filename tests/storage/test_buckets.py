@@ -49,7 +49,7 @@ def records(rng: random.Random, count: int) -> list[Record]:
 def apply(table: BandTable, record: Record) -> None:
     kind, value = record
     if kind == "horizon":
-        table.expire(value.time_ms, np.array(value.floors, np.uint64))
+        table.expire(value.time_ms, np.array(value.min_offsets, np.uint64))
         return
     ref, *times, buckets = value
     columns = np.array([ref], np.uint64), np.zeros(len(buckets), np.int64), np.array(buckets, np.uint64)

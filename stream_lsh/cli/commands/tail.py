@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.options.pipelines import one_of
 from stream_lsh.cli.output.atomic_files import STDOUT, Output
-from stream_lsh.cli.output.cluster_table import Board
+from stream_lsh.cli.output.cluster_table import ClusterTable
 from stream_lsh.cli.output.terminal import Screen, plain
 from stream_lsh.cli.process.signals import run_cancellable
 from stream_lsh.errors import ConfigError
@@ -97,28 +97,30 @@ async def _lines(config: "Config", pipeline: "PipelineConfig", options: Namespac
 
 async def _table(config: "Config", pipeline: "PipelineConfig", options: Namespace, screen: Screen) -> None:
     """Clusters as a table that follows what happens, until Ctrl-C."""
-    board = Board(pipeline.name)
+    cluster_table = ClusterTable(pipeline.name)
 
     async def show() -> None:
         try:
             while True:
-                screen.page(board.view(shutil.get_terminal_size().lines))
+                screen.page(cluster_table.view(shutil.get_terminal_size().lines))
                 await asyncio.sleep(_REDRAWN_EVERY_S)
         finally:
             screen.close()
 
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(show())
-        await _follow(config, pipeline, board, from_beginning=options.from_beginning)
+        await _follow(config, pipeline, cluster_table, from_beginning=options.from_beginning)
 
 
-async def _follow(config: "Config", pipeline: "PipelineConfig", board: Board, *, from_beginning: bool) -> None:
+async def _follow(
+    config: "Config", pipeline: "PipelineConfig", cluster_table: ClusterTable, *, from_beginning: bool
+) -> None:
     from stream_lsh.worker.clients.tail import messages  # noqa: PLC0415
 
     topics = [pipeline.clusters_topic, pipeline.members_topic]
     waited = time.monotonic()
     async for message in messages(config.kafka, topics, from_beginning, follow=True):
-        take = board.cluster if message.topic == pipeline.clusters_topic else board.member
+        take = cluster_table.cluster if message.topic == pipeline.clusters_topic else cluster_table.member
         take(message.key.decode("utf-8", "surrogatepass"), message.value)
         if time.monotonic() - waited > _REDRAWN_EVERY_S:  # where there are many, the screen has its turn all the same
             waited = time.monotonic()

@@ -41,14 +41,14 @@ class ReaderProcess:
     def __init__(self, read: Callable[[], Iterator[Part]]) -> None:
         self._memory = mmap.mmap(-1, _SLOT_BYTES * _SLOTS)
         free_out, self._free = os.pipe()
-        self._told, told_in = os.pipe()
+        self._messages, messages_in = os.pipe()
         self._child = os.fork()
         if self._child == 0:
             os.close(self._free)
-            os.close(self._told)
-            _run(read, _Sender(self._memory, free_out, told_in))
+            os.close(self._messages)
+            _run(read, _Sender(self._memory, free_out, messages_in))
         os.close(free_out)
-        os.close(told_in)
+        os.close(messages_in)
 
     def __iter__(self) -> Iterator[Part]:
         data, slot = b"", 0
@@ -71,7 +71,7 @@ class ReaderProcess:
     def _read_header(self) -> bytes:
         header = b""
         while len(header) < _HEADER.size:
-            more = os.read(self._told, _HEADER.size - len(header))
+            more = os.read(self._messages, _HEADER.size - len(header))
             if not more:
                 raise OSError(errno.ECHILD, "the process that reads the input has died; is there enough memory?")
             header += more
@@ -80,7 +80,7 @@ class ReaderProcess:
     def close(self) -> None:
         """End the child, whatever it is doing."""
         os.close(self._free)
-        os.close(self._told)
+        os.close(self._messages)
         end_child(self._child)
         self._memory.close()
 
@@ -119,12 +119,12 @@ def _run(read: Callable[[], Iterator[Part]], sender: _Sender) -> None:
         pass
     except (InputError, ConfigError, OSError) as error:
         with suppress(BrokenPipeError):
-            sender.send(_ERROR, _told(error))
+            sender.send(_ERROR, _error_bytes(error))
     finally:
         os._exit(0)
 
 
-def _told(error: InputError | ConfigError | OSError) -> bytes:
+def _error_bytes(error: InputError | ConfigError | OSError) -> bytes:
     """An error as bytes, for `_raise`."""
     what: list[object]
     if isinstance(error, InputError):

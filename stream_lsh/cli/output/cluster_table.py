@@ -27,17 +27,17 @@ class Row(NamedTuple):
     event: str
 
 
-class Board:
+class ClusterTable:
     """The rows, fed with messages of the topics `clusters` and `members`.
 
     Memory stays flat: only the clusters and the documents that changed last are remembered.
 
     Example:
-        >>> board = Board("news")
-        >>> board.cluster("a", b'{"event":"created","size":2,"members":["b","a"],"representative":"a"}')
-        >>> board.member("b", b'{"cluster":"a","similarity":0.75,"time":5}')
+        >>> cluster_table = ClusterTable("news")
+        >>> cluster_table.cluster("a", b'{"event":"created","size":2,"members":["b","a"],"representative":"a"}')
+        >>> cluster_table.member("b", b'{"cluster":"a","similarity":0.75,"time":5}')
         >>> from rich.console import Console
-        >>> Console(width=60).print(board.view(5))  # doctest: +NORMALIZE_WHITESPACE
+        >>> Console(width=60).print(cluster_table.view(5))  # doctest: +NORMALIZE_WHITESPACE
         news: 1 cluster, 2 documents
         <BLANKLINE>
         documents  similarity  event    newest  cluster

@@ -189,7 +189,7 @@ def _bars(rows: list[_Row], scale: _Scale, top: float) -> Iterator[str]:
         y = top + _ROW * number
         left, right = sorted((scale.at(row.start), scale.at(row.end)))
         yield "<g>"
-        yield f"<title>{_safe(_told(row))}</title>"
+        yield f"<title>{_safe(_tooltip(row))}</title>"
         yield _line(_MARGIN, y, WIDTH - _MARGIN, y, "rule")
         yield from _labels(row, y)
         if row.step is None or not row.step.missing:
@@ -227,7 +227,7 @@ def _labels(row: _Row, y: float) -> Iterator[str]:
         yield _text(_NUMBERS, y + 32, row.note, "small muted")
 
 
-def _told(row: _Row) -> str:
+def _tooltip(row: _Row) -> str:
     """What is shown when the pointer rests on a row."""
     step = row.step
     if step is None:

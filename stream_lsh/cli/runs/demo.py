@@ -214,9 +214,9 @@ class _Stream:
                 now = time.monotonic()
                 if now >= self._next_news:
                     self._next_news = now + _NEWS_EVERY_S[self._screen.watched]
-                    self._screen.line(self._told(news))
+                    self._screen.line(self._news_line(news))
 
-    def _told(self, news: News) -> str:
+    def _news_line(self, news: News) -> str:
         what = self._screen.coloured(f"{news.what:<7}", news.what)
         similarity = "     " if news.similarity is None else f"{news.similarity:.3f}"
         return f"  {self._seconds():5.1f} s  {what}  {similarity}  {_named(news.ids, self._screen.width - 28)}"

@@ -82,7 +82,7 @@ class LinkRun:
         self._linker = self._linker_of(profile)
         self._progress = self.record_reader.progress
         self._known: dict[str, Known] = {}
-        self._told: Counter[str] = Counter()
+        self._written: Counter[str] = Counter()
         self._deletes = 0
 
     def close(self) -> None:
@@ -160,12 +160,12 @@ class LinkRun:
         writer = PairWriter(PIPELINE, linker.profile, blocker_of(self._profile).names)
         for name, changes in (("matches", linker.matches), ("reviews", linker.reviews)):
             pairs = changes()
-            self._told[name] = len(pairs)
+            self._written[name] = len(pairs)
             if name in outputs:
                 outputs[name].write(self._pair_line(writer, pair) for pair in pairs)
             del pairs
         entities = linker.entities()
-        self._told["entities"] = len(entities)
+        self._written["entities"] = len(entities)
         if "entities" in outputs:
             outputs["entities"].write(map(self._entity_line, entities))
         if "golden" in outputs:
@@ -183,7 +183,7 @@ class LinkRun:
 
     def report(self, seconds: float) -> None:
         """The summary, on standard error."""
-        counts, reported, records = self._linker.counts, self._told, self.record_reader.records
+        counts, reported, records = self._linker.counts, self._written, self.record_reader.records
         lines = [
             f"{records:,} records, {counts.candidates:,} candidates, {reported['matches']:,} matches, "
             f"{reported['reviews']:,} to review, {reported['entities']:,} entities, {seconds:.1f} s, "

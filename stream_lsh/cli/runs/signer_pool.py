@@ -54,7 +54,7 @@ class Signers:
             if child == 0:
                 os.close(self._tasks)
                 os.close(self._done)
-                _sign_until_told(scheme, self._memory, self._waiting, done_in)
+                _sign_batches(scheme, self._memory, self._waiting, done_in)
             self._children.append(child)
         os.close(done_in)
 
@@ -81,14 +81,14 @@ class Signers:
 
     def ready(self, slot: int) -> bool:
         """Whether a batch can be collected without waiting."""
-        while slot not in self._signed and self._told(0.0):
+        while slot not in self._signed and self._wait_for_signed(0.0):
             pass
         return slot in self._signed
 
     def collect(self, slot: int) -> Signatures:
         """The signatures of a batch; its slot is free again.  Instead of waiting, this process signs too."""
         while not self.ready(slot):
-            if self._help() or self._told(1.0):
+            if self._help() or self._wait_for_signed(1.0):
                 continue
             if any(os.waitpid(child, os.WNOHANG)[0] for child in self._children):
                 raise StreamLSHError("a process that signs has died: is there enough memory? --jobs 1 needs the least")
@@ -111,8 +111,8 @@ class Signers:
         self._signed.add(slot)
         return True
 
-    def _told(self, seconds: float) -> bool:
-        """Hear of one batch that has been signed, if that happens within a time."""
+    def _wait_for_signed(self, seconds: float) -> bool:
+        """Wait for one signed batch; False if none came within the time."""
         if not select.select([self._done], [], [], seconds)[0]:
             return False
         number = os.read(self._done, _NUMBER)
@@ -128,7 +128,7 @@ class Signers:
         self._children.clear()
 
 
-def _sign_until_told(scheme: Scheme, memory: mmap.mmap, waiting: int, done: int) -> None:
+def _sign_batches(scheme: Scheme, memory: mmap.mmap, waiting: int, done: int) -> None:
     """What a signing process does; it never returns."""
     ignore()
     try:

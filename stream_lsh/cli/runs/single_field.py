@@ -40,7 +40,7 @@ class SingleFieldRun(ABC):
         self._reasons: Counter[str] = Counter()
         self._seen: set[str] = set()
         self._again = 0
-        self._told: list[str] = []
+        self._report: list[str] = []
 
     # -- what a kind of value has to say
 
@@ -128,7 +128,7 @@ class SingleFieldRun(ABC):
         groups = [] if self.memory is None else self.memory.clusters()
         if clusters is not None:
             clusters.write(as_json({"cluster": group.id, "members": group.members}) for group in groups)
-        self._told = [f"{count[0]:,} pairs", f"{len(groups):,} clusters"]
+        self._report = [f"{count[0]:,} pairs", f"{len(groups):,} clusters"]
 
     def answer(self, queries: Sequence[Input]) -> None:
         """Write what each value in these files matches, in their order."""
@@ -147,11 +147,11 @@ class SingleFieldRun(ABC):
             if out is not None and out.closed_by_reader:
                 break
         self._progress.clear()
-        self._told = [f"{asked:,} asked about", f"{answered:,} of them have a match", f"{matches:,} matches"]
+        self._report = [f"{asked:,} asked about", f"{answered:,} of them have a match", f"{matches:,} matches"]
 
     def summary(self, seconds: float) -> list[str]:
         """What there was, in lines."""
-        lines = [", ".join([f"{self.size:,} {self._what}", *self._told, f"{seconds:.1f} s"])]
+        lines = [", ".join([f"{self.size:,} {self._what}", *self._report, f"{seconds:.1f} s"])]
         if self._again:
             lines.append(f"{self._again:,} ids came again: the later one counts")
         if self.memory is not None and self.memory.capped:

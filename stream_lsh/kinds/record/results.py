@@ -26,7 +26,7 @@ from typing import Any
 import msgspec
 
 from stream_lsh.kinds.record.messages import MAX_RECORD_BYTES
-from stream_lsh.kinds.results import Told
+from stream_lsh.kinds.results import TopicMessages
 from stream_lsh.ledger.changes import ClusterChange, EntitySummary, MatchChange, Settled
 from stream_lsh.records.block.blocker import blocker_of
 from stream_lsh.records.evidence import Named
@@ -182,7 +182,7 @@ class RecordResults:
     def __init__(self, pipeline: str, profile: Profile) -> None:
         self._pairs = PairWriter(pipeline, profile, blocker_of(profile).names)
 
-    def messages(self, settled: Settled, confirmed_at_ms: int, version: int) -> Told:
+    def messages(self, settled: Settled, confirmed_at_ms: int, version: int) -> TopicMessages:
         """What one settled frame has to say."""
         yield "matches", self._pairs.messages(settled.matches, confirmed_at_ms)
         yield "reviews", self._pairs.messages(settled.reviews, confirmed_at_ms)

@@ -8,7 +8,15 @@ import numpy as np
 
 from stream_lsh.arrays import I64, U32, U64, Bools
 from stream_lsh.measure.jaccard import shared_counts
-from stream_lsh.pipeline.compare import Compared, Criteria, Pairs, Stored, Worth, affordable, by_estimate
+from stream_lsh.pipeline.compare import (
+    Compared,
+    Criteria,
+    Pairs,
+    Prefilter,
+    SignaturePrefilter,
+    affordable,
+    by_estimate,
+)
 
 _MOST_CACHED = 8 << 20
 """Shingles: 64 MB."""
@@ -33,12 +41,12 @@ class ShingleSets:
     Args:
         scheme: makes the sets.
         limit: shingles kept at most, where each set counts for 32 more than it has; a single set is kept all the same.
-        worth: which candidates are compared, by their signatures.
+        prefilter: which candidates are compared, by their signatures.
     """
 
-    def __init__(self, scheme: MakesSets, limit: int = _MOST_CACHED, worth: Worth = by_estimate) -> None:
+    def __init__(self, scheme: MakesSets, limit: int = _MOST_CACHED, prefilter: Prefilter = by_estimate) -> None:
         self._scheme = scheme
-        self._worth = worth
+        self._prefilter = prefilter
         self._limit = limit
         self._size = 0
         self._sets: OrderedDict[int, U64] = OrderedDict()
@@ -49,10 +57,10 @@ class ShingleSets:
         Equal digests and signatures are equal sets.  Candidates whose signatures or sizes rule a match out are not
         compared.
         """
-        stored = Stored(pairs)
+        stored = SignaturePrefilter(pairs)
         same = stored.identical()
         unlike = near & ~same & ~pairs.recheck
-        wanted = near & (same | pairs.recheck | stored.worth(self._worth, criteria, unlike))
+        wanted = near & (same | pairs.recheck | stored.select(self._prefilter, criteria, unlike))
         counts = _Counts(*np.zeros((3, len(pairs)), np.uint32))
         at, count = np.flatnonzero(wanted), len(pairs)
         if bounded:
@@ -64,7 +72,7 @@ class ShingleSets:
                 self._count(run, self._old_texts(run, pairs, same), pairs, same, criteria, counts=counts)
         shared, sizes, others = (column[:count] for column in counts)
         similarity = criteria.measure.similarity(shared, sizes, others)
-        return Compared(similarity, shared, sizes + others - shared, sizes if criteria.measure.tells_sizes else None)
+        return Compared(similarity, shared, sizes + others - shared, sizes if criteria.measure.reports_sizes else None)
 
     def _count_some(self, at: I64, pairs: Pairs, same: Bools, criteria: Criteria, counts: "_Counts") -> int:
         """Fill in the counts of the first pairs, as many as their texts allow; returns the place of the next one."""

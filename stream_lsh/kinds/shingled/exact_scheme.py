@@ -93,7 +93,7 @@ class ExactScheme(ShingledTexts):
 
     def comparer(self) -> ShingleSets:
         """What verify compares pairs with, once the rows of both say that they may match."""
-        return ShingleSets(self, worth=self.prefixes.may_match)
+        return ShingleSets(self, prefilter=self.prefixes.may_match)
 
     def explain(self, left: str | None, right: str | None) -> Explained:
         """Compare two documents by their shingles."""

@@ -57,8 +57,8 @@ from stream_lsh.wire.metadata import about_of
 RAW = "raw"
 
 
-_TOLD = ("title", "source", "url")
-_FIELDS = ("id", "text", "time", "deleted", *_TOLD)
+_STORY_FIELDS = ("title", "source", "url")
+_FIELDS = ("id", "text", "time", "deleted", *_STORY_FIELDS)
 
 
 class _Fields(Protocol):
@@ -214,7 +214,7 @@ def _decoder(names: FieldNames, stories: bool) -> Callable[[bytes], _Fields]:
         ("deleted", bool | None, None),
     ]
     if stories:
-        fields += [(field, str | int | None, None) for field in _TOLD if _holder(field, names) == field]
+        fields += [(field, str | int | None, None) for field in _STORY_FIELDS if _holder(field, names) == field]
     rename = {field: getattr(names, field) for field, _, _ in fields}
     shape = msgspec.defstruct("Fields", fields, rename=rename, gc=False)
     return cast("Callable[[bytes], _Fields]", msgspec.json.Decoder(shape).decode)
@@ -229,7 +229,7 @@ def _holder(field: str, names: FieldNames) -> str:
 
 def _about(fields: _Fields, text: str, names: FieldNames) -> About:
     """What stories tell of a document."""
-    held = {getattr(names, field): getattr(fields, _holder(field, names)) for field in _TOLD}
+    held = {getattr(names, field): getattr(fields, _holder(field, names)) for field in _STORY_FIELDS}
     return about_of(
         text,
         typed(held, names.title, (str,), "title", "a string") or "",
@@ -290,7 +290,7 @@ def _read_slowly(value: bytes, names: FieldNames, stories: bool) -> _Fields:
         typed(fields, names.text, (str,), "text", "a string"),
         typed(fields, names.time, (str, int, float), "time", EXPECTED_TIME),
         typed(fields, names.deleted, (bool,), "json", "true or false"),
-        *((fields.get(getattr(names, field)) for field in _TOLD) if stories else ()),
+        *((fields.get(getattr(names, field)) for field in _STORY_FIELDS) if stories else ()),
     )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from stream_lsh.arrays import F64, I64, Bools
 from stream_lsh.kinds.vector.metric import VectorMeasure
-from stream_lsh.pipeline.compare import Compared, Criteria, Pairs, Stored, by_estimate
+from stream_lsh.pipeline.compare import Compared, Criteria, Pairs, SignaturePrefilter, by_estimate
 
 _NUMBERS = 1 << 20
 """Of each side of the pairs that are measured together: 8 MB in float64."""
@@ -28,10 +28,10 @@ class VectorPairs:
         Vectors of equal bytes are at the distance that the measure gives them, 0.  Candidates whose signatures agree
         in too few slots are not measured.
         """
-        stored = Stored(pairs)
+        stored = SignaturePrefilter(pairs)
         same = stored.identical()
         unlike = near & ~same & ~pairs.recheck
-        wanted = pairs.recheck | (near & same) | stored.worth(by_estimate, criteria, unlike)
+        wanted = pairs.recheck | (near & same) | stored.select(by_estimate, criteria, unlike)
         at, count = np.flatnonzero(wanted), len(pairs)
         step = max(1, _NUMBERS // self._measure.dimension)
         if bounded and at.size > _STEPS * step:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from stream_lsh.kinds.results import Told
+from stream_lsh.kinds.results import TopicMessages
 from stream_lsh.kinds.vector.comparer import distance_of
 from stream_lsh.ledger.changes import MatchChange, Settled
 from stream_lsh.wire.public import PublicMessage, as_json, cluster_messages, member_messages, withdrawal
@@ -66,7 +66,7 @@ class VectorResults(NamedTuple):
     pipeline: str
     measure: str
 
-    def messages(self, settled: Settled, confirmed_at_ms: int, version: int) -> Told:
+    def messages(self, settled: Settled, confirmed_at_ms: int, version: int) -> TopicMessages:
         """What one settled frame has to say."""
         yield "matches", vector_matches(self.pipeline, settled.matches, confirmed_at_ms, self.measure)
         yield "members", member_messages(settled.members)

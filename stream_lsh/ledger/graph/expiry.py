@@ -117,10 +117,10 @@ class Expiry:
             if self.by_time is None:
                 self.by_time = Stretches(nodes, nodes.times, self._span_ms)
             near |= self.by_time.between(before.time_ms, now.time_ms)
-        if any(now.floors):
+        if any(now.min_offsets):
             if self.by_offset is None:
                 self.by_offset = Stretches(nodes, nodes.refs, _OFFSETS)
-            floors = (*before.floors, *(0,) * len(now.floors))
-            for partition, (was, floor) in enumerate(zip(floors, now.floors, strict=False)):
-                near |= self.by_offset.between(make_ref(partition, was), make_ref(partition, floor))
+            min_offsets = (*before.min_offsets, *(0,) * len(now.min_offsets))
+            for partition, (was, min_offset) in enumerate(zip(min_offsets, now.min_offsets, strict=False)):
+                near |= self.by_offset.between(make_ref(partition, was), make_ref(partition, min_offset))
         return {slot for slot in near if now.passed(nodes.times[slot], nodes.refs[slot])}

@@ -28,7 +28,7 @@ Counts = tuple[float, int, int, int, str]
 Columns = tuple[F64, U32, U32, U32, Sequence[str]]
 """The same of many pairs; no evidence at all where there is none."""
 
-UNTOLD, MATCH, REVIEW = 0, 1, 2
+UNPUBLISHED, MATCH, REVIEW = 0, 1, 2
 """As what a pair is told."""
 
 _HUB = 0xFFFFFFFF
@@ -127,7 +127,7 @@ class Pairs:
 
     def place(self, pair: int) -> int:
         """As what a pair is told."""
-        return MATCH if self.links(pair) else UNTOLD if pair in self.verdicts else REVIEW
+        return MATCH if self.links(pair) else UNPUBLISHED if pair in self.verdicts else REVIEW
 
     def linked(self, slot: int) -> list[tuple[int, int]]:
         """The partners that a document is connected with, each with the pair."""

@@ -52,7 +52,7 @@ class Mirrors:
         self._pairs_of = pairs_of
         self._sites = Sites()
         self._pages = PageTable(partitions)
-        self._tells = self._pages.is_known
+        self._is_complete = self._pages.is_known
         self._site_of: dict[str, str] = {}
         self._inside: dict[_Key, tuple[bool, bool]] = {}  # of pairs on different sites
         self._firsts: dict[_Key, int] = {}
@@ -75,7 +75,7 @@ class Mirrors:
         self._before.clear()
         if pages is not None:
             counts = self._pages.take(pages, offset)
-            self._tell_all()
+            self._touch_all()
             self._count(counts)
             changes = replace(changes, site_counts=counts, site_origins=[self._pages.origin(pages.partition)])
         self._take(changes)
@@ -98,7 +98,7 @@ class Mirrors:
         self._count(changes.site_counts)
         for origin in changes.site_origins:
             self._pages.put_origin(origin)
-        self._tell_all()
+        self._touch_all()
         self._take(changes)
         for left, right, first_ms in changes.site_firsts:
             self._firsts[left, right] = first_ms
@@ -110,12 +110,12 @@ class Mirrors:
 
     # -- what comes and goes
 
-    def _tell_all(self) -> None:
-        """Everything may be told from here on, if the pages of all partitions are known now."""
-        if self._pages.is_known and not self._tells:
+    def _touch_all(self) -> None:
+        """Publish everything from here on, if the pages of all partitions are known now."""
+        if self._pages.is_known and not self._is_complete:
             for key in self._firsts:
                 self._touch(key)
-            self._tells = True
+            self._is_complete = True
 
     def _count(self, counts: Iterable[SiteCountState]) -> None:
         for row in counts:
@@ -171,7 +171,7 @@ class Mirrors:
     def _published(self, key: _Key) -> SiteMirrors | None:
         """Two sites as the public is to see them; nothing as long as the pages of one of them are not known."""
         first_ms, pair = self._firsts.get(key), self._sites.pair(*key)
-        if not self._tells or first_ms is None or not (pair.left_pages and pair.right_pages):
+        if not self._is_complete or first_ms is None or not (pair.left_pages and pair.right_pages):
             return None
         # Pairs may be here before the count of the pages that they are of.
         left, right = max(pair.left_pages, pair.left_mirrored), max(pair.right_pages, pair.right_mirrored)

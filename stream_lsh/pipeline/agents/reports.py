@@ -50,9 +50,9 @@ def event_time_agent(sources: Sequence[SignedPartition], max_documents: int, gen
 def _mark(source: SignedPartition, max_documents: int, generation: int) -> Mark:
     documents = source.documents
     newest_ms = documents.delivered_ms(source.committed)  # sets the position of a partition that is new here
-    floor = documents.table.floor(max_documents) if max_documents else 0
+    min_offset = documents.table.min_offset(max_documents) if max_documents else 0
     at_end = source.is_end(documents.position)
-    return documents.watermarks.mark(source.partition, newest_ms, floor, generation, at_end=at_end)
+    return documents.watermarks.mark(source.partition, newest_ms, min_offset, generation, at_end=at_end)
 
 
 def pages_agent(

@@ -137,7 +137,7 @@ class BucketsState:
     def forget(self, horizon: Horizon) -> None:
         """Drop the segments that the horizon has passed."""
         self.horizon = self.horizon.max(horizon)
-        self.table.expire(horizon.time_ms, np.array(horizon.floors, np.uint64))
+        self.table.expire(horizon.time_ms, np.array(horizon.min_offsets, np.uint64))
 
 
 @dataclass(slots=True)

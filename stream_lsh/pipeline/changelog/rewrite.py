@@ -226,7 +226,7 @@ class BucketsRecovery:
     def _apply(self, frame: BandsFrame) -> None:
         if frame.horizon is not None:
             self._insert()
-            self._table.expire(frame.horizon.time_ms, np.array(frame.horizon.floors, np.uint64))
+            self._table.expire(frame.horizon.time_ms, np.array(frame.horizon.min_offsets, np.uint64))
         postings = frame.postings
         if postings is None:
             return

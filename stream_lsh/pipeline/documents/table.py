@@ -296,7 +296,7 @@ class DocumentTable:
         """The rows of a chunk that are not live any more; `ids` gets those that are not known any more."""
         meta, start, time_ms = self._meta[chunk], chunk << CHUNK_BITS, self.horizon.time_ms
         used, live = meta["state"] != FREE, meta["state"] == LIVE
-        gone = used & ((meta["keep"] < time_ms) | (meta["ref"] < self._floor_ref(self._least[chunk][1])))
+        gone = used & ((meta["keep"] < time_ms) | (meta["ref"] < self._min_ref(self._least[chunk][1])))
         gone |= live & (meta["time"] < time_ms) & ((meta["ref"] & _OFFSET_MASK) < self.acknowledged)
         fading = live & ~gone & (meta["time"] < time_ms)
         at = np.flatnonzero((gone & live) | fading)
@@ -312,12 +312,12 @@ class DocumentTable:
         self._least[chunk] = int(due[used].min(initial=_NEVER_MS)), int(meta["ref"][used].min(initial=_NO_REF))
         return at
 
-    def _floor_ref(self, ref: int) -> int:
+    def _min_ref(self, ref: int) -> int:
         """The lowest ref that is kept on the partition of a ref."""
-        partition, floors = ref_partition(ref), self.horizon.floors
-        return make_ref(partition, floors[partition]) if partition < len(floors) else 0
+        partition, min_offsets = ref_partition(ref), self.horizon.min_offsets
+        return make_ref(partition, min_offsets[partition]) if partition < len(min_offsets) else 0
 
-    def floor(self, limit: int) -> int:
+    def min_offset(self, limit: int) -> int:
         """The lowest offset that is kept if only the `limit` newest live versions are; 0 while there are no more.
 
         Args:

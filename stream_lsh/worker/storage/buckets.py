@@ -145,7 +145,7 @@ class BucketStore(PartitionStore):
             header = {
                 "identity": self._identity.as_json(),
                 "offset": captured.offset,
-                "horizon": [horizon.time_ms, horizon.floors],
+                "horizon": [horizon.time_ms, horizon.min_offsets],
                 "in_parts": captured.in_parts,
                 "beside": captured.beside,
                 "segments": names,

@@ -85,8 +85,8 @@ class DocumentStore(PartitionStore):
             raise StateError(f"{self._place}: does not say whose state it is")
         else:
             db.put(_IDENTITY, self._identity.as_json().encode(), self._unlogged)
-        time_ms, floors = json.loads(db.get(_HORIZON) or "[null, []]")
-        self.horizon = Horizon() if time_ms is None else Horizon(time_ms, tuple(floors))
+        time_ms, min_offsets = json.loads(db.get(_HORIZON) or "[null, []]")
+        self.horizon = Horizon() if time_ms is None else Horizon(time_ms, tuple(min_offsets))
         self.acknowledged = int.from_bytes(db.get(_ACKNOWLEDGED) or b"")
         self.offset = None if offset is None else int.from_bytes(offset)
         self.head = LogHead() if self.offset is None else LogHead.restored(self._runs(), self.offset)
@@ -298,7 +298,7 @@ class DocumentStore(PartitionStore):
         for id in ids:
             batch.delete(b"v" + id.encode("utf-8", "surrogatepass"))
         self.horizon = horizon
-        batch.put(_HORIZON, json.dumps([horizon.time_ms, horizon.floors]).encode())
+        batch.put(_HORIZON, json.dumps([horizon.time_ms, horizon.min_offsets]).encode())
         self._commit(batch)
 
     def acknowledge(self, offset: int, ids: Sequence[str]) -> None:

@@ -56,7 +56,7 @@ async def starts(address: str, names: Sequence[str]) -> dict[str, int]:
 
 def often(app: WorkerApp) -> WorkerApp:
     """Trim at every chance."""
-    app.upkeep.trim_seconds, app.upkeep.trim_step = 0.3, 1
+    app.maintenance.trim_seconds, app.maintenance.trim_step = 0.3, 1
     return app
 
 
@@ -104,8 +104,8 @@ async def held_back(config: Config) -> tuple[int, list[bool]]:
     documents = stories(0, 60)
     async with running(app):
         state = app.pipelines[pipeline.name]
-        measure, pretended = app.upkeep.bytes_under_way, [1 << 30]
-        app.upkeep.bytes_under_way = lambda: pretended[0] or measure()  # type: ignore[method-assign]
+        measure, pretended = app.maintenance.bytes_under_way, [1 << 30]
+        app.maintenance.bytes_under_way = lambda: pretended[0] or measure()  # type: ignore[method-assign]
         gate: SourceGate = cast(Any, app.consumer).gate
         await until(lambda: pipeline.source in gate.held)
         await send(config.kafka.brokers[0], pipeline.source, documents)
@@ -114,7 +114,7 @@ async def held_back(config: Config) -> tuple[int, list[bool]]:
         pretended[0] = 0
         await until(lambda: state.counts.documents == len(documents))
         closed.append(pipeline.source in gate.held)
-        await until(lambda: app.upkeep.bytes_under_way() == 0)
+        await until(lambda: app.maintenance.bytes_under_way() == 0)
     return state.counts.documents, closed
 
 
@@ -168,13 +168,13 @@ async def held_back_together(config: Config) -> tuple[list[tuple[bool, bool]], i
         edges = TP(pipeline.internal_topic("edges"), 0)
         pretended = settles.traffic = _Traffic({edges: 0})
         pretended.edges, pretended.size = edges, 1 << 30
-        await until(lambda: all(app.upkeep.sources_wait for app in apps))
+        await until(lambda: all(app.maintenance.sources_wait for app in apps))
         await send(config.kafka.brokers[0], pipeline.source, stories(0, 60))
         await asyncio.sleep(1.0)
         seen.append((states[0].counts.documents == 0, states[1].counts.documents == 0))
         pretended.size = 0
         await until(lambda: sum(state.counts.documents for state in states) == 180)
-        seen.append((apps[0].upkeep.sources_wait, apps[1].upkeep.sources_wait))
+        seen.append((apps[0].maintenance.sources_wait, apps[1].maintenance.sources_wait))
         await until(lambda: settles.counts.matches >= 180)
     return seen, len((await published(config))[0])
 

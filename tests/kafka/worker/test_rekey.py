@@ -391,8 +391,8 @@ def test_all_sources_wait_while_too_much_is_under_way_and_what_was_read_of_the_c
         app = often(await started(config))
         counts = app.pipelines[f"{name}-p"].counts
         async with running(app):
-            measure, pretended = app.upkeep.bytes_under_way, [1 << 30]
-            app.upkeep.bytes_under_way = lambda: pretended[0] or measure()  # type: ignore[method-assign]
+            measure, pretended = app.maintenance.bytes_under_way, [1 << 30]
+            app.maintenance.bytes_under_way = lambda: pretended[0] or measure()  # type: ignore[method-assign]
             gate: SourceGate = cast(Any, app.consumer).gate
             await until(lambda: gate.held)
             held = frozenset(gate.held)

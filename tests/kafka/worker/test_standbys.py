@@ -158,12 +158,12 @@ async def taken_over(config: Config, feed: Feed, then: list[Document], **setting
             for ledger in state_of(app).ledger.held().values():
                 ledger.rewriter.least = 2_000
         await feed(one, other)
-        await until(lambda: one.upkeep.bytes_under_way() == other.upkeep.bytes_under_way() == 0)
+        await until(lambda: one.maintenance.bytes_under_way() == other.maintenance.bytes_under_way() == 0)
         await asyncio.sleep(1.0)
         await has_read_all(other)
         followed = state_of(other).followed()
         taken.begins, _ = await bounds(config.kafka, list(followed))
-        await asyncio.sleep(2 * other.upkeep.trim_seconds)
+        await asyncio.sleep(2 * other.maintenance.trim_seconds)
         taken.known = {tp: states.head(tp.partition).start for tp, states in followed.items()}
         before = applied(other)
         await first.aclose()
@@ -172,7 +172,7 @@ async def taken_over(config: Config, feed: Feed, then: list[Document], **setting
         signed = state_of(other).counts.documents + len(then)
         await send(config.kafka.brokers[0], config.pipelines[0].source, then)
         await until(lambda: state_of(other).counts.documents >= signed)
-        await until(lambda: other.upkeep.bytes_under_way() == 0)
+        await until(lambda: other.maintenance.bytes_under_way() == 0)
         await asyncio.sleep(2.0)
     taken.pairs = (await published(config))[0]
     return taken
@@ -278,7 +278,7 @@ def test_a_worker_outlives_damage_in_a_log_that_it_follows_and_reads_all_of_it_w
             await until(lambda: not documents.followed())
             documents._apply = apply
             alive = is_ready(other) and other.crash_reason is None
-            await until(lambda: one.upkeep.bytes_under_way() == other.upkeep.bytes_under_way() == 0)
+            await until(lambda: one.maintenance.bytes_under_way() == other.maintenance.bytes_under_way() == 0)
             await first.aclose()
             await until(lambda: other.crash_reason if damaged else has(other, 2, 0), 40)
             if not damaged:

@@ -51,7 +51,7 @@ async def many_versions(config: Config, others: list[Document]) -> Any:
         for start in range(0, VERSIONS, 500):
             await send(address, pipeline.source, [*versions, last][start : start + 500])
             await until(lambda: state.counts.documents >= len(others) + min(start + 500, VERSIONS), 60)  # noqa: B023
-        await until(lambda: app.upkeep.bytes_under_way() == 0)
+        await until(lambda: app.maintenance.bytes_under_way() == 0)
         await asyncio.sleep(2.5)  # ticks, which end a pass; and a trimming
         held = [len(one.table) for one in state.buckets.held().values()]
         nbytes = sum(one.table.nbytes for one in state.buckets.held().values())
@@ -89,7 +89,7 @@ async def crawled_again(config: Config, pages: list[Document]) -> tuple[Any, Any
         state = app.pipelines[pipeline.name]
         await send(address, pipeline.source, pages)
         await until(lambda: state.counts.documents == len(pages))
-        await until(lambda: app.upkeep.bytes_under_way() == 0)
+        await until(lambda: app.maintenance.bytes_under_way() == 0)
         await asyncio.sleep(1.0)
         before = await spans(config)
         for round in range(3):

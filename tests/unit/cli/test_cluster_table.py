@@ -5,7 +5,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from stream_lsh.cli.output.cluster_table import Board
+from stream_lsh.cli.output.cluster_table import ClusterTable
 from stream_lsh.cli.output.terminal import columns, plain
 
 
@@ -13,28 +13,28 @@ def told(size: int, newest: str, **more: object) -> bytes:
     return json.dumps({"event": "joined", "size": size, "members": [newest], "representative": "r", **more}).encode()
 
 
-def lines(board: Board, width: int, height: int) -> list[str]:
+def lines(cluster_table: ClusterTable, width: int, height: int) -> list[str]:
     """The view of a board on a screen."""
     screen = Console(file=StringIO(), width=width, height=height)
-    screen.print(board.view(height))
+    screen.print(cluster_table.view(height))
     assert isinstance(screen.file, StringIO)
     return [line.rstrip() for line in screen.file.getvalue().splitlines()]
 
 
 def test_the_cluster_that_changed_last_is_on_top_and_one_that_is_gone_is_not_there() -> None:
-    board = Board("news")
+    cluster_table = ClusterTable("news")
     for id in ("one", "two", "three"):
-        board.cluster(id, told(2, id, headline=f"About {id}"))
-    board.cluster("one", told(3, "later", headline="About one"))
-    board.cluster("two", None)
-    title, _, _, *rows = lines(board, 100, 40)
+        cluster_table.cluster(id, told(2, id, headline=f"About {id}"))
+    cluster_table.cluster("one", told(3, "later", headline="About one"))
+    cluster_table.cluster("two", None)
+    title, _, _, *rows = lines(cluster_table, 100, 40)
     assert title == "news: 2 clusters, 5 documents"
     assert [row.split()[-1] for row in rows] == ["one", "three"]
     assert "later" in rows[0]
 
 
 def test_the_similarity_is_that_of_the_newest_document_whichever_message_came_first() -> None:
-    before, after = Board("news"), Board("news")
+    before, after = ClusterTable("news"), ClusterTable("news")
     before.member("b", b'{"cluster":"a","similarity":0.8125,"time":1}')
     before.cluster("a", told(2, "b"))
     after.cluster("a", told(2, "b"))
@@ -46,20 +46,20 @@ def test_the_similarity_is_that_of_the_newest_document_whichever_message_came_fi
 
 
 def test_no_line_is_longer_than_the_screen_is_wide_and_no_table_higher() -> None:
-    board = Board("news")
+    cluster_table = ClusterTable("news")
     for number in range(30):
-        board.cluster(str(number), told(2, "e\u0301" * 50, headline="新聞" * 60))
+        cluster_table.cluster(str(number), told(2, "e\u0301" * 50, headline="新聞" * 60))
     for width in (1, 10, 40, 41, 80, 200):
         for height in (1, 3, 4, 20):
-            shown = lines(board, width, height)
+            shown = lines(cluster_table, width, height)
             assert max(map(columns, shown)) <= width
             assert len(shown) <= max(height, 3)
 
 
 def test_what_would_move_the_cursor_is_shown_and_not_sent() -> None:
-    board = Board("news")
-    board.cluster("a", told(2, "x\x1b[2J", headline="gone\r\n\x9b31m\u202eback\ud800"))
-    row = lines(board, 120, 9)[3]
+    cluster_table = ClusterTable("news")
+    cluster_table.cluster("a", told(2, "x\x1b[2J", headline="gone\r\n\x9b31m\u202eback\ud800"))
+    row = lines(cluster_table, 120, 9)[3]
     assert row.isprintable()
     assert "x\\x1b[2J" in row
     assert "gone\\x0d\\x0a\\x9b31m\\u202eback\ufffd" in row
@@ -67,10 +67,10 @@ def test_what_would_move_the_cursor_is_shown_and_not_sent() -> None:
 
 
 def test_memory_stays_flat_and_the_title_says_that_there_are_more() -> None:
-    board = Board("news")
+    cluster_table = ClusterTable("news")
     for number in range(20_000):
-        board.cluster(str(number), told(2, str(number)))
-        board.member(str(number), b'{"cluster":"a","similarity":0.5,"time":1}')
-    assert lines(board, 80, 9)[0] == "news: the latest 500 clusters, 1,000 documents"
-    assert len(lines(board, 80, 10_000)) == 3 + 500
-    assert len(board._similarities) == 10_000
+        cluster_table.cluster(str(number), told(2, str(number)))
+        cluster_table.member(str(number), b'{"cluster":"a","similarity":0.5,"time":1}')
+    assert lines(cluster_table, 80, 9)[0] == "news: the latest 500 clusters, 1,000 documents"
+    assert len(lines(cluster_table, 80, 10_000)) == 3 + 500
+    assert len(cluster_table._similarities) == 10_000

@@ -16,7 +16,7 @@ def test_nothing_has_expired_in_the_beginning() -> None:
 
 
 def test_a_version_at_the_horizon_is_still_there() -> None:
-    horizon = Horizon(1_000, floors=(0, 7))
+    horizon = Horizon(1_000, min_offsets=(0, 7))
     assert [horizon.passed(time_ms, make_ref(1, 7)) for time_ms in (998, 999, 1_000, 1_001)] == [
         True,
         True,
@@ -27,7 +27,7 @@ def test_a_version_at_the_horizon_is_still_there() -> None:
 
 
 def test_a_floor_counts_for_its_own_partition_only() -> None:
-    horizon = Horizon(floors=(0, 7))
+    horizon = Horizon(min_offsets=(0, 7))
     assert [horizon.passed(0, make_ref(partition, 3)) for partition in range(4)] == [False, True, False, False]
 
 
@@ -78,9 +78,9 @@ def test_a_key_that_is_pushed_again_expires_by_its_later_values() -> None:
     queue = ExpiryQueue()
     queue.push("a", 10, make_ref(0, 1))
     queue.push("a", 20, make_ref(0, 2))
-    assert list(queue.pop_due(Horizon(20, floors=(2,)))) == []
-    assert list(queue.pop_due(Horizon(20, floors=(3,)))) == ["a"]
-    assert list(queue.pop_due(Horizon(21, floors=(3,)))) == []
+    assert list(queue.pop_due(Horizon(20, min_offsets=(2,)))) == []
+    assert list(queue.pop_due(Horizon(20, min_offsets=(3,)))) == ["a"]
+    assert list(queue.pop_due(Horizon(21, min_offsets=(3,)))) == []
 
 
 def test_a_queue_takes_memory_for_the_keys_that_are_in() -> None:

@@ -86,10 +86,10 @@ class Twins:
         self.table.insert(*arguments)
         self.twin.insert(*arguments)
 
-    def expire(self, horizon: int, floors: np.ndarray | None = None) -> int:
+    def expire(self, horizon: int, min_offsets: np.ndarray | None = None) -> int:
         self._disturb()
-        dropped = self.table.expire(horizon, floors)
-        assert dropped == self.twin.expire(horizon, floors)
+        dropped = self.table.expire(horizon, min_offsets)
+        assert dropped == self.twin.expire(horizon, min_offsets)
         return dropped
 
 
@@ -171,8 +171,8 @@ def test_a_segment_that_is_the_newest_again_is_not_sealed_under_its_inserts() ->
             each.insert(*columns([(make_ref(1, 100 + i), 0, 2) for i in range(12)]))
             each.insert(*columns([(make_ref(0, i), 0, 2) for i in range(20)]))  # partly in a second segment
         sealed_halfway(table, steps)
-        floors = np.array([20, 0], dtype=np.uint64)
-        assert table.expire(-1, floors) == twin.expire(-1, floors)
+        min_offsets = np.array([20, 0], dtype=np.uint64)
+        assert table.expire(-1, min_offsets) == twin.expire(-1, min_offsets)
         for ref in range(30, 60, 5):
             postings = [(make_ref(0, ref + i), 0, 2) for i in range(5)]
             same(probe(table, postings), probe(twin, postings))

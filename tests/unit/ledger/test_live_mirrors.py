@@ -18,7 +18,7 @@ from stream_lsh.retention import Horizon
 
 RETENTION_MS, LEAST = 60, 0.4
 SITES = ("", "a", "b", "c", "d")
-Told = dict[tuple[str, str], SiteMirrors]
+TopicMessages = dict[tuple[str, str], SiteMirrors]
 
 
 def pages(partition: int, as_of: tuple[int, int], counts: dict[str, int], *, whole: bool = False) -> PageCounts:
@@ -33,7 +33,7 @@ class World:
     def __init__(self, seed: int) -> None:
         self.rng = rng = random.Random(seed)
         self.ledger = self.empty()
-        self.told: Told = {}
+        self.told: TopicMessages = {}
         self.counts: dict[int, dict[str, int]] = {0: {}, 1: {}}
         self.ended = set[int]()  # partitions that have said all of it
         self.firsts: dict[tuple[str, str], int] = {}
@@ -101,9 +101,9 @@ class World:
                 assert self.told.get((left, right)) != now, "what is told is news"
                 self.told[left, right] = now
 
-    def true(self) -> Told:
+    def true(self) -> TopicMessages:
         """What is to be told, from the whole ledger."""
-        snapshot, true = self.ledger.snapshot(), Told()
+        snapshot, true = self.ledger.snapshot(), TopicMessages()
         site_of = {node.id: node.about.source for node in snapshot.nodes}
         found: dict[tuple[str, str], set[str]] = defaultdict(set)
         times: dict[tuple[str, str], list[int]] = defaultdict(list)

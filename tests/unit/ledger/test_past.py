@@ -173,9 +173,9 @@ def test_a_cluster_closes_with_its_last_member_and_its_id_is_free() -> None:
 def test_floors_expire_as_time_does() -> None:
     bench = Bench()
     bench.settle(edges=chain("abc"))
-    settled = bench.settle(horizon=Horizon(floors=(end("b").ref,)))
+    settled = bench.settle(horizon=Horizon(min_offsets=(end("b").ref,)))
     assert settled.members == [MemberChange("a", reason="expired")]
-    settled = bench.settle(horizon=Horizon(floors=(end("b").ref + 1,)))
+    settled = bench.settle(horizon=Horizon(min_offsets=(end("b").ref + 1,)))
     assert settled.members == [MemberChange("b", reason="expired"), MemberChange("c", "a", None, 3)]
 
 

@@ -108,8 +108,10 @@ class World:
         horizon = None
         if self._expiry and rng.random() < 0.3:
             time_ms = self._now_ms - rng.randint(60, 300)
-            floors = tuple(offset - rng.randint(10, 60) for offset in self._offsets) if rng.random() < 0.3 else ()
-            horizon = self.horizon = self.horizon.max(Horizon(time_ms, tuple(max(0, floor) for floor in floors)))
+            min_offsets = tuple(offset - rng.randint(10, 60) for offset in self._offsets) if rng.random() < 0.3 else ()
+            horizon = self.horizon = self.horizon.max(
+                Horizon(time_ms, tuple(max(0, min_offset) for min_offset in min_offsets))
+            )
         settled = self.bench.settle(
             retirements=[entry for entry in batch if isinstance(entry, Retirement)],
             edges=[entry for entry in batch if isinstance(entry, Edge)],

@@ -201,8 +201,8 @@ class World:
         for partition in range(PARTITIONS):
             if all(ref_partition(ref) != partition for ref in self._untold):
                 self._told_ms[partition] = self._newest_ms[partition]
-        floors = [max(0, offset - self._most) if self._most else 0 for offset in self._offsets]
-        marks = tuple(Mark(p, self._told_ms[p], False, floors[p]) for p in range(PARTITIONS))
+        min_offsets = [max(0, offset - self._most) if self._most else 0 for offset in self._offsets]
+        marks = tuple(Mark(p, self._told_ms[p], False, min_offsets[p]) for p in range(PARTITIONS))
         for partition in range(PARTITIONS):
             self.producers["verify", partition].add(EdgesFrame(watermarks=Watermarks(partition, marks)))
 

@@ -43,7 +43,7 @@ class Oracle:
     def live(self) -> list[Row]:
         return [row for row, live in self.rows.values() if live]
 
-    def floor(self, limit: int) -> int:
+    def min_offset(self, limit: int) -> int:
         offsets = sorted((ref_offset(row.ref) for row in self.live()), reverse=True)
         return offsets[limit - 1] if len(offsets) > limit else 0
 
@@ -113,10 +113,10 @@ def test_the_table_is_a_dict_of_newest_versions(case: int, monkeypatch: pytest.M
             table.apply(record_of(again, SLOTS))
             oracle.apply(again)
         limit = rng.randint(1, 12)
-        assert table.floor(limit) == oracle.floor(limit)
+        assert table.min_offset(limit) == oracle.min_offset(limit)
         if rng.random() < 0.4:
-            floors = (0,) * partition + (table.floor(limit),) if by_floor and partition < 10 else ()
-            horizon = Horizon(now - rng.choice((100, 300, 2_000)), floors)
+            min_offsets = (0,) * partition + (table.min_offset(limit),) if by_floor and partition < 10 else ()
+            horizon = Horizon(now - rng.choice((100, 300, 2_000)), min_offsets)
             assert table.expire(horizon) == oracle.expire(horizon)
         assert table.newest_ms(offset) == oracle.newest_ms(offset)
         assert_equal(table, oracle)
@@ -159,13 +159,13 @@ def test_columns_are_right_across_the_borders_of_chunks_and_freed_rows_are_used_
     assert found.tolist() == [*chosen, -1]
     assert table.signatures(found[:-1]).values.tolist() == [rows[n].signature(SLOTS) for n in chosen]
     assert table.texts(found[:-1]) == [f"t{n}" for n in chosen]
-    assert table.floor(10) == count - 10
+    assert table.min_offset(10) == count - 10
     assert table.expire(Horizon(20_000)) == 20_000
     newer = [Row(f"n{n}", count + n, count + n, count + n, "new") for n in range(20_000)]
     table.apply(record_of(newer, SLOTS))
     assert len(table) == count
     assert table.rows(np.array([row.ref for row in newer], np.uint64)).max() < count, "no new rows are needed"
-    assert table.floor(100) == count + 20_000 - 100
+    assert table.min_offset(100) == count + 20_000 - 100
 
 
 def test_a_look_up_copies() -> None:
@@ -182,7 +182,7 @@ def test_nothing_is_kept_of_an_empty_table_or_an_empty_record() -> None:
     table = DocumentTable(SLOTS)
     table.apply(record_of([], SLOTS))
     none = np.empty(0, np.int64)
-    assert len(table) == table.expire(Horizon(5)) == table.floor(1) == 0
+    assert len(table) == table.expire(Horizon(5)) == table.min_offset(1) == 0
     assert table.version("a") is None
     assert table.rows(np.array([7], np.uint64)).tolist() == [-1]
     assert table.signatures(none).values.shape == (0, SLOTS)
@@ -249,7 +249,7 @@ def test_what_floor_remembers_does_not_grow_with_updates() -> None:
     for round_ in range(1, 400):
         rows = [Row(str(n), round_ * 100 + n, 0, 0, "x") for n in range(100)]
         table.apply(record_of(rows, SLOTS))
-        assert table.floor(30) == round_ * 100 + 70
+        assert table.min_offset(30) == round_ * 100 + 70
         assert table._oldest._heap is None or len(table._oldest._heap) <= 200 + 16_384 + 100
 
 

@@ -29,9 +29,9 @@ def edges(*rows: tuple[End, End, float]) -> Edges:
     return Edges(ends(0), ends(1), similarity, (similarity * 12).astype(np.uint32), np.full(len(rows), 12, np.uint32))
 
 
-def said(origin: int, *times: int, idle: bool = False, floors: tuple[int, ...] = ()) -> Watermarks:
-    floors = floors or (0,) * len(times)
-    marks = (Mark(n, t, idle, f) for n, (t, f) in enumerate(zip(times, floors, strict=True)))
+def said(origin: int, *times: int, idle: bool = False, min_offsets: tuple[int, ...] = ()) -> Watermarks:
+    min_offsets = min_offsets or (0,) * len(times)
+    marks = (Mark(n, t, idle, f) for n, (t, f) in enumerate(zip(times, min_offsets, strict=True)))
     return Watermarks(origin, tuple(marks))
 
 
@@ -158,15 +158,15 @@ def test_the_horizon_does_not_fall_when_a_source_that_was_idle_comes_back() -> N
 
 def test_without_a_retention_time_does_not_expire_and_floors_do() -> None:
     settler = Settler(0.5, 2, retention_ms=None)
-    settled(settler, EdgesFrame(watermarks=said(0, 1_000, 900, floors=(5, 0))))
-    settlement = settled(settler, EdgesFrame(watermarks=said(1, 1_000, 900, floors=(7, 3))))
+    settled(settler, EdgesFrame(watermarks=said(0, 1_000, 900, min_offsets=(5, 0))))
+    settlement = settled(settler, EdgesFrame(watermarks=said(1, 1_000, 900, min_offsets=(7, 3))))
     assert settlement.horizon == Horizon(BEGINNING_MS, (5, 0))
 
 
 def test_before_all_sources_are_heard_of_nothing_is_forgotten() -> None:
     settler = Settler(0.5, 2, retention_ms=1, lateness_ms=0)
     for origin in (0, 1):
-        assert settled(settler, EdgesFrame(watermarks=said(origin, 1 << 60, floors=(9,)))).horizon is None
+        assert settled(settler, EdgesFrame(watermarks=said(origin, 1 << 60, min_offsets=(9,)))).horizon is None
 
 
 def test_a_retention_beyond_the_beginning_of_time_expires_nothing() -> None:
@@ -200,8 +200,8 @@ def drawn_frame(rng: random.Random, refs: dict[str, list[tuple[int, int]]], now:
     marks = None
     if rng.random() < 0.4:
         times = [now - rng.randint(0, 30) for _ in range(partitions)]
-        floors = tuple(rng.choice((0, max(0, now // 4 - 40))) for _ in range(partitions))
-        marks = said(rng.randrange(partitions), *times, idle=rng.random() < 0.3, floors=floors)
+        min_offsets = tuple(rng.choice((0, max(0, now // 4 - 40))) for _ in range(partitions))
+        marks = said(rng.randrange(partitions), *times, idle=rng.random() < 0.3, min_offsets=min_offsets)
     return EdgesFrame(tuple(retirements), edges(*rows) if rows else None, marks)
 
 

@@ -57,11 +57,11 @@ def test_a_merged_mark_is_the_least_of_the_greatest_that_each_input_said(case: i
             per_origin = [[m for o, m in words if o == at and m.source == got.source] for at in range(origins)]
             assert all(per_origin)
             assert got.time_ms == min(max(m.time_ms for m in marks) for marks in per_origin)
-            assert got.floor == min(max(m.floor for m in marks) for marks in per_origin)
+            assert got.min_offset == min(max(m.min_offset for m in marks) for marks in per_origin)
             assert got.idle == all(marks[-1].idle for marks in per_origin)
             assert got.order_key == min(marks[-1].order_key for marks in per_origin)
             before = last.get(got.source, got)
-            assert (got.time_ms, got.floor) >= (before.time_ms, before.floor)
+            assert (got.time_ms, got.min_offset) >= (before.time_ms, before.min_offset)
             last[got.source] = got
 
 

@@ -11,7 +11,7 @@ import pytest
 from stream_lsh.config import parse
 from stream_lsh.model import Document
 from stream_lsh.pipeline.recall_monitor import RecallCounts
-from stream_lsh.worker.maintenance import _tell_recall
+from stream_lsh.worker.maintenance import _warn_of_low_recall
 from stream_lsh.worker.metrics import WorkerCollector
 from stream_lsh.worker.state import PipelineState
 from tests.unit.pipeline.makers import signed
@@ -94,13 +94,13 @@ def test_the_line_of_the_log_tells_the_recall_once_there_is_a_pair() -> None:
 def test_bands_that_fall_short_are_told_once_until_they_do_not(caplog: pytest.LogCaptureFixture) -> None:
     state, short = state_of(), set[str]()
     caplog.set_level(logging.WARNING)
-    _tell_recall(state, short)
+    _warn_of_low_recall(state, short)
     assert caplog.messages == []
     see(state.counts.recall_monitor, 900, 100)
     for _ in range(3):
-        _tell_recall(state, short)
+        _warn_of_low_recall(state, short)
     (warning,) = caplog.messages
     assert warning.startswith("p: the bands find fewer of the matches than was asked for, 0.99: see ")
     see(state.counts.recall_monitor, 20_000, 0)
-    _tell_recall(state, short)
+    _warn_of_low_recall(state, short)
     assert short == set()

@@ -12,7 +12,7 @@ from stream_lsh.wire.frames import decode_bands
 from stream_lsh.worker import maintenance as upkeep_module
 from stream_lsh.worker import settle_lag
 from stream_lsh.worker.engine.backpressure import HIGH_BYTES, LOW_BYTES, Backpressure
-from stream_lsh.worker.maintenance import Upkeep
+from stream_lsh.worker.maintenance import Maintenance
 from stream_lsh.worker.settle_lag import EXPIRY_SECONDS, LEAST_BYTES, SettleLag
 from stream_lsh.worker.state import PipelineState
 
@@ -50,7 +50,7 @@ class Worker:
         if settles:
             self.state.ledger.own(0)
             self.state.traffic.passed(EDGES, [SimpleNamespace(offset=0, value=bytes(MESSAGE_BYTES))])
-        self.upkeep = Upkeep(cast(Any, self.app), {"p": self.state})
+        self.maintenance = Maintenance(cast(Any, self.app), {"p": self.state})
 
     async def _produce(self, topic: str, key: None, value: bytes, partition: int) -> Any:
         assert topic == BANDS
@@ -65,7 +65,7 @@ class Worker:
         """Every duty that has a turn, at least once."""
 
         async def run() -> None:
-            tasks = [asyncio.create_task(duty()) for duty in (self.upkeep.watch, self.upkeep.report_lag)]
+            tasks = [asyncio.create_task(duty()) for duty in (self.maintenance.watch, self.maintenance.report_lag)]
             for _ in range(20):
                 await asyncio.sleep(0)
             for task in tasks:
@@ -97,7 +97,7 @@ def test_the_sources_of_all_workers_wait_for_settle_and_go_on_together() -> None
         for lag in owner.lags():
             other.state.settle_lag.receive(lag or 0)
         other.duties()
-        closed.append((owner.upkeep.sources_wait, other.upkeep.sources_wait))
+        closed.append((owner.maintenance.sources_wait, other.maintenance.sources_wait))
         assert other.sent == [], "only the worker that settles reports"
     assert closed == [(False, False), (True, True), (True, True), (False, False), (False, False)]
 
@@ -107,7 +107,7 @@ def test_a_worker_that_settles_does_not_count_its_own_report_twice() -> None:
     owner.waiting(HIGH_BYTES - MESSAGE_BYTES)
     owner.state.settle_lag.receive(HIGH_BYTES - MESSAGE_BYTES)
     owner.duties()
-    assert not owner.upkeep.sources_wait
+    assert not owner.maintenance.sources_wait
 
 
 def test_little_lag_and_a_worker_that_is_alone_report_nothing() -> None:
@@ -126,7 +126,7 @@ def test_little_lag_and_a_worker_that_is_alone_report_nothing() -> None:
     alone.waiting(2 * HIGH_BYTES)
     alone.duties()
     assert alone.lags() == set()
-    assert alone.upkeep.sources_wait
+    assert alone.maintenance.sources_wait
 
 
 def test_a_report_expires_when_none_follows_it(monkeypatch: pytest.MonkeyPatch) -> None:
