@@ -262,9 +262,7 @@ def get_watermarks(reader: Reader) -> Watermarks:
     """One row of the watermark table."""
     origin, n = reader.fields(_ORIGIN)
     marks = _MARK.iter_unpack(reader.raw(n * _MARK.size))
-    return Watermarks(
-        origin, tuple([Mark(source, time, idle != 0, min_offset) for time, min_offset, source, idle in marks])
-    )
+    return Watermarks(origin, tuple([Mark(source, time, idle != 0, least) for time, least, source, idle in marks]))
 
 
 def take_watermarks(sections: dict[int, Reader]) -> Watermarks | None:
