@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,25 +18,10 @@ from stream_lsh.wire.ledger_parts import encode_ledger
 from stream_lsh.worker.changelogged_state import Changelogged, Taken
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.storage.folder import DataFolder, Storage
+from tests.unit.worker.deliveries import Delivered
 
 PIPELINE = parse('[[pipeline]]\nname = "p"\nsource = "s"\n', "test.toml", {}).pipelines[0]
 TABLES = ("documents", "buckets", "ledger")
-
-
-class Delivered:
-    """A delivery that is confirmed at an offset."""
-
-    def __init__(self, offset: int) -> None:
-        self._offset = offset
-
-    def cancelled(self) -> bool:
-        return False
-
-    def exception(self) -> None:
-        return None
-
-    def result(self) -> Any:
-        return SimpleNamespace(offset=self._offset)
 
 
 def owned(folder: DataFolder, table: str) -> tuple[PipelineState, Changelogged[Any]]:

@@ -1,11 +1,10 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stream_lsh.text.char import CharShingler, code_points
 from tests.evaluation.oracles import char_windows
-from tests.texts import AWKWARD, batches, texts
+from tests.texts import texts
 
 
 def test_the_shingles_of_abcab_of_two_characters_are_ab_bc_ca() -> None:
@@ -26,34 +25,6 @@ def test_27_symbols_make_14348907_shingles_of_five_and_the_first_million_differ(
     letters = "abcdefghijklmnopqrstuvwxyz "
     text = "".join(a + b + c + d for a in letters for b in letters for c in letters[:9] for d in letters)
     assert np.unique(CharShingler(5)([text]).hashes).size == len(set(char_windows(text, 5)))
-
-
-@given(batches, st.integers(1, 9))
-def test_shingles_are_equal_exactly_where_their_hashes_are(batch: list[str], k: int) -> None:
-    shingles = CharShingler(k)(batch)
-    windows = [window for text in batch for window in char_windows(text, k)]
-    assert shingles.counts.tolist() == [len(char_windows(text, k)) for text in batch]
-    hashes = shingles.hashes.tolist()
-    pairs = set(zip(windows, hashes, strict=True))
-    assert len(pairs) == len(set(windows)) == len(set(hashes))
-
-
-@given(batches, st.integers(1, 64))
-def test_a_document_does_not_depend_on_its_neighbours(batch: list[str], k: int) -> None:
-    shingler = CharShingler(k)
-    together = shingler(batch)
-    for row, text in enumerate(batch):
-        assert np.array_equal(together.document(row), shingler([text]).hashes)
-
-
-@pytest.mark.parametrize("k", [1, 5, 64])
-def test_awkward_and_long_texts_have_as_many_distinct_hashes_as_shingles(k: int) -> None:
-    shingler = CharShingler(k)
-    together = shingler(AWKWARD)
-    for row, text in enumerate(AWKWARD):
-        alone = shingler([text])
-        assert np.unique(alone.hashes).size == len(set(char_windows(text, k)))
-        assert np.array_equal(together.document(row), alone.hashes)
 
 
 @given(texts, st.integers(2, 9))

@@ -1,38 +1,6 @@
 import numpy as np
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from stream_lsh.text.word import WordShingler
-from tests.evaluation.oracles import word_windows
-from tests.texts import AWKWARD, batches
-
-
-@given(batches, st.integers(1, 5))
-def test_shingles_are_equal_exactly_where_their_hashes_are(batch: list[str], k: int) -> None:
-    shingles = WordShingler(k)(batch)
-    windows = [window for text in batch for window in word_windows(text, k)]
-    assert shingles.counts.tolist() == [len(word_windows(text, k)) for text in batch]
-    hashes = shingles.hashes.tolist()
-    assert len(set(zip(windows, hashes, strict=True))) == len(set(windows)) == len(set(hashes))
-
-
-@given(batches, st.integers(1, 64))
-def test_a_document_does_not_depend_on_its_neighbours(batch: list[str], k: int) -> None:
-    shingler = WordShingler(k)
-    together = shingler(batch)
-    for row, text in enumerate(batch):
-        assert np.array_equal(together.document(row), shingler([text]).hashes)
-
-
-@pytest.mark.parametrize("k", [1, 3, 64])
-def test_awkward_and_long_texts_have_as_many_distinct_hashes_as_shingles(k: int) -> None:
-    shingler = WordShingler(k)
-    together = shingler(AWKWARD)
-    for row, text in enumerate(AWKWARD):
-        alone = shingler([text])
-        assert np.unique(alone.hashes).size == len(set(word_windows(text, k)))
-        assert np.array_equal(together.document(row), alone.hashes)
 
 
 def test_case_and_punctuation_do_not_matter_but_order_does() -> None:

@@ -128,21 +128,11 @@ def a_bug(worker: Worker, caplog: pytest.LogCaptureFixture) -> bytes:
     return value
 
 
-def test_an_exception_of_the_parser_is_a_dead_letter_and_sign_continues(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(("owner", "name"), [(messages, "_read"), (TextScheme, "sign")], ids=["parser", "scheme"])
+def test_an_exception_of_parser_or_scheme_is_a_dead_letter_and_sign_continues(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, owner: Any, name: str
 ) -> None:
-    monkeypatch.setattr(messages, "_read", failing(messages._read, ZeroDivisionError("not thought of")))
-    worker = Worker()
-    worker.sign(text(0, "a"), text(1, BAD), text(2, "b"))
-    assert a_bug(worker, caplog) == text(1, BAD).value
-    table = worker.state.documents[0].table
-    assert [table.version(name) is not None for name in ("a", BAD, "b")] == [True, False, True]
-
-
-def test_an_exception_of_the_scheme_is_a_dead_letter_and_sign_continues(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(TextScheme, "sign", failing(TextScheme.sign, ZeroDivisionError("not thought of")))
+    monkeypatch.setattr(owner, name, failing(getattr(owner, name), ZeroDivisionError("not thought of")))
     worker = Worker()
     worker.sign(text(0, "a"), text(1, BAD), text(2, "b"))
     assert a_bug(worker, caplog) == text(1, BAD).value

@@ -24,7 +24,8 @@ from stream_lsh.worker.engine.ordered_recovery import CurrentQueue
 from stream_lsh.worker.engine_tables import _ChangelogStore
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.storage.folder import DataFolder, Storage
-from tests.unit.worker.test_state import PIPELINE, Delivered, changelogged, posting
+from tests.unit.worker.deliveries import Delivered
+from tests.unit.worker.test_state import PIPELINE, changelogged, posting
 
 
 def test_a_state_that_is_followed_takes_in_what_comes_and_is_not_ours() -> None:

@@ -4,7 +4,6 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -28,6 +27,7 @@ from stream_lsh.worker.changelogged_state import Changelogged, Taken
 from stream_lsh.worker.state import PipelineState, Traffic
 from stream_lsh.worker.storage.folder import DataFolder, Storage
 from stream_lsh.worker.topology import topics
+from tests.unit.worker.deliveries import Delivered
 
 CONFIG = parse('[[pipeline]]\nname = "p"\nsource = "s"\n', "test.toml", {})
 PIPELINE = CONFIG.pipelines[0]
@@ -42,22 +42,6 @@ def take(state: list[bytes], value: bytes, offset: int) -> Taken:
 
 def changelogged() -> Changelogged[list[bytes]]:
     return Changelogged(lambda partition: [], take)
-
-
-class Delivered:
-    """A delivery that is confirmed at an offset."""
-
-    def __init__(self, offset: int) -> None:
-        self._offset = offset
-
-    def cancelled(self) -> bool:
-        return False
-
-    def exception(self) -> None:
-        return None
-
-    def result(self) -> Any:
-        return SimpleNamespace(offset=self._offset)
 
 
 def test_a_lookup_where_nothing_is_assigned_raises_and_makes_nothing() -> None:
