@@ -65,6 +65,8 @@ def test_check_says_what_cannot_be_checked_and_checks_the_rest(broker: Embedded,
     assert any(line.startswith("note  group ") for line in lines)
     assert "ok    source docs: 4 partitions, 1 copies" in lines
     assert "ok    lag of docs: 0 messages" in lines
+    assert any(line.startswith("ok    steps of ") and line.endswith(": idle") for line in lines)
+    assert sum("lag of" in line for line in lines) == 1
     assert not any(line.startswith("wrong") for line in lines)
 
 

@@ -74,4 +74,4 @@ async def _findings(config: "Config", chosen: "list[PipelineConfig]", options: N
 def _line(finding: "Finding", *, as_json: bool) -> bytes:
     if as_json:
         return json.dumps(asdict(finding), ensure_ascii=False).encode()
-    return f"{finding.state:<5} {finding.subject}: {finding.said}".encode("utf-8", "backslashreplace")
+    return f"{finding.state:<5} {finding.subject}: {finding.message}".encode("utf-8", "backslashreplace")

@@ -1,6 +1,6 @@
-"""`stream-lsh check`: how a configuration, a cluster and the state of its pipelines stand, one finding each.
+"""`stream-lsh check`: findings about a configuration, its cluster and the state of its pipelines.
 
-Nothing is written.  What is not there yet because no worker has run is not wrong.
+The check writes nothing.  Topics and state that the first worker creates may be missing.
 """
 
 import shlex
@@ -32,24 +32,26 @@ from stream_lsh.worker.security import unreachable
 from stream_lsh.worker.topology import source_partitions, topics
 
 OK, NOTE, WRONG = "ok", "note", "wrong"
+_REPORTS_UNDER_WAY = 4
+"""Uncommitted reports of event time from one partition of the source to one of a step, while workers are idle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report: `ok`, a `note` that asks for nothing, or `wrong` with what to do."""
+    """One line of the report: `ok`, a `note` that needs no action, or `wrong` with the action."""
 
     state: str
     subject: str
-    said: str
+    message: str
 
 
 async def check(config: Config, pipelines: Sequence[PipelineConfig], file: str = "FILE") -> list[Finding]:
-    """How everything stands that these pipelines of the configuration need, in the order in which it is needed.
+    """The findings about all that these pipelines need, in the order in which a worker needs it.
 
     Args:
-        config: what the workers run with.
-        pipelines: those of interest.
-        file: with the configuration, for the commands that are proposed.
+        config: the configuration of the workers.
+        pipelines: those to check.
+        file: the name of the configuration, for the commands in messages.
     """
     findings = []
     try:
@@ -118,13 +120,17 @@ async def committed_offsets(admin: Any, group: str, partitions: Collection[TP] =
 async def _lags(
     kafka: KafkaConfig, pipeline: PipelineConfig, topics: Mapping[str, FoundTopic], offsets: Mapping[TP, int]
 ) -> list[Finding]:
-    """How many offsets of each topic that is read have not been acknowledged; markers of transactions count too."""
+    """The lag of each source and of the decisions, and the lag between the steps; markers of transactions count too."""
     partitions = defaultdict[str, list[TP]](list)
     for tp in read_partitions(pipeline, topics):
         partitions[tp.topic].append(tp)
     begins, ends = await bounds(kafka, [tp for tps in partitions.values() for tp in tps])
-    findings = []
+    findings, between, idle = [], 0, 0
     for topic, tps in partitions.items():
+        if topic in pipeline.step_topics:
+            between += _lag(tps, offsets, begins, ends)
+            idle += _REPORTS_UNDER_WAY * len(tps) * len(partitions[pipeline.documents_topic])
+            continue
         finding = Finding(OK, f"lag of {topic}", f"{_lag(tps, offsets, begins, ends):,} messages")
         deleted = sum(max(0, begins[tp] - offsets.get(tp, begins[tp])) for tp in tps)
         if deleted and topic in pipeline.sources:
@@ -133,7 +139,8 @@ async def _lags(
             )
             finding = Finding(WRONG, f"lag of {topic}", message)
         findings.append(finding)
-    return findings
+    steps = "idle" if between <= idle else f"{between:,} messages between them"
+    return [*findings, Finding(OK, f"steps of {pipeline.name}", steps)]
 
 
 def _lag(partitions: Iterable[TP], offsets: Mapping[TP, int], begins: Mapping[TP, int], ends: Mapping[TP, int]) -> int:

@@ -65,19 +65,20 @@ def test_a_pipeline_that_runs_is_told_in_one_line_each(broker: Broker, name: str
 
     during, after = map(by_subject, asyncio.run(run()))
     assert not wrong([*during.values(), *after.values()])
-    assert during[f"group {name}"].said == "stable, 1 workers"
+    assert during[f"group {name}"].message == "stable, 1 workers"
     assert after[f"group {name}"].state == "note"
     assert (
-        after[f"group {name}"].said == "empty, 0 workers: no worker runs, and 2 messages of the sources wait: start one"
+        after[f"group {name}"].message
+        == "empty, 0 workers: no worker runs, and 2 messages of the sources wait: start one"
     )
-    assert after[f"source {source}"].said == "1 partitions, 1 copies"
-    assert after[f"lag of {source}"].said == "2 messages"
-    assert after[f"lag of {name}-{name}-p-edges"].state == "ok"
-    assert after[f"settings of {name}-p"].said.endswith("as of the state")
-    assert after[f"identity of {source}"].said.endswith("as of the state")
-    assert after[f"results of {name}-p"].said == f"written by {name} only"
+    assert after[f"source {source}"].message == "1 partitions, 1 copies"
+    assert after[f"lag of {source}"].message == "2 messages"
+    assert after[f"steps of {name}-p"].message == "idle"
+    assert after[f"settings of {name}-p"].message.endswith("as of the state")
+    assert after[f"identity of {source}"].message.endswith("as of the state")
+    assert after[f"results of {name}-p"].message == f"written by {name} only"
     assert after[f"dead letters of {name}-p"].state == "note"
-    assert after[f"dead letters of {name}-p"].said.startswith("1: ")
+    assert after[f"dead letters of {name}-p"].message.startswith("1: ")
 
 
 def test_everything_that_is_wrong_has_a_line_that_says_what_to_do(
@@ -95,7 +96,7 @@ def test_everything_that_is_wrong_has_a_line_that_says_what_to_do(
     asyncio.run(breaking())
     assert main(["check", "--config", str(written(broken, tmp_path)), "--audit", "--json"]) == 2
     found = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
-    told = {one["subject"]: one["said"] for one in found if one["state"] == "wrong"}
+    told = {one["subject"]: one["message"] for one in found if one["state"] == "wrong"}
     assert told.keys() == {
         f"topic {name}-p-dead-letters",
         f"settings of {name}-p",
@@ -155,7 +156,7 @@ async def settled(config: Config) -> list[Finding]:
 
     findings = await told()
     for _ in range(40):
-        if not any("under way" in finding.said for finding in findings):
+        if not any("under way" in finding.message for finding in findings):
             break
         await asyncio.sleep(0.25)
         findings = await told()
@@ -197,9 +198,9 @@ def test_an_audit_is_clean_after_a_run_and_finds_everything_that_is_altered_by_h
 
     clean, then, altered_keys = asyncio.run(run())
     assert [finding.state for finding in clean] == ["ok"], clean
-    assert clean[0].said.startswith(f"{len(pairs):,} pairs and ")
+    assert clean[0].message.startswith(f"{len(pairs):,} pairs and ")
     assert {finding.state for finding in then} == {"wrong"}
-    said = {finding.said.partition(": ")[0]: finding.said.partition(": ")[2] for finding in then}
+    said = {finding.message.partition(": ")[0]: finding.message.partition(": ")[2] for finding in then}
     for what, key in altered_keys.items():
         case = json.loads(key) if key.startswith(b"[") else key.decode()
         assert said.pop(what) == f"{json.dumps(case)}; see `Results that are not true` in docs/operations/monitoring.md"
@@ -225,8 +226,8 @@ def test_an_audit_of_what_is_under_way_says_so_and_accuses_nobody(broker: Broker
 
     findings = asyncio.run(run())
     assert not wrong(findings)
-    assert findings[0].said.startswith("2 messages are under way")
-    assert findings[1].said.startswith("1 pairs are missing")
+    assert findings[0].message.startswith("2 messages are under way")
+    assert findings[1].message.startswith("1 pairs are missing")
 
 
 def test_an_audit_does_not_judge_what_the_source_does_not_hold_any_more(broker: Broker, name: str) -> None:
@@ -244,8 +245,8 @@ def test_an_audit_does_not_judge_what_the_source_does_not_hold_any_more(broker: 
 
     findings = asyncio.run(run())
     assert [finding.state for finding in findings] == ["note", "ok"]
-    assert "Kafka has deleted records of the source" in findings[0].said
-    assert findings[1].said.startswith("1 pairs and 3 members")
+    assert "Kafka has deleted records of the source" in findings[0].message
+    assert findings[1].message.startswith("1 pairs and 3 members")
 
 
 def test_an_audit_of_sources_that_are_rekeyed_reads_the_sources(broker: Broker, name: str) -> None:
@@ -263,7 +264,7 @@ def test_an_audit_of_sources_that_are_rekeyed_reads_the_sources(broker: Broker, 
             return clean, checked, await settled(config)
 
     clean, checked, then = asyncio.run(run())
-    assert [(finding.state, finding.said[:7]) for finding in clean] == [("ok", "3 pairs")], clean
+    assert [(finding.state, finding.message[:7]) for finding in clean] == [("ok", "3 pairs")], clean
     assert not wrong(checked)
     assert {f"source {name}-more", f"topic {name}-{name}-p-intake"} <= by_subject(checked).keys()
     assert [finding.state for finding in then] == ["note", "ok"]
@@ -327,9 +328,9 @@ def test_an_audit_does_not_judge_what_may_have_expired(broker: Broker, name: str
 
     clean, then = asyncio.run(run())
     assert [finding.state for finding in clean] == ["note", "ok"], clean
-    assert clean[0].said == "3 documents may have expired, or have no newest version, and are not judged"
-    assert clean[1].said.startswith("1 pairs and 2 members")
-    assert [finding.said.partition(":")[0] for finding in wrong(then)] == ["1 pairs are missing"]
+    assert clean[0].message == "3 documents may have expired, or have no newest version, and are not judged"
+    assert clean[1].message.startswith("1 pairs and 2 members")
+    assert [finding.message.partition(":")[0] for finding in wrong(then)] == ["1 pairs are missing"]
 
 
 def test_a_pipeline_of_records_is_checked_with_what_is_decided_and_not_audited(
@@ -351,12 +352,12 @@ def test_a_pipeline_of_records_is_checked_with_what_is_decided_and_not_audited(
     before, then = by_subject(found), by_subject(after)
     for topic in (pipeline.decisions_topic, *pipeline.public_topics.values()):
         partitions = 1 if topic == pipeline.decisions_topic else 2
-        assert before[f"topic {topic}"].said == f"will be created with {partitions} partitions"
-        assert then[f"topic {topic}"].said == f"{partitions} partitions, 1 copies"
+        assert before[f"topic {topic}"].message == f"will be created with {partitions} partitions"
+        assert then[f"topic {topic}"].message == f"{partitions} partitions, 1 copies"
     assert f"topic {name}-p-clusters" not in then
-    assert then[f"lag of {pipeline.decisions_topic}"].said == "1 messages"
-    assert then[f"lag of {pipeline.source}"].said == "0 messages"
-    assert then[f"settings of {name}-p"].said.endswith("as of the state")
-    assert then[f"results of {name}-p"].said == f"written by {name} only"
+    assert then[f"lag of {pipeline.decisions_topic}"].message == "1 messages"
+    assert then[f"lag of {pipeline.source}"].message == "0 messages"
+    assert then[f"settings of {name}-p"].message.endswith("as of the state")
+    assert then[f"results of {name}-p"].message == f"written by {name} only"
     assert [(finding.state, finding.subject) for finding in audited] == [("note", f"audit of {name}-p")]
-    assert audited[0].said.startswith("records are not audited yet")
+    assert audited[0].message.startswith("records are not audited yet")

@@ -139,8 +139,8 @@ def test_clusters_with_guards_are_those_of_the_chain_in_memory(broker: Broker, n
     found, _ = asyncio.run(streamed(config, documents, len(pairs), 1))
     assert found == (pairs, groups)
     findings = asyncio.run(audit(config, config.pipelines[0]))
-    assert [(finding.state, finding.said) for finding in findings if finding.state == WRONG] == []
-    assert any(" are true" in finding.said for finding in findings)
+    assert [(finding.state, finding.message) for finding in findings if finding.state == WRONG] == []
+    assert any(" are true" in finding.message for finding in findings)
 
 
 def test_pairs_by_containment_are_those_of_the_chain_in_memory_and_tell_both_sizes(
@@ -160,8 +160,8 @@ def test_pairs_by_containment_are_those_of_the_chain_in_memory_and_tell_both_siz
         assert said["measure"] == "containment"
         assert (said["left_shingles"], said["right_shingles"]) == (sizes[said["left"]], sizes[said["right"]])
     findings = asyncio.run(audit(config, config.pipelines[0]))
-    assert [finding.said for finding in findings if finding.state == WRONG] == []
-    assert any(" are true" in finding.said for finding in findings)
+    assert [finding.message for finding in findings if finding.state == WRONG] == []
+    assert any(" are true" in finding.message for finding in findings)
 
 
 def _part(text: str) -> str:

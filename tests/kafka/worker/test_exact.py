@@ -67,4 +67,4 @@ def test_every_pair_is_told_whatever_changes_and_whoever_goes_on(
 
     asyncio.run(run())
     findings = asyncio.run(audit(config, config.pipelines[0]))
-    assert [finding.said for finding in findings if finding.state == WRONG] == []
+    assert [finding.message for finding in findings if finding.state == WRONG] == []
