@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from stream_lsh.ledger.changes import Settled
-from stream_lsh.ledger.edges import Edge, Edges, End, edges_of
+from stream_lsh.ledger.edges import Edge, Edges, End
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import Retirement, make_ref
 from stream_lsh.pipeline.batches import EdgesFrame
@@ -33,6 +33,7 @@ from stream_lsh.pipeline.changelog.records import LedgerRecord
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.wire.ledger_parts import LedgerAssembler, encode_ledger
 from stream_lsh.wire.public import cluster_messages, match_messages, member_messages
+from tests.evaluation.edges import edges_of
 
 FRAME = 150
 MEMBERS = 1_000_000

@@ -27,7 +27,7 @@ from stream_lsh import __version__
 from stream_lsh.kinds.record.profiles import profile_text
 from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile
-from stream_lsh.worker.brokers import choose_broker
+from tests.evaluation.brokers import choose_broker
 from tests.evaluation.clustering import components
 from tests.evaluation.linking import learned, measured, measured_within, profile_of
 from tests.evaluation.record_corpora import CORPORA, Corpus, Pair, febrl, pair_of

@@ -31,7 +31,7 @@ from typing import Any
 
 from benchmarks.broker import NEAR, SIZE, Bench, KeyValue, Stream, documents
 from stream_lsh.config.model import PipelineConfig
-from stream_lsh.worker.brokers import choose_broker
+from tests.evaluation.brokers import choose_broker
 
 Pairs = dict[tuple[str, str], float]
 

@@ -15,10 +15,11 @@ from typing import NamedTuple
 from stream_lsh.ledger.changes import ClusterChange, LedgerChanges, MatchChange, MemberChange, PairState, Settled
 from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.ledger.decisions import Decision
-from stream_lsh.ledger.edges import Edge, End, edges_of
+from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import Retirement
 from stream_lsh.retention import Horizon
+from tests.evaluation.edges import edges_of
 from tests.ledger_identities import Checked, FrameChecks, clusters_of
 from tests.ledger_inside import check_graph, members_of, nodes_of, pasts_of
 

@@ -81,7 +81,7 @@ WORKER_ONLY = frozenset({"faust", "mode", "aiokafka", "kafka", "confluent_kafka"
 LOOPS = frozenset(
     {
         *(f"stream_lsh.cli.commands.{command}" for command in ("check", "explain", "feed", "tail", "worker")),
-        "stream_lsh.cli.process.signals",
+        "stream_lsh.cli.process",
         "stream_lsh.cli.runs.demo",
     }
 )
@@ -101,7 +101,7 @@ MOST_LINES = 400
 
 
 SHARED_TESTS = "tests.evaluation"
-"""The only modules of the tests that benchmarks import: corpora with their truth, measures of quality, oracles."""
+"""The only modules of the tests that benchmarks import: corpora with their truth, measures, oracles, brokers."""
 
 
 def modules(folder: Path = PACKAGE) -> dict[str, str]:

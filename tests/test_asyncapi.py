@@ -23,13 +23,14 @@ from stream_lsh.kinds.record.golden import limits_of_records
 from stream_lsh.kinds.record.messages import parse_record, record_document
 from stream_lsh.kinds.record.results import RecordResults, entity_messages
 from stream_lsh.kinds.record.scheme import RecordScheme
+from stream_lsh.kinds.results import TextResults
 from stream_lsh.kinds.set.messages import ItemsForm
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.kinds.single_field import Form, parse_valued
 from stream_lsh.kinds.text.messages import parse_document
 from stream_lsh.kinds.vector.messages import VectorForm
 from stream_lsh.kinds.vector.metric import VectorMeasure
-from stream_lsh.kinds.vector.results import VectorResults
+from stream_lsh.kinds.vector.results import vector_matches
 from stream_lsh.kinds.vector.scheme import VectorScheme
 from stream_lsh.ledger.changes import ClusterChange, EntitySummary
 from stream_lsh.ledger.decisions import DIFFERENT, SAME
@@ -40,6 +41,7 @@ from stream_lsh.pipeline.local import Limits, LocalPipeline
 from stream_lsh.records.model import Record
 from stream_lsh.records.reading import Reader
 from stream_lsh.wire.ids import MAX_ID_BYTES
+from stream_lsh.wire.message import ParseRules
 from stream_lsh.wire.public import cluster_messages, match_messages, member_messages
 from stream_lsh.worker.engine import TopicSpec
 from stream_lsh.worker.topology import topics
@@ -53,6 +55,7 @@ OF_RECORDS = ("record_matches", "reviews", "record_members", "entities")
 CHANNEL_OF = {"matches": "record_matches", "members": "record_members"}
 """Channels of records that share a name with one of texts."""
 NOW_MS = 1_700_000_000_000
+ANY_TIME = ParseRules(max_ahead_ms=None)
 WORDS = [f"word{number}" for number in range(60)]
 RETENTION_MS = 10_000
 LONG_IDS = tuple(f"{number:0340}" + "\x01" * 680 for number in range(100))
@@ -175,7 +178,7 @@ def seen_of_vectors() -> Seen:
     found = Seen()
     for measure in VECTORS:
         pipeline = LocalPipeline(VectorScheme(measure), measure.least, Limits(RETENTION_MS, lateness_ms=1_000))
-        results, versions = VectorResults("points", measure.name), itertools.count()
+        results, versions = TextResults("points", measure.name, matches=vector_matches), itertools.count()
         for batch in vectors(160, measure):
             for settled in pipeline.process(batch):
                 for topic, messages in results.messages(settled, NOW_MS, next(versions)):
@@ -359,7 +362,7 @@ def reads(value: Any) -> bool:
     named = value.get("id") if isinstance(value, dict) else None
     key = b"a" if named is None else str(named).encode()  # both have to be equal, which no schema can say
     try:
-        parse_document(json.dumps(value).encode(), key, fallback_time_ms=NOW_MS, max_ahead_ms=None, stories=True)
+        parse_document(json.dumps(value).encode(), key, ANY_TIME, fallback_time_ms=NOW_MS, stories=True)
     except InputError:
         return False
     return True
@@ -419,7 +422,7 @@ def reads_valued(value: Any, form: Form) -> bool:
     named = value.get("id") if isinstance(value, dict) else None
     key = b"a" if named is None else str(named).encode()
     try:
-        parse_valued(json.dumps(value).encode(), key, form=form, fallback_time_ms=NOW_MS, max_ahead_ms=None)
+        parse_valued(json.dumps(value).encode(), key, form, ANY_TIME, fallback_time_ms=NOW_MS)
     except InputError:
         return False
     return True
@@ -465,9 +468,7 @@ def test_a_record_is_read_if_and_only_if_the_schema_takes_it(value: Any) -> None
     named = value.get("id") if isinstance(value, dict) else None
     key = b"a" if named is None else str(named).encode()
     try:
-        parse_record(
-            json.dumps(value).encode(), key, reader=Reader(PROFILE), fallback_time_ms=NOW_MS, max_ahead_ms=None
-        )
+        parse_record(json.dumps(value).encode(), key, Reader(PROFILE), ANY_TIME, fallback_time_ms=NOW_MS)
         was_read = True
     except InputError:
         was_read = False
@@ -508,7 +509,7 @@ def test_a_decision_is_read_if_and_only_if_the_schemas_take_it(key: Any, value: 
 def test_a_decision_and_a_record_without_a_value_are_taken_back_as_described() -> None:
     for channel, message in (("records", "recordDeleted"), ("decisions", "decisionTakenBack")):
         assert problems(CHANNELS[channel]["messages"][message]["payload"], None) == []
-    assert parse_record(None, b"a", reader=Reader(PROFILE), fallback_time_ms=NOW_MS).deleted
+    assert parse_record(None, b"a", Reader(PROFILE), fallback_time_ms=NOW_MS).deleted
     assert parse_decision(b'["a","b"]', None, 1).verdict is None
 
 

@@ -20,9 +20,9 @@ import pytest
 
 from stream_lsh import __version__
 from stream_lsh.config import load
-from stream_lsh.worker.brokers.container import IMAGE
 from stream_lsh.worker.brokers.maven import KAFKA_VERSION
 from tests.deployment import BUILD, COMPOSE, FINAL, OURS, ROOT, SERVICES, command, mounts, of, sent, stages, variables
+from tests.evaluation.brokers import IMAGE
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 IGNORED = (ROOT / ".dockerignore").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from importlib import import_module
 from stream_lsh import __version__
 from stream_lsh.cli.commands.catalog import COMMANDS, GROUPS
 from stream_lsh.cli.output.atomic_files import STDOUT, Output
-from stream_lsh.cli.process.signals import Terminated, as_exceptions
+from stream_lsh.cli.process import Terminated, as_exceptions
 from stream_lsh.errors import ConfigError, InvariantError, StreamLSHError
 from stream_lsh.spelling import resembling
 

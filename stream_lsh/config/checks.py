@@ -10,7 +10,7 @@ from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.config.topics import INTERNAL_TOPICS
 from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.schema import keys_of
-from stream_lsh.settings.toml_lines import Path
+from stream_lsh.settings.toml import Path
 from stream_lsh.settings.value_types import LONGEST_TOPIC, Secret
 
 _SECURITY: Path = ("kafka", "security")

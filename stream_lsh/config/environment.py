@@ -13,7 +13,7 @@ from stream_lsh.config.model import PipelineConfig
 from stream_lsh.config.worker import WorkerConfig
 from stream_lsh.kinds.registry import KINDS, kind_class
 from stream_lsh.settings.schema import keys_of
-from stream_lsh.settings.toml_lines import Path
+from stream_lsh.settings.toml import Path
 from stream_lsh.spelling import nearest
 
 PREFIX = "STREAM_LSH__"

@@ -17,8 +17,7 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.kind import Default, Kind
 from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.schema import Key, keys_of
-from stream_lsh.settings.toml_lines import Path, key_lines
-from stream_lsh.settings.toml_text import tables_of
+from stream_lsh.settings.toml import Path, key_lines, tables_of
 from stream_lsh.settings.value_types import InvalidValue, got, sort_of
 from stream_lsh.spelling import nearest
 

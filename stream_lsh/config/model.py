@@ -5,8 +5,7 @@ What `load` and `parse` return has been checked as a whole; what is made by hand
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.message_sizes import FRAME_ROOM, max_message_bytes
@@ -23,7 +22,7 @@ from stream_lsh.settings import value_types
 from stream_lsh.settings.schema import key, table
 from stream_lsh.settings.value_types import choice, size, span, whole
 from stream_lsh.wire.field_names import FieldNames
-from stream_lsh.wire.message import AUTO, FIRST_SURE_MS, MAX_AHEAD_MS, MAX_DOCUMENT_BYTES, TIME_UNITS
+from stream_lsh.wire.message import AUTO, FIRST_SURE_MS, MAX_AHEAD_MS, MAX_DOCUMENT_BYTES, TIME_UNITS, ParseRules
 
 
 def _converted(name: object) -> Kind:
@@ -46,6 +45,7 @@ class PipelineConfig(TopicNames):
         sources: the users' topics; one, or several that are rekeyed.
         kind: the kind of data, with the settings that only it has.
         app_id: the worker's; no key of the pipeline.
+        parse_rules: what parsing a message needs of the other settings, for a source keyed by id.
     """
 
     name: str = field(
@@ -125,6 +125,16 @@ class PipelineConfig(TopicNames):
     )
     topics: TopicsConfig = field(default=TopicsConfig(), metadata=table(TopicsConfig, "the names of the public topics"))
     app_id: str = DEFAULT_APP_ID
+    parse_rules: ParseRules = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        rules = ParseRules(
+            max_bytes=self.max_document_bytes,
+            max_ahead_ms=self.max_ahead_ms,
+            time_unit=self.time_unit,
+            names=self.fields,
+        )
+        object.__setattr__(self, "parse_rules", rules)
 
     def document(
         self,
@@ -147,16 +157,8 @@ class PipelineConfig(TopicNames):
         Raises:
             InputError: the message cannot be used -> dead-letter it.
         """
-        rules: dict[str, Any] = {
-            "fallback_time_ms": timestamp_ms if timestamp_ms >= FIRST_SURE_MS else None,
-            "max_bytes": self.max_document_bytes,
-            "max_ahead_ms": self.max_ahead_ms,
-            "now_ms": now_ms,
-            "time_unit": self.time_unit,
-            "names": self.fields,
-            "keyed": keyed,
-        }
-        return self.kind.parse(value, key, **rules)
+        rules = self.parse_rules if keyed else replace(self.parse_rules, keyed=False)
+        return self.kind.parse(value, key, rules, timestamp_ms if timestamp_ms >= FIRST_SURE_MS else None, now_ms)
 
     def limits(self) -> Limits:
         """Retention, caps and guards, as the steps take them."""

@@ -6,7 +6,7 @@ the class of a kind by its name.
 
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
+from typing import ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 from stream_lsh.errors import InvariantError
 from stream_lsh.files.chunks import Refused
@@ -17,8 +17,9 @@ from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits
 from stream_lsh.pipeline.scheme import Scheme
 from stream_lsh.settings.problems import Problems
-from stream_lsh.settings.toml_lines import Path
+from stream_lsh.settings.toml import Path
 from stream_lsh.wire.field_names import FieldNames
+from stream_lsh.wire.message import ParseRules
 
 KeyValue = tuple[bytes, bytes | None]
 """A message: its key and its value, None for a deletion."""
@@ -140,13 +141,17 @@ class Kind(Protocol):
     def limits(self, limits: Limits) -> Limits:
         """The limits of the pipeline, with what the settings of the kind add."""
 
-    def parse(self, value: bytes | None, key: bytes | None, **rules: Any) -> Document:
+    def parse(
+        self, value: bytes | None, key: bytes | None, rules: ParseRules, timestamp_ms: int | None, now_ms: int | None
+    ) -> Document:
         """The document in a message of the source.
 
         Args:
             value: of the message.
             key: of the message.
-            rules: keyword arguments of `kinds.text.messages.parse_document` that every kind takes.
+            rules: of the source.
+            timestamp_ms: of the message; None where it has none.
+            now_ms: the clock; None where there is none.
 
         Raises:
             InputError: the message cannot be used -> dead-letter it.

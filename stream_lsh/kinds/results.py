@@ -1,9 +1,9 @@
 """What a pipeline publishes of what it settled, topic by topic; of records see `public_records`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from stream_lsh.ledger.changes import Settled
+from stream_lsh.ledger.changes import MatchChange, Settled
 from stream_lsh.wire.public import PublicMessage, cluster_messages, match_messages, member_messages, mirror_messages
 
 TopicMessages = Iterator[tuple[str, list[PublicMessage]]]
@@ -24,21 +24,23 @@ class Results(Protocol):
 
 
 class TextResults(NamedTuple):
-    """Of texts: pairs, members, clusters, and sites that mirror each other where these are watched.
+    """Of texts, sets and vectors: pairs, members, clusters, and mirrors where sites are watched.
 
     Attributes:
         pipeline: its name.
         measure: of similarity.
         mirror_share: from which sites are told.
+        matches: makes the messages of pairs.
     """
 
     pipeline: str
     measure: str
     mirror_share: float = 0.0
+    matches: Callable[[str, Sequence[MatchChange], int, str], list[PublicMessage]] = match_messages
 
     def messages(self, settled: Settled, confirmed_at_ms: int, version: int) -> TopicMessages:
         """What one settled frame has to say."""
-        yield "matches", match_messages(self.pipeline, settled.matches, confirmed_at_ms, self.measure)
+        yield "matches", self.matches(self.pipeline, settled.matches, confirmed_at_ms, self.measure)
         yield "members", member_messages(settled.members)
         yield "clusters", cluster_messages(settled.clusters, version)
         if settled.mirrors:

@@ -18,23 +18,10 @@ import msgspec
 from stream_lsh.errors import InputError
 from stream_lsh.model import Document
 from stream_lsh.settings.problems import Problems
-from stream_lsh.settings.toml_lines import Path
-from stream_lsh.wire.field_names import DEFAULT_NAMES, FieldNames
-from stream_lsh.wire.ids import key_id_of, key_of
-from stream_lsh.wire.message import (
-    AUTO,
-    EXPECTED_TIME,
-    MAX_AHEAD_MS,
-    MAX_DOCUMENT_BYTES,
-    as_iso,
-    encoded,
-    id_of_message,
-    key_of_message,
-    latest_time_ms,
-    object_of,
-    time_of_message,
-    typed,
-)
+from stream_lsh.settings.toml import Path
+from stream_lsh.wire.field_names import FieldNames
+from stream_lsh.wire.ids import key_of
+from stream_lsh.wire.message import DEFAULT_RULES, EXPECTED_TIME, ParseRules, as_iso, encoded, object_of, typed
 
 _decode = msgspec.json.Decoder().decode
 
@@ -59,15 +46,11 @@ class Form(Protocol):
 def parse_valued(
     value: bytes | None,
     key: bytes | None,
-    *,
     form: Form,
+    rules: ParseRules = DEFAULT_RULES,
+    *,
     fallback_time_ms: int | None,
-    max_bytes: int = MAX_DOCUMENT_BYTES,
-    max_ahead_ms: int | None = MAX_AHEAD_MS,
     now_ms: int | None = None,
-    time_unit: str = AUTO,
-    names: FieldNames = DEFAULT_NAMES,
-    keyed: bool = True,
 ) -> Document:
     r"""The set or the vector in a message, as the steps take it.
 
@@ -75,14 +58,9 @@ def parse_valued(
         value: the message's value.
         key: the message's key; None where it has none.
         form: what is compared.
+        rules: of the source.
         fallback_time_ms: the event time of what has none (the Kafka timestamp); None: it must have one.
-        max_bytes: the size above which a value is not even read.
-        max_ahead_ms: how far a time may lie ahead of `fallback_time_ms` and of the clock, and the former ahead of the
-            clock; None: as far as it likes.  A deletion is not held to it.
         now_ms: the clock; None where there is none.
-        time_unit: of times that are numbers, one of TIME_UNITS.
-        names: what the source calls its fields.
-        keyed: whether the key is the id: then a message without one is an error, and so is another `id`.
     Guarantees:
         pure; returns or raises `InputError`, whatever the bytes are.
 
@@ -93,26 +71,24 @@ def parse_valued(
     Example:
         >>> from stream_lsh.kinds.set.messages import ItemsForm
         >>> said = b'{"items": ["milk", 17, "milk"], "time": "1970-01-01T00:00:01Z"}'
-        >>> parse_valued(said, b"basket", form=ItemsForm(), fallback_time_ms=5)[:3]
+        >>> parse_valued(said, b"basket", ItemsForm(), fallback_time_ms=5)[:3]
         ('basket', '17\nmilk\n', 1000)
-        >>> parse_valued(None, b"basket", form=ItemsForm(), fallback_time_ms=5)[:3]
+        >>> parse_valued(None, b"basket", ItemsForm(), fallback_time_ms=5)[:3]
         ('basket', None, 5)
     """
-    key_id = key_of_message(value, key, max_bytes, keyed=keyed)
+    key_id = rules.key_id(value, key)
     if value is None:
         return Document(cast("str", key_id), None, fallback_time_ms or 0)
+    names = rules.names
     name = getattr(names, form.field)
     fields = _object(value, name)
     value_id = typed(fields, names.id, (str, int), "id", "a string or an integer")
     deleted = typed(fields, names.deleted, (bool,), "json", "true or false")
     time = typed(fields, names.time, (str, int, float), "time", EXPECTED_TIME)
-    if key is not None and not keyed and value_id is None:
-        key_id = key_id_of(key)
-    id = id_of_message(value_id, key_id, names.id)
+    id = rules.id(value_id, key, key_id, names.id)
     if deleted:
-        return Document(id, None, time_of_message(time, fallback_time_ms or 0, unit=time_unit))
-    latest_ms = latest_time_ms(fallback_time_ms, max_ahead_ms, now_ms)
-    time_ms = time_of_message(time, fallback_time_ms, latest_ms, time_unit)
+        return Document(id, None, rules.event_time_ms(time, fallback_time_ms or 0))
+    time_ms = rules.event_time_ms(time, fallback_time_ms, rules.latest_ms(fallback_time_ms, now_ms))
     return Document(id, form.text(fields.get(name), name), time_ms)
 
 
@@ -136,18 +112,11 @@ def valued_message(document: Document, form: Form, names: FieldNames) -> tuple[b
 
 
 def parse_valued_lines(
-    lines: Sequence[bytes],
-    *,
-    form: Form,
-    fallback_time_ms: int = 0,
-    max_bytes: int = MAX_DOCUMENT_BYTES,
-    max_ahead_ms: int | None = None,
-    time_unit: str = AUTO,
-    names: FieldNames = DEFAULT_NAMES,
+    lines: Sequence[bytes], form: Form, rules: ParseRules, fallback_time_ms: int = 0
 ) -> tuple[list[Document], list[tuple[int, InputError]]]:
     """The sets or vectors of a file of JSON lines, and the lines that have none, each with its index and the error.
 
-    A blank line is passed over.  Arguments are those of `parse_valued`.
+    A blank line is passed over.  Arguments are those of `parse_valued`; `rules` are not keyed.
     """
     documents: list[Document] = []
     errors: list[tuple[int, InputError]] = []
@@ -155,18 +124,7 @@ def parse_valued_lines(
         if not line or line.isspace():
             continue
         try:
-            document = parse_valued(
-                line,
-                None,
-                form=form,
-                fallback_time_ms=fallback_time_ms,
-                max_bytes=max_bytes,
-                max_ahead_ms=max_ahead_ms,
-                time_unit=time_unit,
-                names=names,
-                keyed=False,
-            )
-            documents.append(document)
+            documents.append(parse_valued(line, None, form, rules, fallback_time_ms=fallback_time_ms))
         except InputError as error:
             errors.append((index, error))
     return documents, errors

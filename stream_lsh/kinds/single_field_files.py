@@ -19,6 +19,7 @@ from stream_lsh.kinds.kind import FeedPart, KeyValue, KindDefaults
 from stream_lsh.kinds.single_field import Form, parse_valued, parse_valued_lines, valued_message
 from stream_lsh.model import Document
 from stream_lsh.wire.field_names import FieldNames
+from stream_lsh.wire.message import ParseRules
 
 
 class _Cells(NamedTuple):
@@ -105,15 +106,14 @@ def read_values(inputs: Sequence[Input], options: Namespace, form: Form, fallbac
     for file in inputs:
         read_as = form if file.format == "jsonl" else _Cells(form)
         for block in blocks([file], in_blocks, options.max_bytes):
-            documents, errors = parse_valued_lines(
-                block.lines,
-                form=read_as,
-                fallback_time_ms=fallback_time_ms,
+            rules = ParseRules(
                 max_bytes=1 << 62 if block.checked else options.max_bytes,
                 max_ahead_ms=latest_ms - fallback_time_ms,
                 time_unit=options.time_unit,
                 names=in_lines,
+                keyed=False,
             )
+            documents, errors = parse_valued_lines(block.lines, read_as, rules, fallback_time_ms)
             yield Part(documents, refused_of(block, errors), before + block.position)
         before += file.size
 
@@ -137,9 +137,11 @@ class SingleFieldKind(KindDefaults):
         """How the compared field is read and written."""
         raise NotImplementedError
 
-    def parse(self, value: bytes | None, key: bytes | None, **rules: Any) -> Document:
+    def parse(
+        self, value: bytes | None, key: bytes | None, rules: ParseRules, timestamp_ms: int | None, now_ms: int | None
+    ) -> Document:
         """The document in a message."""
-        return parse_valued(value, key, form=self.form, **rules)
+        return parse_valued(value, key, self.form, rules, fallback_time_ms=timestamp_ms, now_ms=now_ms)
 
     def message(self, document: Document, names: FieldNames) -> KeyValue:
         """The message for a document."""

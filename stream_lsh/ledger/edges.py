@@ -1,13 +1,11 @@
 """Edges, the input of the ledger: columns, as they travel; rows, for code that writes them by hand."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from stream_lsh.arrays import F64, I64, U32, U64
-from stream_lsh.model import NO_ABOUT, About, Abouts, in_full, or_empty
+from stream_lsh.model import NO_ABOUT, About, Abouts, in_full
 
 
 class End(NamedTuple):
@@ -89,31 +87,6 @@ class Edges:
         return map(Edge, self.left.rows(), self.right.rows(), *counts)
 
 
-def edges_of(rows: Iterable[Edge]) -> Edges:
-    """Edges as columns."""
-    edges = [*rows]
-    shingles = np.array([edge.shingles for edge in edges], np.uint32)
-    return Edges(
-        _ends([edge.left for edge in edges]),
-        _ends([edge.right for edge in edges]),
-        np.array([edge.similarity for edge in edges], np.float64),
-        np.array([edge.shared for edge in edges], np.uint32),
-        np.array([edge.union for edge in edges], np.uint32),
-        shingles if shingles.any() else None,
-        written([edge.evidence for edge in edges]),
-    )
-
-
 def written(evidence: Sequence[str]) -> Sequence[str]:
     """The column, or none at all where it says nothing."""
     return () if evidence.count("") == len(evidence) else evidence
-
-
-def _ends(ends: Sequence[End]) -> Ends:
-    return Ends(
-        [end.id for end in ends],
-        np.array([end.ref for end in ends], np.uint64),
-        np.array([end.time_ms for end in ends], np.int64),
-        np.array([end.digest for end in ends], np.uint64),
-        or_empty([end.about for end in ends]),
-    )

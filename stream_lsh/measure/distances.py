@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from stream_lsh.errors import ConfigError
+from stream_lsh.measure.bags import MaxUnion, SumUnion
 from stream_lsh.measure.containment_distance import ContainmentDistance
 from stream_lsh.measure.cosine import Angle, Cosine
 from stream_lsh.measure.distance import Distance
@@ -14,8 +15,6 @@ from stream_lsh.measure.euclidean import Euclidean
 from stream_lsh.measure.hamming import Hamming, HammingBits
 from stream_lsh.measure.jaccard_distance import JaccardDistance, JaccardOfBits
 from stream_lsh.measure.levenshtein import Levenshtein
-from stream_lsh.measure.max_union import MaxUnion
-from stream_lsh.measure.sum_union import SumUnion
 from stream_lsh.spelling import nearest
 
 DISTANCES: Mapping[str, Callable[[], Distance]] = {

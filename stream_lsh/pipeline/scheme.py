@@ -10,6 +10,8 @@ from typing import Protocol
 import numpy as np
 
 from stream_lsh.arrays import F64, U64
+from stream_lsh.lsh.banding import Bands, digest_buckets
+from stream_lsh.lsh.solver import Banding
 from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Comparer, Criteria
 from stream_lsh.pipeline.documents.observer import LiveObserver
@@ -66,3 +68,34 @@ class SchemeDefaults:
     def promised(self, similarity: F64) -> F64:
         """Zeros."""
         return np.zeros_like(similarity)
+
+
+class BandedScheme(SchemeDefaults):
+    """The buckets of a scheme with bands: one for each band, and one for the digest.
+
+    Attributes:
+        banding: bands and rows, and what they promise.
+    """
+
+    banding: Banding
+    _bands: Bands
+
+    def _set_bands(self, banding: Banding, seed: int) -> None:
+        self.banding = banding
+        self._bands = Bands(banding.bands, banding.rows, seed)
+
+    @property
+    def width(self) -> int:
+        """How many buckets a version is in: the bands, and that of its digest."""
+        return self.banding.bands + 1
+
+    @property
+    def band_settings(self) -> dict[str, str | int | float]:
+        """Everything that the buckets depend on beside the signatures."""
+        return {"bands": self.banding.bands, "rows": self.banding.rows, "bands_version": self._bands.version}
+
+    def buckets(self, signatures: Signatures) -> U64:
+        """The buckets of each version, that of the digest last: uint64[n, bands + 1]; all 0 for the digest 0."""
+        keys = np.concatenate((self._bands(signatures.values), digest_buckets(signatures.digests)[:, None]), axis=1)
+        keys[signatures.digests == 0] = 0
+        return keys

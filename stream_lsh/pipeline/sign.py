@@ -193,24 +193,6 @@ class _Plan:
         return len(self.texts) - 1
 
 
-def sign(
-    arrivals: Arrivals,
-    documents: DocumentTable,
-    scheme: Scheme,
-    horizon: Horizon,
-    *,
-    segment_span_ms: int | None = None,
-    presigned: Signatures | None = None,
-    acknowledged: int = 0,
-) -> Signed:
-    """`prepare` a batch and store it at once; `documents` is changed."""
-    span, stated = segment_span_ms, acknowledged
-    prepared = prepare(
-        arrivals, documents, scheme, horizon, segment_span_ms=span, presigned=presigned, acknowledged=stated
-    )
-    return prepared.store(documents)
-
-
 def prepare(
     arrivals: Arrivals,
     documents: DocumentTable,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from stream_lsh.errors import ConfigError
-from stream_lsh.settings.toml_lines import Path, line_of
+from stream_lsh.settings.toml import Path, line_of
 
 _ENVIRONMENT = 1 << 62
 

@@ -17,7 +17,9 @@ has values of 64 bits and is not read.
 """
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +37,32 @@ _MASK = np.uint64(0xFFFFFFFF)
 _S32 = np.uint64(32)
 
 
-class DatasketchMinHash:
+class _Minima(ABC):
+    """What both schemes share: minima of hash functions whose constants a RandomState of the seed draws."""
+
+    name: ClassVar[str]
+    version = 1
+
+    def __init__(self, slots: int = 128, seed: int = 1) -> None:
+        check_settings(self.name, slots, seed=(seed, 0, _GREATEST_SEED))
+        self.slots = slots
+        self.seed = seed
+        self._draw(np.random.RandomState(seed))
+
+    def __call__(self, shingles: Shingles) -> U32:
+        """One signature a document: uint32[n, slots]."""
+        return minima_by_document(shingles, self.slots, self._minima, greatest=EMPTY_SLOT)
+
+    @abstractmethod
+    def _draw(self, draws: np.random.RandomState) -> None:
+        """Draw the constants."""
+
+    @abstractmethod
+    def _minima(self, hashes: U64) -> U32:
+        """The minimum of each function over the hashes of one document."""
+
+
+class DatasketchMinHash(_Minima):
     """Signatures equal to those of datasketch 2: `MinHash(num_perm=slots, seed=seed)`.
 
     Args:
@@ -57,20 +84,11 @@ class DatasketchMinHash:
     """
 
     name = "datasketch"
-    version = 1
 
-    def __init__(self, slots: int = 128, seed: int = 1) -> None:
-        check_settings(self.name, slots, seed=(seed, 0, _GREATEST_SEED))
-        self.slots = slots
-        self.seed = seed
-        draws = np.random.RandomState(seed)
-        halves = draws.randint(0, 1 << 31, size=slots, dtype=np.uint32)
+    def _draw(self, draws: np.random.RandomState) -> None:
+        halves = draws.randint(0, 1 << 31, size=self.slots, dtype=np.uint32)
         self._factors = halves << np.uint32(1) | np.uint32(1)
-        self._terms = draws.randint(0, 1 << 32, size=slots, dtype=np.uint32)
-
-    def __call__(self, shingles: Shingles) -> U32:
-        """One signature a document: uint32[n, slots]."""
-        return minima_by_document(shingles, self.slots, self._minima, greatest=EMPTY_SLOT)
+        self._terms = draws.randint(0, 1 << 32, size=self.slots, dtype=np.uint32)
 
     def _minima(self, hashes: U64) -> U32:
         values = self._factors[:, None] * fmix32(_folded(hashes).astype(np.uint32))
@@ -78,7 +96,7 @@ class DatasketchMinHash:
         return np.asarray(values.min(axis=1))
 
 
-class LegacyDatasketchMinHash:
+class LegacyDatasketchMinHash(_Minima):
     """Signatures equal to those of datasketch 1, and of 2 with `scheme="legacy"`: to read on, not to begin with.
 
     Args:
@@ -94,20 +112,11 @@ class LegacyDatasketchMinHash:
     """
 
     name = "datasketch-legacy"
-    version = 1
 
-    def __init__(self, slots: int = 128, seed: int = 1) -> None:
-        check_settings(self.name, slots, seed=(seed, 0, _GREATEST_SEED))
-        self.slots = slots
-        self.seed = seed
-        draws = np.random.RandomState(seed)
+    def _draw(self, draws: np.random.RandomState) -> None:
         # The two are drawn in turns, from ranges that differ in the least value.
-        pairs = [[draws.randint(least, _MERSENNE, dtype=np.uint64) for least in (1, 0)] for _ in range(slots)]
+        pairs = [[draws.randint(least, _MERSENNE, dtype=np.uint64) for least in (1, 0)] for _ in range(self.slots)]
         self._factors, self._terms = np.array(pairs, np.uint64).T.copy()
-
-    def __call__(self, shingles: Shingles) -> U32:
-        """One signature a document: uint32[n, slots]."""
-        return minima_by_document(shingles, self.slots, self._minima, greatest=EMPTY_SLOT)
 
     def _minima(self, hashes: U64) -> U32:
         values = self._factors[:, None] * _folded(hashes)

@@ -52,16 +52,12 @@ MIXED = Tokeniser(_classes, WORDS.ascii, lower=True, apart=False)
 
 
 class MixedShingler(TokenShingler):
-    """Every run of k tokens of a text, hashed, where a letter of an unspaced script is a token; as `WordShingler`.
+    """Every run of k tokens of a text, hashed, where a letter of an unspaced script is a token.
 
-    Args:
-        k: tokens in a shingle, 1 to 64.
-        seed: chooses the multipliers and the salts of the hashes.
-        full: fewer than k tokens have no shingle.
+    Arguments and guarantees are those of `WordShingler`.
 
     Guarantees:
-        equal runs of tokens have equal hashes, whatever stands between the tokens; different ones differ but for a
-        chance of some 2^-64 a pair.  Texts of spaced scripts without marks have the shingles of `word:k`.
+        texts of spaced scripts without marks have the shingles of `word:k`.
     Cost:
         that of `word:k` for ASCII, some 60 ns a character of other text.
 

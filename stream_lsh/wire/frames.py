@@ -36,7 +36,6 @@ from stream_lsh.wire.layout import (
     open_message,
     take,
 )
-from stream_lsh.wire.optional_sections import put_decisions, take_decisions, take_evidence, take_sizes
 from stream_lsh.wire.sections import (
     get_candidates,
     get_documents,
@@ -65,6 +64,7 @@ from stream_lsh.wire.sections import (
     take_acknowledged,
     take_watermarks,
 )
+from stream_lsh.wire.tables import put_decisions, take_decisions, take_evidence, take_sizes
 
 Frame = BandsFrame | CandidatesFrame | VerificationsFrame | EdgesFrame | DocumentsRecord
 

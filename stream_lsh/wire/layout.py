@@ -141,15 +141,20 @@ class Writer:
         self._opened = -1
         self._size = 0
 
-    def begin(self, kind: Section) -> None:
-        """Open a section; `end` closes it."""
+    def begin(self, kind: Section, fields: bytes = b"") -> None:
+        """Open a section with its fixed fields; it ends where the next one begins."""
+        self._end()
         self._opened = len(self._chunks)
         self._chunks.append(_SECTION.pack(kind))
         self._size = 0
+        if fields:
+            self.raw(fields)
 
-    def end(self) -> None:
-        """Close the section: now its length is known."""
-        self._chunks[self._opened] = _SECTION.pack(self._chunks[self._opened][0] | self._size << 8)
+    def _end(self) -> None:
+        """Close the open section: now its length is known."""
+        if self._opened >= 0:
+            self._chunks[self._opened] = _SECTION.pack(self._chunks[self._opened][0] | self._size << 8)
+            self._opened = -1
 
     def raw(self, data: bytes) -> None:
         """Bytes as they are, padded to a multiple of 8."""
@@ -187,7 +192,8 @@ class Writer:
         self.raw(stored)
 
     def body(self) -> bytes:
-        """The sections, without a header."""
+        """The sections, without a header; nothing is written after it."""
+        self._end()
         return b"".join(self._chunks)
 
     def message(self, kind: Message, fingerprint: int) -> bytes:

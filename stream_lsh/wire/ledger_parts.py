@@ -53,10 +53,7 @@ from stream_lsh.wire.layout import (
     take,
 )
 from stream_lsh.wire.ledger_sections import decode_body, encode_body
-from stream_lsh.wire.sections import (
-    get_pass,
-    put_pass,
-)
+from stream_lsh.wire.sections import get_pass, put_pass
 
 _PART = Struct("<qIIQII")
 _OVERHEAD = HEADER_BYTES + 8 + _PART.size + 7 + 24
@@ -90,10 +87,8 @@ def encode_ledger(record: LedgerRecord | LedgerSlice, fingerprint: int, limit: i
     for index in range(count):
         data = body[index * piece : (index + 1) * piece]
         writer = Writer()
-        writer.begin(Section.LEDGER_PART)
-        writer.raw(_PART.pack(offset, index, count, len(body), checksum, len(data)))
+        writer.begin(Section.LEDGER_PART, _PART.pack(offset, index, count, len(body), checksum, len(data)))
         writer.raw(data)
-        writer.end()
         if copied is not None:
             put_pass(writer, copied)
         messages.append(writer.message(Message.LEDGER, fingerprint))

@@ -35,14 +35,6 @@ from stream_lsh.wire.layout import (
     open_sections,
     take,
 )
-from stream_lsh.wire.optional_sections import (
-    put_decisions,
-    put_evidence,
-    put_sizes,
-    take_decisions,
-    take_evidence,
-    take_sizes,
-)
 from stream_lsh.wire.sections import (
     get_horizon,
     get_watermarks,
@@ -53,44 +45,50 @@ from stream_lsh.wire.sections import (
     take_abouts,
     take_mark_numbers,
 )
+from stream_lsh.wire.tables import (
+    COUNTS,
+    TEXT,
+    Columns,
+    get_columns,
+    put_columns,
+    put_decisions,
+    put_evidence,
+    put_sizes,
+    take_decisions,
+    take_evidence,
+    take_sizes,
+)
 
-_COUNTS = Struct("<II")
 _LEDGER = Struct("<qqII")
 
 _MOST_TIMES = 256
 """How many times the bytes of a record its evidence may have, where that is more than one frame may: a snapshot can."""
 
-_TEXT: np.dtype[Any] | None = None
-_Columns = tuple["np.dtype[Any] | None", ...]
 _Row = TypeVar("_Row", bound=tuple[Any, ...])
 
 # Tables whose rows are plain: the columns of each, None for strings.
-_NODES_GONE: _Columns = (_TEXT,)
-_PAIRS: _Columns = (_TEXT, _TEXT, U64, U64, I64, I64, F64, U32, U32)
-_PAIRS_GONE: _Columns = (_TEXT, _TEXT)
-_CLUSTERS: _Columns = (_TEXT, I64)
-_CLUSTERS_GONE: _Columns = (_TEXT,)
-_NEWEST: _Columns = (_TEXT, U64, I64)
-_CLOSED: _Columns = (_TEXT, I64, U64)
-_SITE_COUNTS: _Columns = (U32, _TEXT, U32, I64)
-_SITE_ORIGINS: _Columns = (U32, I64, I64, I64, I64)
-_SITE_FIRSTS: _Columns = (_TEXT, _TEXT, I64)
+_NODES_GONE: Columns = (TEXT,)
+_PAIRS: Columns = (TEXT, TEXT, U64, U64, I64, I64, F64, U32, U32)
+_PAIRS_GONE: Columns = (TEXT, TEXT)
+_CLUSTERS: Columns = (TEXT, I64)
+_CLUSTERS_GONE: Columns = (TEXT,)
+_NEWEST: Columns = (TEXT, U64, I64)
+_CLOSED: Columns = (TEXT, I64, U64)
+_SITE_COUNTS: Columns = (U32, TEXT, U32, I64)
+_SITE_ORIGINS: Columns = (U32, I64, I64, I64, I64)
+_SITE_FIRSTS: Columns = (TEXT, TEXT, I64)
 
 
 def encode_body(record: LedgerRecord) -> bytes:
     """The sections of a record."""
     changes = record.changes
     writer = Writer()
-    writer.begin(Section.LEDGER)
-    writer.raw(_LEDGER.pack(record.offset, changes.next_past, changes.complete, 0))
-    writer.end()
+    writer.begin(Section.LEDGER, _LEDGER.pack(record.offset, changes.next_past, changes.complete, 0))
     put_horizon(writer, changes.horizon)
     if record.watermarks:
-        writer.begin(Section.WATERMARK_TABLE)
-        writer.raw(_COUNTS.pack(len(record.watermarks), 0))
+        writer.begin(Section.WATERMARK_TABLE, COUNTS.pack(len(record.watermarks), 0))
         for watermarks in record.watermarks:
             put_marks(writer, watermarks)
-        writer.end()
         put_mark_numbers(writer, record.watermarks)
     if changes.nodes:
         _put_nodes(writer, changes.nodes)
@@ -145,7 +143,7 @@ def decode_body(body: bytes) -> LedgerRecord:
 
 
 def _get_watermark_table(reader: Reader) -> tuple[Any, ...]:
-    n, _ = reader.fields(_COUNTS)
+    n, _ = reader.fields(COUNTS)
     return tuple([get_watermarks(reader) for _ in range(n)])
 
 
@@ -153,27 +151,14 @@ def _pair(left: str, right: str) -> tuple[str, str]:
     return left, right
 
 
-def _put_table(writer: Writer, kind: Section, columns: _Columns, rows: Sequence[tuple[Any, ...]]) -> None:
+def _put_table(writer: Writer, kind: Section, types: Columns, rows: Sequence[tuple[Any, ...]]) -> None:
     """Rows as columns; nothing where there are no rows."""
-    if not rows:
-        return
-    n = len(rows)
-    writer.begin(kind)
-    writer.raw(_COUNTS.pack(n, 0))
-    for dtype, values in zip(columns, columns_of(rows), strict=True):
-        if dtype is None:
-            writer.strings(values, n)
-        else:
-            writer.numbers(values, dtype, n)
-    writer.end()
+    if rows:
+        put_columns(writer, kind, types, columns_of(rows))
 
 
-def _table(sections: dict[int, Reader], kind: Section, columns: _Columns, row: Callable[..., _Row]) -> Sequence[_Row]:
-    def get(reader: Reader) -> Sequence[_Row]:
-        n, _ = reader.fields(_COUNTS)
-        return Table(row, [reader.strings(n) if dtype is None else reader.numbers(dtype, n) for dtype in columns])
-
-    return take(sections, kind, get) or ()
+def _table(sections: dict[int, Reader], kind: Section, types: Columns, row: Callable[..., _Row]) -> Sequence[_Row]:
+    return take(sections, kind, lambda reader: Table(row, get_columns(reader, types))) or ()
 
 
 def _put_pairs(writer: Writer, pairs: Sequence[PairState]) -> None:
@@ -183,7 +168,7 @@ def _put_pairs(writer: Writer, pairs: Sequence[PairState]) -> None:
     *columns, left_shingles, evidence = columns_of(pairs)
     _put_table(writer, Section.PAIRS, _PAIRS, Table(_plain, columns))
     if np.any(left_shingles):
-        put_sizes(writer, left_shingles, len(pairs))
+        put_sizes(writer, left_shingles)
     put_evidence(writer, evidence)
 
 
@@ -204,20 +189,15 @@ def _plain(*row: Any) -> tuple[Any, ...]:
 
 def _names(sections: dict[int, Reader], kind: Section) -> list[str]:
     """A table of one column of strings."""
-
-    def get(reader: Reader) -> list[str]:
-        n, _ = reader.fields(_COUNTS)
-        return reader.strings(n)
-
-    return take(sections, kind, get) or []
+    (names,) = take(sections, kind, lambda reader: get_columns(reader, (TEXT,))) or ([],)
+    return names
 
 
 def _put_nodes(writer: Writer, nodes: Sequence[NodeState]) -> None:
     n = len(nodes)
     ids, refs, times, digests, clusters, pasts, _ = columns_of(nodes)
     m = sum(map(len, pasts))
-    writer.begin(Section.NODES)
-    writer.raw(_COUNTS.pack(n, m))
+    writer.begin(Section.NODES, COUNTS.pack(n, m))
     writer.strings(ids, n)
     writer.numbers(refs, U64, n)
     writer.numbers(times, I64, n)
@@ -225,12 +205,11 @@ def _put_nodes(writer: Writer, nodes: Sequence[NodeState]) -> None:
     writer.strings(clusters, n)
     writer.numbers(list(map(len, pasts)), U32, n)
     writer.numbers(list(chain.from_iterable(pasts)), I64, m)
-    writer.end()
 
 
 def _get_nodes(reader: Reader) -> tuple[Any, ...]:
     """The columns of nodes, but for what stories tell of them."""
-    n, m = reader.fields(_COUNTS)
+    n, m = reader.fields(COUNTS)
     ids, refs, times = reader.strings(n), reader.numbers(U64, n), reader.numbers(I64, n)
     digests, clusters = reader.numbers(U64, n), reader.strings(n)
     bounds = list(accumulate(reader.numbers(U32, n).tolist(), initial=0))

@@ -6,12 +6,14 @@ Everything here returns or raises `InputError`, whatever the bytes are.
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn
 
 import msgspec
 
 from stream_lsh.errors import MalformedMessage, UnusableDocument
+from stream_lsh.wire.field_names import DEFAULT_NAMES, FieldNames
 from stream_lsh.wire.ids import checked_id, key_id_of
 
 MAX_DOCUMENT_BYTES = 524_288
@@ -35,48 +37,83 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,24}(\.[0-9]{0,9})?")
 _LONGEST_DATE = 100
 
 
-def key_of_message(value: bytes | None, key: bytes | None, max_bytes: int, *, keyed: bool) -> str | None:
-    """The id that the key is, as far as that is known before the value is read; the value's size is held to its limit.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParseRules:
+    """How the messages of one source are read, whatever the kind of data.
 
-    Args:
-        value: of the message; without one the key alone says what is deleted.
-        key: of the message.
+    Attributes:
         max_bytes: the size above which a value is not even read.
-        keyed: whether the key is the id.
-
-    Raises:
-        UnusableDocument, MalformedMessage: size, key; id, where there is neither key nor value.
+        max_ahead_ms: how far a time may lie ahead of the message's timestamp and of the clock, and the former ahead of
+            the clock; None: any distance.  It does not apply to a deletion.
+        time_unit: of times that are numbers, one of TIME_UNITS.
+        names: what the source calls its fields.
+        keyed: whether the key is the id: then a message without one is an error, and so is another id in the value.
     """
-    if value is not None and len(value) > max_bytes:
-        raise UnusableDocument("size", f"got a value of {len(value)} bytes, expected at most {max_bytes}")
-    if keyed and key is None:
-        raise UnusableDocument(
-            "key", "got a null key, expected the document's id: key the source by it, or set `rekey`"
-        )
-    key_id = key_id_of(key) if key is not None and (keyed or value is None) else None
-    if value is None and key_id is None:
-        raise UnusableDocument("id", "got neither key nor value, expected at least a key")
-    return key_id
 
+    max_bytes: int = MAX_DOCUMENT_BYTES
+    max_ahead_ms: int | None = MAX_AHEAD_MS
+    time_unit: str = AUTO
+    names: FieldNames = DEFAULT_NAMES
+    keyed: bool = True
 
-def id_of_message(value_id: str | int | None, key_id: str | None, name: str) -> str:
-    """The id out of value and key, which must not contradict each other; `name` is what the value calls it.
+    def key_id(self, value: bytes | None, key: bytes | None) -> str | None:
+        """The id that the key is, as far as it is known before the value is read; None where the value decides.
 
-    Raises:
-        UnusableDocument: id, key.
-    """
-    if value_id is None:
-        if key_id is None:
-            raise UnusableDocument("id", f"got neither a key nor the field `{name}`, expected one of them")
+        A message without a value has one: its key alone says what is deleted.
+
+        Raises:
+            UnusableDocument, MalformedMessage: size, key; id, where there is neither key nor value.
+        """
+        if value is not None and len(value) > self.max_bytes:
+            raise UnusableDocument("size", f"got a value of {len(value)} bytes, expected at most {self.max_bytes}")
+        if self.keyed and key is None:
+            raise UnusableDocument(
+                "key", "got a null key, expected the document's id: key the source by it, or set `rekey`"
+            )
+        key_id = key_id_of(key) if key is not None and (self.keyed or value is None) else None
+        if value is None and key_id is None:
+            raise UnusableDocument("id", "got neither key nor value, expected at least a key")
         return key_id
-    id = checked_id(str(value_id))
-    if key_id is not None and id != key_id:
-        raise UnusableDocument(
-            "key",
-            f"got the key {ascii(key_id)[:60]} with `{name}` {ascii(id)[:60]}, expected them to be "
-            "equal: key the source by id, or set `rekey`",
-        )
-    return id
+
+    def id(self, value_id: str | int | None, key: bytes | None, key_id: str | None, name: str) -> str:
+        """The id out of value and key, which must not contradict each other.
+
+        Args:
+            value_id: the id in the value.
+            key: of the message; where the source is not keyed, it counts only without an id in the value.
+            key_id: the result of `key_id`.
+            name: what the value calls the id.
+
+        Raises:
+            UnusableDocument, MalformedMessage: id, key.
+        """
+        if value_id is None:
+            if key_id is None and key is not None:
+                key_id = key_id_of(key)
+            if key_id is None:
+                raise UnusableDocument("id", f"got neither a key nor the field `{name}`, expected one of them")
+            return key_id
+        id = checked_id(str(value_id))
+        if key_id is not None and id != key_id:
+            raise UnusableDocument(
+                "key",
+                f"got the key {ascii(key_id)[:60]} with `{name}` {ascii(id)[:60]}, expected them to be "
+                "equal: key the source by id, or set `rekey`",
+            )
+        return id
+
+    def latest_ms(self, timestamp_ms: int | None, now_ms: int | None) -> int | None:
+        """The latest time that a message of this timestamp may have; as `latest_time_ms`."""
+        return latest_time_ms(timestamp_ms, self.max_ahead_ms, now_ms)
+
+    def event_time_ms(
+        self, time: str | int | float | None, fallback_time_ms: int | None, latest_ms: int | None = None
+    ) -> int:
+        """The event time of a message, or of a deletion, which may lie ahead; as `time_of_message`."""
+        return time_of_message(time, fallback_time_ms, latest_ms, self.time_unit)
+
+
+DEFAULT_RULES = ParseRules()
 
 
 def object_of(value: bytes, what: str, expected: str) -> dict[str, Any]:

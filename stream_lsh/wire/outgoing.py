@@ -7,20 +7,12 @@ marks, horizon  to every partition
 edges           to the only one
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from stream_lsh.pipeline.agents.effects import Append, Frame, Send
-from stream_lsh.pipeline.batches import (
-    BandsFrame,
-    Candidates,
-    CandidatesFrame,
-    EdgesFrame,
-    Postings,
-    Verifications,
-    VerificationsFrame,
-)
+from stream_lsh.pipeline.batches import BandsFrame, CandidatesFrame, EdgesFrame, VerificationsFrame
 from stream_lsh.pipeline.changelog.head import Extent, extent_of_buckets, extent_of_documents
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.wire.frames import encode, encode_buckets
@@ -38,6 +30,8 @@ from stream_lsh.wire.split import (
     cut_verifications,
 )
 
+_Batch = TypeVar("_Batch")
+
 
 def frames_of(send: Send, partitions: int, limit: int = FRAME_BYTES) -> Iterator[tuple[int, Frame]]:
     """The messages of a `Send`: the partition of each, and its frame.
@@ -50,31 +44,26 @@ def frames_of(send: Send, partitions: int, limit: int = FRAME_BYTES) -> Iterator
     frame = send.frame
     if isinstance(frame, EdgesFrame):
         return ((0, edges) for edges in _edges(frame, limit))
+    parts: Iterator[tuple[int, Frame]] | None = None
     if isinstance(frame, BandsFrame) and frame.postings is not None:
-        return _bands(postings_by_partition(frame.postings, partitions), limit)
-    if isinstance(frame, CandidatesFrame) and frame.candidates is not None:
-        return _candidates(candidates_by_partition(frame.candidates, partitions), limit)
-    if isinstance(frame, VerificationsFrame) and frame.verifications is not None:
-        return _verifications(verifications_by_partition(frame.verifications, partitions), limit)
-    return ((target, frame) for target in range(partitions))
+        postings = _cut(postings_by_partition(frame.postings, partitions), cut_postings, limit)
+        parts = ((target, BandsFrame(postings=part)) for target, part in postings)
+    elif isinstance(frame, CandidatesFrame) and frame.candidates is not None:
+        candidates = _cut(candidates_by_partition(frame.candidates, partitions), cut_candidates, limit)
+        parts = ((target, CandidatesFrame(candidates=part)) for target, part in candidates)
+    elif isinstance(frame, VerificationsFrame) and frame.verifications is not None:
+        verifications = _cut(verifications_by_partition(frame.verifications, partitions), cut_verifications, limit)
+        parts = ((target, VerificationsFrame(verifications=part)) for target, part in verifications)
+    return ((target, frame) for target in range(partitions)) if parts is None else parts
 
 
-def _bands(by_partition: Sequence[Postings | None], limit: int) -> Iterator[tuple[int, Frame]]:
-    for target, postings in enumerate(by_partition):
-        for part in () if postings is None else cut_postings(postings, limit):
-            yield target, BandsFrame(postings=part)
-
-
-def _candidates(by_partition: Sequence[Candidates | None], limit: int) -> Iterator[tuple[int, Frame]]:
-    for target, candidates in enumerate(by_partition):
-        for part in () if candidates is None else cut_candidates(candidates, limit):
-            yield target, CandidatesFrame(candidates=part)
-
-
-def _verifications(by_partition: Sequence[Verifications | None], limit: int) -> Iterator[tuple[int, Frame]]:
-    for target, verifications in enumerate(by_partition):
-        for part in () if verifications is None else cut_verifications(verifications, limit):
-            yield target, VerificationsFrame(verifications=part)
+def _cut(
+    by_partition: Sequence[_Batch | None], cut: Callable[[_Batch, int], list[_Batch]], limit: int
+) -> Iterator[tuple[int, _Batch]]:
+    """The batches of each partition, with its number."""
+    for target, batch in enumerate(by_partition):
+        for part in () if batch is None else cut(batch, limit):
+            yield target, part
 
 
 def _edges(frame: EdgesFrame, limit: int) -> Iterator[EdgesFrame]:

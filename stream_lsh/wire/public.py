@@ -48,12 +48,17 @@ _LISTS_BYTES = 64
 _encode = msgspec.json.Encoder().encode
 
 
-class _Match(msgspec.Struct, gc=False):
+class PairValue(msgspec.Struct, gc=False):
+    """The first fields of the value of a pair, the same for every kind."""
+
     pipeline: str
     left: str
     right: str
     similarity: float
     measure: str
+
+
+class _Match(PairValue, gc=False):
     shared: int
     union: int
     left_shingles: int | msgspec.UnsetType
@@ -100,19 +105,6 @@ class _Cluster(msgspec.Struct, gc=False):
     merged_from_omitted: int | msgspec.UnsetType = msgspec.UNSET
 
 
-class _Mirror(msgspec.Struct, gc=False):
-    left: str
-    right: str
-    left_pages: int
-    right_pages: int
-    left_mirrored: int
-    right_mirrored: int
-    left_share: float
-    right_share: float
-    direction: str
-    first_time: int
-
-
 def match_messages(
     pipeline: str, changes: Sequence[MatchChange], confirmed_at_ms: int, measure: str = "jaccard"
 ) -> list[PublicMessage]:
@@ -136,6 +128,18 @@ def match_messages(
             times = (left_ms, right_ms, confirmed_at_ms)
             value = _Match(pipeline, left, right, similarity, measure, shared, union, mine, other, *times)
             messages.append((key, encode(value), []))
+    return messages
+
+
+def pair_messages(
+    changes: Sequence[MatchChange], value_of: Callable[[MatchChange], msgspec.Struct]
+) -> list[PublicMessage]:
+    """The messages for pairs that are true now, with the value that `value_of` makes, or are withdrawn."""
+    messages: list[PublicMessage] = []
+    for change in changes:
+        key = as_json((change.left, change.right))
+        value = None if change.similarity is None else as_json(value_of(change))
+        messages.append((key, value, withdrawal(change.reason) if value is None else []))
     return messages
 
 
@@ -259,8 +263,9 @@ def mirror_messages(changes: Sequence[MirrorChange], min_share: float) -> list[P
 
 def mirror_value(now: SiteMirrors, min_share: float) -> bytes:
     """What is said of two sites that mirror each other; arguments as for `mirror_messages`."""
-    shares = now.sites.left_share, now.sites.right_share
-    return as_json(_Mirror(*now.sites, *shares, now.direction(min_share), now.first_ms))
+    sites = now.sites
+    shares = {"left_share": sites.left_share, "right_share": sites.right_share}
+    return as_json(sites._asdict() | shares | {"direction": now.direction(min_share), "first_time": now.first_ms})
 
 
 def _has_surrogates(changes: Sequence[tuple[Any, ...]], strings: int) -> bool:

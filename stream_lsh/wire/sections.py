@@ -30,6 +30,8 @@
 ABOUTS goes with the rows of VERIFICATIONS, DOCUMENTS or NODES; with those of RETIREMENTS, then the left and then the
 right ends of EDGES.  It is there only where a row has something to say, and so is EVIDENCE.
 
+SIZES, EVIDENCE and DECISIONS stand beside EDGES or PAIRS, where there are any.
+
 Row numbers are below the n of their section.  A single posting costs 12 bytes, a candidate 17, an edge some 90.
 """
 
@@ -44,22 +46,10 @@ from stream_lsh.model import About, Abouts, Retirement, or_empty
 from stream_lsh.pipeline.batches import Candidates, Mark, Pass, Postings, Verifications, Watermarks
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.retention import Horizon
-from stream_lsh.wire.layout import (
-    F64,
-    I64,
-    U8,
-    U32,
-    U64,
-    Reader,
-    Section,
-    Writer,
-    damaged,
-    take,
-)
-from stream_lsh.wire.optional_sections import put_evidence, put_sizes
+from stream_lsh.wire.layout import F64, I64, U8, U32, U64, Reader, Section, Writer, damaged, take
+from stream_lsh.wire.tables import COUNTS, FLAG, TEXT, Columns, get_columns, plain, put_columns, put_evidence, put_sizes
 
 NOT_NUMBERED = Mark(0, 0, False, 0).order_key
-_COUNTS = Struct("<II")
 _SHAPES = Struct("<IIII")
 _ORIGIN = Struct("<iI")
 _MARK = Struct("<qqiB3x")
@@ -68,55 +58,47 @@ _PASS = Struct("<q?7x")
 _LAG = _ACKNOWLEDGED = Struct("<Q")
 _PAGE_COUNTS = Struct("<Iiqq??6x")
 
+_CANDIDATES: Columns = (U64, U64, U8)
+_END: Columns = (U64, I64, U64, TEXT)
+_EDGES: Columns = (*_END, *_END, F64, U32, U32)
+_RETIREMENTS: Columns = (U64, I64, U64, I64, FLAG, TEXT)
+_MARK_NUMBERS: Columns = (I64, I64)
+_ABOUTS: Columns = (U32, TEXT, TEXT)
+
 
 def put_postings(writer: Writer, postings: Postings) -> None:
     """The section POSTINGS."""
     n, m = postings.refs.size, postings.rows.size
-    writer.begin(Section.POSTINGS)
-    writer.raw(_COUNTS.pack(n, m))
+    writer.begin(Section.POSTINGS, COUNTS.pack(n, m))
     writer.numbers(postings.refs, U64, n)
     writer.numbers(postings.times, I64, n)
     writer.numbers(postings.retired, U8, n)
     writer.numbers(postings.rows, U32, m)
     writer.numbers(postings.buckets, U64, m)
-    writer.end()
 
 
 def get_postings(reader: Reader) -> Postings:
     """The section POSTINGS."""
-    n, m = reader.fields(_COUNTS)
-    return Postings(
-        reader.numbers(U64, n),
-        reader.numbers(I64, n),
-        reader.flags(n),
-        reader.rows(m, n),
-        reader.numbers(U64, m),
-    )
+    n, m = reader.fields(COUNTS)
+    refs, times, retired = reader.numbers(U64, n), reader.numbers(I64, n), reader.flags(n)
+    return Postings(refs, times, retired, reader.rows(m, n), reader.numbers(U64, m))
 
 
 def put_candidates(writer: Writer, candidates: Candidates) -> None:
     """The section CANDIDATES."""
-    n = candidates.new.size
-    writer.begin(Section.CANDIDATES)
-    writer.raw(_COUNTS.pack(n, 0))
-    writer.numbers(candidates.new, U64, n)
-    writer.numbers(candidates.old, U64, n)
-    writer.numbers(candidates.kinds, U8, n)
-    writer.end()
+    put_columns(writer, Section.CANDIDATES, _CANDIDATES, (candidates.new, candidates.old, candidates.kinds))
 
 
 def get_candidates(reader: Reader) -> Candidates:
     """The section CANDIDATES."""
-    n, _ = reader.fields(_COUNTS)
-    return Candidates(reader.numbers(U64, n), reader.numbers(U64, n), reader.numbers(U8, n))
+    return Candidates(*get_columns(reader, _CANDIDATES))
 
 
 def put_verifications(writer: Writer, batch: Verifications) -> None:
     """The section VERIFICATIONS."""
     n, m = batch.refs.size, batch.old.size
     slots = batch.signatures.shape[1]
-    writer.begin(Section.VERIFICATIONS)
-    writer.raw(_SHAPES.pack(n, m, slots, 0))
+    writer.begin(Section.VERIFICATIONS, _SHAPES.pack(n, m, slots, 0))
     writer.numbers(batch.refs, U64, n)
     writer.numbers(batch.times, I64, n)
     writer.numbers(batch.digests, U64, n)
@@ -126,7 +108,6 @@ def put_verifications(writer: Writer, batch: Verifications) -> None:
     writer.numbers(batch.kinds, U8, m)
     writer.strings(batch.ids, n)
     writer.texts(batch.texts, n)
-    writer.end()
 
 
 def get_verifications(reader: Reader, inflate_limit: int) -> Verifications:
@@ -140,44 +121,28 @@ def get_verifications(reader: Reader, inflate_limit: int) -> Verifications:
 
 
 def put_edges(writer: Writer, edges: Edges) -> None:
-    """The section EDGES."""
-    n = edges.similarity.size
-    writer.begin(Section.EDGES)
-    writer.raw(_COUNTS.pack(n, 0))
-    for ends in (edges.left, edges.right):
-        writer.numbers(ends.refs, U64, n)
-        writer.numbers(ends.times, I64, n)
-        writer.numbers(ends.digests, U64, n)
-        writer.strings(ends.ids, n)
-    writer.numbers(edges.similarity, F64, n)
-    writer.numbers(edges.shared, U32, n)
-    writer.numbers(edges.union, U32, n)
-    writer.end()
+    """The section EDGES, and SIZES and EVIDENCE where the edges have them."""
+    ends = [(end.refs, end.times, end.digests, end.ids) for end in (edges.left, edges.right)]
+    put_columns(writer, Section.EDGES, _EDGES, (*ends[0], *ends[1], edges.similarity, edges.shared, edges.union))
     if edges.shingles is not None:
-        put_sizes(writer, edges.shingles, n)
+        put_sizes(writer, edges.shingles)
     put_evidence(writer, edges.evidence)
 
 
 def get_edges(reader: Reader) -> Edges:
     """The section EDGES."""
-    n, _ = reader.fields(_COUNTS)
-    left, right = _get_ends(reader, n), _get_ends(reader, n)
-    return Edges(left, right, reader.numbers(F64, n), reader.numbers(U32, n), reader.numbers(U32, n))
-
-
-def _get_ends(reader: Reader, n: int) -> Ends:
-    refs, times, digests = reader.numbers(U64, n), reader.numbers(I64, n), reader.numbers(U64, n)
-    return Ends(reader.strings(n), refs, times, digests)
+    *ends, similarity, shared, union = get_columns(reader, _EDGES)
+    left, right = (Ends(ids, refs, times, digests) for refs, times, digests, ids in (ends[:4], ends[4:]))
+    return Edges(left, right, similarity, shared, union)
 
 
 def put_page_counts(writer: Writer, pages: PageCounts) -> None:
     """The section PAGE_COUNTS."""
     n = len(pages.sites)
-    writer.begin(Section.PAGE_COUNTS)
-    writer.raw(_PAGE_COUNTS.pack(n, pages.partition, *pages.as_of, pages.begins, pages.ends))
+    fields = _PAGE_COUNTS.pack(n, pages.partition, *pages.as_of, pages.begins, pages.ends)
+    writer.begin(Section.PAGE_COUNTS, fields)
     writer.numbers(pages.counts, U32, n)
     writer.strings(pages.sites, n)
-    writer.end()
 
 
 def get_page_counts(reader: Reader) -> PageCounts:
@@ -188,40 +153,22 @@ def get_page_counts(reader: Reader) -> PageCounts:
 
 
 def put_retirements(writer: Writer, retirements: tuple[Retirement, ...]) -> None:
-    """The section RETIREMENTS."""
-    n = len(retirements)
-    writer.begin(Section.RETIREMENTS)
-    writer.raw(_COUNTS.pack(n, 0))
-    writer.numbers([r.ref for r in retirements], U64, n)
-    writer.numbers([r.time_ms for r in retirements], I64, n)
-    writer.numbers([r.digest for r in retirements], U64, n)
-    writer.numbers([r.keep_until_ms for r in retirements], I64, n)
-    writer.raw(bytes([r.deleted for r in retirements]))
-    writer.strings([r.id for r in retirements], n)
-    writer.end()
+    """The section RETIREMENTS of at least one."""
+    rows = [(one.ref, one.time_ms, one.digest, one.keep_until_ms, one.deleted, one.id) for one in retirements]
+    put_columns(writer, Section.RETIREMENTS, _RETIREMENTS, [*zip(*rows, strict=True)])
 
 
 def get_retirements(reader: Reader) -> tuple[Retirement, ...]:
     """The section RETIREMENTS."""
-    n, _ = reader.fields(_COUNTS)
-    refs, times = reader.numbers(U64, n).tolist(), reader.numbers(I64, n).tolist()
-    digests, keep_until = reader.numbers(U64, n).tolist(), reader.numbers(I64, n).tolist()
-    deleted, ids = reader.flags(n).tolist(), reader.strings(n)
+    refs, times, digests, keep_until, deleted, ids = plain(get_columns(reader, _RETIREMENTS))
     return tuple(map(Retirement, ids, refs, times, digests, deleted, keep_until))
 
 
 def put_abouts(writer: Writer, abouts: Abouts) -> None:
-    """The section ABOUTS, where there is something to say."""
-    if not or_empty(abouts):
-        return
-    n = len(abouts)
-    titles, sources, lengths = zip(*abouts, strict=True)
-    writer.begin(Section.ABOUTS)
-    writer.raw(_COUNTS.pack(n, 0))
-    writer.numbers(lengths, U32, n)
-    writer.strings(titles, n)
-    writer.strings(sources, n)
-    writer.end()
+    """The section ABOUTS, where any of them is not empty."""
+    if or_empty(abouts):
+        titles, sources, lengths = zip(*abouts, strict=True)
+        put_columns(writer, Section.ABOUTS, _ABOUTS, (lengths, titles, sources))
 
 
 def take_abouts(sections: dict[int, Reader], rows: int) -> Abouts:
@@ -233,19 +180,16 @@ def take_abouts(sections: dict[int, Reader], rows: int) -> Abouts:
 
 
 def _get_abouts(reader: Reader) -> list[About]:
-    n, _ = reader.fields(_COUNTS)
-    lengths = reader.numbers(U32, n).tolist()
-    titles, sources = reader.strings(n), reader.strings(n)
+    lengths, titles, sources = plain(get_columns(reader, _ABOUTS))
     outlets = dict(zip(sources, sources, strict=True))  # one string for each, not for each row
     return [*map(About, titles, map(outlets.__getitem__, sources), lengths)]
 
 
 def put_progress(writer: Writer, watermarks: Watermarks | None, horizon: Horizon | None) -> None:
-    """What a frame says of time: the sections WATERMARKS and HORIZON, where it has them."""
+    """The event time of a frame: the sections WATERMARKS and HORIZON, where it has them."""
     if watermarks is not None:
         writer.begin(Section.WATERMARKS)
         put_marks(writer, watermarks)
-        writer.end()
         put_mark_numbers(writer, (watermarks,))
     if horizon is not None:
         put_horizon(writer, horizon)
@@ -275,11 +219,8 @@ def put_mark_numbers(writer: Writer, rows: Sequence[Watermarks]) -> None:
     """The section MARK_NUMBERS, where any mark has them."""
     marks = [mark for row in rows for mark in row.marks]
     if any(mark.order_key != NOT_NUMBERED for mark in marks):
-        writer.begin(Section.MARK_NUMBERS)
-        writer.raw(_COUNTS.pack(len(marks), 0))
-        writer.numbers([mark.generation for mark in marks], I64, len(marks))
-        writer.numbers([mark.number for mark in marks], I64, len(marks))
-        writer.end()
+        columns = [mark.generation for mark in marks], [mark.number for mark in marks]
+        put_columns(writer, Section.MARK_NUMBERS, _MARK_NUMBERS, columns)
 
 
 def take_mark_numbers(sections: dict[int, Reader], rows: Sequence[Watermarks]) -> tuple[Watermarks, ...]:
@@ -287,10 +228,10 @@ def take_mark_numbers(sections: dict[int, Reader], rows: Sequence[Watermarks]) -
     count = sum(len(row.marks) for row in rows)
 
     def get(reader: Reader) -> Iterator[tuple[int, int]]:
-        n, _ = reader.fields(_COUNTS)
-        if n != count:
-            reader.fail(f"got numbers of {n} marks, expected {count}")
-        return zip(reader.numbers(I64, n).tolist(), reader.numbers(I64, n).tolist(), strict=True)
+        generations, numbers = plain(get_columns(reader, _MARK_NUMBERS))
+        if len(numbers) != count:
+            reader.fail(f"got numbers of {len(numbers)} marks, expected {count}")
+        return zip(generations, numbers, strict=True)
 
     numbers = take(sections, Section.MARK_NUMBERS, get)
     if numbers is None:
@@ -302,50 +243,41 @@ def take_mark_numbers(sections: dict[int, Reader], rows: Sequence[Watermarks]) -
 
 
 def put_horizon(writer: Writer, horizon: Horizon) -> None:
-    """The section of a horizon."""
-    writer.begin(Section.HORIZON)
-    writer.raw(_HORIZON.pack(horizon.time_ms, len(horizon.min_offsets), 0))
+    """The section HORIZON."""
+    writer.begin(Section.HORIZON, _HORIZON.pack(horizon.time_ms, len(horizon.min_offsets), 0))
     writer.numbers(horizon.min_offsets, I64, len(horizon.min_offsets))
-    writer.end()
 
 
 def get_horizon(reader: Reader) -> Horizon:
-    """The section of a horizon."""
+    """The section HORIZON."""
     time_ms, n, _ = reader.fields(_HORIZON)
     return Horizon(time_ms, tuple(reader.numbers(I64, n).tolist()))
 
 
 def put_lag(writer: Writer, lag: int) -> None:
     """The section LAG."""
-    writer.begin(Section.LAG)
-    writer.raw(_LAG.pack(lag))
-    writer.end()
+    writer.begin(Section.LAG, _LAG.pack(lag))
 
 
 def get_lag(reader: Reader) -> int:
     """The section LAG."""
-    (lag,) = reader.fields(_LAG)
-    return int(lag)
+    return int(reader.fields(_LAG)[0])
 
 
 def put_acknowledged(writer: Writer, offset: int) -> None:
-    """The section ACKNOWLEDGED, where there is anything to state."""
+    """The section ACKNOWLEDGED, where there is an offset."""
     if offset:
-        writer.begin(Section.ACKNOWLEDGED)
-        writer.raw(_ACKNOWLEDGED.pack(offset))
-        writer.end()
+        writer.begin(Section.ACKNOWLEDGED, _ACKNOWLEDGED.pack(offset))
 
 
 def take_acknowledged(sections: dict[int, Reader]) -> int:
     """The section ACKNOWLEDGED; 0 where there is none."""
-    return int((take(sections, Section.ACKNOWLEDGED, lambda reader: reader.fields(_ACKNOWLEDGED)) or (0,))[0])
+    return take(sections, Section.ACKNOWLEDGED, get_lag) or 0
 
 
 def put_pass(writer: Writer, copied: Pass) -> None:
     """The section PASS."""
-    writer.begin(Section.PASS)
-    writer.raw(_PASS.pack(*copied))
-    writer.end()
+    writer.begin(Section.PASS, _PASS.pack(*copied))
 
 
 def get_pass(reader: Reader) -> Pass:
@@ -357,8 +289,7 @@ def put_documents(writer: Writer, record: DocumentsRecord) -> None:
     """The section DOCUMENTS."""
     n, m = record.refs.size, record.retired_refs.size
     slots, width = record.signatures.shape[1], record.retired_buckets.shape[1]
-    writer.begin(Section.DOCUMENTS)
-    writer.raw(_SHAPES.pack(n, m, slots, width))
+    writer.begin(Section.DOCUMENTS, _SHAPES.pack(n, m, slots, width))
     writer.numbers(record.refs, U64, n)
     writer.numbers(record.times, I64, n)
     writer.numbers(record.keep_until, I64, n)
@@ -370,7 +301,6 @@ def put_documents(writer: Writer, record: DocumentsRecord) -> None:
     writer.numbers(record.retired_buckets, U64, m * width)
     writer.strings(record.ids, n)
     writer.texts(record.texts, n)
-    writer.end()
 
 
 def get_documents(reader: Reader, horizon: Horizon, inflate_limit: int) -> DocumentsRecord:

@@ -10,17 +10,21 @@ from functools import partial
 from typing import Any, TypeVar
 
 from stream_lsh.errors import StateError, UnusableDocument
+from stream_lsh.kinds.record.decisions import parse_decision
+from stream_lsh.ledger.decisions import Decision
 from stream_lsh.model import Document, make_ref
+from stream_lsh.pipeline.agents.decide import decide_agent
 from stream_lsh.pipeline.agents.effects import Effect
 from stream_lsh.pipeline.agents.gather import gather_agent
 from stream_lsh.pipeline.agents.index import index_agent
 from stream_lsh.pipeline.agents.inputs import Input
+from stream_lsh.pipeline.agents.rekey import rekey_agent
 from stream_lsh.pipeline.agents.settle import settle_agent
 from stream_lsh.pipeline.agents.sign import Source, sign_agent
 from stream_lsh.pipeline.agents.verify import verify_agent
 from stream_lsh.pipeline.batches import EdgesFrame
 from stream_lsh.wire.frames import decode_bands, decode_candidates, decode_edges, decode_verifications
-from stream_lsh.wire.ids import key_id_of
+from stream_lsh.wire.ids import key_id_of, key_of
 from stream_lsh.wire.origin import Origin, origin_of
 from stream_lsh.worker.changelogged_state import Changelogged, located
 from stream_lsh.worker.dead_letters import is_rejected
@@ -30,6 +34,9 @@ from stream_lsh.worker.engine_tables import StateTable
 from stream_lsh.worker.state import Documents, PipelineState
 
 _Frame = TypeVar("_Frame")
+
+_COPIES_WINDOW = 8
+"""Events of 200 messages that the intake has under way: a crash copies at most these twice."""
 
 
 class PipelineAgents:
@@ -102,6 +109,36 @@ class PipelineAgents:
             agent = settle_agent(self._state.shared, states[0], self._edges(batch), stop, generation)
             await self._run(agent, batch, acker, states)
 
+    async def copy(self, stream: Any) -> None:
+        """Messages of a source in, the same keyed by id out.
+
+        The client has one request under way for a partition, and retries it before it sends the next one: so the
+        messages of one partition of a source are copied in their order.
+        """
+        acker = OrderedAcker(self._app, _COPIES_WINDOW)
+        guard = ContiguityGuard(self._app.committed_offset, self._config.sources)
+        async for batch in self._app.current(stream, guard):
+            now_ms = int(time.time() * 1_000)
+            records = [*map(Received, batch.records)]
+            key = partial(self._key, now_ms)
+            agent = rekey_agent(records, batch.offset + 1, key, batch.generation_id, now_ms)
+            await self._driver.run(agent, batch, acker)
+
+    def _key(self, now_ms: int, received: Received) -> bytes:
+        """The id of a message; parsed here too, so that a dead letter has the place that its sender knows."""
+        record = received.record
+        found = self._config.document(record.value, record.key, record.timestamp, now_ms=now_ms, keyed=False)
+        return key_of(found.id)
+
+    async def decide(self, stream: Any) -> None:
+        """Decisions in, the same for settle out."""
+        acker = self._acker()
+        guard = ContiguityGuard(self._app.committed_offset, (self._config.decisions_topic,))
+        async for batch in self._app.current(stream, guard):
+            records = [*map(Received, batch.records)]
+            agent = decide_agent(records, batch.offset + 1, partial(_decision, batch.partition))
+            await self._driver.run(agent, batch, acker)
+
     async def _run(self, agent: Iterator[Effect], batch: Batch, acker: OrderedAcker, states: Changelogged[Any]) -> bool:
         """Run an agent over a batch, as long as the state of its partition is this worker's."""
         is_held = partial(states.is_same, batch.partition, states[batch.partition])
@@ -144,6 +181,11 @@ class PipelineAgents:
             return origin_of(record.headers) if self._config.rekey else None
         except StateError as error:
             raise located(error, f"{record.topic}, partition {record.partition}", record.offset) from error
+
+
+def _decision(partition: int, received: Received) -> Decision:
+    record = received.record
+    return parse_decision(record.key, record.value, make_ref(partition, record.offset))
 
 
 class _Reader:

@@ -21,9 +21,9 @@ from stream_lsh.pipeline.batches import BandsFrame
 from stream_lsh.wire.frames import encode
 from stream_lsh.worker import guards
 from stream_lsh.worker.changelogged_state import Changelogged
+from stream_lsh.worker.copy_generations import REMEMBERED
 from stream_lsh.worker.ends import expect_ends, expect_records, seen_offsets
 from stream_lsh.worker.engine import Backpressure, EngineApp, Trimmer, admin_client
-from stream_lsh.worker.rekey_agent import REMEMBERED
 from stream_lsh.worker.settle_lag import REPORT_SECONDS
 from stream_lsh.worker.state import PipelineState
 

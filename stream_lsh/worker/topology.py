@@ -12,12 +12,11 @@ from stream_lsh.worker import guards
 from stream_lsh.worker.agents import PipelineAgents
 from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
 from stream_lsh.worker.clients.topic_reader import admin_of
-from stream_lsh.worker.decisions_agent import DecisionsAgent
+from stream_lsh.worker.copy_generations import learn_generations
 from stream_lsh.worker.engine import DEFAULTS, EngineApp, RecordList, TopicSpec, own_topic, public_topic
 from stream_lsh.worker.engine.read_committed import WorkerTransport
 from stream_lsh.worker.engine_tables import StateTable, state_table
 from stream_lsh.worker.maintenance import Maintenance
-from stream_lsh.worker.rekey_agent import RekeyAgent, learn_generations
 from stream_lsh.worker.reports import TICK_SECONDS, ticking
 from stream_lsh.worker.security import engine_credentials
 from stream_lsh.worker.state import PipelineState
@@ -220,10 +219,9 @@ def _add_pipeline(app: WorkerApp, state: PipelineState) -> None:
         "edges": (config.internal_topic("edges"), agents.settle),
     }
     for topic in config.decision_topics:
-        steps["decisions"] = (topic, DecisionsAgent(app, state).decide)
-    intake = RekeyAgent(app, state)
+        steps["decisions"] = (topic, agents.decide)
     for number, source in enumerate(config.sources if config.rekey else ()):
-        steps[f"intake-{number}"] = (source, intake.copy)
+        steps[f"intake-{number}"] = (source, agents.copy)
     for step, (topic, run) in steps.items():
         app.chunks[topic] = _CHUNKS.get(step, _SOURCE_CHUNK)
         app.agent(app.topic(topic, schema=RecordList()), name=f"{config.name}-{step}")(_as_function(run))

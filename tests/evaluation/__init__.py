@@ -1,1 +1,1 @@
-"""Corpora, measures of quality, planted copies and slow oracles, which tests and benchmarks share."""
+"""Corpora, measures of quality, planted copies, slow oracles and brokers, which tests and benchmarks share."""

@@ -17,9 +17,10 @@ from stream_lsh.config import Config
 from stream_lsh.config.model import PipelineConfig
 from stream_lsh.errors import InputError
 from stream_lsh.kinds.record.decisions import parse_decision
-from stream_lsh.worker.brokers import EmbeddedBroker, choose_broker
+from stream_lsh.worker.brokers import EmbeddedBroker
 from stream_lsh.worker.embedded import embedded
 from stream_lsh.worker.topology import build_app
+from tests.evaluation.brokers import choose_broker
 from tests.fuzz.kinds import config_of
 from tests.fuzz.messages import Message
 from tests.kafka.harness import make_topics, running

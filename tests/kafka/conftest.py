@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from stream_lsh.errors import ConfigError
-from stream_lsh.worker.brokers import Broker, GivenBroker, MavenBroker, choose_broker
+from stream_lsh.worker.brokers import Broker, MavenBroker
+from tests.evaluation.brokers import GivenBroker, choose_broker
 
 
 @contextmanager

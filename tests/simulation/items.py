@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from stream_lsh.arrays import U64
 from stream_lsh.kinds.set.content import items_text
-from stream_lsh.kinds.set.scheme import SetScheme
+from stream_lsh.kinds.set.scheme import set_scheme
 from stream_lsh.kinds.shingled.comparer import ShingleSets
 from stream_lsh.measure.catalog import Measure
 from stream_lsh.pipeline.batches import Signatures
@@ -25,7 +25,7 @@ class NamedItems(NamedShingles):
 
     def __init__(self, measure: Measure) -> None:
         super().__init__(measure)
-        self._sets = SetScheme(_LEAST, recall=_RECALL)
+        self._sets = set_scheme("lsh", _LEAST, recall=_RECALL)
         self.slots = self._sets.slots
         self.width = self._sets.width
 

@@ -11,13 +11,14 @@ from stream_lsh.config import parse
 from stream_lsh.model import Document
 from stream_lsh.pipeline.batches import BandsFrame, EdgesFrame, Postings
 from stream_lsh.pipeline.changelog.head import Extent, extent_of_buckets
-from stream_lsh.pipeline.sign import Arrivals, sign
+from stream_lsh.pipeline.sign import Arrivals
 from stream_lsh.retention import Horizon
 from stream_lsh.wire.frames import encode, encode_buckets
 from stream_lsh.wire.ledger_parts import encode_ledger
 from stream_lsh.worker.changelogged_state import Changelogged, Taken
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.storage.folder import DataFolder, Storage
+from tests.unit.pipeline.signing import sign
 from tests.unit.worker.deliveries import Delivered
 
 PIPELINE = parse('[[pipeline]]\nname = "p"\nsource = "s"\n', "test.toml", {}).pipelines[0]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from stream_lsh.arrays import U64
-from stream_lsh.measure.bags import bag
+from stream_lsh.measure.bags import MaxUnion, SumUnion, bag, max_union, sum_union
 from stream_lsh.measure.containment_distance import ContainmentDistance, contained
 from stream_lsh.measure.cosine import Angle, Cosine, cosine
 from stream_lsh.measure.distances import distance
@@ -17,8 +17,6 @@ from stream_lsh.measure.edit import Edit, EditShare, common
 from stream_lsh.measure.jaccard import jaccard
 from stream_lsh.measure.jaccard_distance import JaccardDistance, JaccardOfBits
 from stream_lsh.measure.levenshtein import Levenshtein
-from stream_lsh.measure.max_union import MaxUnion, max_union
-from stream_lsh.measure.sum_union import SumUnion, sum_union
 
 
 def hashes(letters: str) -> U64:

@@ -14,8 +14,7 @@ from stream_lsh.cli.commands.dedup import outputs_of
 from stream_lsh.cli.options.common import MEASURES, add_general, add_input, add_pair_outputs, add_threshold, parse
 from stream_lsh.cli.options.parser import Parser, ratio, whole
 from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code
-from stream_lsh.cli.process.gc_pause import collection_paused
-from stream_lsh.cli.process.signals import hold, release
+from stream_lsh.cli.process import collection_paused, hold, release
 from stream_lsh.files.discover import find_inputs
 from stream_lsh.settings.units import size_bytes
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.options.pipelines import some_of
 from stream_lsh.cli.output.atomic_files import STDOUT, Output
-from stream_lsh.cli.process.signals import run_cancellable
+from stream_lsh.cli.process import run_cancellable
 
 if TYPE_CHECKING:
     from stream_lsh.config import Config, PipelineConfig

@@ -31,8 +31,7 @@ from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.options.single_field import add_query
 from stream_lsh.cli.options.single_field import run_with as run_values
 from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code
-from stream_lsh.cli.process.gc_pause import collection_paused
-from stream_lsh.cli.process.signals import hold, release
+from stream_lsh.cli.process import collection_paused, hold, release
 from stream_lsh.files.chunks import Part
 from stream_lsh.files.discover import FORMATS, Input, find_inputs
 from stream_lsh.files.inflate import STDIN

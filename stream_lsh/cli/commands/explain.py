@@ -23,7 +23,7 @@ from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.options.pipelines import one_of
 from stream_lsh.cli.output.atomic_files import STDOUT
 from stream_lsh.cli.output.terminal import Screen
-from stream_lsh.cli.process.signals import run_cancellable
+from stream_lsh.cli.process import run_cancellable
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.column_names import of_documents
 from stream_lsh.files.discover import find_inputs

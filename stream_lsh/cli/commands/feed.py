@@ -18,7 +18,7 @@ from stream_lsh.cli.options.parser import Parser, whole
 from stream_lsh.cli.options.pipelines import one_of
 from stream_lsh.cli.output.atomic_files import exit_code
 from stream_lsh.cli.output.progress import Progress
-from stream_lsh.cli.process.signals import as_exceptions, run_cancellable
+from stream_lsh.cli.process import as_exceptions, run_cancellable
 from stream_lsh.files.chunks import Refused
 from stream_lsh.files.lines import ByteLimit
 

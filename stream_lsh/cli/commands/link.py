@@ -8,8 +8,7 @@ from contextlib import ExitStack
 from stream_lsh.cli.options.common import add_guards
 from stream_lsh.cli.options.parser import Parser, share, whole
 from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs
-from stream_lsh.cli.process.gc_pause import collection_paused
-from stream_lsh.cli.process.signals import hold, release
+from stream_lsh.cli.process import collection_paused, hold, release
 from stream_lsh.records.libraries import require
 
 OUTPUTS = ("matches", "entities", "reviews", "golden")

@@ -13,7 +13,7 @@ from stream_lsh.cli.options.pipelines import one_of
 from stream_lsh.cli.output.atomic_files import STDOUT, Output
 from stream_lsh.cli.output.cluster_table import ClusterTable
 from stream_lsh.cli.output.terminal import Screen, plain
-from stream_lsh.cli.process.signals import run_cancellable
+from stream_lsh.cli.process import run_cancellable
 from stream_lsh.errors import ConfigError
 
 if TYPE_CHECKING:

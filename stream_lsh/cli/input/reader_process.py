@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import NoReturn
 
-from stream_lsh.cli.process.signals import ignore
+from stream_lsh.cli.process import ignore
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage
 from stream_lsh.files.chunks import Part, packed, unpacked
 

@@ -9,8 +9,7 @@ from importlib import import_module
 from stream_lsh.cli.options.common import add_format, add_general, add_max_bytes, add_pair_outputs, add_time_unit
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code, tell
-from stream_lsh.cli.process.gc_pause import collection_paused
-from stream_lsh.cli.process.signals import hold, release
+from stream_lsh.cli.process import collection_paused, hold, release
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import ARRAY, Input, find_inputs
 from stream_lsh.files.inflate import STDIN

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from stream_lsh.cli.output.terminal import Screen, clipped
-from stream_lsh.cli.process.signals import as_cancellation
+from stream_lsh.cli.process import as_cancellation
 from stream_lsh.demo.exact import Pair, all_pairs
 from stream_lsh.demo.report import Result, report
 from stream_lsh.demo.schedule import Event, live

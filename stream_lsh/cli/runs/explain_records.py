@@ -22,7 +22,7 @@ from stream_lsh.kinds.record.rows import deleted
 from stream_lsh.model import Document
 from stream_lsh.records.block.blocker import blocker_of
 from stream_lsh.records.explained import explain_pair
-from stream_lsh.records.model import Record, values_of
+from stream_lsh.records.model import Record, Values, values_of
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.reading import Reader
 from stream_lsh.records.score import Scorer
@@ -65,39 +65,40 @@ def _run(options: Namespace, explained: Callable[[], Pair]) -> int:
 
 
 def _explained(options: Namespace, profile: Profile) -> Pair:
-    reader, blocker = Reader(profile), blocker_of(profile)
-    records = _records(options, profile)
-    values = {id: reader.values(record) for id, record in records.items()}
+    reader, records = Reader(profile), _records(options, profile)
     ids = options.one, options.other
     require(ids, records, records, what="record")
     profile = learned_here(profile, len(records), lambda: learned_from(profile, [*records.values()]))
-    scorer = Scorer(profile)
-    scorer.count(values.values())
     left, right = (records[id] for id in ids)
-    evidence = explain_pair(
-        (values[left.id], values[right.id]),
-        profile,
-        scorer,
-        raw_values=(reader.raw_values(left), reader.raw_values(right)),
-        sources=(left.source, right.source),
-        blocker=blocker,
+    values = {id: reader.values(record) for id, record in records.items()}
+    return _compared(
+        ids, profile, values, (reader.raw_values(left), reader.raw_values(right)), (left.source, right.source)
     )
-    return Pair(ids, evidence)
 
 
 def _explained_live(options: Namespace, profile: Profile, documents: Mapping[str, Document]) -> Pair:
-    ids, fields = (options.one, options.other), len(profile.fields)
+    ids = options.one, options.other
     require(ids, documents, documents, what="record")
+    left, right = (documents[id].about for id in ids)
+    values = {id: values_of(document.text or "", len(profile.fields)) for id, document in documents.items()}
+    raw_values = json.loads(left.title), json.loads(right.title)
+    return _compared(ids, profile, values, raw_values, (left.source, right.source))
+
+
+def _compared(
+    ids: tuple[str, str],
+    profile: Profile,
+    values: Mapping[str, Values],
+    raw_values: tuple[Mapping[str, object], Mapping[str, object]],
+    sources: tuple[str, str],
+) -> Pair:
+    """Two records compared, weighed by the frequencies of the values of all records."""
+    left, right = ids
     scorer = Scorer(profile)
-    scorer.count(values_of(document.text or "", fields) for document in documents.values())
-    left, right = (documents[id] for id in ids)
+    scorer.count(values.values())
+    blocker = blocker_of(profile)
     evidence = explain_pair(
-        (values_of(left.text or "", fields), values_of(right.text or "", fields)),
-        profile,
-        scorer,
-        raw_values=(json.loads(left.about.title), json.loads(right.about.title)),
-        sources=(left.about.source, right.about.source),
-        blocker=blocker_of(profile),
+        (values[left], values[right]), profile, scorer, raw_values=raw_values, sources=sources, blocker=blocker
     )
     return Pair(ids, evidence)
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from stream_lsh.cli.input.reader_process import end_child
-from stream_lsh.cli.process.signals import ignore
+from stream_lsh.cli.process import ignore
 from stream_lsh.errors import StreamLSHError
 from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.local import BATCH

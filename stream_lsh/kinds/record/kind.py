@@ -3,7 +3,7 @@
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 
@@ -23,6 +23,7 @@ from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Profile
 from stream_lsh.records.reading import Reader
 from stream_lsh.wire.field_names import FieldNames
+from stream_lsh.wire.message import ParseRules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +87,12 @@ class RecordKind(RecordSettings, KindDefaults):
         """With the guards of the profile, and golden records."""
         return limits_of_records(limits, self.loaded_profile)
 
-    def parse(self, value: bytes | None, key: bytes | None, **rules: Any) -> Document:
+    def parse(
+        self, value: bytes | None, key: bytes | None, rules: ParseRules, timestamp_ms: int | None, now_ms: int | None
+    ) -> Document:
         """The record in a message."""
-        return parse_record(value, key, reader=self.profile_reader, **rules).document
+        reader = self.profile_reader
+        return parse_record(value, key, reader, rules, fallback_time_ms=timestamp_ms, now_ms=now_ms).document
 
     def message(self, document: Document, names: FieldNames) -> KeyValue:
         """The message for a record, with the fields as they were given."""

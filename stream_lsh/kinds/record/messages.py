@@ -40,22 +40,9 @@ from stream_lsh.records.model import Record, Values, as_text
 from stream_lsh.records.profile import Profile, folded
 from stream_lsh.records.reading import Reader
 from stream_lsh.wire.arguments import validate_document
-from stream_lsh.wire.field_names import DEFAULT_NAMES, FieldNames
-from stream_lsh.wire.ids import key_id_of, key_of
-from stream_lsh.wire.message import (
-    AUTO,
-    EXPECTED_TIME,
-    MAX_AHEAD_MS,
-    MAX_DOCUMENT_BYTES,
-    as_iso,
-    encoded,
-    id_of_message,
-    key_of_message,
-    latest_time_ms,
-    object_of,
-    time_of_message,
-    typed,
-)
+from stream_lsh.wire.field_names import FieldNames
+from stream_lsh.wire.ids import key_of
+from stream_lsh.wire.message import DEFAULT_RULES, EXPECTED_TIME, ParseRules, as_iso, encoded, object_of, typed
 from stream_lsh.wire.split import FRAME_BYTES
 
 NESTED = "fields"
@@ -109,15 +96,11 @@ class ParsedRecord(NamedTuple):
 def parse_record(
     value: bytes | None,
     key: bytes | None,
-    *,
     reader: Reader,
+    rules: ParseRules = DEFAULT_RULES,
+    *,
     fallback_time_ms: int | None,
-    max_bytes: int = MAX_DOCUMENT_BYTES,
-    max_ahead_ms: int | None = MAX_AHEAD_MS,
     now_ms: int | None = None,
-    time_unit: str = AUTO,
-    names: FieldNames = DEFAULT_NAMES,
-    keyed: bool = True,
 ) -> ParsedRecord:
     """The record in a message.
 
@@ -125,14 +108,9 @@ def parse_record(
         value: the message's value.
         key: the message's key; None where it has none.
         reader: of the profile, made once.
+        rules: of the source; of `names` only `time` and `deleted` count, as id and source are columns of the profile.
         fallback_time_ms: the event time of a record that has none (the Kafka timestamp); None: it must have one.
-        max_bytes: the size above which a value is not even read.
-        max_ahead_ms: how far a time may lie ahead of `fallback_time_ms` and of the clock, and the former ahead of the
-            clock; None: as far as it likes.  A deletion is not held to it.
         now_ms: the clock; None where there is none.
-        time_unit: of times that are numbers, one of TIME_UNITS.
-        names: what the source calls `time` and `deleted`; id and source are columns of the profile.
-        keyed: whether the key is the id: then a message without one is an error, and so is another id in the value.
     Guarantees:
         pure; returns or raises `InputError`, whatever the bytes are.  What is given can be written as UTF-8 and JSON:
         half of a surrogate pair and numbers beyond all measure are left out.
@@ -146,33 +124,30 @@ def parse_record(
     Example:
         >>> from stream_lsh.records.profile import Field, Profile
         >>> reader = Reader(Profile(name="people", fields=(Field(name="name", type="name"),), comparisons=()))
-        >>> parse_record(b'{"Name": "Dr. Ann Lee", "source": "crm"}', b"7", reader=reader, fallback_time_ms=5)[:5]
+        >>> parse_record(b'{"Name": "Dr. Ann Lee", "source": "crm"}', b"7", reader, fallback_time_ms=5)[:5]
         ('7', ('ann lee',), {'name': 'Dr. Ann Lee'}, 'crm', 5)
-        >>> parse_record(None, b"7", reader=reader, fallback_time_ms=5).deleted
+        >>> parse_record(None, b"7", reader, fallback_time_ms=5).deleted
         True
     """
-    key_id = key_of_message(value, key, max_bytes, keyed=keyed)
+    key_id = rules.key_id(value, key)
     if value is None:
         return ParsedRecord(cast("str", key_id), (), {}, "", fallback_time_ms or 0, deleted=True)
     top, plain = _object(value)
-    deleted = typed(top, names.deleted, (bool,), "json", "true or false")
-    time = typed(top, names.time, (str, int, float), "time", EXPECTED_TIME)
+    deleted = typed(top, rules.names.deleted, (bool,), "json", "true or false")
+    time = typed(top, rules.names.time, (str, int, float), "time", EXPECTED_TIME)
     columns = _columns(top)
     id_name, value_id = _id_in(top, columns, reader)
-    if key is not None and not keyed and value_id is None:
-        key_id = key_id_of(key)
-    if value_id is None and key_id is None:
+    if value_id is None and key is None:
         expected = ascii(", ".join(reader.profile.id_columns))[1:120]
         raise UnusableDocument(
             "id", f"got neither a key nor one of the columns {expected}, expected an id: is `id_columns` right?"
         )
-    id = id_of_message(value_id, key_id, id_name)
+    id = rules.id(value_id, key, key_id, id_name)
     source = _source_in(top, columns, reader)
     if deleted:
-        time_ms = time_of_message(time, fallback_time_ms or 0, unit=time_unit)
+        time_ms = rules.event_time_ms(time, fallback_time_ms or 0)
         return ParsedRecord(id, (), {}, source, time_ms, deleted=True)
-    latest_ms = latest_time_ms(fallback_time_ms, max_ahead_ms, now_ms)
-    time_ms = time_of_message(time, fallback_time_ms, latest_ms, time_unit)
+    time_ms = rules.event_time_ms(time, fallback_time_ms, rules.latest_ms(fallback_time_ms, now_ms))
     values, raw_values = reader.read(columns)
     if not plain:
         raw_values = {name: _storable(one) for name, one in raw_values.items()}

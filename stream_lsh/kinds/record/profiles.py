@@ -17,8 +17,7 @@ from stream_lsh.kinds.record.profile_keys import PROFILE, TABLES, Keys
 from stream_lsh.records.libraries import require
 from stream_lsh.records.profile import Profile
 from stream_lsh.settings.problems import Problems
-from stream_lsh.settings.toml_lines import Path, key_lines
-from stream_lsh.settings.toml_text import tables_of
+from stream_lsh.settings.toml import Path, key_lines, tables_of
 from stream_lsh.settings.value_types import InvalidValue, got, sort_of
 from stream_lsh.spelling import nearest
 

@@ -32,19 +32,14 @@ from stream_lsh.records.block.blocker import blocker_of
 from stream_lsh.records.evidence import Named
 from stream_lsh.records.model import RecordMatch
 from stream_lsh.records.profile import Profile
-from stream_lsh.wire.public import PublicMessage, as_json, cluster_messages, member_messages, withdrawal
+from stream_lsh.wire.public import PairValue, PublicMessage, as_json, cluster_messages, member_messages, pair_messages
 
 LEARNED, FALLBACK = "fellegi-sunter", "weighted"
 GOLDEN_BYTES = MAX_RECORD_BYTES
 """The largest golden record: that of a single record always fits."""
 
 
-class _Pair(msgspec.Struct, gc=False):
-    pipeline: str
-    left: str
-    right: str
-    similarity: float
-    measure: str
+class _Pair(PairValue, gc=False):
     score: float
     weights: Mapping[str, float]
     rules: tuple[str, ...]
@@ -96,12 +91,7 @@ class PairWriter:
 
     def messages(self, changes: Sequence[MatchChange], confirmed_at_ms: int) -> list[PublicMessage]:
         """The messages for pairs that are true now, or are withdrawn."""
-        messages: list[PublicMessage] = []
-        for change in changes:
-            key = as_json((change.left, change.right))
-            value = None if change.similarity is None else as_json(self.value(change, confirmed_at_ms))
-            messages.append((key, value, withdrawal(change.reason) if value is None else []))
-        return messages
+        return pair_messages(changes, lambda change: self.value(change, confirmed_at_ms))
 
     def value(self, change: MatchChange, confirmed_at_ms: int) -> msgspec.Struct:
         """What is said of a pair that is true."""

@@ -11,7 +11,7 @@ from stream_lsh.records.reading import Reader
 from stream_lsh.settings import value_types
 from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.schema import key
-from stream_lsh.settings.toml_lines import Path
+from stream_lsh.settings.toml import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

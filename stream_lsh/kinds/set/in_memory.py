@@ -10,8 +10,8 @@ from stream_lsh.errors import ConfigError, MalformedMessage
 from stream_lsh.kinds.in_memory import InMemory, check_limits, match_of, similar_of
 from stream_lsh.kinds.set.grid_scheme import FUNCTIONS, SIZE, GridScheme
 from stream_lsh.kinds.set.messages import ItemsForm
-from stream_lsh.kinds.set.scheme import ExactSetScheme, SetScheme, set_scheme
-from stream_lsh.kinds.shingled.methods import LSH, method_problems, most_candidates
+from stream_lsh.kinds.set.scheme import set_scheme
+from stream_lsh.kinds.shingled.methods import LSH, ShingleScheme, method_problems, most_candidates
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.measure.catalog import JACCARD, measure_of
 from stream_lsh.model import Document, Match, Similar
@@ -112,7 +112,7 @@ Similar(id='bob', similarity=0.5, shared=2, union=4)]
             **chosen.settings,
         }
         self._form = ItemsForm(bag, squares)
-        scheme: SetScheme | ExactSetScheme | GridScheme
+        scheme: ShingleScheme | GridScheme
         if squares:
             if not 0 < threshold < 1:
                 raise ConfigError(f"threshold: got {threshold}, expected a number above 0 and below 1")

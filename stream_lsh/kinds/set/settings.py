@@ -6,16 +6,15 @@ from typing import ClassVar
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.kind import SharedSettings
-from stream_lsh.kinds.set.grid import GridConfig
-from stream_lsh.kinds.set.grid_scheme import GridScheme
+from stream_lsh.kinds.set.grid_scheme import FUNCTIONS, MOST_FUNCTIONS, MOST_SQUARES, SIZE, GridScheme
 from stream_lsh.kinds.set.messages import ItemsForm
 from stream_lsh.kinds.shingled.settings import ShingleSettings
 from stream_lsh.kinds.single_field import check_field_name
 from stream_lsh.settings import value_types
 from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.schema import key, keys_of, table
-from stream_lsh.settings.toml_lines import Path
-from stream_lsh.settings.value_types import choice
+from stream_lsh.settings.toml import Path
+from stream_lsh.settings.value_types import choice, whole
 
 GRID = "grid"
 FAMILIES = ("minhash", GRID)
@@ -23,6 +22,19 @@ FAMILIES = ("minhash", GRID)
 
 _NOT_WITH_GRID = ("method", "recall", "slots", "bands", "rows", "measure", "size_ratio", "bag")
 """Keys that a grid takes the place of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridConfig:
+    """Of fingerprints: the grid that minutiae lie on, and the functions that find prints of one finger."""
+
+    squares: int = field(
+        default=0, metadata=key(whole(0, MOST_SQUARES), "of the grid; items are numbers from 0 to below it; required")
+    )
+    functions: int = field(
+        default=FUNCTIONS, metadata=key(whole(1, MOST_FUNCTIONS), "how many; two prints meet where one holds of both")
+    )
+    size: int = field(default=SIZE, metadata=key(whole(1, 16), "squares in a function, which all have a minutia"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

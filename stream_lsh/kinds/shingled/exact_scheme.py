@@ -13,7 +13,7 @@ from stream_lsh.kinds.comparison import Explained
 from stream_lsh.kinds.shingled.comparer import ShingleSets
 from stream_lsh.kinds.shingled.explain import explain_shingles
 from stream_lsh.kinds.shingled.prefix_buckets import Prefixes
-from stream_lsh.kinds.shingled.scheme import ShingledTexts
+from stream_lsh.kinds.shingled.scheme import Settings, ShingledTexts
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.measure.firsts import first_members
 from stream_lsh.measure.jaccard import sorted_unique
@@ -29,7 +29,7 @@ class ExactScheme(ShingledTexts):
 
     Args:
         threshold: the least similarity of a match, above 0 and at most 1.
-        shingles, normalise, seed, measure, min_characters: as for `TextScheme`.
+        shingles, normalise, seed, measure, min_characters, kind_settings: as for `TextScheme`.
         slots: the length of a signature.  It does not change what is found: a text of more than some (slots - 1) /
             (1 - threshold) shingles meets all texts of about its size.
 
@@ -59,8 +59,16 @@ class ExactScheme(ShingledTexts):
         seed: int = 1,
         measure: Measure = JACCARD,
         min_characters: int = 0,
+        kind_settings: Settings | None = None,
     ) -> None:
-        super().__init__(shingles, normalise=normalise, seed=seed, measure=measure, min_characters=min_characters)
+        super().__init__(
+            shingles,
+            normalise=normalise,
+            seed=seed,
+            measure=measure,
+            min_characters=min_characters,
+            kind_settings=kind_settings,
+        )
         self.prefixes = Prefixes(threshold, slots, measure)
         self.slots, self.width, self._seed = slots, self.prefixes.width, seed
 

@@ -5,10 +5,11 @@ from typing import TypeAlias
 
 from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.shingled.exact_scheme import ExactScheme
-from stream_lsh.kinds.shingled.scheme import TextScheme
+from stream_lsh.kinds.shingled.scheme import Settings, TextScheme
 from stream_lsh.lsh.solver import Banding
 from stream_lsh.measure.catalog import JACCARD, Measure
 from stream_lsh.spelling import nearest
+from stream_lsh.text.shingles import Shingler
 
 ShingleScheme: TypeAlias = TextScheme | ExactScheme
 """The schemes of texts and of sets of items."""
@@ -23,7 +24,7 @@ RECALL, _MAX_CANDIDATES = 0.99, 200  # defaults, which are always right
 def text_scheme(
     method: str,
     threshold: float,
-    shingles: str = "word:3",
+    shingles: str | Shingler = "word:3",
     *,
     recall: float = RECALL,
     slots: int = 128,
@@ -31,6 +32,7 @@ def text_scheme(
     seed: int = 1,
     measure: Measure = JACCARD,
     min_characters: int = 0,
+    kind_settings: Settings | None = None,
     banding: Banding | None = None,
 ) -> ShingleScheme:
     """The scheme of a method; the other arguments are those of `TextScheme` and `ExactScheme`.
@@ -52,8 +54,11 @@ def text_scheme(
             seed=seed,
             measure=measure,
             min_characters=min_characters,
+            kind_settings=kind_settings,
         )
-    check_method(method)
+    if method not in METHODS:
+        expected = " or ".join(METHODS)
+        raise ConfigError(f"method: got {method!r}, expected {expected}; did you mean {nearest(method, METHODS)!r}?")
     return TextScheme(
         threshold,
         shingles,
@@ -63,15 +68,9 @@ def text_scheme(
         seed=seed,
         measure=measure,
         min_characters=min_characters,
+        kind_settings=kind_settings,
         banding=banding,
     )
-
-
-def check_method(method: str) -> None:
-    """Raise ConfigError for an unknown method."""
-    if method not in METHODS:
-        expected = " or ".join(METHODS)
-        raise ConfigError(f"method: got {method!r}, expected {expected}; did you mean {nearest(method, METHODS)!r}?")
 
 
 def method_problems(method: str, recall: float, max_candidates: int) -> Iterator[tuple[str, str]]:

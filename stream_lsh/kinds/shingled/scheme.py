@@ -9,7 +9,6 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.comparison import Explained
 from stream_lsh.kinds.shingled.comparer import ShingleSets
 from stream_lsh.kinds.shingled.explain import explain_shingles
-from stream_lsh.lsh.banding import Bands, digest_buckets
 from stream_lsh.lsh.scurve import candidate_probability
 from stream_lsh.lsh.solver import Banding, choose_banding, pinned
 from stream_lsh.measure.catalog import JACCARD, Measure, similarity_of
@@ -17,7 +16,7 @@ from stream_lsh.measure.filters import least_matching_slots
 from stream_lsh.measure.jaccard import sorted_unique
 from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Criteria, SignatureAgreement, common_buckets
-from stream_lsh.pipeline.scheme import SchemeDefaults
+from stream_lsh.pipeline.scheme import BandedScheme, SchemeDefaults
 from stream_lsh.sketch.catalog import scheme as signature_scheme
 from stream_lsh.sketch.estimate import matching_slots
 from stream_lsh.text.catalog import shingler
@@ -27,6 +26,8 @@ from stream_lsh.text.groups import groups
 from stream_lsh.text.normalise import UNICODE_VERSION, Normaliser
 from stream_lsh.text.passages import Passage, passages
 from stream_lsh.text.shingles import Shingler, Shingles
+
+Settings = dict[str, str | int | float]
 
 
 class ShingledTexts(SchemeDefaults):
@@ -38,6 +39,7 @@ class ShingledTexts(SchemeDefaults):
         seed: chooses the hash functions.
         measure: what a threshold is about.
         min_characters: a text that has fewer has no shingles, and so matches nothing.
+        kind_settings: what the shingle sets of another kind depend on besides the shingler; None: of texts.
     """
 
     def __init__(
@@ -48,20 +50,25 @@ class ShingledTexts(SchemeDefaults):
         seed: int = 1,
         measure: Measure = JACCARD,
         min_characters: int = 0,
+        kind_settings: Settings | None = None,
     ) -> None:
         self.measure = measure
+        self._kind_settings = kind_settings
         self._min_characters = min_characters
         self._normaliser = Normaliser(normalise)
         self._shingler = shingler(shingles, seed) if isinstance(shingles, str) else shingles
 
     @property
-    def text_settings(self) -> dict[str, str | int | float]:
+    def text_settings(self) -> Settings:
         """Everything that shingle sets depend on, but for the seed."""
-        return {
+        of_texts: Settings = {
             "kind": "text",
             "normalise": ",".join(self._normaliser.forms),
             "normaliser_version": self._normaliser.version,
             "unicode": UNICODE_VERSION,
+        }
+        return {
+            **(of_texts if self._kind_settings is None else self._kind_settings),
             "shingles": self._shingler.spec,
             "shingler_version": self._shingler.version,
             **({"shingler_library": self._shingler.library} if self._shingler.library else {}),
@@ -94,7 +101,7 @@ class ShingledTexts(SchemeDefaults):
         return copied_passages(left, right, self._normaliser.forms, self._shingler, common, least_units=least_units)
 
 
-class TextScheme(ShingledTexts):
+class TextScheme(BandedScheme, ShingledTexts):
     """The scheme of a text pipeline.
 
     Args:
@@ -107,6 +114,7 @@ class TextScheme(ShingledTexts):
         seed: chooses all hash functions.
         measure: what the threshold is about.
         min_characters: a text that has fewer has no shingles, and so matches nothing.
+        kind_settings: of another kind than texts, as for `ShingledTexts`.
         banding: bands and rows, where they are pinned; None: they are chosen by threshold, recall and slots.
     """
 
@@ -122,22 +130,24 @@ class TextScheme(ShingledTexts):
         seed: int = 1,
         measure: Measure = JACCARD,
         min_characters: int = 0,
+        kind_settings: Settings | None = None,
         banding: Banding | None = None,
     ) -> None:
-        self.banding: Banding = banding or banding_for(threshold, recall, slots, measure)
-        super().__init__(shingles, normalise=normalise, seed=seed, measure=measure, min_characters=min_characters)
+        self._set_bands(banding or banding_for(threshold, recall, slots, measure), seed)
+        super().__init__(
+            shingles,
+            normalise=normalise,
+            seed=seed,
+            measure=measure,
+            min_characters=min_characters,
+            kind_settings=kind_settings,
+        )
         self._sketch = signature_scheme(sketch, slots, seed)
-        self._bands = Bands(self.banding.bands, self.banding.rows, seed)
 
     @property
     def slots(self) -> int:
         """The length of a signature."""
         return self._sketch.slots
-
-    @property
-    def width(self) -> int:
-        """How many buckets a version is in: the bands, and that of its digest."""
-        return self.banding.bands + 1
 
     @property
     def settings(self) -> dict[str, str | int | float]:
@@ -148,9 +158,7 @@ class TextScheme(ShingledTexts):
             "sketch_version": self._sketch.version,
             "slots": self._sketch.slots,
             "seed": self._sketch.seed,
-            "bands": self.banding.bands,
-            "rows": self.banding.rows,
-            "bands_version": self._bands.version,
+            **self.band_settings,
         }
 
     def sign(self, texts: Sequence[str]) -> Signatures:
@@ -162,12 +170,6 @@ class TextScheme(ShingledTexts):
             values[group] = self._sketch(shingles)
             digests[group] = bag_digest(shingles)
         return Signatures(values, digests)
-
-    def buckets(self, signatures: Signatures) -> U64:
-        """The buckets of each text, that of the digest last: uint64[n, bands + 1]; all 0 for one without shingles."""
-        keys = np.concatenate((self._bands(signatures.values), digest_buckets(signatures.digests)[:, None]), axis=1)
-        keys[signatures.digests == 0] = 0
-        return keys
 
     def comparer(self) -> ShingleSets:
         """What verify compares pairs with: the sets of those that were compared lately."""

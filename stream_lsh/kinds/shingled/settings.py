@@ -13,7 +13,7 @@ from stream_lsh.pipeline.local import BATCH, Limits
 from stream_lsh.settings import value_types
 from stream_lsh.settings.problems import Problems
 from stream_lsh.settings.schema import key
-from stream_lsh.settings.toml_lines import Path
+from stream_lsh.settings.toml import Path
 from stream_lsh.settings.value_types import choice, whole
 
 

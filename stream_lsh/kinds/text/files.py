@@ -13,6 +13,7 @@ from stream_lsh.files.discover import Input
 from stream_lsh.files.json_blocks import MAX_AHEAD_MS, blocks, refused_of
 from stream_lsh.kinds.text.messages import parse_lines
 from stream_lsh.wire.field_names import FieldNames
+from stream_lsh.wire.message import ParseRules
 
 _SHOWN = 20
 """Fields that a message names."""
@@ -34,17 +35,15 @@ def read(inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0)
     html = options.html != "off"
     for block in blocks(inputs, names, options.max_bytes, stories=options.stories, html=html):
         time_ms = block.time_ms or fallback_time_ms
-        documents, errors = parse_lines(
-            block.lines,
-            fallback_time_ms=time_ms,
+        rules = ParseRules(
             max_bytes=1 << 62 if block.checked else options.max_bytes,
             # The future begins an hour from now, whatever a document without a time falls back to.
             max_ahead_ms=now_ms + MAX_AHEAD_MS - time_ms,
             time_unit=options.time_unit,
             names=names,
-            stories=options.stories,
-            html=options.html,
+            keyed=False,
         )
+        documents, errors = parse_lines(block.lines, rules, time_ms, stories=options.stories, html=options.html)
         named = [(index, _named(error, block.lines[index], names.text)) for index, error in errors]
         yield Part(documents, refused_of(block, named), block.position)
 

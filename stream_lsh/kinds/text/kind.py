@@ -3,7 +3,7 @@
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from stream_lsh.files.column_names import of_documents
 from stream_lsh.files.discover import Input, find_inputs
@@ -16,6 +16,7 @@ from stream_lsh.kinds.text.settings import TextSettings
 from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits
 from stream_lsh.wire.field_names import FieldNames
+from stream_lsh.wire.message import ParseRules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +59,13 @@ class TextKind(TextSettings, KindDefaults):
         """Without caps where the method has none; with stories where they are asked for."""
         return replace(TextSettings.limits(self, limits), stories=self.stories)
 
-    def parse(self, value: bytes | None, key: bytes | None, **rules: Any) -> Document:
+    def parse(
+        self, value: bytes | None, key: bytes | None, rules: ParseRules, timestamp_ms: int | None, now_ms: int | None
+    ) -> Document:
         """The document in a message."""
-        return parse_document(value, key, stories=self.stories, html=self.html, **rules)
+        return parse_document(
+            value, key, rules, fallback_time_ms=timestamp_ms, now_ms=now_ms, stories=self.stories, html=self.html
+        )
 
     def message(self, document: Document, names: FieldNames) -> KeyValue:
         """The message for a document."""

@@ -34,22 +34,17 @@ import msgspec
 from stream_lsh.errors import InputError, MalformedMessage
 from stream_lsh.model import NO_ABOUT, About, Document
 from stream_lsh.text.page import Mode, has_tags, read_page
-from stream_lsh.wire.field_names import DEFAULT_NAMES, FieldNames
-from stream_lsh.wire.ids import checked_id, key_id_of, key_of
+from stream_lsh.wire.field_names import FieldNames
+from stream_lsh.wire.ids import checked_id, key_of
 from stream_lsh.wire.message import (
-    AUTO,
+    DEFAULT_RULES,
     EXPECTED_TIME,
     FIRST_MS,
     LAST_MS,
-    MAX_AHEAD_MS,
-    MAX_DOCUMENT_BYTES,
+    ParseRules,
     as_iso,
     encoded,
-    id_of_message,
-    key_of_message,
-    latest_time_ms,
     object_of,
-    time_of_message,
     typed,
 )
 from stream_lsh.wire.metadata import about_of
@@ -76,14 +71,10 @@ class _Fields(Protocol):
 def parse_document(
     value: bytes | None,
     key: bytes | None,
+    rules: ParseRules = DEFAULT_RULES,
     *,
     fallback_time_ms: int | None,
-    max_bytes: int = MAX_DOCUMENT_BYTES,
-    max_ahead_ms: int | None = MAX_AHEAD_MS,
     now_ms: int | None = None,
-    time_unit: str = AUTO,
-    names: FieldNames = DEFAULT_NAMES,
-    keyed: bool = True,
     stories: bool = False,
     html: str = "off",
 ) -> Document:
@@ -92,14 +83,9 @@ def parse_document(
     Args:
         value: the message's value.
         key: the message's key; None where it has none.
+        rules: of the source.
         fallback_time_ms: the event time of a document that has none (the Kafka timestamp); None: it must have one.
-        max_bytes: the size above which a value is not even read.
-        max_ahead_ms: how far a time may lie ahead of `fallback_time_ms` and of the clock, and the former ahead of the
-            clock; None: as far as it likes.  A deletion is not held to it.
         now_ms: the clock; None where there is none.
-        time_unit: of times that are numbers, one of TIME_UNITS.
-        names: what the source calls its fields.
-        keyed: whether the key is the id: then a message without one is an error, and so is another `id`.
         stories: read what these tell of the document, too.
         html: the text is a page, and this is what is read of it: `main` or `page` (`text.page`); `off`: it is none.
             A text without tags stays as it is.  RAW: it is one, and somebody else will read it.
@@ -121,22 +107,21 @@ def parse_document(
         >>> parse_document(None, b"a", fallback_time_ms=5)[:3]
         ('a', None, 5)
     """
-    key_id = key_of_message(value, key, max_bytes, keyed=keyed)
+    key_id = rules.key_id(value, key)
     if value is None:
         return Document(cast("str", key_id), None, fallback_time_ms or 0)
+    names = rules.names
     fields = _read(value, names, stories)
-    if key is not None and not keyed and fields.id is None:
-        key_id = key_id_of(key)
-    id = id_of_message(fields.id, key_id, names.id)
+    id = rules.id(fields.id, key, key_id, names.id)
     if fields.deleted:
-        return Document(id, None, time_of_message(fields.time, fallback_time_ms or 0, unit=time_unit))
-    latest_ms = latest_time_ms(fallback_time_ms, max_ahead_ms, now_ms)
+        return Document(id, None, rules.event_time_ms(fields.time, fallback_time_ms or 0))
+    latest_ms = rules.latest_ms(fallback_time_ms, now_ms)
     if html not in ("off", RAW):
         published_ms = _read_page(fields, html, names if stories else None)
         # What a page says of itself is no reason to put it aside.
         if published_ms is not None and FIRST_MS <= published_ms <= (LAST_MS if latest_ms is None else latest_ms):
             fallback_time_ms = published_ms
-    time_ms = time_of_message(fields.time, fallback_time_ms, latest_ms, time_unit)
+    time_ms = rules.event_time_ms(fields.time, fallback_time_ms, latest_ms)
     if fields.text is None:
         raise MalformedMessage(
             "text",
@@ -150,28 +135,26 @@ def parse_document(
 
 def parse_lines(
     lines: Sequence[bytes],
-    *,
+    rules: ParseRules,
     fallback_time_ms: int = 0,
-    max_bytes: int = MAX_DOCUMENT_BYTES,
-    max_ahead_ms: int | None = None,
-    time_unit: str = AUTO,
-    names: FieldNames = DEFAULT_NAMES,
+    *,
     stories: bool = False,
     html: str = "off",
 ) -> tuple[list[Document], list[tuple[int, InputError]]]:
     """The documents of a file of JSON lines, and the lines that have none, each with its index (from 0) and the error.
 
-    A blank line is passed over.  Arguments are those of `parse_document`.
+    A blank line is passed over.  Arguments are those of `parse_document`; `rules` are not keyed.
 
     Cost:
         1 us a line and a copy of its text.
     """
     documents: list[Document] = []
     errors: list[tuple[int, InputError]] = []
+    names = rules.names
     decode = _decoder(names, stories)
     for index, line in enumerate(lines):
         try:
-            if len(line) <= max_bytes:
+            if len(line) <= rules.max_bytes:
                 fields = decode(line)
                 text = fields.text
                 # The line as nearly all are: anything else about it is settled by the general way below.
@@ -187,18 +170,7 @@ def parse_lines(
             errors.append((index, error))
             continue
         try:
-            document = parse_document(
-                line,
-                None,
-                fallback_time_ms=fallback_time_ms,
-                max_bytes=max_bytes,
-                max_ahead_ms=max_ahead_ms,
-                time_unit=time_unit,
-                names=names,
-                keyed=False,
-                stories=stories,
-                html=html,
-            )
+            document = parse_document(line, None, rules, fallback_time_ms=fallback_time_ms, stories=stories, html=html)
             documents.append(document)
         except InputError as error:
             errors.append((index, error))

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from stream_lsh.kinds.kind import Setting, StoredSize
-from stream_lsh.kinds.results import Results
+from stream_lsh.kinds.results import Results, TextResults
 from stream_lsh.kinds.single_field_files import SingleFieldKind
-from stream_lsh.kinds.vector.results import VectorResults
+from stream_lsh.kinds.vector.results import vector_matches
 from stream_lsh.kinds.vector.scheme import VectorScheme
 from stream_lsh.kinds.vector.settings import VectorSettings
 
@@ -32,4 +32,4 @@ class VectorKind(VectorSettings, SingleFieldKind):
 
     def results(self, pipeline: str) -> Results:
         """Pairs with their distance, members, clusters."""
-        return VectorResults(pipeline, self.measure)
+        return TextResults(pipeline, self.measure, matches=vector_matches)

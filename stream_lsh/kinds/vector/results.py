@@ -8,22 +8,13 @@
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-import msgspec
-
-from stream_lsh.kinds.results import TopicMessages
 from stream_lsh.kinds.vector.comparer import distance_of
-from stream_lsh.ledger.changes import MatchChange, Settled
-from stream_lsh.wire.public import PublicMessage, as_json, cluster_messages, member_messages, withdrawal
+from stream_lsh.ledger.changes import MatchChange
+from stream_lsh.wire.public import PairValue, PublicMessage, pair_messages
 
 
-class _Match(msgspec.Struct, gc=False):
-    pipeline: str
-    left: str
-    right: str
-    similarity: float
-    measure: str
+class _Match(PairValue, gc=False):
     distance: float
     left_time: int
     right_time: int
@@ -36,38 +27,17 @@ def vector_matches(
     """The messages of the topic `matches` for pairs of vectors that are true now, or are withdrawn.
 
     Example:
+        >>> import json
         >>> change = MatchChange("a", "b", 0.9, 0, 0, 1, 2, None, 0, "18.0")
         >>> [(key, value, headers)] = vector_matches("points", [change], 3, "cosine")
-        >>> key, msgspec.json.decode(value)["distance"], headers
+        >>> key, json.loads(value)["distance"], headers
         (b'["a","b"]', 18.0, [])
         >>> vector_matches("points", [MatchChange("a", "b", reason="deleted")], 3, "cosine")
         [(b'["a","b"]', None, [('reason', b'deleted')])]
     """
-    messages: list[PublicMessage] = []
-    for change in changes:
-        key = as_json((change.left, change.right))
-        if change.similarity is None:
-            messages.append((key, None, withdrawal(change.reason)))
-            continue
+
+    def value_of(change: MatchChange) -> _Match:
         distance, times = distance_of(change.evidence), (change.left_time_ms, change.right_time_ms, confirmed_at_ms)
-        value = _Match(pipeline, change.left, change.right, change.similarity, measure, distance, *times)
-        messages.append((key, as_json(value), []))
-    return messages
+        return _Match(pipeline, change.left, change.right, change.similarity or 0.0, measure, distance, *times)
 
-
-class VectorResults(NamedTuple):
-    """Of vectors: pairs with their distance, members, clusters.
-
-    Attributes:
-        pipeline: its name.
-        measure: of distance.
-    """
-
-    pipeline: str
-    measure: str
-
-    def messages(self, settled: Settled, confirmed_at_ms: int, version: int) -> TopicMessages:
-        """What one settled frame has to say."""
-        yield "matches", vector_matches(self.pipeline, settled.matches, confirmed_at_ms, self.measure)
-        yield "members", member_messages(settled.members)
-        yield "clusters", cluster_messages(settled.clusters, version)
+    return pair_messages(changes, value_of)

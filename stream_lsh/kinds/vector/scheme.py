@@ -12,18 +12,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stream_lsh.arrays import F64, U64
+from stream_lsh.arrays import F64
 from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.comparison import Comparison, Explained
 from stream_lsh.kinds.vector.comparer import VectorPairs
 from stream_lsh.kinds.vector.content import vector_digests
 from stream_lsh.kinds.vector.metric import VectorMeasure
-from stream_lsh.lsh.banding import Bands, digest_buckets
 from stream_lsh.lsh.solver import Banding, choose_banding
 from stream_lsh.measure.filters import least_matching_slots
 from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Criteria, SignatureAgreement, common_buckets
-from stream_lsh.pipeline.scheme import SchemeDefaults
+from stream_lsh.pipeline.scheme import BandedScheme
 
 SLOTS = 256
 """Functions, where nobody says otherwise: one tells less of two vectors than a minimum tells of two texts."""
@@ -31,7 +30,7 @@ _VERSION = 1
 _BINS = 1_000
 
 
-class VectorScheme(SchemeDefaults):
+class VectorScheme(BandedScheme):
     """The scheme of a pipeline of vectors.
 
     Args:
@@ -50,14 +49,8 @@ class VectorScheme(SchemeDefaults):
         self._seed = seed
         family = measure.family()
         self.probability = family.probability(measure.distance)
-        self.banding: Banding = _banding(measure, self.probability, recall, slots)
+        self._set_bands(_banding(measure, self.probability, recall, slots), seed)
         self._hashes = family.draw(slots, seed)
-        self._bands = Bands(self.banding.bands, self.banding.rows, seed)
-
-    @property
-    def width(self) -> int:
-        """How many buckets a version is in: the bands, and that of its digest."""
-        return self.banding.bands + 1
 
     @property
     def settings(self) -> dict[str, str | int | float]:
@@ -68,9 +61,7 @@ class VectorScheme(SchemeDefaults):
             **self.measure.settings,
             "slots": self.slots,
             "seed": self._seed,
-            "bands": self.banding.bands,
-            "rows": self.banding.rows,
-            "bands_version": self._bands.version,
+            **self.band_settings,
         }
 
     def sign(self, texts: Sequence[str]) -> Signatures:
@@ -78,12 +69,6 @@ class VectorScheme(SchemeDefaults):
         if not texts:
             return Signatures(np.empty((0, self.slots), np.uint32), np.empty(0, np.uint64))
         return Signatures(self._hashes(self.measure.vectors(texts)), vector_digests(texts))
-
-    def buckets(self, signatures: Signatures) -> U64:
-        """The buckets of each vector, that of the digest last: uint64[n, bands + 1]."""
-        keys = np.concatenate((self._bands(signatures.values), digest_buckets(signatures.digests)[:, None]), axis=1)
-        keys[signatures.digests == 0] = 0
-        return keys
 
     def comparer(self) -> VectorPairs:
         """What verify measures pairs with."""

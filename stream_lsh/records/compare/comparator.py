@@ -84,6 +84,33 @@ class Cut(OneByOne):
         return (self._descending.searchsorted(-similarities, side="left") + 1).astype(np.uint8)
 
 
+class Within(OneByOne):
+    """A distance cut at its greatest values.
+
+    Args:
+        name: of the comparator.
+        what: the distances are, for messages.
+        most: ascending, above 0: level i is a distance of at most `most[i - 1]`.
+        shown: from one of them to the name of its level.
+
+    Raises:
+        ConfigError: not ascending, or not above 0.
+    """
+
+    def __init__(self, name: str, what: str, most: Sequence[float], shown: Callable[[float], str]) -> None:
+        ordered = all(one < other for one, other in pairwise(most))
+        if not most or not ordered or most[0] <= 0:
+            got = ", ".join(f"{one:g}" for one in most) or "none"
+            raise ConfigError(f"{name}: got the levels {got}, expected {what} above 0, ascending")
+        self.spec = spec_of(name, most)
+        self.levels = ("equal", *map(shown, most), "else")
+        self._most = tuple(most)
+
+    def _level(self, fits: Callable[[float], bool]) -> int:
+        """The first level whose greatest distance fits, else the last one."""
+        return next((level for level, most in enumerate(self._most, 1) if fits(most)), len(self._most) + 1)
+
+
 def spec_of(name: str, settings: Sequence[float]) -> str:
     """The name of a comparator with its settings."""
     return " ".join((name, *(f"{setting:g}" for setting in settings)))

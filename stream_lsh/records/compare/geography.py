@@ -5,11 +5,9 @@ to half a per cent.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 from math import asin, cos, radians, sin, sqrt
 
-from stream_lsh.errors import ConfigError
-from stream_lsh.records.compare.comparator import OneByOne, spec_of
+from stream_lsh.records.compare.comparator import Within
 from stream_lsh.records.standardise.location import coordinates
 
 _RADIUS_KM = 6371.0
@@ -27,7 +25,7 @@ def distance_km(left: tuple[float, float], right: tuple[float, float]) -> float:
     return 2 * _RADIUS_KM * asin(sqrt(min(1.0, chord)))
 
 
-class Geography(OneByOne):
+class Geography(Within):
     """Levels of the distance in kilometres.
 
     Example:
@@ -36,20 +34,12 @@ class Geography(OneByOne):
     """
 
     def __init__(self, most_km: Sequence[float] = (1, 10, 100)) -> None:
-        ordered = all(left < right for left, right in pairwise(most_km))
-        if not most_km or not ordered or most_km[0] <= 0:
-            shown = ", ".join(f"{bound:g}" for bound in most_km) or "none"
-            raise ConfigError(f"distance: got the levels {shown}, expected kilometres above 0, ascending")
-        self.spec = spec_of("distance", most_km)
-        self.levels = ("equal", *(f"≤ {bound:g} km" for bound in most_km), "else")
-        self._most = tuple(most_km)
+        super().__init__("distance", "kilometres", most_km, lambda km: f"≤ {km:g} km")
 
     def level(self, left: str, right: str) -> int:
         """The level of two values; what is no place is as far apart as can be."""
         left_place, right_place = coordinates(left), coordinates(right)
-        if left_place is not None and right_place is not None:
-            apart = distance_km(left_place, right_place)
-            for level, most in enumerate(self._most, 1):
-                if apart <= most:
-                    return level
-        return len(self._most) + 1
+        if left_place is None or right_place is None:
+            return len(self._most) + 1
+        apart = distance_km(left_place, right_place)
+        return self._level(lambda most: apart <= most)

@@ -15,14 +15,8 @@ class Broker(ABC):
     A context manager in both worlds; the asynchronous one starts and stops in a thread, because either takes seconds.
 
     Attributes:
-        kind: what it is, in a few words, for banners and logs.
+        kind: what it is, in a few words, for messages.
         cannot: what a worker or a test must do without on it; empty for a real broker that is ours.
-
-    Example:
-        >>> from stream_lsh.worker.brokers import GivenBroker
-        >>> with GivenBroker("localhost:9092") as broker:
-        ...     broker.address
-        'localhost:9092'
     """
 
     kind: ClassVar[str]
@@ -56,11 +50,6 @@ class Broker(ABC):
     def make_topics(self, topics: Mapping[str, int]) -> None:
         """Create topics by name and number of partitions, where the broker has no requests for that."""
         raise ConfigError(f"{self.kind} creates topics on request: use an admin client")
-
-    def banner(self) -> str:
-        """One line for the operator: what runs where, and what it cannot do."""
-        line = f"{self.kind} at {self.address}"
-        return f"{line}; it cannot: {', '.join(self.cannot)}" if self.cannot else line
 
     def __enter__(self) -> Self:
         self.start()

@@ -16,6 +16,7 @@ from stream_lsh.model import Document
 from stream_lsh.settings import value_types
 from stream_lsh.settings.schema import key
 from stream_lsh.wire.field_names import FieldNames
+from stream_lsh.wire.message import ParseRules
 from tests.conformance.number_kind.scheme import NumberScheme
 
 
@@ -66,8 +67,10 @@ class NumberKind(KindDefaults):
     def stored_size(self) -> StoredSize:
         return StoredSize(NumberScheme.slots, NumberScheme.width)
 
-    def parse(self, value: bytes | None, key: bytes | None, **rules: Any) -> Document:
-        return parse_valued(value, key, form=NumberForm(), **rules)
+    def parse(
+        self, value: bytes | None, key: bytes | None, rules: ParseRules, timestamp_ms: int | None, now_ms: int | None
+    ) -> Document:
+        return parse_valued(value, key, NumberForm(), rules, fallback_time_ms=timestamp_ms, now_ms=now_ms)
 
     def message(self, document: Document, names: FieldNames) -> KeyValue:
         return valued_message(document, NumberForm(), names)

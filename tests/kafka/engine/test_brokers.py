@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from stream_lsh.errors import ConfigError
-from stream_lsh.worker.brokers import ADDRESS_VARIABLE, EmbeddedBroker, GivenBroker, MavenBroker, choose_broker
+from stream_lsh.worker.brokers import EmbeddedBroker, MavenBroker
 from stream_lsh.worker.brokers.__main__ import main
 from stream_lsh.worker.brokers.maven import free_port
+from tests.evaluation.brokers import ADDRESS_VARIABLE, GivenBroker, choose_broker
 from tests.kafka.harness import feed, make_topics, numbers, read
 
 
@@ -77,7 +78,7 @@ def test_an_embedded_broker_keeps_more_than_its_library_would_and_says_what_it_c
         asyncio.run(feed(broker.address, "big", [b"%06d" % number + bytes(10_000) for number in range(800)], 1))
         values = [record.value for record in asyncio.run(read(broker.address, "big"))]
         assert len(values) == 800  # 8 MB; the library keeps 5
-        assert "delete records" in broker.banner()
+        assert "delete records" in broker.cannot
 
 
 def test_the_given_address_comes_first_and_without_any_broker_the_error_says_what_to_install(

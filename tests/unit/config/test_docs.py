@@ -12,8 +12,7 @@ import pytest
 from stream_lsh.config import KafkaConfig, PipelineConfig, SecurityConfig, TopicsConfig, WorkerConfig, parse
 from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.record.settings import RecordSettings
-from stream_lsh.kinds.set.grid import GridConfig
-from stream_lsh.kinds.set.settings import SetSettings
+from stream_lsh.kinds.set.settings import GridConfig, SetSettings
 from stream_lsh.kinds.text.settings import TextSettings
 from stream_lsh.kinds.vector.settings import VectorSettings
 from stream_lsh.ledger.clusters.guards.choice import Guards

@@ -8,7 +8,7 @@ from stream_lsh.config import Config, parse, settings_shown
 from stream_lsh.errors import ConfigError
 from stream_lsh.kinds.kind import as_kind
 from stream_lsh.kinds.set.grid_scheme import GridScheme
-from stream_lsh.kinds.set.scheme import SetScheme
+from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.kinds.vector.kind import VectorKind
 from stream_lsh.kinds.vector.scheme import VectorScheme
 from stream_lsh.model import Document
@@ -79,7 +79,8 @@ def test_keys_of_sets_and_vectors_are_refused_among_records() -> None:
 
 def test_each_kind_has_its_scheme_and_settings_of_its_own() -> None:
     schemes = [read(text).pipelines[0].kind.scheme() for text in (SETS, GRID, VECTORS)]
-    assert [type(scheme) for scheme in schemes] == [SetScheme, GridScheme, VectorScheme]
+    assert [type(scheme) for scheme in schemes] == [TextScheme, GridScheme, VectorScheme]
+    assert [scheme.settings["kind"] for scheme in schemes] == ["set", "set", "vector"]
     variants = [
         SETS, f"{SETS}bag = true\n", f"{SETS}threshold = 0.5\n", f"{SETS}seed = 2\n",
         f'{SETS}measure = "containment"\n',

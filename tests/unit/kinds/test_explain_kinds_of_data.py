@@ -11,7 +11,7 @@ from stream_lsh.kinds.comparison import PairwiseScheme
 from stream_lsh.kinds.explain import Evidence, Explanation, Reason, Settings, explain
 from stream_lsh.kinds.set.content import items_text
 from stream_lsh.kinds.set.grid_scheme import GridScheme
-from stream_lsh.kinds.set.scheme import SetScheme
+from stream_lsh.kinds.set.scheme import set_scheme
 from stream_lsh.kinds.vector.messages import VectorForm
 from stream_lsh.kinds.vector.metric import VectorMeasure
 from stream_lsh.kinds.vector.scheme import VectorScheme
@@ -42,7 +42,7 @@ def vector(*numbers: float) -> str:
 
 
 def test_of_sets_shared_and_differing_items_are_told() -> None:
-    found = explained(SetScheme(0.5), 0.5, items_text("abc"), items_text("abd"), 0.5)
+    found = explained(set_scheme("lsh", 0.5), 0.5, items_text("abc"), items_text("abd"), 0.5)
     assert found.reason == Reason.MATCH
     assert found.comparison is not None
     assert (found.comparison.shared, found.comparison.union, found.comparison.bands) == (2, 4, 35)

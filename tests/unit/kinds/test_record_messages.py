@@ -26,6 +26,7 @@ from stream_lsh.records.profile import Field, Profile
 from stream_lsh.records.reading import LONGEST_RECORD, Reader
 from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.ids import MAX_ID_BYTES
+from stream_lsh.wire.message import ParseRules
 from tests.unit.wire.strategies import STRINGS
 
 NOW = 1_714_564_800_000  # 2024-05-01T12:00:00Z
@@ -38,7 +39,7 @@ READER = Reader(Profile(name="people", fields=FIELDS, comparisons=()))
 
 
 def parse(value: bytes | None, key: bytes | None = b"a", **options: Any) -> ParsedRecord:
-    return parse_record(value, key, reader=READER, fallback_time_ms=NOW, **options)
+    return parse_record(value, key, READER, ParseRules(**options), fallback_time_ms=NOW)
 
 
 def unkeyed(value: Any) -> ParsedRecord:
@@ -169,7 +170,7 @@ def test_deletion_may_have_another_name() -> None:
 def test_a_profile_without_names_for_the_id_takes_the_key_alone() -> None:
     reader = Reader(replace(READER.profile, id_columns=(), source_columns=()))
     value = b'{"id": "b", "source": 7, "name": "Ann"}'
-    assert parse_record(value, b"a", reader=reader, fallback_time_ms=0)[:5] == (
+    assert parse_record(value, b"a", reader, fallback_time_ms=0)[:5] == (
         "a", ("ann", "", ""), {"name": "Ann"}, "", 0,
     )  # fmt: skip
 
@@ -219,7 +220,7 @@ def test_without_key_and_id_there_is_no_record(value: bytes | None) -> None:
     assert raised.value.reason == "id"
     many = Reader(replace(READER.profile, id_columns=tuple(f"column {n}" for n in range(99))))
     with pytest.raises(UnusableDocument) as raised:
-        parse_record(b"{}", None, reader=many, fallback_time_ms=0, keyed=False)
+        parse_record(b"{}", None, many, ParseRules(keyed=False), fallback_time_ms=0)
     assert len(str(raised.value)) < 300
 
 
@@ -248,9 +249,9 @@ def test_a_name_as_long_as_a_message_is_read_and_compared_in_a_moment(size: int,
         parse_record(
             json.dumps({"full name": name, "address": name, "occupation": name}, ensure_ascii=False).encode(),
             b"a",
-            reader=reader,
+            reader,
+            ParseRules(max_bytes=10_000_000),
             fallback_time_ms=0,
-            max_bytes=10_000_000,
         )
         for name in names
     ]
@@ -300,7 +301,7 @@ def test_what_is_compared_of_a_large_record_is_its_beginning() -> None:
     reader = Reader(Profile(name="wide", fields=(*fields, Field(name="short")), comparisons=()))
     rare = "\u0436" * 4_096
     value = json.dumps({"all": rare, "short": "Ann"}).encode()
-    read = parse_record(value, b"a", reader=reader, fallback_time_ms=NOW)
+    read = parse_record(value, b"a", reader, fallback_time_ms=NOW)
     assert read.values == (*[rare[: (LONGEST_RECORD - 3) // 12]] * 12, "ann")
     assert len((read.document.text or "").encode()) < MAX_RECORD_BYTES
 

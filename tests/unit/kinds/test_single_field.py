@@ -14,6 +14,7 @@ from stream_lsh.kinds.single_field import Form, parse_valued, parse_valued_lines
 from stream_lsh.kinds.vector.messages import VectorForm
 from stream_lsh.model import Document
 from stream_lsh.wire.field_names import FieldNames
+from stream_lsh.wire.message import ParseRules
 
 FORMS = [
     ItemsForm(), ItemsForm(bag=True), ItemsForm(squares=9),
@@ -34,7 +35,7 @@ def test_whatever_a_message_says_it_is_read_or_refused(form: Form, data: st.Data
     value = data.draw(st.binary(max_size=20) | st.just(json.dumps(said).encode()))
     key = data.draw(st.none() | st.binary(max_size=4))
     try:
-        document = parse_valued(value, key, form=form, fallback_time_ms=5, keyed=data.draw(st.booleans()))
+        document = parse_valued(value, key, form, ParseRules(keyed=data.draw(st.booleans())), fallback_time_ms=5)
     except InputError:
         return
     assert document.text is not None
@@ -48,13 +49,13 @@ def test_what_is_fed_is_read_again(form: Form) -> None:
         values = [1, 0, 1, 0, 0, 0, 0, 1]
     document = Document("x", form.text(values, "value"), 7)
     key, value = valued_message(document, form, NAMES)
-    assert parse_valued(value, key, form=form, fallback_time_ms=0, names=NAMES) == document
+    assert parse_valued(value, key, form, ParseRules(names=NAMES), fallback_time_ms=0) == document
     assert valued_message(Document("x", None), form, NAMES) == (b"x", None)
 
 
 def test_lines_are_read_one_by_one_and_what_is_wrong_is_named() -> None:
     lines = [b'{"id": 1, "items": ["a"]}', b"  ", b"{", b'{"items": ["a"]}', b'{"id": 2, "deleted": true}']
-    documents, errors = parse_valued_lines(lines, form=ItemsForm(), fallback_time_ms=3)
+    documents, errors = parse_valued_lines(lines, ItemsForm(), ParseRules(keyed=False), 3)
     assert documents == [Document("1", "a\n", 3), Document("2", None, 3)]
     assert [(at, error.reason) for at, error in errors] == [(2, "json"), (3, "id")]
 

@@ -12,17 +12,20 @@ from stream_lsh.kinds.text.messages import RAW, parse_document, parse_lines
 from stream_lsh.model import NO_ABOUT, About, Document
 from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.ids import MAX_ID_BYTES
+from stream_lsh.wire.message import ParseRules
 from tests.unit.wire.strategies import STRINGS
 
 NOW = 1_714_564_800_000  # 2024-05-01T12:00:00Z
 
+LINES_OF_A_FILE = ParseRules(max_ahead_ms=None, keyed=False)
+
 
 def parse(value: bytes | None, key: bytes | None = b"a", **options: Any) -> Document:
-    return parse_document(value, key, fallback_time_ms=NOW, **options)
+    return parse_document(value, key, ParseRules(**options), fallback_time_ms=NOW)
 
 
 def unkeyed(value: bytes) -> Document:
-    return parse_document(value, None, fallback_time_ms=NOW, keyed=False)
+    return parse(value, None, keyed=False)
 
 
 # --- what is fine ---------------------------------------------------------------------------------------------------
@@ -72,7 +75,7 @@ def test_messages_that_are_fine(value: bytes | None, text: str | None) -> None:
 def test_ids_that_are_fine(value_id: str, expected: str) -> None:
     value = f'{{"id": {value_id}, "text": "t"}}'.encode()
     assert unkeyed(value).id == expected
-    assert parse_lines([value])[0][0].id == expected
+    assert parse_lines([value], LINES_OF_A_FILE)[0][0].id == expected
     if expected.isprintable():
         assert parse(value, expected.encode()).id == expected
 
@@ -140,7 +143,7 @@ def test_what_json_wrote_is_read_whichever_way_it_goes(document_id: str, text: s
         back = json.loads(written)
         expected = Document(back["id"], back["text"], time)
         assert unkeyed(value) == expected
-        assert parse_lines([value]) == ([expected], [])
+        assert parse_lines([value], LINES_OF_A_FILE) == ([expected], [])
 
 
 # --- files ----------------------------------------------------------------------------------------------------------
@@ -164,7 +167,7 @@ LINES = [
 
 
 def test_lines_of_a_file_are_documents_or_errors_with_their_index() -> None:
-    documents, errors = parse_lines(LINES, fallback_time_ms=7, max_bytes=200)
+    documents, errors = parse_lines(LINES, ParseRules(max_ahead_ms=None, keyed=False, max_bytes=200), 7)
     assert documents == [
         Document("a", "one", 7),
         Document("2", "two", 7),
@@ -185,10 +188,10 @@ def test_lines_together_are_as_each_alone(lines: list[bytes]) -> None:
     for index, line in enumerate(lines):
         try:
             if line.strip():
-                documents.append(parse_document(line, None, fallback_time_ms=0, max_ahead_ms=None, keyed=False))
+                documents.append(parse_document(line, None, LINES_OF_A_FILE, fallback_time_ms=0))
         except InputError as error:
             errors.append((index, str(error)))
-    got = parse_lines(lines)
+    got = parse_lines(lines, LINES_OF_A_FILE)
     assert got[0] == documents
     assert [(index, str(error)) for index, error in got[1]] == errors
 
@@ -229,9 +232,9 @@ def test_a_text_without_tags_stays_as_it_is_and_a_page_that_another_reads_too() 
 
 
 def test_a_page_whose_url_is_its_id_has_its_host_as_outlet() -> None:
-    names = FieldNames(id="url")
     value = json.dumps({"url": "https://post.example/x", "text": PAGE}).encode()
-    found = parse_document(value, None, fallback_time_ms=0, names=names, keyed=False, stories=True, html="main")
+    rules = ParseRules(names=FieldNames(id="url"), keyed=False)
+    found = parse_document(value, None, rules, fallback_time_ms=0, stories=True, html="main")
     assert (found.id, found.about.source, found.about.title) == (
         "https://post.example/x",
         "post.example",

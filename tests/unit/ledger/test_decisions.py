@@ -15,10 +15,11 @@ from stream_lsh.ledger.changes import LedgerChanges, MatchChange, MemberChange
 from stream_lsh.ledger.clusters.guards.choice import Guards
 from stream_lsh.ledger.clusters.guards.links import Links
 from stream_lsh.ledger.decisions import Decision
-from stream_lsh.ledger.edges import Edge, End, edges_of
+from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import About, Retirement
 from stream_lsh.retention import Horizon
+from tests.evaluation.edges import edges_of
 from tests.ledger_histories import History
 from tests.ledger_inside import check_graph
 from tests.ledger_oracle import Bench, Topics

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from stream_lsh.ledger.changes import ClusterChange, EntitySummary, LedgerChanges
 from stream_lsh.ledger.clusters.entities import Entities
 from stream_lsh.ledger.clusters.guards.choice import Guards
-from stream_lsh.ledger.edges import Edge, End, edges_of
+from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import NO_ABOUT, About, Retirement
 from stream_lsh.retention import Horizon
+from tests.evaluation.edges import edges_of
 from tests.ledger_histories import History
 from tests.ledger_inside import members_of
 

@@ -18,9 +18,10 @@ from stream_lsh.ledger.clusters.guards.links import Links
 from stream_lsh.ledger.clusters.guards.representative import stars
 from stream_lsh.ledger.clusters.guards.size import capped
 from stream_lsh.ledger.clusters.guards.strong import strong_parts
-from stream_lsh.ledger.edges import Edge, End, edges_of
+from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.retention import Horizon
+from tests.evaluation.edges import edges_of
 from tests.ledger_histories import History
 from tests.ledger_oracle import Topics
 

@@ -5,10 +5,11 @@ import random
 import pytest
 
 from stream_lsh.ledger import ledger as ledger_module
-from stream_lsh.ledger.edges import Edge, End, edges_of
+from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.ledger.graph.pairs import HUB_FROM
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import Retirement
+from tests.evaluation.edges import edges_of
 from tests.ledger_histories import LEAST_FRAMES, History
 from tests.ledger_identities import Checked
 from tests.ledger_inside import members_of

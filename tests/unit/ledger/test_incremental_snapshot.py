@@ -9,11 +9,12 @@ from stream_lsh.errors import InvariantError
 from stream_lsh.ledger.changes import LedgerChanges
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.decisions import Decision
-from stream_lsh.ledger.edges import Edge, Edges, End, edges_of
+from stream_lsh.ledger.edges import Edge, Edges, End
 from stream_lsh.ledger.incremental_snapshot import merged, slices
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import About, Retirement
 from stream_lsh.retention import Horizon
+from tests.evaluation.edges import edges_of
 from tests.ledger_inside import check_graph, members_of, pasts_of
 
 RETENTION_MS = 60

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from stream_lsh.ledger.changes import LedgerChanges, MirrorChange, Settled
-from stream_lsh.ledger.edges import Edge, End, edges_of
+from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.ledger.incremental_snapshot import merged, slices
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.ledger.sites.mirrors import SiteMirrors, SitePair
 from stream_lsh.ledger.sites.page_counts import AsOf, PageCounts
 from stream_lsh.model import About, Retirement
 from stream_lsh.retention import Horizon
+from tests.evaluation.edges import edges_of
 
 RETENTION_MS, LEAST = 60, 0.4
 SITES = ("", "a", "b", "c", "d")

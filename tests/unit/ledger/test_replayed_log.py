@@ -26,11 +26,12 @@ import pytest
 from stream_lsh.ledger import ledger as ledger_module
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange, Settled
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
-from stream_lsh.ledger.edges import Edge, End, edges_of
+from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import NO_ABOUT, About, Retirement, make_ref, ref_partition
 from stream_lsh.pipeline.batches import Candidates, EdgesFrame, Mark, Watermarks
 from stream_lsh.pipeline.settle import Settler
+from tests.evaluation.edges import edges_of
 from tests.unit.ledger.test_guards import CHOICES
 
 CASES = 60

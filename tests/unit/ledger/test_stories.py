@@ -11,10 +11,11 @@ from stream_lsh.ledger.changes import ClusterChange, LedgerChanges, StorySummary
 from stream_lsh.ledger.clusters import stories as stories_module
 from stream_lsh.ledger.clusters.guards.choice import NO_GUARDS, Guards
 from stream_lsh.ledger.clusters.stories import Outlets
-from stream_lsh.ledger.edges import Edge, End, edges_of
+from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import NO_ABOUT, About, First, Outlet, Retirement
 from stream_lsh.retention import Horizon
+from tests.evaluation.edges import edges_of
 from tests.ledger_histories import History
 from tests.ledger_inside import check_graph, members_of
 from tests.ledger_oracle import Topics

@@ -10,8 +10,9 @@ from stream_lsh.pipeline.batches import CANDIDATE, Candidates, Verifications
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.scheme import Scheme
-from stream_lsh.pipeline.sign import Arrivals, Signed, sign
+from stream_lsh.pipeline.sign import Arrivals, Signed
 from stream_lsh.retention import Horizon
+from tests.unit.pipeline.signing import sign
 
 WIDTH = 3
 """Buckets of a version in records that are made by hand."""

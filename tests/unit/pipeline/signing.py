@@ -1,12 +1,21 @@
 """What the tests of sign share: a scheme whose buckets are the shingles, and what a result posts."""
 
+from typing import Any
+
 from stream_lsh.pipeline.documents.table import DocumentTable
-from stream_lsh.pipeline.sign import Signed
+from stream_lsh.pipeline.scheme import Scheme
+from stream_lsh.pipeline.sign import Arrivals, Signed, prepare
+from stream_lsh.retention import Horizon
 from tests.simulation.scheme import NamedShingles
 
 SCHEME = NamedShingles()
 
 Posted = dict[int, tuple[int, ...]]
+
+
+def sign(arrivals: Arrivals, table: DocumentTable, scheme: Scheme, horizon: Horizon, **options: Any) -> Signed:
+    """Prepare a batch and store it at once."""
+    return prepare(arrivals, table, scheme, horizon, **options).store(table)
 
 
 def new_table() -> DocumentTable:

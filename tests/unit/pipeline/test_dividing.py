@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 from stream_lsh.model import Document, make_ref
 from stream_lsh.pipeline.dividing import divided
 from stream_lsh.pipeline.documents.table import DocumentTable
-from stream_lsh.pipeline.sign import Arrivals, sign
+from stream_lsh.pipeline.sign import Arrivals
 from stream_lsh.retention import Horizon
 from tests.simulation.scheme import NamedShingles
+from tests.unit.pipeline.signing import sign
 
 SCHEME = NamedShingles()
 

@@ -11,11 +11,11 @@ from stream_lsh.model import NO_ABOUT, About, Document, make_ref
 from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.documents.content_store import MemoryContents
 from stream_lsh.pipeline.documents.table import DocumentTable
-from stream_lsh.pipeline.sign import Arrivals, SignCounts, Signed, sign
+from stream_lsh.pipeline.sign import Arrivals, SignCounts, Signed
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from tests.simulation.scheme import NamedShingles
 from tests.unit.pipeline.makers import AWKWARD_IDS, plain, signed
-from tests.unit.pipeline.signing import SCHEME, buckets_of, new_table, posted
+from tests.unit.pipeline.signing import SCHEME, buckets_of, new_table, posted, sign
 
 
 def counted(result: Signed) -> dict[str, int]:

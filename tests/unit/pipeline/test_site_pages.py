@@ -11,8 +11,9 @@ from stream_lsh.ledger.sites.page_counts import AsOf
 from stream_lsh.model import About, Document
 from stream_lsh.pipeline.documents.site_pages import SitePages
 from stream_lsh.pipeline.documents.table import DocumentTable
-from stream_lsh.pipeline.sign import Arrivals, sign
+from stream_lsh.pipeline.sign import Arrivals
 from stream_lsh.retention import Horizon
+from tests.unit.pipeline.signing import sign
 
 SCHEME = TextScheme(0.5, slots=16)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stream_lsh.settings.toml_lines import key_lines, line_of
+from stream_lsh.settings.toml import key_lines, line_of
 from stream_lsh.settings.units import size_bytes, span_ms, span_text
 
 

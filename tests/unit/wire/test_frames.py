@@ -26,8 +26,8 @@ from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.retention import Horizon
 from stream_lsh.wire import frames
 from stream_lsh.wire.layout import HEADER_BYTES, U8, U32, U64, Message, Section, Writer, seal
-from stream_lsh.wire.optional_sections import put_evidence
 from stream_lsh.wire.sections import put_edges
+from stream_lsh.wire.tables import put_evidence
 from tests.golden.samples import EDGES as SAMPLE_EDGES
 from tests.golden.samples import FINGERPRINT as SAMPLE_FINGERPRINT
 from tests.golden.samples import SAMPLES, VERIFICATIONS
@@ -209,7 +209,6 @@ def message(kind: Message, section: Section, *columns: bytes) -> bytes:
     writer.begin(section)
     for column in columns:
         writer.raw(column)
-    writer.end()
     return writer.message(kind, 0)
 
 
@@ -265,7 +264,6 @@ def one_text(form: int, stored: bytes, size: int, length: int) -> bytes:
     writer.raw(struct.pack("<IIQQ", form, 0, len(stored), size))
     writer.raw(words(length))
     writer.raw(stored)
-    writer.end()
     return writer.message(Message.VERIFICATIONS, 0)
 
 
@@ -355,7 +353,6 @@ def test_every_column_begins_at_a_multiple_of_eight() -> None:
     writer.numbers([1, 2, 3], U8, 3)
     writer.numbers([4, 5, 6], U32, 3)
     writer.numbers([7], U64, 1)
-    writer.end()
     body = writer.body()
     assert body == longs(Section.HORIZON | 32 << 8) + b"\1\2\3\0\0\0\0\0" + words(4, 5, 6, 0) + longs(7)
 

@@ -42,12 +42,8 @@ from stream_lsh.wire.ids import MAX_ID_BYTES
 from stream_lsh.wire.public import mirror_messages
 from stream_lsh.wire.split import cut_pages
 from stream_lsh.worker import agents as agents_module
-from stream_lsh.worker import decisions_agent as deciding_module
-from stream_lsh.worker import rekey_agent as intake_module
 from stream_lsh.worker.agents import PipelineAgents
-from stream_lsh.worker.decisions_agent import DecisionsAgent
 from stream_lsh.worker.engine import Batch
-from stream_lsh.worker.rekey_agent import RekeyAgent
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.topology import build_app
 
@@ -130,9 +126,9 @@ class Worker:
             config.internal_topic("edges"): agents.settle,
         }
         if config.kind.name == "record":
-            steps[config.decisions_topic] = DecisionsAgent(self.app, self.state).decide
+            steps[config.decisions_topic] = agents.decide
         if config.rekey:
-            steps[config.source] = RekeyAgent(self.app, self.state).copy
+            steps[config.source] = agents.copy
 
         async def go() -> None:
             while waiting := [topic for topic in steps if self.read[topic] < len(self.logs[topic])]:
@@ -152,8 +148,7 @@ class Worker:
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (agents_module, deciding_module, intake_module):
-        monkeypatch.setattr(module, "OrderedAcker", Acker)
+    monkeypatch.setattr(agents_module, "OrderedAcker", Acker)
 
 
 # -- the largest of each kind of data

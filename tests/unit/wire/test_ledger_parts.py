@@ -126,7 +126,6 @@ def part(offset: int, index: int, count: int, body: bytes, piece: bytes, *, chec
     total = crc32(body) if checksum is None else checksum
     writer.raw(struct.pack("<qIIQII", offset, index, count, len(body), total, len(piece)))
     writer.raw(piece)
-    writer.end()
     return writer.message(Message.LEDGER, 0)
 
 
@@ -165,15 +164,12 @@ def test_past_nodes_that_do_not_add_up_are_rejected() -> None:
     body = Writer()
     body.begin(Section.LEDGER)
     body.raw(struct.pack("<qqII", 1, 0, 0, 0))
-    body.end()
     body.begin(Section.HORIZON)
     body.raw(bytes(16))
-    body.end()
     body.begin(Section.NODES)
     body.raw(struct.pack("<II", 0, 1))
     for _ in range(2):
         body.strings([], 0)
     body.raw(bytes(8))
-    body.end()
     with pytest.raises(DamagedBytes, match="got 1 past nodes where 0"):
         LedgerAssembler(0).add(part(1, 0, 1, body.body(), body.body()))

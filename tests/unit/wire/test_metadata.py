@@ -11,13 +11,14 @@ from stream_lsh.kinds.text.messages import parse_document, parse_lines
 from stream_lsh.model import NO_ABOUT, About, Document
 from stream_lsh.wire.arguments import validate_document
 from stream_lsh.wire.field_names import FieldNames
+from stream_lsh.wire.message import ParseRules
 from stream_lsh.wire.metadata import about_of
 from tests.unit.wire.strategies import STRINGS
 
 
-def about(value: Any, **options: Any) -> About:
+def about(value: Any) -> About:
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
-    return parse_document(data, b"k", fallback_time_ms=0, stories=True, **options).about
+    return parse_document(data, b"k", fallback_time_ms=0, stories=True).about
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_a_document_is_told_of_only_if_stories_are_asked_for() -> None:
     value = {"text": "Words", "title": "Title", "source": "Wire", "url": 5}
     assert parse_document(json.dumps(value).encode(), b"k", fallback_time_ms=0).about is NO_ABOUT
     lines = [json.dumps({"id": "a", "text": "Words", "title": 7}).encode()]
-    assert parse_lines(lines)[0] == [Document("a", "Words", 0)]
+    assert parse_lines(lines, ParseRules(keyed=False))[0] == [Document("a", "Words", 0)]
 
 
 def test_the_fast_and_the_slow_way_tell_the_same() -> None:
@@ -86,7 +87,7 @@ def test_the_fast_and_the_slow_way_tell_the_same() -> None:
     fast, slow = json.dumps(value).encode(), b"\xef\xbb\xbf" + json.dumps(value).encode()
     assert about(fast) == about(slow) == About("Title", "example.org", 5)
     assert about(json.dumps(value | {"title": "\ud800"}).encode()).title == "\ud800"
-    told = [document.about for document in parse_lines([fast, slow], stories=True)[0]]
+    told = [document.about for document in parse_lines([fast, slow], ParseRules(keyed=False), stories=True)[0]]
     assert told == [About("Title", "example.org", 5)] * 2
 
 
@@ -97,20 +98,21 @@ def test_what_is_no_string_is_refused_with_its_reason(field: str) -> None:
         with pytest.raises(MalformedMessage) as caught:
             about({"text": "Words", field: wrong})
         assert caught.value.reason == field
-        assert parse_lines([json.dumps({"id": "a", "text": "w", field: wrong}).encode()], stories=True)[1]
+        line = json.dumps({"id": "a", "text": "w", field: wrong}).encode()
+        assert parse_lines([line], ParseRules(keyed=False), stories=True)[1]
     assert about({"deleted": True, field: 5}) is NO_ABOUT
 
 
 def test_fields_are_named_otherwise_and_one_may_serve_for_two() -> None:
-    names = FieldNames(id="url", text="body", title="body", source="site")
+    rules = ParseRules(names=FieldNames(id="url", text="body", title="body", source="site"))
     value = {"url": "http://example.org/a", "body": "Words", "site": None}
     data = json.dumps(value).encode()
     for content in (data, b"\xef\xbb\xbf" + data):
         key = b"http://example.org/a"
-        document = parse_document(content, key, fallback_time_ms=0, names=names, stories=True)
+        document = parse_document(content, key, rules, fallback_time_ms=0, stories=True)
         assert document.about == About("Words", "example.org", 5)
     with pytest.raises(MalformedMessage, match="got a number 5 as `url`") as caught:
-        parse_document(b'{"url": 5, "body": "w"}', b"5", fallback_time_ms=0, names=names, stories=True)
+        parse_document(b'{"url": 5, "body": "w"}', b"5", rules, fallback_time_ms=0, stories=True)
     assert caught.value.reason == "url"
 
 
@@ -125,8 +127,8 @@ def test_what_a_program_hands_over_is_told_of_with_stories_only() -> None:
 
 
 def test_an_outlet_may_be_a_number_as_ids_may_and_a_title_may_not() -> None:
-    names = FieldNames(source="version")
-    found = parse_document(b'{"text": "Words", "version": 13}', b"a", fallback_time_ms=0, names=names, stories=True)
+    rules = ParseRules(names=FieldNames(source="version"))
+    found = parse_document(b'{"text": "Words", "version": 13}', b"a", rules, fallback_time_ms=0, stories=True)
     assert found.about.source == "13"
     for value in (
         b'{"text": "Words", "title": 13}',
@@ -134,4 +136,4 @@ def test_an_outlet_may_be_a_number_as_ids_may_and_a_title_may_not() -> None:
         b'{"text": "a", "version": true}',
     ):
         with pytest.raises(MalformedMessage):
-            parse_document(value, b"a", fallback_time_ms=0, names=names, stories=True)
+            parse_document(value, b"a", rules, fallback_time_ms=0, stories=True)

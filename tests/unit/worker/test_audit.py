@@ -6,7 +6,7 @@ import pytest
 from stream_lsh.config.model import PipelineConfig
 from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.ledger.decisions import Decision
-from stream_lsh.ledger.edges import Edge, End, edges_of
+from stream_lsh.ledger.edges import Edge, End
 from stream_lsh.ledger.sites.page_counts import AsOf, PageCounts
 from stream_lsh.model import Document, Retirement, make_ref
 from stream_lsh.pipeline.batches import BandsFrame, CandidatesFrame, EdgesFrame, Mark, VerificationsFrame, Watermarks
@@ -14,6 +14,7 @@ from stream_lsh.retention import Horizon
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import Frame, encode
 from stream_lsh.worker.clients.audit import Doubts, Published, Source, compare, count_effective
+from tests.evaluation.edges import edges_of
 
 TEXT = "one two three four five six seven eight nine ten"
 ENDLESS = PipelineConfig(sources=("s",), retention_ms=None, kind=TextKind(threshold=0.5))

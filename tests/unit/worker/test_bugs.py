@@ -20,12 +20,9 @@ from stream_lsh.pipeline import sign as sign_module
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.wire.frames import decode_edges
 from stream_lsh.wire.origin import Origin, origin_header
-from stream_lsh.worker import decisions_agent as deciding_module
-from stream_lsh.worker import rekey_agent as intake_module
+from stream_lsh.worker import agents as agents_module
 from stream_lsh.worker.agents import PipelineAgents
-from stream_lsh.worker.decisions_agent import DecisionsAgent
 from stream_lsh.worker.engine import Batch
-from stream_lsh.worker.rekey_agent import RekeyAgent
 from stream_lsh.worker.state import PipelineState
 from tests.unit.pipeline.makers import plain
 
@@ -144,10 +141,10 @@ def test_an_exception_of_the_parser_is_a_dead_letter_and_intake_continues(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(messages, "_read", failing(messages._read, ZeroDivisionError("not thought of")))
-    monkeypatch.setattr(intake_module, "OrderedAcker", Acker)
+    monkeypatch.setattr(agents_module, "OrderedAcker", Acker)
     worker = Worker("rekey = true")
     batch = batch_of("s", [text(0, "a"), text(1, BAD), text(2, "b")])
-    asyncio.run(RekeyAgent(worker.app, worker.state).copy(batch))
+    asyncio.run(worker.agents.copy(batch))
     assert a_bug(worker, caplog) == text(1, BAD).value
     copies = [(key, headers["origin"]) for topic, key, _, headers in worker.sent if "origin" in headers]
     assert copies == [(b"a", b"s/0/0/%d/1" % NOW_MS), (b"b", b"s/0/2/%d/1" % NOW_MS)]
@@ -167,12 +164,12 @@ def test_an_exception_of_the_parser_is_a_dead_letter_and_decisions_continue(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(decisions, "_pair", failing(decisions._pair, ZeroDivisionError("not thought of")))
-    monkeypatch.setattr(deciding_module, "OrderedAcker", Acker)
+    monkeypatch.setattr(agents_module, "OrderedAcker", Acker)
     worker = Worker(pipeline='source = "s"\nkind = "record"\nprofile = "people"')
     messages = [
         record(offset, json.dumps([name, "z"]), {"decision": "same"}) for offset, name in enumerate(("a", BAD, "b"))
     ]
-    asyncio.run(DecisionsAgent(worker.app, worker.state).decide(batch_of(worker.config.decisions_topic, messages)))
+    asyncio.run(worker.agents.decide(batch_of(worker.config.decisions_topic, messages)))
     assert a_bug(worker, caplog) == messages[1].value
     (edges,) = [value for topic, _, value, _ in worker.sent if topic == worker.config.internal_topic("edges")]
     assert [one.left for one in decode_edges(edges, worker.state.fingerprint).decisions] == ["a", "b"]
@@ -245,7 +242,8 @@ def test_what_a_bug_says_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_batch_that_is_prepared_changes_nothing_before_it_is_stored() -> None:
     scheme, table = TextScheme(0.5), DocumentTable(128)
-    sign_module.sign(sign_module.Arrivals(0, [0], [Document("a", "some words", 5)]), table, scheme, table.horizon)
+    stored = sign_module.Arrivals(0, [0], [Document("a", "some words", 5)])
+    sign_module.prepare(stored, table, scheme, table.horizon).store(table)
     before = table.snapshot(scheme.width)
     arrivals = sign_module.Arrivals(0, [1, 2], [Document("a", "other words", 5), Document("b", "words", 5)])
     first = sign_module.prepare(arrivals, table, scheme, table.horizon)

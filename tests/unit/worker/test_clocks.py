@@ -8,8 +8,6 @@ import pytest
 
 from stream_lsh.wire.origin import Origin, origin_header
 from stream_lsh.worker import agents as agents_module
-from stream_lsh.worker import rekey_agent as intake_module
-from stream_lsh.worker.rekey_agent import RekeyAgent
 from tests.unit.worker.test_bugs import Acker, Worker, batch_of
 
 NOW_MS = 1_714_564_800_000
@@ -23,7 +21,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     clock = SimpleNamespace(now_ms=NOW_MS)
     stopped = SimpleNamespace(time=lambda: clock.now_ms / 1_000)
     monkeypatch.setattr(agents_module, "time", stopped)
-    monkeypatch.setattr(intake_module, "time", stopped)
     return clock
 
 
@@ -82,11 +79,10 @@ def test_a_message_without_a_timestamp_of_our_days_needs_a_time(clock: SimpleNam
 
 def test_with_rekey_the_timestamp_is_that_of_the_source(clock: SimpleNamespace) -> None:
     worker = Worker("rekey = true")
-    intake = RekeyAgent(worker.app, worker.state)
     source = batch_of("s", [record(0, "a", NOW_MS), record(1, "clock", IN_2099)])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(intake_module, "OrderedAcker", Acker)
-        asyncio.run(intake.copy(source))
+        patch.setattr(agents_module, "OrderedAcker", Acker)
+        asyncio.run(worker.agents.copy(source))
     copies = [(key, headers) for topic, key, _, headers in worker.sent if topic == worker.config.documents_topic]
     assert copies == [(b"a", origin_header(Origin("s", 0, 0, NOW_MS, 1, NOW_MS)))]
     assert [headers["reason"] for _, headers in worker.letters()] == [b"time"]

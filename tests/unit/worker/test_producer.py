@@ -13,6 +13,7 @@ from stream_lsh.records.model import Record
 from stream_lsh.records.profile import Field, Profile
 from stream_lsh.records.reading import Reader
 from stream_lsh.wire.field_names import FieldNames
+from stream_lsh.wire.message import ParseRules
 
 
 @pytest.mark.parametrize("text", ["plain", "", "\x00", "half a pair \ud800", "\U0001f600", None])
@@ -20,14 +21,14 @@ def test_a_message_reads_as_the_document_that_it_was_made_of(text: str | None) -
     names = FieldNames(id="guid", text="body", time="at", deleted="gone")
     document = Document("\u00fc", text, -5)
     key, value = message(document, names)
-    assert parse_document(value, key, fallback_time_ms=-5, names=names) == document
+    assert parse_document(value, key, ParseRules(names=names), fallback_time_ms=-5) == document
 
 
 def test_what_stories_tell_of_a_document_comes_again() -> None:
     names = FieldNames(title="head", source="site")
     document = Document("a", "Words", 0, About("Title \ud800", "Wire", 5))
     key, value = message(document, names)
-    assert parse_document(value, key, fallback_time_ms=0, names=names, stories=True) == document
+    assert parse_document(value, key, ParseRules(names=names), fallback_time_ms=0, stories=True) == document
 
 
 def test_an_id_that_cannot_be_a_key_is_told() -> None:
@@ -64,7 +65,7 @@ PEOPLE = Profile(
 def test_a_record_reads_as_the_one_that_was_sent(fields: dict[str, object], source: str, names: FieldNames) -> None:
     record, reader = Record("crm/\u00fc", fields, source, 5_000), Reader(PEOPLE)
     key, value = record_message(record, PEOPLE, names)
-    found = parse_record(value, key, reader=reader, fallback_time_ms=9_000, names=names)
+    found = parse_record(value, key, reader, ParseRules(names=names), fallback_time_ms=9_000)
     assert (found.id, found.time_ms, found.deleted) == (record.id, 5_000, False)
     if source or "Source" not in fields:
         assert found.source == source
@@ -74,7 +75,7 @@ def test_a_record_reads_as_the_one_that_was_sent(fields: dict[str, object], sour
 def test_a_record_without_a_time_has_that_of_its_message_and_looks_plain() -> None:
     key, value = record_message(Record("7", {"name": "Ann"}), PEOPLE, FieldNames())
     assert (key, json.loads(value or b"")) == (b"7", {"rec_id": "7", "name": "Ann"})
-    assert parse_record(value, key, reader=Reader(PEOPLE), fallback_time_ms=9).time_ms == 9
+    assert parse_record(value, key, Reader(PEOPLE), fallback_time_ms=9).time_ms == 9
 
 
 def test_a_deleted_record_has_no_value_and_one_that_only_says_so_has() -> None:
@@ -86,4 +87,4 @@ def test_a_deleted_record_has_no_value_and_one_that_only_says_so_has() -> None:
 def test_a_profile_without_columns_of_id_and_source_has_the_key() -> None:
     bare = replace(PEOPLE, id_columns=(), source_columns=())
     key, value = record_message(Record("7", {"name": "Ann"}, "crm"), bare, FieldNames())
-    assert parse_record(value, key, reader=Reader(bare), fallback_time_ms=9).id == "7"
+    assert parse_record(value, key, Reader(bare), fallback_time_ms=9).id == "7"

@@ -1,9 +1,12 @@
-"""Ctrl-C and SIGTERM: exceptions where they can be handled, and held back where they would do harm.
+"""The process of a command: Ctrl-C and SIGTERM, and the search for reference cycles.
+
+Signals are exceptions where they can be handled, and are held back where they would do harm.
 
 An exception that is raised in the middle of an import can get lost, and one between the start of a process and the
 note that it must be ended leaves that process behind.  So both are held while things are set up and cleared away.
 """
 
+import gc
 import signal
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
@@ -11,6 +14,8 @@ from types import FrameType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+_COLLECT_AFTER = 100_000
+"""Objects between two searches for reference cycles; with Python's 700 these take a twentieth of the time."""
 _BOTH = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -92,3 +97,14 @@ def ignore() -> None:
     """For a process that its parent ends: a terminal tells both of a Ctrl-C, and the parent decides."""
     for number in _BOTH:
         signal.signal(number, signal.SIG_IGN)
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Look for reference cycles seldom: documents and pairs have none, and there are many of them to look through."""
+    before = gc.get_threshold()
+    gc.set_threshold(_COLLECT_AFTER, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)

@@ -1,16 +1,37 @@
-"""Where each key stands in a TOML file, which `tomllib` does not tell.
+"""The tables of a TOML file, and where each key stands in it, which `tomllib` does not tell.
 
 A statement of TOML is one line or several, and no beginning of a statement of several lines is a statement itself: a
 string, an array or an inline table that is not closed is an error.  So the lines are gathered until `tomllib` takes
 them, and its own answer says which keys they set.
 """
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from stream_lsh.errors import ConfigError
+
 Path = tuple[str | int, ...]
 """The way to a value: names of tables and keys, and the number of a table in an array of tables."""
+
+
+def tables_of(text: str, name: str) -> dict[str, Any]:
+    """The tables of a TOML text.
+
+    Raises:
+        ConfigError: it is no TOML; with the line.
+    """
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ConfigError(f"{name}: got values that are nested too deeply, expected a configuration") from None
+    except ValueError as error:
+        what, _, where = str(error).rpartition(" (at ")
+        place = re.fullmatch(r"line (\d+), column (\d+)\)", where)
+        line, column = (place[1], f" at column {place[2]}") if place else (text.count("\n") + 1, "")
+        problem = what or str(error)
+        raise ConfigError(f"{name}:{line}: not TOML: {problem[0].lower()}{problem[1:]}{column}") from None
 
 
 def key_lines(text: str) -> dict[Path, int]:

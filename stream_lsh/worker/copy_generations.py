@@ -1,0 +1,36 @@
+"""The generations of copies that the intake made (`wire.origin`), which tell a new owner which copies are late."""
+
+from collections.abc import Callable
+
+from aiokafka.structs import TopicPartition as TP  # type: ignore[import-untyped]
+
+from stream_lsh.config.kafka import KafkaConfig
+from stream_lsh.wire.origin import origin_of
+from stream_lsh.worker.clients.topic_reader import bounds, records
+from stream_lsh.worker.state import PipelineState
+
+REMEMBERED = 1_000
+"""Copies of each partition that are kept behind the committed offset, so that a new owner knows their generations."""
+
+
+async def learn_generations(kafka: KafkaConfig, state: PipelineState, committed: Callable[[TP], int | None]) -> None:
+    """Have partitions that were assigned anew know which copies are late, from those before the committed offset.
+
+    Cost:
+        reads `REMEMBERED` copies of each of them.
+
+    Raises:
+        DoubtError: a broker does not go on.
+    """
+    topic, new = state.config.documents_topic, {}
+    for partition, documents in state.documents.held().items():
+        offset = committed(TP(topic, partition))
+        if offset and documents.generations.is_empty:
+            new[TP(topic, partition)] = offset, documents.generations
+    ends = {tp: offset for tp, (offset, _) in new.items()}
+    firsts, _ = await bounds(kafka, ends)
+    begins = {tp: max(firsts[tp], end - REMEMBERED) for tp, end in ends.items()}
+    async for chunk in records(kafka, begins, ends):
+        _, generations = new[TP(chunk[0].topic, chunk[0].partition)]
+        for record in chunk:
+            generations.is_late(origin_of(record.headers))
