@@ -9,6 +9,8 @@ import sys
 import time
 from collections.abc import Callable
 
+from aiokafka.errors import GroupCoordinatorNotAvailableError  # type: ignore[import-untyped]
+
 from stream_lsh.errors import ConfigError, DamagedBytes, StateError
 
 OWN = "stream_lsh"
@@ -46,6 +48,29 @@ class Repeats(logging.Filter):
         return count < SHOWN
 
 
+class CoordinatorRetries(logging.Filter):
+    """Drops the retries against a broker whose group coordinator starts; it shows those that take longer.
+
+    Fault (aiokafka 0.14.0): every first start on a new broker logs an error that the client handles itself.
+
+    Args:
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._first: float | None = None
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a line is shown."""
+        error = record.args[0] if isinstance(record.args, tuple) and record.args else None
+        if not isinstance(error, GroupCoordinatorNotAvailableError):
+            return True
+        self._first = self._clock() if self._first is None else self._first
+        return self._clock() - self._first > WITHIN_SECONDS
+
+
 class OperatorErrors(logging.Filter):
     """Drops the tracebacks of what an operator has to mend: the last line of the process says it.
 
@@ -68,6 +93,7 @@ def log_to_stderr(level: str) -> None:
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s"))
     chosen = getattr(logging, level.upper())
     if chosen > logging.DEBUG:
+        handler.addFilter(CoordinatorRetries())
         handler.addFilter(Repeats())
         handler.addFilter(OperatorErrors())
     logging.basicConfig(handlers=[handler], level=chosen if chosen in (logging.DEBUG, logging.ERROR) else "WARNING")

@@ -3,7 +3,7 @@
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 
-from stream_lsh.cli.options.parser import Parser, ascii_encoding, ratio, share, span_ms, whole
+from stream_lsh.cli.options.parser import Parser, ascii_encoding, ratio, share, similarity, span_ms, whole
 from stream_lsh.cli.output.atomic_files import STDOUT
 from stream_lsh.files.column_names import AS_NAMED, COLUMNS
 from stream_lsh.files.discover import FORMATS
@@ -104,7 +104,8 @@ def add_matching(parser: Parser, *, preset: bool = True, limits: bool = True) ->
 
 def add_threshold(add: Callable[..., object], default: float = 0.8) -> None:
     """The least similarity of a match; `add` adds an option."""
-    add("--threshold", type=share, default=default, metavar="T", help="minimum similarity (default %(default)s)")
+    help = "minimum similarity, up to 1 for identical items (default %(default)s)"
+    add("--threshold", type=similarity, default=default, metavar="T", help=help)
 
 
 def add_guards(parser: Parser, member: str = "document") -> None:

@@ -2,6 +2,8 @@
 
 import argparse
 import codecs
+import contextlib
+import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
@@ -151,6 +153,14 @@ def share(value: str) -> float:
     if not 0 < number < 1:
         raise argparse.ArgumentTypeError(f"got {value!r}, expected a number above 0 and below 1, such as 0.8")
     return number
+
+
+def similarity(value: str) -> float:
+    """A converter for thresholds: above 0, and up to 1, which asks for identical items."""
+    with contextlib.suppress(ValueError):
+        if float(value) == 1:
+            return math.nextafter(1, 0)
+    return share(value)
 
 
 def ratio(value: str) -> float:

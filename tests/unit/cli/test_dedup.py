@@ -356,3 +356,9 @@ def test_a_query_that_deletes_is_rejected_and_clusters_need_all_pairs(file: Path
     assert "1 rejected: deleted 1" in run.err
     wrong = dedup(file, "--query", queries, "--clusters", tmp_path / "c")
     assert (wrong.code, "--clusters: needs all pairs" in wrong.err) == (2, True)
+
+
+def test_a_threshold_of_1_finds_identical_documents_only(file: Path) -> None:
+    same = lines_of([{"id": "x", "text": STORY}, {"id": "y", "text": STORY}, {"id": "z", "text": EDITED}])
+    assert dedup("-", "--threshold", "1", stdin=same).pairs == {("x", "y"): 1.0}
+    assert dedup(file, "--threshold", "1.1").code == 2

@@ -3,7 +3,9 @@
 import logging
 from typing import Any
 
-from stream_lsh.worker.log import Repeats
+from aiokafka.errors import GroupCoordinatorNotAvailableError  # type: ignore[import-untyped]
+
+from stream_lsh.worker.log import WITHIN_SECONDS, CoordinatorRetries, Repeats
 
 
 def record(name: str, line: int, message: str, *arguments: Any) -> logging.LogRecord:
@@ -33,3 +35,16 @@ def test_what_the_engine_says_of_its_services_is_shown_where_it_warns() -> None:
     assert repeats.filter(service)
     service.levelno = logging.INFO
     assert not repeats.filter(service)
+
+
+def test_retries_against_a_starting_coordinator_are_shown_only_if_they_go_on() -> None:
+    now = [100.0]
+    retries = CoordinatorRetries(lambda: now[0])
+
+    def shown(error: Exception) -> bool:
+        record = logging.LogRecord("aiokafka", logging.ERROR, "x.py", 7, "request failed: %s", (error,), None)
+        return retries.filter(record)
+
+    assert [shown(GroupCoordinatorNotAvailableError()), shown(OSError("other"))] == [False, True]
+    now[0] += WITHIN_SECONDS + 1
+    assert shown(GroupCoordinatorNotAvailableError())
