@@ -117,10 +117,10 @@ class DuplicateCode:
         """
         lexer = self._lexer(language)
         whole = [Function("", 1, source.count("\n") + 1, source)]
-        for one in whole if self._whole_files else functions_of(source, language):
-            tokens = lexer.tokens(one.text)
+        for function in whole if self._whole_files else functions_of(source, language):
+            tokens = lexer.tokens(function.text)
             if len(tokens) >= self._least_tokens:
-                fragment = Fragment(path, one.name, one.line, one.last_line)
+                fragment = Fragment(path, function.name, function.line, function.last_line)
                 text = " ".join(_SPACE.sub("\0", token) for token in tokens)
                 self._by_language.setdefault(language, []).append((fragment, text))
 

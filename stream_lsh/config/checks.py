@@ -68,8 +68,14 @@ def _check_security(security: SecurityConfig, problems: Problems) -> None:
         if not has_password and problems.is_valid((*_SECURITY, "password_file")):
             issues.append(("password", f"got none, expected it or `password_file`, as the protocol is {protocol}"))
     else:
-        given = {"username": security.username, "password": security.password, "password_file": security.password_file}
-        issues += [(key, _unused(security, "SASL_SSL and SASL_PLAINTEXT")) for key, value in given.items() if value]
+        credentials = {
+            "username": security.username,
+            "password": security.password,
+            "password_file": security.password_file,
+        }
+        issues += [
+            (key, _unused(security, "SASL_SSL and SASL_PLAINTEXT")) for key, value in credentials.items() if value
+        ]
     if not security.uses_tls:
         files = ("ca_file", "cert_file", "key_file")
         issues += [(key, _unused(security, "SSL and SASL_SSL")) for key in files if getattr(security, key)]

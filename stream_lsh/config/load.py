@@ -145,8 +145,8 @@ class _Reader:
         if not isinstance(value, dict):
             self.problems.add(path, f"got {sort_of(value)}, expected a table")
             return make(**{**{key.field: self._default(key) for key in keys.values()}, **read})
-        given = {variable[len(path)]: None for variable in self._variables if variable[: len(path)] == path}
-        for unknown in {**value, **given}.keys() - keys.keys():
+        from_environment = {variable[len(path)]: None for variable in self._variables if variable[: len(path)] == path}
+        for unknown in {**value, **from_environment}.keys() - keys.keys():
             self.unknown(unknown, path, keys)
         unread = (key for key in keys.values() if key.field not in read)
         values = {**read, **{key.field: self._value(key, value, (*path, key.name)) for key in unread}}

@@ -28,7 +28,7 @@ class Prose(NamedTuple):
 def collect(most: int) -> list[Prose]:
     """Texts of this installation, at most so many of each kind, always in the same order."""
     kinds = (_topics(), _packages(), _modules())
-    texts = [one for kind in kinds for one, _ in zip(kind, range(most), strict=False)]
+    texts = [article for kind in kinds for article, _ in zip(kind, range(most), strict=False)]
     return [Prose(title, text[:_MOST]) for title, text in texts if len(text) >= LEAST]
 
 

@@ -46,7 +46,7 @@ def schedule(stories: Sequence[Prose], seed: int) -> list[Event]:
         for number, (slug, story) in enumerate(order)
         for delay, event in _of(slug, story, random)
     ]
-    timed.sort(key=lambda one: one[0])
+    timed.sort(key=lambda entry: entry[0])
     return [event for _, event in timed]
 
 

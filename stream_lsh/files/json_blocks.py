@@ -91,13 +91,13 @@ def _line_blocks(path: str, max_bytes: int) -> Iterator[Block]:
             yield Block(lines, Places(path, range(first, first + len(lines))), position, errors, False)
 
 
-def _table_blocks(one: Input, names: FieldNames, max_bytes: int, *, stories: bool) -> Iterator[Block]:
+def _table_blocks(file: Input, names: FieldNames, max_bytes: int, *, stories: bool) -> Iterator[Block]:
     columns: list[str] = []
 
     def columns_of(header: list[str]) -> list[int]:
-        check_columns(one.path, header, {names.id: "--id-column", names.text: "--text-column"})
+        check_columns(file.path, header, {names.id: "--id-column", names.text: "--text-column"})
         wanted = (names.id, names.text, names.time, *((names.title, names.source, names.url) if stories else ()))
-        check_distinct(one.path, header, wanted)
+        check_distinct(file.path, header, wanted)
         columns.extend(name for name in dict.fromkeys(wanted) if name in header)
         return [header.index(name) for name in columns]
 
@@ -107,8 +107,8 @@ def _table_blocks(one: Input, names: FieldNames, max_bytes: int, *, stories: boo
             value[names.time] = str(value[names.time]).strip() or None
         return _json_line(value)
 
-    for chunk in row_chunks(one, cell_reader(columns_of, max_bytes, line_of), max_bytes):
-        block = Block([], Places(one.path, [line for line, _ in chunk.rows]), chunk.position)
+    for chunk in row_chunks(file, cell_reader(columns_of, max_bytes, line_of), max_bytes):
+        block = Block([], Places(file.path, [line for line, _ in chunk.rows]), chunk.position)
         for index, (_, cells) in enumerate(chunk.rows):
             if isinstance(cells, InputError):
                 block.errors.append((index, cells))

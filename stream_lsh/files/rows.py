@@ -46,7 +46,7 @@ class RowChunk(NamedTuple, Generic[T]):
 
 
 def row_chunks(
-    one: Input,
+    file: Input,
     reader_of: Callable[[list[str]], ReadRow[T] | None],
     max_bytes: int,
     *,
@@ -56,7 +56,7 @@ def row_chunks(
     """The rows of a table behind its header, but for empty ones.
 
     Args:
-        one: the table.
+        file: the table.
         reader_of: from the header, [] for an empty file, to what reads a row; None for a table without rows.
         max_bytes: of the columns that are used.
         encoding: of the file.
@@ -67,8 +67,8 @@ def row_chunks(
         InputError, OSError: the file cannot be read as a whole.
     """
     position = [0]
-    rows = table_rows(one.path, one.format, position, encoding=encoding, max_bytes=max_bytes, skip_space=skip_space)
-    read = reader_of(header_of(one.path, rows))
+    rows = table_rows(file.path, file.format, position, encoding=encoding, max_bytes=max_bytes, skip_space=skip_space)
+    read = reader_of(header_of(file.path, rows))
     if read is None:
         return
     pending_rows: list[tuple[int, T | InputError]] = []
@@ -80,9 +80,9 @@ def row_chunks(
         except InputError as error:
             pending_rows.append((line, error))
         if len(pending_rows) == ROWS:
-            yield RowChunk(one.path, pending_rows, position[0])
+            yield RowChunk(file.path, pending_rows, position[0])
             pending_rows = []
-    yield RowChunk(one.path, pending_rows, position[0])
+    yield RowChunk(file.path, pending_rows, position[0])
 
 
 def cell_reader(

@@ -254,4 +254,4 @@ def similar_of(edges: Edges | None) -> list[Similar]:
         return []
     columns = (edges.similarity.tolist(), edges.shared.tolist(), edges.union.tolist())
     similar = map(Similar, edges.right.ids, *columns)
-    return sorted(similar, key=lambda one: (-one.similarity, one.id))
+    return sorted(similar, key=lambda hit: (-hit.similarity, hit.id))

@@ -63,11 +63,11 @@ def of_values(options: Namespace, form: Form) -> None:
             setattr(options, column, form.field if name == "text" else name)
 
 
-def read_lines(one: Input, options: Namespace, form: Form, column: str | None) -> Iterator[Part]:
+def read_lines(file: Input, options: Namespace, form: Form, column: str | None) -> Iterator[Part]:
     """The sets or vectors of JSON lines, for a command that has an option of its own for the field that is compared.
 
     Args:
-        one: the file.
+        file: the file.
         options: those of the command, with `id_column`, `time_unit` and `max_bytes`.
         form: what is compared.
         column: what the field is called; None for what messages call it.
@@ -79,7 +79,7 @@ def read_lines(one: Input, options: Namespace, form: Form, column: str | None) -
         time_unit=options.time_unit,
         max_bytes=options.max_bytes,
     )
-    return read_values([one], named, form)
+    return read_values([file], named, form)
 
 
 def read_values(inputs: Sequence[Input], options: Namespace, form: Form, fallback_time_ms: int = 0) -> Iterator[Part]:

@@ -117,13 +117,13 @@ def _sets(rows: int, choices: int, count: int) -> I64:
 def _extended(start: tuple[int, ...], rows: int, choices: int, count: int) -> Iterator[tuple[int, ...]]:
     """The sets of ranks that begin with these, smaller sets first."""
     for rank in range(start[-1] + 1 if start else 0, rows * choices):
-        one = (*start, rank)
+        longer = (*start, rank)
         # Greater ranks, and more of them, have all these before them too.
-        if _preceding(one, rows, choices, count) >= count:
+        if _preceding(longer, rows, choices, count) >= count:
             return
-        if _is_possible(one, rows, choices):
-            yield one
-        yield from _extended(one, rows, choices, count)
+        if _is_possible(longer, rows, choices):
+            yield longer
+        yield from _extended(longer, rows, choices, count)
 
 
 def _is_possible(ranks: tuple[int, ...], rows: int, choices: int) -> bool:
@@ -137,12 +137,12 @@ def _preceding(ranks: tuple[int, ...], rows: int, choices: int, enough: int) -> 
     stack: list[tuple[int, ...]] = [()]
     while stack and count < enough:
         # Built from the greatest rank down; the i-th greatest is held against the i-th greatest.
-        one = stack.pop()
-        place = len(ranks) - 1 - len(one)
+        entry = stack.pop()
+        place = len(ranks) - 1 - len(entry)
         if place < 0:
             continue
-        for rank in range(min(ranks[place], one[-1] - 1 if one else ranks[-1]) + 1):
-            longer = (*one, rank)
+        for rank in range(min(ranks[place], entry[-1] - 1 if entry else ranks[-1]) + 1):
+            longer = (*entry, rank)
             if _is_possible(longer, rows, choices):
                 count += longer != ranks[::-1]
                 stack.append(longer)

@@ -113,8 +113,8 @@ def _with_all(signatures: U32, chosen: I64) -> F64:
     slots = signatures.shape[1]
     columns = np.ascontiguousarray(signatures.T)
     counts = np.zeros(slots + 1, np.int64)
-    for one in chosen.tolist():
-        agreeing = (columns == columns[:, one, None]).sum(axis=0, dtype=np.uint16)
+    for row in chosen.tolist():
+        agreeing = (columns == columns[:, row, None]).sum(axis=0, dtype=np.uint16)
         counts += np.bincount(agreeing, minlength=slots + 1)
     counts[slots] -= chosen.size  # each with itself
     return counts.astype(np.float64)

@@ -138,7 +138,7 @@ def choose_banding(
     feasible = _feasible(threshold, recall, slots, slack, spread)
     best = min(
         feasible,
-        key=lambda one: (one.false_candidates + band_cost * one.bands, one.false_positive_area),
+        key=lambda banding: (banding.false_candidates + band_cost * banding.bands, banding.false_positive_area),
         default=None,
     )
     if best is None:

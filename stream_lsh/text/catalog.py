@@ -192,8 +192,8 @@ def _values(kind: Kind, arguments: list[str]) -> list[Any] | None:
     missing = len(kind.arguments) - len(arguments)
     if missing < 0 or "" in arguments:
         return None
-    given = [*arguments, *[""] * missing]
-    values = [argument.read(text) for argument, text in zip(kind.arguments, given, strict=True)]
+    texts = [*arguments, *[""] * missing]
+    values = [argument.read(text) for argument, text in zip(kind.arguments, texts, strict=True)]
     return None if None in values else values
 
 
@@ -210,10 +210,10 @@ def _refusal(spec: str, parts: _Parts) -> str:
     name = _nearest_kind(kind_name)
     kind = KINDS[name]
     bag = f"{BAG}:" if parts.bag or parts.kind == BAG else ""
-    given = parts.arguments or [spec if re.search(r"[0-9]", spec) else ""]
+    texts = parts.arguments or [spec if re.search(r"[0-9]", spec) else ""]
     suggest = [
         argument.suggest(text) or argument.usual
-        for argument, text in zip(kind.arguments, [*given, *[""] * len(kind.arguments)], strict=False)
+        for argument, text in zip(kind.arguments, [*texts, *[""] * len(kind.arguments)], strict=False)
     ]
     ends = "".join(end for end in dict.fromkeys(reversed(parts.ends)) if end != EIGHT_BYTES and _fit([end], kind))
     expected = ", ".join(argument.expected for argument in kind.arguments if argument.expected)

@@ -86,24 +86,24 @@ def _by_joiners(text: str, parted: str) -> Origins:
     return Origins(places, places + 1)
 
 
-def _origins(taken: I64, given: I64) -> Origins:
+def _origins(taken: I64, produced: I64) -> Origins:
     """From the characters that each piece has in the text, and in the normal form."""
     ends = np.cumsum(taken)
-    return Origins(np.repeat(ends - taken, given), np.repeat(ends, given))
+    return Origins(np.repeat(ends - taken, produced), np.repeat(ends, produced))
 
 
 def _by_character(text: str, form: Form) -> Origins:
-    given = {character: len(form(character)) for character in set(text)}
-    return _origins(np.ones(len(text), np.int64), np.fromiter(map(given.__getitem__, text), np.int64, len(text)))
+    produced = {character: len(form(character)) for character in set(text)}
+    return _origins(np.ones(len(text), np.int64), np.fromiter(map(produced.__getitem__, text), np.int64, len(text)))
 
 
 def _by_runs_of_space(text: str) -> Origins:
     space = np.fromiter(map(str.isspace, text), np.bool_, len(text))
     starts = np.flatnonzero(~(space[1:] & space[:-1])) + 1
     starts = np.concatenate(([0], starts))
-    given = np.ones(starts.size, np.int64)
-    given[[0, -1]] = ~space[[0, -1]]  # none at the ends
-    return _origins(np.diff(starts, append=len(text)), given)
+    produced = np.ones(starts.size, np.int64)
+    produced[[0, -1]] = ~space[[0, -1]]  # none at the ends
+    return _origins(np.diff(starts, append=len(text)), produced)
 
 
 def _by_pieces(text: str, form: Form) -> Origins:
@@ -112,17 +112,17 @@ def _by_pieces(text: str, form: Form) -> Origins:
     def quick(piece: str) -> str:
         return remembered(piece) if len(piece) <= _SHORT else form(piece)
 
-    taken, given = list[int](), list[int]()
+    taken, produced = list[int](), list[int]()
     done = 0
     for match in _NOT_ALWAYS_ASCII.finditer(text):
         taken += [1] * (match.start() - done)
-        given += [1] * (match.start() - done)
+        produced += [1] * (match.start() - done)
         for piece in _pieces(match[0], quick):
             taken.append(len(piece))
-            given.append(len(quick(piece)))
+            produced.append(len(quick(piece)))
         done = match.end()
     left = [1] * (len(text) - done)
-    return _origins(np.array(taken + left, np.int64), np.array(given + left, np.int64))
+    return _origins(np.array(taken + left, np.int64), np.array(produced + left, np.int64))
 
 
 def _pieces(text: str, form: Form) -> Iterator[str]:

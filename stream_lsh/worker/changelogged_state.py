@@ -50,7 +50,7 @@ Persist = Callable[[int, LogHead], None]
 """Takes the offset that a record has in the changelog, and the changelog's head, once it is stored there."""
 
 
-class Taken(NamedTuple):
+class Applied(NamedTuple):
     """A record that is in a state: what it names, and what is to be done once it is in the changelog."""
 
     extent: Extent
@@ -69,7 +69,7 @@ class Changelogged(Generic[_State]):
     def __init__(
         self,
         make: Callable[[int], _State],
-        apply: Callable[[_State, bytes, int], Taken],
+        apply: Callable[[_State, bytes, int], Applied],
         copy: Callable[[_State], Copy | None] = lambda state: None,
     ) -> None:
         self._make = make
@@ -196,7 +196,7 @@ class Changelogged(Generic[_State]):
         """
         if self.failure is not None or partition not in self._states:
             return
-        taken = Taken(Extent())
+        taken = Applied(Extent())
         try:
             if offset > self._offsets.get(partition, offset) + 1:
                 self._begin_anew(partition, f"the log was trimmed up to offset {offset} while it was read")
@@ -227,7 +227,7 @@ class Changelogged(Generic[_State]):
                 return
         self.failure = failure
 
-    def contains(self, partition: int, offset: int, taken: Taken) -> None:
+    def contains(self, partition: int, offset: int, taken: Applied) -> None:
         """The state contains the changelog up to this record at `offset`."""
         self._offsets[partition] = max(offset, self._offsets.get(partition, -1))
         self._heads[partition].note(offset, taken.extent)
@@ -268,7 +268,7 @@ class Changelogged(Generic[_State]):
         """What is known of the head of the changelog."""
         return self._heads[partition]
 
-    def appended(self, partition: int, taken: Taken) -> Callable[[Any], None]:
+    def appended(self, partition: int, taken: Applied) -> Callable[[Any], None]:
         """What to do when this record of ours has been delivered.
 
         A delivery that is confirmed after the partition was taken away must not move the offset of the new, empty

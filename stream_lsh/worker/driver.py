@@ -29,7 +29,7 @@ from stream_lsh.pipeline.agents.effects import (
 from stream_lsh.wire.frames import encode
 from stream_lsh.wire.origin import Origin, origin_header
 from stream_lsh.wire.outgoing import Part, frames_of, parts_of
-from stream_lsh.worker.changelogged_state import Changelogged, Taken
+from stream_lsh.worker.changelogged_state import Applied, Changelogged
 from stream_lsh.worker.dead_letters import dead_letter
 from stream_lsh.worker.engine import Batch, EngineApp, OrderedAcker
 from stream_lsh.worker.engine_tables import StateTable
@@ -181,16 +181,16 @@ class _Run(_Sends):
             elif append.table == "ledger":
                 _when_stored(delivery, partial(self._wrote, len(part.value)))
 
-    def _taken(self, append: Append, parts: Sequence[Part]) -> Iterator[Taken]:
+    def _taken(self, append: Append, parts: Sequence[Part]) -> Iterator[Applied]:
         """What is to be done once each part is in the changelog."""
         if append.table != "documents":
-            return (Taken(part.extent) for part in parts)
+            return (Applied(part.extent) for part in parts)
         documents, is_copy = self._state.documents[append.partition], append.rewriter is not None
         return (self._taken_documents(documents, part, is_copy) for part in parts)
 
-    def _taken_documents(self, documents: Documents, part: Part, is_copy: bool) -> Taken:
+    def _taken_documents(self, documents: Documents, part: Part, is_copy: bool) -> Applied:
         if part.record is None:
-            return Taken(part.extent)
+            return Applied(part.extent)
         # What is on disk has the versions of a copy already.
         stored = np.zeros(len(part.record), np.bool_) if is_copy else None
         return self._state.taken_documents(documents, part.record, stored)

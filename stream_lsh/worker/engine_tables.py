@@ -13,7 +13,7 @@ from faust.types import TP
 
 from stream_lsh.errors import InvariantError
 from stream_lsh.pipeline.changelog.head import Extent
-from stream_lsh.worker.changelogged_state import Changelogged, Taken
+from stream_lsh.worker.changelogged_state import Applied, Changelogged
 from stream_lsh.worker.engine.app import EngineApp
 from stream_lsh.worker.engine.coalescing import RecordList
 
@@ -131,7 +131,7 @@ class StateTable(Table[bytes, bytes]):
         app: EngineApp,
         partition: int,
         value: bytes,
-        taken: Taken = Taken(Extent()),  # noqa: B008 - never changed
+        taken: Applied = Applied(Extent()),  # noqa: B008 - never changed
     ) -> Awaitable[Any]:
         """Append a record to the changelog of a partition; its delivery."""
         delivery = await app.produce(self.changelog_topic_name, None, value, partition)

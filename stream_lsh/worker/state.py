@@ -28,7 +28,7 @@ from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import decode_buckets, decode_documents
 from stream_lsh.wire.ledger_parts import LedgerAssembler
 from stream_lsh.wire.origin import CopyGenerations
-from stream_lsh.worker.changelogged_state import Changelogged, Taken
+from stream_lsh.worker.changelogged_state import Applied, Changelogged
 from stream_lsh.worker.counts import Counts
 from stream_lsh.worker.settle_lag import SettleLag
 from stream_lsh.worker.storage.buckets import BucketStore, Captured, use
@@ -198,18 +198,18 @@ class PipelineState:
         share, seed = self.config.kind.shadow, self.config.kind.seed
         return RecallMonitor(self.scheme, self.criteria, self.comparer, self.counts.recall_monitor, share, seed=seed)
 
-    def _apply_documents(self, state: Documents, value: bytes, offset: int) -> Taken:
+    def _apply_documents(self, state: Documents, value: bytes, offset: int) -> Applied:
         record = decode_documents(value, self.fingerprint)
         stored = state.table.apply(record)
         state.table.expire(record.horizon)
         return self.taken_documents(state, record, stored)
 
-    def taken_documents(self, state: Documents, record: DocumentsRecord, stored: Bools | None = None) -> Taken:
+    def taken_documents(self, state: Documents, record: DocumentsRecord, stored: Bools | None = None) -> Applied:
         """A record that is in the table of a partition; `stored` says which of its versions are, None for all."""
         if state.store is None:
-            return Taken(extent_of_documents(record))
+            return Applied(extent_of_documents(record))
         which = np.ones(len(record), np.bool_) if stored is None else stored
-        return Taken(extent_of_documents(record), partial(state.store.write, record, which))
+        return Applied(extent_of_documents(record), partial(state.store.write, record, which))
 
     def _copy(self, storage: Storage, table: str, partition: int) -> tuple[Path, Identity]:
         config = self.config
@@ -300,13 +300,13 @@ class PipelineState:
         buckets.unsaved = 0
         return buckets.store.capture(buckets.table, offset, self.buckets.head(partition), buckets.horizon)
 
-    def _apply_buckets(self, state: Buckets, value: bytes, offset: int) -> Taken:
+    def _apply_buckets(self, state: Buckets, value: bytes, offset: int) -> Applied:
         frame = decode_buckets(value, self.fingerprint)
         if frame.horizon is not None:
             state.horizon = state.horizon.max(frame.horizon)
         state.recovery.take(offset, frame)
         state.unsaved += 1 if frame.postings is None else frame.postings.rows.size
-        return Taken(extent_of_buckets(frame))
+        return Applied(extent_of_buckets(frame))
 
     # -- ledger
 
@@ -321,7 +321,7 @@ class PipelineState:
                 store.record = None
         return ledger
 
-    def _apply_ledger(self, state: Ledger, value: bytes, offset: int) -> Taken:
+    def _apply_ledger(self, state: Ledger, value: bytes, offset: int) -> Applied:
         copied = state.assembler.copied
         state.assembler.begun |= self.ledger.offset(0) is not None  # read from disk, or written here
         record = state.assembler.take(value, offset)
@@ -331,4 +331,4 @@ class PipelineState:
             state.rewriter.sizes = LogSizes(state.assembler.began, state.rewriter.sizes.written, state.assembler.copied)
         else:
             state.rewriter.wrote(len(value))
-        return Taken(Extent())
+        return Applied(Extent())

@@ -15,7 +15,7 @@ from stream_lsh.pipeline.sign import Arrivals
 from stream_lsh.retention import Horizon
 from stream_lsh.wire.frames import encode, encode_buckets
 from stream_lsh.wire.ledger_parts import encode_ledger
-from stream_lsh.worker.changelogged_state import Changelogged, Taken
+from stream_lsh.worker.changelogged_state import Applied, Changelogged
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.storage.folder import DataFolder, Storage
 from tests.unit.pipeline.signing import sign
@@ -34,7 +34,7 @@ def owned(folder: DataFolder, table: str) -> tuple[PipelineState, Changelogged[A
     return state, states
 
 
-def signed(state: PipelineState, offset: int) -> tuple[bytes, Taken]:
+def signed(state: PipelineState, offset: int) -> tuple[bytes, Applied]:
     """Sign takes a message; its record."""
     table = state.documents[0].table
     arrivals = Arrivals(0, [offset], [Document(f"d{offset}", "some text of a few words", offset)])
@@ -43,23 +43,23 @@ def signed(state: PipelineState, offset: int) -> tuple[bytes, Taken]:
     return encode(record, state.fingerprint), state.taken_documents(state.documents[0], record)
 
 
-def indexed(state: PipelineState, offset: int) -> tuple[bytes, Taken]:
+def indexed(state: PipelineState, offset: int) -> tuple[bytes, Applied]:
     """Index takes a frame; its record."""
     one = np.array([offset], np.uint64)
     postings = Postings(one, one.astype(np.int64), np.zeros(1, np.bool_), np.zeros(1, np.int64), one + np.uint64(7))
     state.buckets[0].table.insert(postings.refs, postings.times, postings.rows, postings.buckets)
     state.buckets[0].unsaved += 1
-    return encode_buckets(BandsFrame(postings), state.fingerprint), Taken(extent_of_buckets(BandsFrame(postings)))
+    return encode_buckets(BandsFrame(postings), state.fingerprint), Applied(extent_of_buckets(BandsFrame(postings)))
 
 
-def settled(state: PipelineState, offset: int) -> tuple[bytes, Taken]:
+def settled(state: PipelineState, offset: int) -> tuple[bytes, Applied]:
     """Settle takes a frame; its record."""
     settlement = state.ledger[0].settler.settle(EdgesFrame(), offset)
     assert settlement is not None
-    return encode_ledger(settlement.record, state.fingerprint)[0], Taken(Extent())
+    return encode_ledger(settlement.record, state.fingerprint)[0], Applied(Extent())
 
 
-Agent = Callable[[PipelineState, int], tuple[bytes, Taken]]
+Agent = Callable[[PipelineState, int], tuple[bytes, Applied]]
 AGENTS: dict[str, Agent] = {"documents": signed, "buckets": indexed, "ledger": settled}
 
 

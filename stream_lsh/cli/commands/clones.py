@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from stream_lsh.cli.options.common import add_general, add_output, add_rejects, add_threshold
 from stream_lsh.cli.options.parser import Parser, whole
-from stream_lsh.cli.output.atomic_files import Output, check_outputs, exit_code, tell
+from stream_lsh.cli.output.atomic_files import Output, check_outputs, exit_code, report_lines
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Refused
@@ -62,8 +62,8 @@ def run(arguments: Sequence[str]) -> int:
             rejects.finish()
     if not options.quiet:
         what = "files" if options.files else "functions"
-        tell([f"{len(files):,} files, {len(code):,} {what}, {len(matches):,} pairs, {len(groups):,} groups"])
-        tell(summary(reasons, list_rejects(rejects)))
+        report_lines([f"{len(files):,} files, {len(code):,} {what}, {len(matches):,} pairs, {len(groups):,} groups"])
+        report_lines(summary(reasons, list_rejects(rejects)))
     return exit_code(len(files) - reasons.total(), reasons.total(), strict=options.strict)
 
 

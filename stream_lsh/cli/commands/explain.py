@@ -133,16 +133,17 @@ def _check(parser: Parser, options: Namespace) -> None:
         if options.file:
             problems.append(f"got --config and {' '.join(options.file)}, expected a configuration or files")
         problems += [
-            f"{name}: is for files; with --config, the configuration says it" for name in _given(parser, options, _OWN)
+            f"{name}: is for files; with --config, the configuration says it"
+            for name in _set_options(parser, options, _OWN)
         ]
     elif options.profile is not None:
         problems += [
             f"{name}: is for documents; records are compared as their profile says"
-            for name in _given(parser, options, _OF_RECORDS)
+            for name in _set_options(parser, options, _OF_RECORDS)
         ]
     else:
-        given = _given(parser, options, frozenset(vars(options)) - _ONLY_OF_RECORDS)
-        problems += [f"{name}: is of records; --profile says what they are compared by" for name in given]
+        set_options = _set_options(parser, options, frozenset(vars(options)) - _ONLY_OF_RECORDS)
+        problems += [f"{name}: is of records; --profile says what they are compared by" for name in set_options]
     if options.picture == STDOUT:
         problems.append("--picture: got -, expected a file")
     if problems:
@@ -151,10 +152,12 @@ def _check(parser: Parser, options: Namespace) -> None:
         of_documents(options)
 
 
-def _given(parser: Parser, options: Namespace, own: frozenset[str]) -> list[str]:
+def _set_options(parser: Parser, options: Namespace, own: frozenset[str]) -> list[str]:
     """The options that were set, but for some."""
-    given = (name for name, value in vars(options).items() if name not in own and value != parser.get_default(name))
-    return [f"--{name.replace('_', '-')}" for name in given]
+    set_options = (
+        name for name, value in vars(options).items() if name not in own and value != parser.get_default(name)
+    )
+    return [f"--{name.replace('_', '-')}" for name in set_options]
 
 
 def _in_files(options: Namespace) -> "Explanation":

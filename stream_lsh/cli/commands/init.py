@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import STDOUT, Output, tell
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, report_lines
 from stream_lsh.errors import ConfigError
 
 USES = {
@@ -44,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
     finally:
         out.close()
     if path != STDOUT and not options.quiet:
-        tell([f"wrote {path}; start a worker with: stream-lsh worker --config {path}"])
+        report_lines([f"wrote {path}; start a worker with: stream-lsh worker --config {path}"])
     return 0
 
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 from stream_lsh.cli.options.common import add_general, add_input, add_output, add_rejects
 from stream_lsh.cli.options.parser import Parser, whole
-from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, exit_code, tell
+from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, exit_code, report_lines
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input, find_inputs
 from stream_lsh.files.inflate import STDIN
@@ -48,7 +48,7 @@ def run(arguments: Sequence[str]) -> int:
         run.write()
         outputs.finish()
     if not options.quiet:
-        tell(run.summary())
+        report_lines(run.summary())
     return exit_code(run.texts, run.refused, strict=options.strict)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from stream_lsh.cli.input.record_reader import RecordReader, add_record_input
 from stream_lsh.cli.options.common import add_output
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import Output, check_outputs, tell
+from stream_lsh.cli.output.atomic_files import Output, check_outputs, report_lines
 from stream_lsh.errors import ConfigError, InputError
 from stream_lsh.kinds.record.files import find_record_inputs
 from stream_lsh.records.libraries import require
@@ -79,7 +79,7 @@ def _show(options: Namespace, out: Output) -> None:
     text = bundled_text(name) if name in BUNDLED else Path(name).read_text("utf-8-sig")
     out.write([text.rstrip("\n").encode()])
     if not options.quiet:
-        tell(table(profile))
+        report_lines(table(profile))
 
 
 def _check(names: Sequence[str]) -> list[str]:
@@ -138,7 +138,7 @@ def _infer(options: Namespace, open_things: ExitStack) -> int:
     if rejects is not None:
         rejects.finish()
     if not options.quiet:
-        tell([*record_reader.summary(), f"{record_reader.records:,} records, {len(profile.fields)} fields"])
+        report_lines([*record_reader.summary(), f"{record_reader.records:,} records, {len(profile.fields)} fields"])
     return 1 if record_reader.failed else 0
 
 

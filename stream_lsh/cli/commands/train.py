@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stream_lsh.cli.options.common import add_output
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, tell
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, report_lines
 from stream_lsh.errors import ConfigError, InputError
 from stream_lsh.files.discover import Input
 from stream_lsh.records.libraries import require
 
 if TYPE_CHECKING:
-    from stream_lsh.cli.input.record_reader import Kept, RecordReader
+    from stream_lsh.cli.input.record_reader import RecordReader, RecordsInMemory
     from stream_lsh.records.model import Values
     from stream_lsh.records.profile import Profile
     from stream_lsh.records.train.learning import Training
@@ -60,7 +60,7 @@ def run(arguments: Sequence[str]) -> int:
                 output.finish()
     if not options.quiet:
         seconds = time.monotonic() - started
-        tell([*result.record_reader.summary(), f"{result.record_reader.records:,} records, {seconds:.1f} s"])
+        report_lines([*result.record_reader.summary(), f"{result.record_reader.records:,} records, {seconds:.1f} s"])
     return 1 if result.record_reader.failed else 0
 
 
@@ -124,7 +124,7 @@ def _learn(profile: "Profile", inputs: Sequence[Input], options: Namespace, reje
     )
 
 
-def _check(profile: "Profile", inputs: Sequence[Input], kept: "Kept[Values]") -> None:
+def _check(profile: "Profile", inputs: Sequence[Input], kept: "RecordsInMemory[Values]") -> None:
     """Raise InputError where nothing can be learned, with what may be the cause."""
     from stream_lsh.cli.runs.learn import check_comparable, names_of  # noqa: PLC0415
 
@@ -143,11 +143,11 @@ def _write(result: _Found, options: Namespace, out: Output, summary_out: Output)
     if options.json:
         summary_out.write([training.as_json(result.training)])
     elif not options.quiet:
-        tell(training.table(result.training.profile, result.training))
-        tell(training.totals(result.training))
+        report_lines(training.table(result.training.profile, result.training))
+        report_lines(training.totals(result.training))
     warnings = training.warnings(result.training, labelled=options.labels is not None)
     if result.unknown:
         total = result.unknown + result.labels
         warnings.append(f"{result.unknown:,} of {total:,} pairs of {options.labels} have an id that no record has")
     if not options.quiet:
-        tell([f"warning: {warning}" for warning in warnings])
+        report_lines([f"warning: {warning}" for warning in warnings])

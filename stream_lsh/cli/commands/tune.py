@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from stream_lsh.cli.options.common import add_general, add_input, add_matching, add_output, add_rejects, parse
 from stream_lsh.cli.options.parser import Parser, whole
-from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, exit_code, tell
+from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, exit_code, report_lines
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input, find_inputs
@@ -166,7 +166,7 @@ def _corpus(
     finally:
         progress.clear()
     if reasons and not options.quiet:
-        tell(summary(reasons, list_rejects(rejects)))
+        report_lines(summary(reasons, list_rejects(rejects)))
     share = len(usable) / len(sample.texts)
     return Corpus(
         seen=seen,

@@ -122,7 +122,7 @@ class RecordReader:
         return [*([again] if self.again else []), *summary(self.reasons, list_rejects(self._rejects))]
 
 
-class Kept(NamedTuple, Generic[T]):
+class RecordsInMemory(NamedTuple, Generic[T]):
     """Records that are held in memory: what was made of each, its source, and the place of each id."""
 
     made: list[T]
@@ -130,7 +130,7 @@ class Kept(NamedTuple, Generic[T]):
     rows: dict[str, int]
 
 
-def keep(batches: Iterator[list[Record]], make: Callable[[Record], T], most: int | None = None) -> Kept[T]:
+def keep(batches: Iterator[list[Record]], make: Callable[[Record], T], most: int | None = None) -> RecordsInMemory[T]:
     """Records in the order in which their ids came first; of those with one id the last.
 
     Args:
@@ -138,7 +138,7 @@ def keep(batches: Iterator[list[Record]], make: Callable[[Record], T], most: int
         make: what is kept of a record.
         most: how many are taken; None: all.
     """
-    kept: Kept[T] = Kept([], [], {})
+    kept: RecordsInMemory[T] = RecordsInMemory([], [], {})
     for record in islice((record for batch in batches for record in batch), most):
         row = kept.rows.setdefault(record.id, len(kept.rows))
         if row == len(kept.made):

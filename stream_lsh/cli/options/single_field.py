@@ -8,7 +8,7 @@ from importlib import import_module
 
 from stream_lsh.cli.options.common import add_format, add_general, add_max_bytes, add_pair_outputs, add_time_unit
 from stream_lsh.cli.options.parser import Parser
-from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code, tell
+from stream_lsh.cli.output.atomic_files import Outputs, check_outputs, exit_code, report_lines
 from stream_lsh.cli.process import collection_paused, hold, release
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import ARRAY, Input, find_inputs
@@ -85,7 +85,7 @@ def run_with(options: Namespace, module: str, name: str) -> int:
             run.write()
         outputs.finish()
     if not options.quiet:
-        tell(run.summary(time.monotonic() - started))
+        report_lines(run.summary(time.monotonic() - started))
     return exit_code(run.size, run.refused, strict=options.strict)
 
 

@@ -12,7 +12,7 @@ _AT_ONCE = 4096
 """A pipe takes up to so many bytes in one piece (PIPE_BUF), so no reader and no interruption finds half a line."""
 
 
-def tell(lines: Iterable[str]) -> None:
+def report_lines(lines: Iterable[str]) -> None:
     """Lines for people, on standard error."""
     sys.stderr.write("".join(f"{line}\n" for line in lines))
 

@@ -54,11 +54,11 @@ def page_pair(match: MatchChange, left_site: str, right_site: str, threshold: fl
 
 def as_text(mirrors: SiteMirrors) -> Iterator[str]:
     """Some lines for people."""
-    one = mirrors.sites
-    left, right = plain(one.left), plain(one.right)
+    sites = mirrors.sites
+    left, right = plain(sites.left), plain(sites.right)
     yield f"{left} ~ {right}"
-    yield f"  {_share(one.left_mirrored, one.left_pages)} pages of {left} are in {right}"
-    yield f"  {_share(one.right_mirrored, one.right_pages)} pages of {right} are in {left}"
+    yield f"  {_share(sites.left_mirrored, sites.left_pages)} pages of {left} are in {right}"
+    yield f"  {_share(sites.right_mirrored, sites.right_pages)} pages of {right} are in {left}"
     if mirrors.first_ms:
         yield f"  since {moment(mirrors.first_ms)}"
 

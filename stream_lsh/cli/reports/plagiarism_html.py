@@ -40,7 +40,7 @@ mark:target { outline: 2px solid currentColor; }
 @media (max-width: 50rem) { .sides { grid-template-columns: 1fr; } }"""
 
 
-class Found(NamedTuple):
+class PairReport(NamedTuple):
     """A pair, both texts, and the passages that they share."""
 
     pair: PartialCopy
@@ -57,7 +57,7 @@ class _Mark(NamedTuple):
     number: int
 
 
-def page(copies: Sequence[Found], count: int, *, full: bool) -> Iterator[bytes]:
+def page(copies: Sequence[PairReport], count: int, *, full: bool) -> Iterator[bytes]:
     """The lines of the page.
 
     Args:
@@ -69,7 +69,7 @@ def page(copies: Sequence[Found], count: int, *, full: bool) -> Iterator[bytes]:
         yield part.encode("utf-8", "replace")
 
 
-def _parts(copies: Sequence[Found], count: int, *, full: bool) -> Iterator[str]:
+def _parts(copies: Sequence[PairReport], count: int, *, full: bool) -> Iterator[str]:
     title = f"{count:,} pair{'s' * (count != 1)} of texts with passages in common"
     yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -83,7 +83,7 @@ def _parts(copies: Sequence[Found], count: int, *, full: bool) -> Iterator[str]:
     yield "</body>\n</html>"
 
 
-def _table(copies: Sequence[Found]) -> Iterator[str]:
+def _table(copies: Sequence[PairReport]) -> Iterator[str]:
     yield '<table>\n<tr><th class="number">#</th><th class="number">share</th><th>of</th><th class="number">share</th>'
     yield '<th>of</th><th class="number">passages</th></tr>'
     for number, (pair, _, _, passages) in enumerate(copies, 1):
@@ -96,7 +96,7 @@ def _table(copies: Sequence[Found]) -> Iterator[str]:
     yield "</table>"
 
 
-def _section(number: int, copy: Found, *, full: bool) -> Iterator[str]:
+def _section(number: int, copy: PairReport, *, full: bool) -> Iterator[str]:
     pair = copy.pair
     yield f'<h2 id="pair{number}">{number}. {_shown(pair.left)} and {_shown(pair.right)}</h2>'
     yield f"<p>{pair.shared:,} shingles are in both and in few other texts.</p>"

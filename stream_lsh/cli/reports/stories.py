@@ -43,7 +43,7 @@ def stories_of(clusters: Iterable[Cluster], metadata: Mapping[str, tuple[int, Ab
         oldest_first = sorted(cluster.members, key=lambda id: (metadata[id][0], id))
         slots = [nodes.add(id, 0, metadata[id][0], 0, metadata[id][1]) for id in oldest_first]
         stories.append(story(Slots(cluster.id, 0, slots), nodes))
-    return sorted(stories, key=lambda one: (-len(one.members), -one.last_time_ms, one.id))
+    return sorted(stories, key=lambda made: (-len(made.members), -made.last_time_ms, made.id))
 
 
 def as_json(story: Story) -> bytes:

@@ -36,8 +36,8 @@ def table(profile: Profile, training: Training | None = None) -> Iterator[str]:
             shown = ""
 
 
-def _levels(one: Comparison) -> tuple[str, ...]:
-    return comparator(one.comparator, one.levels).levels
+def _levels(comparison: Comparison) -> tuple[str, ...]:
+    return comparator(comparison.comparator, comparison.levels).levels
 
 
 def _share(value: float) -> str:

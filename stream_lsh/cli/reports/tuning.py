@@ -121,18 +121,18 @@ def as_json(tuned: Tuned) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _json_banding(tuned: Tuned, one: Banding) -> dict[str, Any]:
-    counts = tuned.candidates(one)
+def _json_banding(tuned: Tuned, banding: Banding) -> dict[str, Any]:
+    counts = tuned.candidates(banding)
     return {
-        "bands": one.bands,
-        "rows": one.rows,
-        "slots_used": one.slots_used,
-        "recall": one.probability_at_threshold,
-        "mean_recall": one.mean_recall if tuned.corpus is not None else None,
-        "feasible": _feasible(tuned, one),
-        "half_point": one.half_point,
-        "false_negative_area": one.false_negative_area,
-        "false_positive_area": one.false_positive_area,
+        "bands": banding.bands,
+        "rows": banding.rows,
+        "slots_used": banding.slots_used,
+        "recall": banding.probability_at_threshold,
+        "mean_recall": banding.mean_recall if tuned.corpus is not None else None,
+        "feasible": _feasible(tuned, banding),
+        "half_point": banding.half_point,
+        "false_negative_area": banding.false_negative_area,
+        "false_positive_area": banding.false_positive_area,
         "false_candidates": None if counts is None else counts[0],
         "true_candidates": None if counts is None else counts[1],
     }
@@ -214,16 +214,22 @@ def _table(tuned: Tuned, screen: Screen) -> Iterator[str]:
         yield f"-: misses the recall of {tuned.options.recall:g}."
 
 
-def _row(tuned: Tuned, one: Banding) -> list[str]:
-    mark = ">" if one is tuned.chosen else "" if _feasible(tuned, one) else "-"
-    cells = [mark, str(one.bands), str(one.rows), str(one.slots_used), f"{one.probability_at_threshold:.4f}"]
-    cells += [f"{one.half_point:.2f}", f"{one.false_negative_area:.4f}", f"{one.false_positive_area:.3f}"]
-    return cells + [_count(count) for count in tuned.candidates(one) or ()]
+def _row(tuned: Tuned, banding: Banding) -> list[str]:
+    mark = ">" if banding is tuned.chosen else "" if _feasible(tuned, banding) else "-"
+    cells = [
+        mark,
+        str(banding.bands),
+        str(banding.rows),
+        str(banding.slots_used),
+        f"{banding.probability_at_threshold:.4f}",
+    ]
+    cells += [f"{banding.half_point:.2f}", f"{banding.false_negative_area:.4f}", f"{banding.false_positive_area:.3f}"]
+    return cells + [_count(count) for count in tuned.candidates(banding) or ()]
 
 
-def _feasible(tuned: Tuned, one: Banding) -> bool:
+def _feasible(tuned: Tuned, banding: Banding) -> bool:
     asked: float = tuned.options.recall
-    return one.probability_at_threshold >= asked - SLACK - 1e-12
+    return banding.probability_at_threshold >= asked - SLACK - 1e-12
 
 
 def _matches(tuned: Tuned) -> float:

@@ -144,9 +144,9 @@ def as_given(step: Step) -> tuple[str, str]:
     """Both values as they came, "" where that is how they were compared, or where nobody told."""
     left, right = (
         ""
-        if given is None or given == value
-        else plain(" / ".join(map(str, given)) if isinstance(given, list) else str(given))
-        for given, value in zip(step.given, step.values, strict=True)
+        if raw_value is None or raw_value == value
+        else plain(" / ".join(map(str, raw_value)) if isinstance(raw_value, list) else str(raw_value))
+        for raw_value, value in zip(step.given, step.values, strict=True)
     )
     return left, right
 

@@ -233,8 +233,8 @@ def _tooltip(row: _Row) -> str:
     if step is None:
         return f"{row.field}: {row.number}"
     lines = [f"{step.field}, {step.comparator}: {level(step)} {row.number} {row.note}".rstrip()]
-    for value, given in zip(step.values, as_given(step), strict=True):
-        came = f", given as {given[:_LONGEST]}" if given else ""
+    for value, raw_value in zip(step.values, as_given(step), strict=True):
+        came = f", given as {raw_value[:_LONGEST]}" if raw_value else ""
         lines.append(f"{shown(value)[:_LONGEST]}{came}")
     if step.frequency:
         lines.append(f"{step.frequency.records:,} of {step.frequency.of:,} records have this value")

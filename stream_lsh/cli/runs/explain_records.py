@@ -10,7 +10,7 @@ from contextlib import closing
 
 from stream_lsh.cli.input.batches import SHOWN
 from stream_lsh.cli.input.record_reader import RecordReader
-from stream_lsh.cli.output.atomic_files import Output, tell
+from stream_lsh.cli.output.atomic_files import Output, report_lines
 from stream_lsh.cli.output.terminal import Screen
 from stream_lsh.cli.reports.waterfall import Pair, as_json, as_text
 from stream_lsh.cli.runs.explain_evidence import require
@@ -117,5 +117,5 @@ def _records(options: Namespace, profile: Profile) -> dict[str, Record]:
     finally:
         record_reader.progress.clear()
     if record_reader.reasons.total() > SHOWN:
-        tell([f"{record_reader.reasons.total():,} rejected"])
+        report_lines([f"{record_reader.reasons.total():,} rejected"])
     return records

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 
-from stream_lsh.cli.output.atomic_files import tell
+from stream_lsh.cli.output.atomic_files import report_lines
 from stream_lsh.errors import InputError
 from stream_lsh.files.discover import Input
 from stream_lsh.files.inflate import STDIN
@@ -71,4 +71,4 @@ def check_comparable(
 
 def _say(message: str, quiet: bool) -> None:
     if not quiet:
-        tell([message])
+        report_lines([message])

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from msgspec.json import encode
 
 from stream_lsh.cli.input.record_reader import RecordReader
-from stream_lsh.cli.output.atomic_files import Output, tell
+from stream_lsh.cli.output.atomic_files import Output, report_lines
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.runs.dedup import guards_of
 from stream_lsh.cli.runs.learn import check_comparable, learned_here
@@ -197,12 +197,12 @@ class LinkRun:
                 f"{_rules(counts.capped_by_block)}, {counts.capped_candidates:,} candidates were not compared; "
                 "--max-candidates 0 lifts the caps"
             )
-        tell(lines + self.record_reader.summary())
+        report_lines(lines + self.record_reader.summary())
 
 
 def _rules(capped: Counter[str]) -> str:
     """The rules that made the blocks, the most frequent ones by name."""
-    named = [f"{rule} {count:,}" for rule, count in sorted(capped.items(), key=lambda one: (-one[1], one[0]))]
+    named = [f"{rule} {count:,}" for rule, count in sorted(capped.items(), key=lambda entry: (-entry[1], entry[0]))]
     more = [f"{len(named) - _MOST_RULES} other rules"] if len(named) > _MOST_RULES else []
     return f" ({', '.join(named[:_MOST_RULES] + more)})" if named else ""
 

@@ -10,7 +10,7 @@ from stream_lsh.cli.input.batches import batches, list_rejects, summary
 from stream_lsh.cli.output.atomic_files import Outputs
 from stream_lsh.cli.output.progress import Progress
 from stream_lsh.cli.output.terminal import clipped, plain
-from stream_lsh.cli.reports.plagiarism_html import Found, page
+from stream_lsh.cli.reports.plagiarism_html import PairReport, page
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input
 from stream_lsh.kinds.text.files import read
@@ -91,13 +91,15 @@ class PlagiarismRun:
         pairs = self._copies.find()
         progress.clear()
         self._pairs = len(pairs)
-        in_report: list[Found] = []
+        in_report: list[PairReport] = []
         for pair in pairs:
             if out is not None and out.closed_by_reader and (report is None or len(in_report) == _MOST_IN_REPORT):
                 break
             passages = self._copies.passages(pair, self._options.min_words)
             if len(in_report) < _MOST_IN_REPORT:
-                in_report.append(Found(pair, self._copies.text(pair.left), self._copies.text(pair.right), passages))
+                in_report.append(
+                    PairReport(pair, self._copies.text(pair.left), self._copies.text(pair.right), passages)
+                )
             if out is not None:
                 out.write([as_json(pair, passages)] if self._options.json else self._lines(pair, passages))
         if report is not None:

@@ -100,7 +100,7 @@ def source_names(inputs: Sequence[Input]) -> list[str]:
 
 def _stem(path: str) -> str:
     name = "stdin" if path == STDIN else PurePath(path).name
-    ending = next((one for one in _ENDINGS if name.lower().endswith(one)), "")
+    ending = next((candidate for candidate in _ENDINGS if name.lower().endswith(candidate)), "")
     return _stem(name.removesuffix(name[-len(ending) :])) if ending and len(name) > len(ending) else name
 
 
@@ -149,15 +149,15 @@ def _line_parts(path: str, make: RecordMaker, max_bytes: int, encoding: str) -> 
         yield part
 
 
-def _table_parts(one: Input, make: RecordMaker, max_bytes: int, encoding: str) -> Iterator[RecordPart]:
+def _table_parts(file: Input, make: RecordMaker, max_bytes: int, encoding: str) -> Iterator[RecordPart]:
     def reader_of(row: list[str]) -> ReadRow[Record]:
-        header = _header(one.path, row, encoding)
-        make.require(one.path, header)
+        header = _header(file.path, row, encoding)
+        make.require(file.path, header)
         return lambda row: make.record(_row_fields(row, header, max_bytes, encoding))
 
-    for chunk in row_chunks(one, reader_of, max_bytes, encoding=encoding, skip_space=True):
+    for chunk in row_chunks(file, reader_of, max_bytes, encoding=encoding, skip_space=True):
         lines = [line for line, record in chunk.rows if not isinstance(record, InputError)]
-        yield RecordPart(one.path, chunk.position, chunk.values, lines, chunk.refused)
+        yield RecordPart(file.path, chunk.position, chunk.values, lines, chunk.refused)
 
 
 def _header(path: str, row: Sequence[str], encoding: str) -> list[str]:
@@ -191,29 +191,29 @@ def _not_decoded(encoding: str) -> str:
     return f"got bytes that are not {encoding.upper()}: say with --encoding what they are, such as latin-1"
 
 
-def _parquet_parts(one: Input, make: RecordMaker) -> Iterator[RecordPart]:
+def _parquet_parts(table: Input, make: RecordMaker) -> Iterator[RecordPart]:
     try:
         arrow: Any = import_module("pyarrow")
         parquet: Any = import_module("pyarrow.parquet")
     except ImportError:
         raise ConfigError(
-            f'{one.path}: reading Parquet needs pyarrow: pip install "stream_lsh[parquet]"; or convert the file to CSV'
+            f'{table.path}: reading Parquet needs pyarrow: pip install "stream_lsh[parquet]"; or convert the file to CSV'
         ) from None
     number = 0
     try:
-        with parquet.ParquetFile(one.path, buffer_size=_BUFFER_BYTES, pre_buffer=False) as file:
+        with parquet.ParquetFile(table.path, buffer_size=_BUFFER_BYTES, pre_buffer=False) as file:
             total = max(1, file.metadata.num_rows)
-            make.require(one.path, file.schema_arrow.names)
-            for batch in _batches(one.path, file):
-                part = RecordPart(one.path)
+            make.require(table.path, file.schema_arrow.names)
+            for batch in _batches(table.path, file):
+                part = RecordPart(table.path)
                 for row in batch.to_pylist():
                     number += 1
                     _take(part, number, make, lambda row=row: row)
-                part.position = one.size * number // total
+                part.position = table.size * number // total
                 yield part
     except arrow.ArrowException as error:
         reason = str(error).partition("\n")[0]
-        raise MalformedMessage("parquet", f"{one.path}: cannot be read as Parquet: {reason}") from None
+        raise MalformedMessage("parquet", f"{table.path}: cannot be read as Parquet: {reason}") from None
 
 
 def _batches(path: str, file: Any) -> Iterator[Any]:

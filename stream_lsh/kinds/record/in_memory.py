@@ -162,7 +162,7 @@ class RecordLinker(InMemory):
                 edges.right.ids, edges.similarity.tolist(), edges.evidence, strict=True
             )
         ]
-        return sorted(similar, key=lambda one: (-one.score, one.id))
+        return sorted(similar, key=lambda hit: (-hit.score, hit.id))
 
     def matches(self) -> list[RecordMatch]:
         """All matches, ascending by their ids."""

@@ -110,8 +110,8 @@ class RecordKind(RecordSettings, KindDefaults):
 
     def find_files(self, options: Namespace) -> list[Input]:
         """Files of records."""
-        given = [name for name in ("text", "title", "url") if getattr(options, f"{name}_column") is not None]
-        problems = [f"--{name}-column: is of documents, and the pipeline is of records" for name in given]
+        names = [name for name in ("text", "title", "url") if getattr(options, f"{name}_column") is not None]
+        problems = [f"--{name}-column: is of documents, and the pipeline is of records" for name in names]
         if options.format in ("folder", TEXT):
             problems.append(f"--format: got {options.format}, expected another one, as the pipeline is of records")
         if problems:

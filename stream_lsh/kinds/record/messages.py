@@ -150,7 +150,7 @@ def parse_record(
     time_ms = rules.event_time_ms(time, fallback_time_ms, rules.latest_ms(fallback_time_ms, now_ms))
     values, raw_values = reader.read(columns)
     if not plain:
-        raw_values = {name: _storable(one) for name, one in raw_values.items()}
+        raw_values = {name: _storable(raw_value) for name, raw_value in raw_values.items()}
     return ParsedRecord(id, values, raw_values, source, time_ms)
 
 

@@ -24,10 +24,10 @@ class ProfileKey:
     required: bool = False
 
 
-def _listed(value: object, one: Callable[[object], Any]) -> tuple[Any, ...]:
+def _listed(value: object, convert_one: Callable[[object], Any]) -> tuple[Any, ...]:
     if not isinstance(value, list):
         raise InvalidValue
-    return tuple(map(one, value))
+    return tuple(map(convert_one, value))
 
 
 def _text(value: object) -> str:

@@ -166,9 +166,9 @@ def profile_text(profile: Profile, says: Mapping[str, str] = MappingProxyType({}
     """
     parts = ["\n".join(_lines(profile, PROFILE))]
     for table, (_, keys) in TABLES.items():
-        for one in getattr(profile, _PLURAL[table]):
-            text = says.get(one.name) if table == "field" else None
-            lines = [*([comment(text)] if text else []), f"[[{table}]]", *_lines(one, keys)]
+        for entry in getattr(profile, _PLURAL[table]):
+            text = says.get(entry.name) if table == "field" else None
+            lines = [*([comment(text)] if text else []), f"[[{table}]]", *_lines(entry, keys)]
             parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
@@ -186,9 +186,9 @@ def comment(text: str) -> str:
 def _lines(value: Any, keys: Keys) -> Iterator[str]:
     defaults = {field.name: field.default for field in fields(value)}
     for name, key in keys.items():
-        one = getattr(value, name)
-        if key.required or one != defaults[name]:
-            yield f"{name} = {_shown(one)}"
+        entry = getattr(value, name)
+        if key.required or entry != defaults[name]:
+            yield f"{name} = {_shown(entry)}"
 
 
 def _shown(value: object) -> str:

@@ -105,13 +105,13 @@ class RecordMaker:
         if self._names.must_time and self._names.time not in columns:
             raise ConfigError(f"{path}: got no column {self._names.time!r} for the time, there are {shown}")
 
-    def record(self, given: Mapping[str, object]) -> Record:
+    def record(self, columns: Mapping[str, object]) -> Record:
         """The record in an object.
 
         Raises:
             InputError: without an id, or with a source or a time that cannot be used -> put it aside.
         """
-        fields = flat(given)
+        fields = flat(columns)
         id_column, source_column = self._plan(tuple(fields))
         id = _word(fields.get(id_column or ""))
         if not id:
@@ -203,7 +203,7 @@ def fields_of(line: bytes, encoding: str = "utf-8") -> Mapping[str, object]:
     return fields
 
 
-def flat(given: Mapping[str, object]) -> Mapping[str, object]:
+def flat(columns: Mapping[str, object]) -> Mapping[str, object]:
     """The fields of an object side by side, each a text, a number, or several of them.
 
     The fields of an inner object have its name before theirs.  Those of objects in a list stand as if they were the
@@ -213,18 +213,18 @@ def flat(given: Mapping[str, object]) -> Mapping[str, object]:
         >>> flat({"name": {"first": "Ann"}, "FEATURES": [{"PHONE": "1"}, {"PHONE": "2", "DOB": None}], "tags": ["x"]})
         {'name_first': 'Ann', 'PHONE': ['1', '2'], 'DOB': None, 'tags': 'x'}
     """
-    if all(value is None or type(value) in (str, int, float, bool) for value in given.values()):
-        return given
+    if all(value is None or type(value) in (str, int, float, bool) for value in columns.values()):
+        return columns
     fields: dict[str, object] = {}
     try:
-        _gather(given, "", fields)
+        _gather(columns, "", fields)
     except RecursionError:
         raise MalformedMessage("json", "got values that are nested too deeply, expected fields") from None
     return fields
 
 
-def _gather(given: Mapping[str, object], before: str, fields: dict[str, object]) -> None:
-    for key, value in given.items():
+def _gather(columns: Mapping[str, object], before: str, fields: dict[str, object]) -> None:
+    for key, value in columns.items():
         _put(value, f"{before}{key}", before, fields)
 
 

@@ -47,7 +47,7 @@ def read_sets(inputs: Sequence[Input], options: Namespace, form: ItemsForm) -> I
 
 
 def _rows_of_items(
-    one: Input, options: Namespace, form: ItemsForm, by_id: dict[str, list[str | int]]
+    file: Input, options: Namespace, form: ItemsForm, by_id: dict[str, list[str | int]]
 ) -> Iterator[Part]:
     """The rejected rows; the items of the others are added to `by_id`."""
     items: dict[str | int, str | int] = {}  # one object for equal ones
@@ -59,17 +59,17 @@ def _rows_of_items(
         form.text([item], "items")
         by_id.setdefault(checked_id(id), []).append(items.setdefault(item, item))
 
-    for chunk in _chunks(one, options, "item", take):
+    for chunk in _chunks(file, options, "item", take):
         yield Part([], chunk.refused, chunk.position)
 
 
-def _rows_of_sets(one: Input, options: Namespace, form: ItemsForm) -> Iterator[Part]:
+def _rows_of_sets(file: Input, options: Namespace, form: ItemsForm) -> Iterator[Part]:
     def document(id: str, cell: str) -> Document:
         pieces = (piece.strip() for piece in cell.split(options.separator))
         items = [_item(piece, form) for piece in pieces if piece]
         return Document(checked_id(id), form.text(items, "items"))
 
-    for chunk in _chunks(one, options, "items", document):
+    for chunk in _chunks(file, options, "items", document):
         yield Part(chunk.values, chunk.refused, chunk.position)
 
 
@@ -82,13 +82,13 @@ def _item(cell: str, form: ItemsForm) -> str | int:
         raise MalformedMessage("items", f"got {ascii(cell)[:60]}, expected a square, a whole number") from None
 
 
-def _chunks(one: Input, options: Namespace, column: str, read: Callable[[str, str], T]) -> Iterator[RowChunk[T]]:
+def _chunks(file: Input, options: Namespace, column: str, read: Callable[[str, str], T]) -> Iterator[RowChunk[T]]:
     """What is read from the cells of the id and of the items in each row."""
     column = options.item_column or column
 
     def columns_of(header: list[str]) -> list[int]:
-        check_columns(one.path, header, {options.id_column: "--id-column", column: "--item-column"})
+        check_columns(file.path, header, {options.id_column: "--id-column", column: "--item-column"})
         return [header.index(options.id_column), header.index(column)]
 
     limit = options.max_bytes
-    return row_chunks(one, cell_reader(columns_of, limit, read), limit)
+    return row_chunks(file, cell_reader(columns_of, limit, read), limit)

@@ -67,13 +67,13 @@ class SetSettings(ShingleSettings):
         """Note what does not fit, keys of the other family, and a grid without squares."""
         check_field_name(ItemsForm.field, shared.fields, path, problems)
         if self.family == GRID:
-            for one in _NOT_WITH_GRID:
-                self._check_unset((one,), f"with `family` {GRID} the grid says all this", path, problems)
+            for name in _NOT_WITH_GRID:
+                self._check_unset((name,), f"with `family` {GRID} the grid says all this", path, problems)
             self._check_grid(path, problems)
             return
         ShingleSettings.check(self, path, problems, shared)
-        for one in keys_of(GridConfig):
-            self._check_unset(("grid", one), f"only with `family` {GRID} there is a grid", path, problems)
+        for name in keys_of(GridConfig):
+            self._check_unset(("grid", name), f"only with `family` {GRID} there is a grid", path, problems)
 
     def _check_unset(self, names: tuple[str, ...], why: str, path: Path, problems: Problems) -> None:
         """Note a key that is set to something else than its default."""

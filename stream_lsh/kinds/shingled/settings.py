@@ -122,13 +122,14 @@ class ShingleSettings:
         pinned = ("bands", "rows")
         if not problems.is_valid(*((*path, name) for name in (*names, *pinned, "measure"))):
             return
-        given = [name for name in pinned if getattr(self, name)]
-        if len(given) == 1:
+        set_keys = [name for name in pinned if getattr(self, name)]
+        if len(set_keys) == 1:
             problems.add(
-                (*path, given[0]), f"got it alone, expected {' and '.join(f'`{name}`' for name in pinned)} or neither"
+                (*path, set_keys[0]),
+                f"got it alone, expected {' and '.join(f'`{name}`' for name in pinned)} or neither",
             )
             return
-        names[:0] = given
+        names[:0] = set_keys
         try:
             self.banding()
         except ConfigError as error:

@@ -121,11 +121,11 @@ def read_vectors(inputs: Sequence[Input], options: Namespace, form: FirstForm) -
         before += file.size
 
 
-def _table(one: Input, options: Namespace, form: FirstForm) -> Iterator[Part]:
+def _table(file: Input, options: Namespace, form: FirstForm) -> Iterator[Part]:
     names: list[str] = []
 
     def columns_of(header: list[str]) -> list[int]:
-        columns = _columns(one, header, options)
+        columns = _columns(file, header, options)
         names.extend(header[place] for place in columns)
         return [header.index(options.id_column), *columns]
 
@@ -135,22 +135,22 @@ def _table(one: Input, options: Namespace, form: FirstForm) -> Iterator[Part]:
         return Document(checked_id(id), form.text(vector, "vector"))
 
     limit = options.max_bytes
-    for chunk in row_chunks(one, cell_reader(columns_of, limit, document), limit):
+    for chunk in row_chunks(file, cell_reader(columns_of, limit, document), limit):
         yield Part(chunk.values, chunk.refused, chunk.position)
 
 
-def _columns(one: Input, header: Sequence[str], options: Namespace) -> list[int]:
+def _columns(file: Input, header: Sequence[str], options: Namespace) -> list[int]:
     """Where the vector stands."""
     wanted = {options.id_column: "--id-column"}
     if options.vector_column is not None:
         wanted[options.vector_column] = "--vector-column"
-    check_columns(one.path, header, wanted)
+    check_columns(file.path, header, wanted)
     if options.vector_column is not None:
         return [header.index(options.vector_column)]
     id = header.index(options.id_column)
     columns = [place for place in range(len(header)) if place != id]
     if not columns:
-        raise ConfigError(f"{one.path}: got no column but {options.id_column!r}, expected those of the vectors")
+        raise ConfigError(f"{file.path}: got no column but {options.id_column!r}, expected those of the vectors")
     return columns
 
 
@@ -165,19 +165,19 @@ def _numbers(cells: Sequence[str], names: Sequence[str]) -> list[float]:
     return numbers
 
 
-def _array(one: Input, form: FirstForm) -> Iterator[Part]:
+def _array(file: Input, form: FirstForm) -> Iterator[Part]:
     try:
-        array = np.load(one.path, mmap_mode="r", allow_pickle=False)
+        array = np.load(file.path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError):
         problem = "is no array of numbers as numpy.save writes them, or truncated"
-        raise MalformedMessage(ARRAY, f"{one.path}: {problem}") from None
+        raise MalformedMessage(ARRAY, f"{file.path}: {problem}") from None
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "buif":
-        raise MalformedMessage(ARRAY, f"{one.path}: got an array that is not made of numbers in rows and columns")
+        raise MalformedMessage(ARRAY, f"{file.path}: got an array that is not made of numbers in rows and columns")
     for start in range(0, len(array), ROWS):
         documents, refused = [], []
         for number, row in enumerate(np.asarray(array[start : start + ROWS]), start):
             try:
                 documents.append(Document(str(number), form.text(row, "vector")))
             except InputError as error:
-                refused.append(Refused(one.path, number, error.reason, str(error)))
-        yield Part(documents, refused, min(one.size, array.itemsize * array.shape[1] * (start + ROWS)))
+                refused.append(Refused(file.path, number, error.reason, str(error)))
+        yield Part(documents, refused, min(file.size, array.itemsize * array.shape[1] * (start + ROWS)))

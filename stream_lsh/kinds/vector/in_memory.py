@@ -143,7 +143,7 @@ class NearestNeighbours(InMemory):
         if edges is None:
             return []
         neighbours = map(Neighbour, edges.right.ids, map(distance_of, edges.evidence))
-        return sorted(neighbours, key=lambda one: (one.distance, one.id))
+        return sorted(neighbours, key=lambda hit: (hit.distance, hit.id))
 
     def pairs(self) -> list[NeighbourPair]:
         """All pairs within the distance, ascending by their ids."""

@@ -17,7 +17,7 @@ NEWEST_LISTED = 100
 """Members that a cluster event lists."""
 
 
-class Kept(Protocol):
+class HeldIds(Protocol):
     """What a describer keeps with a cluster: it hears of members that come and go, and ends where many do at once."""
 
     def put_in(self, slot: int) -> None:
@@ -39,7 +39,7 @@ class Cluster(list[int]):
         super().__init__(members)
         self.id = id
         self.created = created
-        self.kept: Kept | None = None
+        self.kept: HeldIds | None = None
 
     def become(self, members: list[int]) -> None:
         """These are the members now, in order."""

@@ -282,8 +282,8 @@ class Composed:
         distances = np.linspace(0, self.farthest, rows + 1)
         lines = [str(self), f"{'distance':>10}  {'one function':>12}  {'composed':>12}"]
         lines += [
-            f"{distance:>10.4g}  {one:>12.5g}  {all_:>12.5g}"
-            for distance, one, all_ in zip(
+            f"{distance:>10.4g}  {single:>12.5g}  {all_:>12.5g}"
+            for distance, single, all_ in zip(
                 distances.tolist(), self.base.curve(distances).tolist(), self.curve(distances).tolist(), strict=True
             )
         ]

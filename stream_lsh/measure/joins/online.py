@@ -13,7 +13,7 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.measure.filters import prefix_lengths, suffix_allows
 
 
-class Found(NamedTuple):
+class JoinMatch(NamedTuple):
     """A string that is similar enough: its number, by arrival, and its similarity."""
 
     number: int
@@ -78,16 +78,16 @@ class Index:
         candidates: list[int] = np.unique(numbers[may]).tolist()
         return candidates
 
-    def find(self, string: Sequence[Hashable]) -> list[Found]:
+    def find(self, string: Sequence[Hashable]) -> list[JoinMatch]:
         """Which strings are similar to one, ascending by number; nothing is changed."""
         members, candidates = set(string), self.candidates(string)
         self.compared += len(candidates)
         shared = [(number, len(members.intersection(self._strings[number]))) for number in candidates]
         sizes = {number: len(string) + len(self._strings[number]) for number in candidates}
-        matches = (Found(number, common / (sizes[number] - common)) for number, common in shared)
+        matches = (JoinMatch(number, common / (sizes[number] - common)) for number, common in shared)
         return [match for match in matches if match.similarity >= self._threshold]
 
-    def add_and_find(self, string: Sequence[Hashable]) -> list[Found]:
+    def add_and_find(self, string: Sequence[Hashable]) -> list[JoinMatch]:
         """Add a string; returns those before it that are similar to it."""
         matches = self.find(string)
         self.add(string)

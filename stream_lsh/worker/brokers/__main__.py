@@ -14,16 +14,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("action", choices=["start", "stop", "kill"])
     parser.add_argument("port", type=int, help="of the broker; its controller takes the next one")
     parser.add_argument("folder", type=Path, metavar="DIR", help="data, log and pid file")
-    given = parser.parse_args(arguments)
-    broker = MavenBroker(given.folder, given.port)
+    options = parser.parse_args(arguments)
+    broker = MavenBroker(options.folder, options.port)
     try:
-        if given.action != "start" and broker.pid is None:
-            print(f"{given.folder}: no broker of this folder runs", file=sys.stderr)  # noqa: T201 - a command
-        {"start": broker.start, "stop": broker.stop, "kill": broker.kill}[given.action]()
+        if options.action != "start" and broker.pid is None:
+            print(f"{options.folder}: no broker of this folder runs", file=sys.stderr)  # noqa: T201 - a command
+        {"start": broker.start, "stop": broker.stop, "kill": broker.kill}[options.action]()
     except ConfigError as error:
         print(error, file=sys.stderr)  # noqa: T201 - a command
         return 2
-    if given.action == "start":
+    if options.action == "start":
         print(f"{broker.address} pid {broker.pid}")  # noqa: T201 - a command
     return 0
 

@@ -56,9 +56,9 @@ def missing_for_maven() -> list[str]:
 
 def jars_folder() -> Path:
     """Where the jars are or will be: $STREAM_LSH_KAFKA_JARS, or a folder in the user's cache."""
-    given = os.environ.get(JARS_VARIABLE)
-    if given:
-        return Path(given)
+    folder = os.environ.get(JARS_VARIABLE)
+    if folder:
+        return Path(folder)
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return cache / "stream_lsh" / f"kafka-{KAFKA_VERSION}"
 

@@ -126,7 +126,7 @@ def test_workers_that_come_and_go_under_load_lose_nothing(broker: Broker, name: 
     assert sorted(ledgers) == [(0, 1), (1, 0)]
 
 
-class Taken:
+class Applied:
     """What came of a worker that took over from another one.
 
     Attributes:
@@ -145,9 +145,9 @@ class Taken:
 Feed = Callable[[WorkerApp, WorkerApp], Awaitable[None]]
 
 
-async def taken_over(config: Config, feed: Feed, then: list[Document], **settings: Any) -> Taken:
+async def taken_over(config: Config, feed: Feed, then: list[Document], **settings: Any) -> Applied:
     """Of two workers one is fed and the other follows; then one leaves, and the other gets the rest."""
-    partitions, taken = await source_partitions(config), Taken()
+    partitions, taken = await source_partitions(config), Applied()
     one, other = (often(build_app(config, partitions, **settings)) for _ in range(2))
     async with AsyncExitStack() as stack:
         first = await stack.enter_async_context(AsyncExitStack())

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import pytest
 import zstandard
 
-from stream_lsh.cli.input.record_reader import Kept, RecordReader, keep
+from stream_lsh.cli.input.record_reader import RecordReader, RecordsInMemory, keep
 from stream_lsh.cli.options.parser import ascii_encoding
 from stream_lsh.cli.output.atomic_files import Output
 from stream_lsh.errors import ConfigError, MalformedMessage
@@ -287,7 +287,9 @@ def test_without_pyarrow_it_is_said_what_to_install(tmp_path: Path, monkeypatch:
 # -- as the commands take them
 
 
-def taken(paths: list[Path], rejects: Output | None = None, **options: object) -> tuple[RecordReader, Kept[Record]]:
+def taken(
+    paths: list[Path], rejects: Output | None = None, **options: object
+) -> tuple[RecordReader, RecordsInMemory[Record]]:
     defaults = {
         "id_column": None, "source_column": None, "max_bytes": 1000, "encoding": "utf-8", "quiet": False,
         "strict": False,

@@ -18,7 +18,7 @@ from stream_lsh.measure.joins.join import METHODS, Joined, join
 from stream_lsh.measure.joins.online import Index
 from tests.evaluation import oracles
 
-Found = dict[tuple[int, int], float]
+JoinMatch = dict[tuple[int, int], float]
 
 quotients = st.tuples(st.integers(1, 20), st.integers(1, 20)).map(lambda two: min(two) / max(two))
 thresholds = st.one_of(st.sampled_from([0.5, 0.6, 2 / 3, 0.7, 0.75, 0.8, 0.9, 0.95, 1.0]), quotients)
@@ -31,12 +31,12 @@ def arrays(sets: Sequence[frozenset[int]]) -> list[U64]:
     return [np.array(sorted(one), np.uint64) for one in sets]
 
 
-def pairs(found: Joined) -> Found:
+def pairs(found: Joined) -> JoinMatch:
     columns = (found.left.tolist(), found.right.tolist(), found.similarity.tolist())
     return {(left, right): similarity for left, right, similarity in zip(*columns, strict=True)}
 
 
-def brute_force(sets: Sequence[frozenset[int]], threshold: float) -> Found:
+def brute_force(sets: Sequence[frozenset[int]], threshold: float) -> JoinMatch:
     every_two = combinations(range(len(sets)), 2)
     compared = {(a, b): oracles.jaccard(sets[a], sets[b]) for a, b in every_two}
     return {pair: similarity for pair, similarity in compared.items() if similarity >= threshold}
@@ -77,7 +77,7 @@ def test_two_collections_are_joined_as_every_one_with_every_other_would_be(
 
 @given(collections, thresholds)
 def test_sets_that_come_one_by_one_find_those_before_them(sets: list[frozenset[int]], threshold: float) -> None:
-    index, found = Index(threshold), Found()
+    index, found = Index(threshold), JoinMatch()
     for number, one in enumerate(sets):
         found |= {(other, number): similarity for other, similarity in index.add_and_find(sorted(one))}
     assert found == brute_force(sets, threshold)

@@ -19,7 +19,7 @@ from stream_lsh.pipeline.settle import Settler
 from stream_lsh.wire.frames import encode_buckets
 from stream_lsh.wire.ledger_parts import encode_ledger
 from stream_lsh.worker import state as state_module
-from stream_lsh.worker.changelogged_state import Changelogged, Taken
+from stream_lsh.worker.changelogged_state import Applied, Changelogged
 from stream_lsh.worker.engine.ordered_recovery import CurrentQueue
 from stream_lsh.worker.engine_tables import _ChangelogStore
 from stream_lsh.worker.state import PipelineState
@@ -56,7 +56,7 @@ def test_a_state_of_ours_that_is_another_workers_now_begins_anew() -> None:
     states.own(0)
     states.recover(0, b"one", 0)
     states[0].append(b"never delivered")
-    under_way = states.appended(0, Taken(Extent()))
+    under_way = states.appended(0, Applied(Extent()))
     states.follow(0)
     assert (states.held(), states.followed(), states.offset(0)) == ({}, {0: []}, None)
     under_way(Delivered(5))  # it would be read from behind what is not in the state
@@ -66,7 +66,7 @@ def test_a_state_of_ours_that_is_another_workers_now_begins_anew() -> None:
 def test_what_is_appended_here_to_a_log_that_is_followed_says_nothing_of_its_state() -> None:
     states = changelogged()
     states.follow(0)
-    late = states.appended(0, Taken(Extent()))
+    late = states.appended(0, Applied(Extent()))
     states.own(0)
     late(Delivered(5))
     assert (states.offset(0), states.under_way(0)) == (None, 0)
@@ -185,7 +185,7 @@ def test_a_copy_of_a_partition_that_was_followed_up_to_damage_is_removed(tmp_pat
 
 
 def test_a_disk_that_does_not_work_ends_the_worker_that_follows_on_it() -> None:
-    def full(state: list[bytes], value: bytes, offset: int) -> Taken:
+    def full(state: list[bytes], value: bytes, offset: int) -> Applied:
         raise DoubtError("no room")
 
     states: Changelogged[list[bytes]] = Changelogged(lambda partition: [], full)

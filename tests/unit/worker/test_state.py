@@ -23,7 +23,7 @@ from stream_lsh.records.reading import Reader
 from stream_lsh.retention import BEGINNING_MS
 from stream_lsh.wire.frames import encode_buckets
 from stream_lsh.wire.ledger_parts import encode_ledger
-from stream_lsh.worker.changelogged_state import Changelogged, Taken
+from stream_lsh.worker.changelogged_state import Applied, Changelogged
 from stream_lsh.worker.state import PipelineState, Traffic
 from stream_lsh.worker.storage.folder import DataFolder, Storage
 from stream_lsh.worker.topology import topics
@@ -33,11 +33,11 @@ CONFIG = parse('[[pipeline]]\nname = "p"\nsource = "s"\n', "test.toml", {})
 PIPELINE = CONFIG.pipelines[0]
 
 
-def take(state: list[bytes], value: bytes, offset: int) -> Taken:
+def take(state: list[bytes], value: bytes, offset: int) -> Applied:
     if value == b"bad":
         raise DamagedBytes("got nonsense")
     state.append(value)
-    return Taken(Extent(len(value)))
+    return Applied(Extent(len(value)))
 
 
 def changelogged() -> Changelogged[list[bytes]]:
@@ -69,12 +69,12 @@ def test_a_partition_keeps_its_state_when_it_is_assigned_again_and_loses_it_when
 def test_a_delivery_from_before_a_partition_went_says_nothing_of_its_new_state() -> None:
     states = changelogged()
     states.own(0)
-    before = states.appended(0, Taken(Extent(1)))
+    before = states.appended(0, Applied(Extent(1)))
     states.drop(0)
     states.own(0)
     before(Delivered(7))
     assert states.offset(0) is None
-    states.appended(0, Taken(Extent(1)))(Delivered(7))
+    states.appended(0, Applied(Extent(1)))(Delivered(7))
     assert states.offset(0) == 7
 
 
@@ -246,7 +246,7 @@ def test_a_pass_that_is_read_by_who_has_written_the_log_counts_nowhere() -> None
     state = PipelineState(PIPELINE, 1)
     state.ledger.own(0)
     log = [part for one in copied_ledger(state) for part in encode_ledger(one, state.fingerprint)]
-    state.ledger.appended(0, Taken(Extent()))(Delivered(6))
+    state.ledger.appended(0, Applied(Extent()))(Delivered(6))
     for offset, value in enumerate(log, 7):  # a rebalance came before they were confirmed
         state.ledger.recover(0, value, offset)
         state.ledger[0].expect_all()
