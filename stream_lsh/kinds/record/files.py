@@ -191,29 +191,29 @@ def _not_decoded(encoding: str) -> str:
     return f"got bytes that are not {encoding.upper()}: say with --encoding what they are, such as latin-1"
 
 
-def _parquet_parts(table: Input, make: RecordMaker) -> Iterator[RecordPart]:
+def _parquet_parts(file: Input, make: RecordMaker) -> Iterator[RecordPart]:
     try:
         arrow: Any = import_module("pyarrow")
         parquet: Any = import_module("pyarrow.parquet")
     except ImportError:
         raise ConfigError(
-            f'{table.path}: reading Parquet needs pyarrow: pip install "stream_lsh[parquet]"; or convert the file to CSV'
+            f'{file.path}: reading Parquet needs pyarrow: pip install "stream_lsh[parquet]"; or convert the file to CSV'
         ) from None
     number = 0
     try:
-        with parquet.ParquetFile(table.path, buffer_size=_BUFFER_BYTES, pre_buffer=False) as file:
-            total = max(1, file.metadata.num_rows)
-            make.require(table.path, file.schema_arrow.names)
-            for batch in _batches(table.path, file):
-                part = RecordPart(table.path)
+        with parquet.ParquetFile(file.path, buffer_size=_BUFFER_BYTES, pre_buffer=False) as opened:
+            total = max(1, opened.metadata.num_rows)
+            make.require(file.path, opened.schema_arrow.names)
+            for batch in _batches(file.path, opened):
+                part = RecordPart(file.path)
                 for row in batch.to_pylist():
                     number += 1
                     _take(part, number, make, lambda row=row: row)
-                part.position = table.size * number // total
+                part.position = file.size * number // total
                 yield part
     except arrow.ArrowException as error:
         reason = str(error).partition("\n")[0]
-        raise MalformedMessage("parquet", f"{table.path}: cannot be read as Parquet: {reason}") from None
+        raise MalformedMessage("parquet", f"{file.path}: cannot be read as Parquet: {reason}") from None
 
 
 def _batches(path: str, file: Any) -> Iterator[Any]:
