@@ -3,9 +3,10 @@
 import os
 import re
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mkdocs.structure.files import File, Files
+if TYPE_CHECKING:
+    from mkdocs.structure.files import Files
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {"benchmarks/README.md": "benchmarks.md", "CHANGELOG.md": "changelog.md"}
@@ -13,8 +14,10 @@ PAGES = {"benchmarks/README.md": "benchmarks.md", "CHANGELOG.md": "changelog.md"
 OUTSIDE = re.compile(r"\]\((?!/)([^)\s:#]+)(#[^)\s]*)?\)")
 
 
-def on_files(files: Files, config: Any) -> Files:
+def on_files(files: "Files", config: Any) -> "Files":
     """Add the pages from outside of docs/, and the pictures of the benchmarks."""
+    from mkdocs.structure.files import File  # noqa: PLC0415 - tests of the links do without MkDocs
+
     for source, target in PAGES.items():
         text = (ROOT / source).read_text(encoding="utf-8")
         files.append(File.generated(config, target, content=relinked(text, source, target)))

@@ -27,6 +27,7 @@ import pytest
 import textstat  # type: ignore[import-untyped]
 
 import stream_lsh
+from docs.hooks import relinked
 from stream_lsh import errors
 from stream_lsh.cli.commands.catalog import COMMANDS
 from stream_lsh.config import parse
@@ -362,6 +363,23 @@ def test_every_page_is_in_the_navigation_of_the_site() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("link", "source", "target", "expected"),
+    [
+        ("../../benchmarks/README.md#figures", "docs/guides/exact.md", "guides/exact.md", "../benchmarks.md#figures"),
+        ("../docs/guides/code.md", "benchmarks/README.md", "benchmarks.md", "guides/code.md"),
+        ("results/flood.png", "benchmarks/README.md", "benchmarks.md", "benchmarks/flood.png"),
+        ("docs/theory/index.md", "CHANGELOG.md", "changelog.md", "theory/index.md"),
+        ("dedup.md#input", "docs/guides/news.md", "guides/news.md", "dedup.md#input"),
+        ("https://kafka.apache.org/", "CHANGELOG.md", "changelog.md", "https://kafka.apache.org/"),
+    ],
+)
+def test_links_to_pages_outside_of_docs_lead_to_their_copies_in_the_site(
+    link: str, source: str, target: str, expected: str
+) -> None:
+    assert relinked(f"[x]({link})", source, target) == f"[x]({expected})"
+
+
 def test_links_that_lead_nowhere_are_found() -> None:
     home = ROOT / "README.md"
     assert list(link_problems("[x](docs/nothing.md)", home))
@@ -441,7 +459,7 @@ def sentences(text: str) -> list[str]:
     text = re.sub(r"\S*[0-9]\S*?(?=[\s.,:;]|$)", "ten", text)
     found = []
     for paragraph in re.split(r"\n\s*\n|\n(?=- |[0-9]+\. )", text):
-        found += re.split(r"(?<=[.!?:])\s+", " ".join(paragraph.split()).removeprefix("- "))
+        found += re.split(r"(?<=[.!?])\s+", " ".join(paragraph.split()).removeprefix("- "))
     return [one if one[-1] in ".!?" else f"{one.removesuffix(':')}." for one in found if re.search("[a-z]", one)]
 
 
@@ -457,7 +475,7 @@ def test_the_readme_has_no_long_sentence() -> None:
 
 def test_prose_that_is_hard_to_read_is_found() -> None:
     assert sentences("# Title\n\nIt reads `x`. It [stores](y) 12 kB.\n\n- **One**: two") == [
-        "It reads code.", "It stores ten kB.", "One.", "two.",
+        "It reads code.", "It stores ten kB.", "One: two.",
     ]  # fmt: skip
     hard = "Idiosyncratic nominalisations characteristically necessitate supererogatory interpretation."
     assert textstat.flesch_reading_ease(hard) < LEAST_EASE
