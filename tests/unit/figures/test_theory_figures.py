@@ -120,6 +120,8 @@ FIGURES: dict[str, Callable[[], "Figure"]] = {
     "fingerprints": fingerprints,
     "filters": filters,
 }
+DRAWN_BY_HAND = ("overview-dark", "overview-light")
+"""Pictures of the README."""
 every_figure = pytest.mark.parametrize("name", FIGURES)
 
 
@@ -174,7 +176,9 @@ def test_the_file_shows_what_is_drawn_today(name: str) -> None:
 
 def test_the_files_are_those_of_the_tour_and_no_others() -> None:
     pages = "".join(page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md"))
-    assert {path.stem for path in FOLDER.glob("*.svg")} == set(FIGURES)
+    assert {path.stem for path in FOLDER.glob("*.svg")} == {*FIGURES, *DRAWN_BY_HAND}
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    assert [name for name in DRAWN_BY_HAND if f"figures/{name}.svg" not in readme] == []
     assert [name for name in FIGURES if f"figures/{name}.svg)" not in pages] == []
 
 
