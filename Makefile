@@ -49,10 +49,11 @@ test: $(VENV)/.ready  ## the quick tests, some minutes on two cores: no Java, no
 test-all: $(VENV)/.ready  ## all tests: also corpora, packaging, a real broker, more schedules, faults on three brokers
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-check: $(VENV)/.ready  ## format, lint, types; changes nothing
+check: $(VENV)/.ready  ## format, lint, types, words; changes nothing
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/test_language.py -p no:cacheprovider
 
 fix: $(VENV)/.ready  ## format and repair what the linter can repair
 	$(BIN)/ruff format .

@@ -1,7 +1,7 @@
-"""The columnar engine: DuckDB within a bound of memory, with what does not fit in a folder that goes away again.
+"""The columnar engine: DuckDB within a bound of memory; it spills to a temporary folder.
 
-A query runs in a thread of its own, as the engine lets no signal through while it computes: whoever waits for it can be
-interrupted, and interrupts it.
+A query runs in a thread of its own, since the engine blocks signals while it computes.  A signal interrupts the waiting
+thread, which interrupts the query.
 """
 
 import errno
@@ -75,7 +75,7 @@ class Engine:
         self._apart(lambda: self._connection.execute(query, values))
 
     def columns(self, query: str, **values: float) -> dict[str, Any]:
-        """What a query finds, an array for each column.
+        """The result of a query, an array for each column.
 
         Args:
             query: in SQL, with $name for a value.
@@ -97,7 +97,7 @@ class Engine:
             self._connection.unregister("rows")
 
     def _apart(self, work: Callable[[], Any]) -> Any:
-        """What some work in another thread results in."""
+        """The result of work in another thread."""
         results: list[Any] = []
         errors: list[BaseException] = []
         # Not the end of the thread: one whose `join` is interrupted passes for ended (until Python 3.13).

@@ -32,7 +32,7 @@ MEMORY = 1 << 30
 """Bytes for the engine, unless it is given another bound."""
 
 _BYTES_A_ROW = 64
-"""What a row takes at most on its way through a join and the sum behind it."""
+"""Memory of a row in a join and the aggregation after it, at most."""
 _AT_ONCE = 200
 """Texts that are shingled together."""
 _APPENDED = 1 << 20
@@ -185,7 +185,7 @@ class AllPairs:
                 yield from self._matches(ids, columns)
 
     def _place(self, ids: Sequence[str]) -> None:
-        """Tell the engine which documents count, in the order of their ids."""
+        """Store the documents to compare in the engine, in the order of their ids."""
         taken = np.array([self._taken[id][0] for id in ids], np.uint32)
         sizes = np.array(self._sizes, np.int64)[taken]
         shared = np.ceil(self._threshold * self._terms.least * sizes * _ROUNDING).clip(1)

@@ -200,7 +200,7 @@ class _Reader:
             self.origins[path] = self.problems.place(path)
             return self._converted(key, raw[key.name], raw[key.name], path)
         if key.required:
-            self.problems.add(path, f"got none, expected {key.says}")
+            self.problems.add(path, f"got none, expected {key.description}")
         return self._default(key)
 
     def _of_variable(self, key: Key, path: Path, variable: str) -> Any:

@@ -20,7 +20,7 @@ class Key:
     Attributes:
         name: in the file.
         field: of the dataclass; differs where the file has a span and the dataclass milliseconds.
-        says: what it means, for the documentation.
+        description: its meaning, for the documentation.
         value_type: of its value; None for a table.
         table: the dataclass of a table; None for a key.
         default: None too for a table that may be absent.
@@ -30,7 +30,7 @@ class Key:
 
     name: str
     field: str
-    says: str
+    description: str
     value_type: ValueType | None
     table: type | None
     default: Any
@@ -43,14 +43,14 @@ class Key:
         return {name: key for name, key in keys.items() if self.only is None or name in self.only}
 
 
-def key(value_type: ValueType, says: str, name: str | None = None) -> Mapping[str, Any]:
+def key(value_type: ValueType, description: str, name: str | None = None) -> Mapping[str, Any]:
     """The metadata of a field that is a key of the file."""
-    return {_META: (value_type, None, says, name)}
+    return {_META: (value_type, None, description, name)}
 
 
-def table(cls: type, says: str) -> Mapping[str, Any]:
+def table(cls: type, description: str) -> Mapping[str, Any]:
     """The metadata of a field that is a table of the file."""
-    return {_META: (None, cls, says, None)}
+    return {_META: (None, cls, description, None)}
 
 
 @cache
@@ -58,17 +58,19 @@ def keys_of(cls: type) -> Mapping[str, Key]:
     """The keys of a table by their names, in the order in which the dataclass has them."""
     if cls in _PLAIN:
         return {
-            field.name: Key(field.name, field.name, says, value_type, None, field.default, required=False)
-            for field, (value_type, says) in zip(fields(cls), _PLAIN[cls], strict=True)
+            field.name: Key(field.name, field.name, description, value_type, None, field.default, required=False)
+            for field, (value_type, description) in zip(fields(cls), _PLAIN[cls], strict=True)
         }
     keys = {}
     for field in fields(cls):
         if _META not in field.metadata:
             continue
-        value_type, inner, says, name = field.metadata[_META]
+        value_type, inner, description, name = field.metadata[_META]
         required = field.default is MISSING
         name = name or field.name
-        keys[name] = Key(name, field.name, says, value_type, inner, None if required else field.default, required)
+        keys[name] = Key(
+            name, field.name, description, value_type, inner, None if required else field.default, required
+        )
     return keys
 
 
@@ -90,7 +92,7 @@ _PLAIN: Mapping[type, Sequence[tuple[ValueType, str]]] = {
     ),
     Guards: (
         (FLAG, "a single pair does not hold two groups of two documents or more together"),
-        (LEAST_SHARE, "likewise, unless it is so similar; of records `bridge` of the profile says it; 0: any does"),
+        (LEAST_SHARE, "likewise, unless it is so similar; of records `bridge` of the profile sets it; 0: any does"),
         (LEAST_SHARE, "each member is a pair with the representative, at least so similar; 0: need not be"),
         (whole(0, 1_000), "pairs from any member to any other at most, 2 or more; 0: any number"),
         (whole(0), "documents in a cluster at most, 2 or more; 0: any number"),

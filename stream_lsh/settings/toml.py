@@ -1,8 +1,8 @@
-"""The tables of a TOML file, and where each key stands in it, which `tomllib` does not tell.
+"""The tables of a TOML file, and the line of each key, which `tomllib` does not report.
 
 A statement of TOML is one line or several, and no beginning of a statement of several lines is a statement itself: a
 string, an array or an inline table that is not closed is an error.  So the lines are gathered until `tomllib` takes
-them, and its own answer says which keys they set.
+them, and its result contains the keys that they set.
 """
 
 import re

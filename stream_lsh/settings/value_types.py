@@ -104,7 +104,7 @@ def got(value: object, *, secret: bool = False) -> str:
 
 
 def sort_of(value: object) -> str:
-    """What a value is, without the value."""
+    """The type of a value, for messages."""
     sorts: dict[type, str] = {dict: "a table", list: "a list", bool: "a boolean", str: "a string"}
     return sorts.get(type(value), "a number" if isinstance(value, int | float) else "a date or time")
 

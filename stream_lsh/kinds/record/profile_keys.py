@@ -20,7 +20,7 @@ class ProfileKey:
     """One key of a table; `required` ones have no default."""
 
     value_type: ValueType
-    says: str
+    description: str
     required: bool = False
 
 

@@ -140,7 +140,7 @@ def _values(table: Mapping[str, object], keys: Keys, path: Path, problems: Probl
     for name, key in keys.items():
         if name not in table:
             if key.required:
-                problems.add((*path, name), f"got none, expected {key.says}")
+                problems.add((*path, name), f"got none, expected {key.description}")
             continue
         try:
             yield name, key.value_type.convert(table[name])

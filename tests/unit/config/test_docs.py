@@ -36,7 +36,7 @@ def table(cls: type) -> str:
 def _row(key: Key) -> str:
     assert key.value_type is not None
     default = "none" if key.required else f"`{key.value_type.shown(key.default)}`"
-    return f"| `{key.name}` | {default} | {key.value_type.expected} | {key.says} |".replace("<", "&lt;")
+    return f"| `{key.name}` | {default} | {key.value_type.expected} | {key.description} |".replace("<", "&lt;")
 
 
 def written(page: str) -> str:

@@ -24,7 +24,7 @@ def table(cls: Any, keys: Keys) -> str:
     rows = []
     for name, key in keys.items():
         default = "must be given" if key.required else shown(defaults[name])
-        rows.append(f"| `{name}` | {default} | {key.value_type.expected} | {key.says} |".replace("<", "&lt;"))
+        rows.append(f"| `{name}` | {default} | {key.value_type.expected} | {key.description} |".replace("<", "&lt;"))
     return "\n".join(["| key | default | what it may be | meaning |", "|---|---|---|---|", *rows])
 
 
