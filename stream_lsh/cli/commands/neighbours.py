@@ -1,10 +1,9 @@
 """`stream-lsh neighbours`: vectors in files that are near each other, or near the vectors of a query."""
 
 import math
-from argparse import ArgumentTypeError
 from collections.abc import Sequence
 
-from stream_lsh.cli.options.parser import Parser, share, whole
+from stream_lsh.cli.options.parser import Parser, real, share, whole
 from stream_lsh.cli.options.single_field import add_files, add_value_input, add_value_output, run_with
 from stream_lsh.files.discover import ARRAY
 
@@ -12,6 +11,8 @@ _FORMATS = ("jsonl", "csv", "tsv", ARRAY)
 _MEASURES = ("cosine", "euclidean", "hamming")
 """Those of `kinds.vector.metric`, which takes long to load."""
 _SLOTS = 256
+
+_positive = real(lambda number: 0 < number < math.inf, "above 0, such as 15")
 
 _EPILOG = """\
 inputs:
@@ -91,13 +92,3 @@ def make_parser() -> Parser:
     )
     add_value_output(parser)
     return parser
-
-
-def _positive(value: str) -> float:
-    try:
-        number = float(value)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < math.inf:
-        raise ArgumentTypeError(f"got {value!r}, expected a number above 0, such as 15")
-    return number

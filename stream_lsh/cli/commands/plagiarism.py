@@ -3,16 +3,18 @@
 `partial_copies` compares the texts exactly, by their rare shingles.
 """
 
-from argparse import ArgumentTypeError, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import ExitStack
 
 from stream_lsh.cli.options.common import add_general, add_input, add_output, add_rejects
-from stream_lsh.cli.options.parser import Parser, whole
+from stream_lsh.cli.options.parser import Parser, real, whole
 from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, exit_code, report_lines
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input, find_inputs
 from stream_lsh.files.inflate import STDIN
+
+_share = real(lambda number: 0 < number <= 1, "above 0 and at most 1, such as 0.2")
 
 _EPILOG = """\
 inputs:
@@ -94,16 +96,6 @@ def make_parser() -> Parser:
     add_general(parser)
     parser.set_defaults(stories=False)
     return parser
-
-
-def _share(value: str) -> float:
-    try:
-        share = float(value)
-    except ValueError:
-        share = 0.0
-    if not 0 < share <= 1:
-        raise ArgumentTypeError(f"got {value!r}, expected a number above 0 and at most 1, such as 0.2")
-    return share
 
 
 def _check(options: Namespace, inputs: Sequence[Input]) -> None:

@@ -3,8 +3,8 @@
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
 
-from stream_lsh.cli.options.common import MEASURES, add_threshold
-from stream_lsh.cli.options.parser import Parser, ratio, share, whole
+from stream_lsh.cli.options.common import MEASURES, add_recall, add_threshold
+from stream_lsh.cli.options.parser import Parser, ratio, whole
 from stream_lsh.cli.options.single_field import add_files, add_value_input, add_value_output, run_with
 from stream_lsh.errors import ConfigError
 
@@ -69,13 +69,7 @@ def make_parser() -> Parser:
         metavar="N",
         help="the items are squares of a grid of N squares, numbered from 0: fingerprints",
     )
-    add(
-        "--recall",
-        type=share,
-        default=0.99,
-        metavar="R",
-        help="probability of finding a pair at the threshold; more similar pairs have a higher one (default 0.99)",
-    )
+    add_recall(add)
     add(
         "--max-candidates",
         type=whole(0),

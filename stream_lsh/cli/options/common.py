@@ -72,13 +72,7 @@ def add_matching(parser: Parser, *, preset: bool = True, limits: bool = True) ->
         metavar="N",
         help="shorter texts match nothing (default %(default)s)",
     )
-    add(
-        "--recall",
-        type=share,
-        default=0.99,
-        metavar="R",
-        help="probability of finding a pair at the threshold; more similar pairs have a higher one (default 0.99)",
-    )
+    add_recall(add)
     if not limits:
         return
     add(
@@ -106,6 +100,17 @@ def add_threshold(add: Callable[..., object], default: float = 0.8) -> None:
     """The least similarity of a match; `add` adds an option."""
     help = "minimum similarity, up to 1 for identical items (default %(default)s)"
     add("--threshold", type=similarity, default=default, metavar="T", help=help)
+
+
+def add_recall(add: Callable[..., object]) -> None:
+    """The probability of finding a pair at the threshold; `add` adds an option."""
+    add(
+        "--recall",
+        type=share,
+        default=0.99,
+        metavar="R",
+        help="probability of finding a pair at the threshold; more similar pairs have a higher one (default 0.99)",
+    )
 
 
 def add_guards(parser: Parser, member: str = "document") -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
 
 from stream_lsh.errors import ConfigError
+from stream_lsh.settings import units
 from stream_lsh.spelling import resembling
 
 
@@ -17,7 +18,9 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         if action.type is span_ms and action.help is not None:
-            return action.help.replace("%(default)s", _span(action.default))
+            return action.help.replace(
+                "%(default)s", "any" if action.default is None else units.span_text(action.default)
+            )
         return action.help
 
 
@@ -144,15 +147,24 @@ def whole(least: int, unit: str = "") -> Callable[[str], int]:
     return convert
 
 
-def share(value: str) -> float:
-    """A converter for numbers between 0 and 1."""
-    try:
-        number = float(value)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < 1:
-        raise argparse.ArgumentTypeError(f"got {value!r}, expected a number above 0 and below 1, such as 0.8")
-    return number
+def real(fits: Callable[[float], bool], expected: str) -> Callable[[str], float]:
+    """A converter for numbers that fit; `expected` describes them in the error."""
+
+    def convert(value: str) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not fits(number):
+            raise argparse.ArgumentTypeError(f"got {value!r}, expected a number {expected}")
+        return number
+
+    return convert
+
+
+share = real(lambda number: 0 < number < 1, "above 0 and below 1, such as 0.8")
+ratio = real(lambda number: number >= 1, "of 1 or more, such as 2")
+"""How many times as large the larger one of two may be."""
 
 
 def similarity(value: str) -> float:
@@ -163,28 +175,6 @@ def similarity(value: str) -> float:
     return share(value)
 
 
-def ratio(value: str) -> float:
-    """A converter for how many times as large the larger one of two may be."""
-    try:
-        times = float(value)
-    except ValueError:
-        times = 0.0
-    if not times >= 1:
-        raise argparse.ArgumentTypeError(f"got {value!r}, expected a number of 1 or more, such as 2")
-    return times
-
-
-def _span(ms: int | None) -> str:
-    """A span as `span_ms` takes it; "any" for none."""
-    if ms is None:
-        return "any"
-    unit, size = next((unit, size) for unit, size in (("d", 86_400_000), ("ms", 1)) if ms % size == 0)
-    return f"{ms // size}{unit}"
-
-
-_UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
-
-
 def span_ms(value: str) -> int:
     """A converter for spans of time: `90m`, `12h`, `3d`.
 
@@ -192,15 +182,10 @@ def span_ms(value: str) -> int:
         >>> span_ms("3d"), span_ms("1.5h")
         (259200000, 5400000)
     """
-    number = value.rstrip("mshdw")
-    try:
-        span = int(float(number) * _UNITS[value[len(number) :]])
-    except (KeyError, ValueError, OverflowError):
-        span = 0
-    if span <= 0:
-        raise argparse.ArgumentTypeError(
-            f"got {value!r}, expected a number with one of {', '.join(_UNITS)}, such as 3d"
-        )
+    span = units.span_ms(value)
+    if not span:
+        expected = ", ".join(units.SPAN_UNITS)
+        raise argparse.ArgumentTypeError(f"got {value!r}, expected a number with one of {expected}, such as 3d")
     return span
 
 
