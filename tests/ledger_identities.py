@@ -1,9 +1,11 @@
 """Which ids clusters get and keep, which events and reasons a frame publishes: the rules, by the sets of members alone.
 
 A frame that only adds links, one that only takes one away and one that only expires documents decide all of this by
-what was there before and what is there afterwards; of other frames less is known.
+what was there before and what is there afterwards.  Any other frame has parts: a retirement, an edge, a horizon.  It
+decides what its parts decide one after the other, as of its offset, and publishes of that what is left in the end.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -97,20 +99,26 @@ class FrameChecks:
         expected = dict[str, ClusterChange]()
         for id, members in self.after.members.items():
             parts = [old for old, inside in self.before.members.items() if inside & members]
-            if not parts:
+            if not parts or self.is_as_old(id, parts):
                 self.check_new_id(id, members)
-                event: str | None = "created"
-            else:
-                assert id == self.before.oldest(parts)
-                assert self.after.created[id] == self.before.created[id]
-                fresh = members.difference(*(self.before.members[part] for part in parts))
-                event = "merged" if len(parts) > 1 else "joined" if fresh else None
-                if event == "joined" and len(fresh) > 1 and self.changes[id].event == "changed":
-                    event = "changed"  # it merged with a cluster that the same frame had made
+                self.check_event(id, "created")
+                expected |= {gone: ClusterChange(gone, merged_into=id) for gone in parts}
+                continue
+            assert id == self.before.oldest(parts)
+            assert self.after.created[id] == self.before.created[id]
+            fresh = members.difference(*(self.before.members[part] for part in parts))
+            event = "merged" if len(parts) > 1 else "joined" if fresh else None
+            if event == "joined" and len(fresh) > 1 and self.changes[id].event == "changed":
+                event = "changed"  # it merged with a cluster that the same frame had made
             self.check_event(id, event, merged_from=tuple(sorted({*parts} - {id})))
             for gone in {*parts} - {id}:
                 expected[gone] = ClusterChange(gone, merged_into=id)
         assert {id: change for id, change in self.changes.items() if change.event is None} == expected
+
+    def is_as_old(self, id: str, parts: Iterable[str]) -> bool:
+        """Whether a new cluster stays in a merge: those that it merged with were made at this offset, too."""
+        oldest = self.before.oldest(parts)
+        return id not in self.before.members and self.before.created[oldest] == self.offset and id < oldest
 
     def check_cut(self, reason: str) -> None:
         """A document or a link went: the largest part keeps the id, of equals the one with the least id in it."""
@@ -164,3 +172,101 @@ class FrameChecks:
             merged_from,
             split_from,
         )
+
+
+_EVENTS = ("merged", "split", "joined", "left")
+"""What a change tells, the first of these that happened."""
+
+
+class FrameParts:
+    """Settles each frame part by part.
+
+    Args:
+        ledger: an empty one, with the settings of the ledger that is compared.
+        threshold: of the ledger.
+
+    Attributes:
+        clusters: as they are after the last part.
+    """
+
+    def __init__(self, ledger: Ledger, threshold: float) -> None:
+        self._ledger, self._threshold = ledger, threshold
+        self.clusters = clusters_of(ledger)
+
+    def check(
+        self,
+        offset: int,
+        retirements: Sequence[Retirement],
+        edges: Sequence[Edge],
+        horizon: Horizon | None,
+        frame: FrameChecks,
+    ) -> Checked:
+        """The whole frame leaves the clusters that its parts leave, and publishes what happened in them."""
+        history, checked = _History(), Checked()
+        parts: list[tuple[list[Retirement], list[Edge], Horizon | None]] = [([one], [], None) for one in retirements]
+        parts += [([], [edge], None) for edge in edges]
+        parts += [] if horizon is None else [([], [], horizon)]
+        for retired, linked, moved in parts:
+            before = self.clusters
+            settled = self._ledger.settle(offset, retirements=retired, edges=linked, horizon=moved)
+            self.clusters = clusters_of(self._ledger)
+            part = FrameChecks(offset, before, self.clusters, settled)
+            checked = checked.plus(part.check(retired, linked, moved, self._threshold))
+            history.note(settled.clusters, self._ledger)
+        assert frame.after == self.clusters, "a frame leaves the clusters that its parts leave"
+        history.check(frame)
+        return checked
+
+
+class _History:
+    """What happened to clusters in the parts of one frame.
+
+    Attributes:
+        happened: the events of each.
+        merged_from, merged_into, split_from: as in changes; what split from a part of this frame, from its origin.
+    """
+
+    def __init__(self) -> None:
+        self.happened = defaultdict[str, set[str]](set)
+        self.merged_from = defaultdict[str, set[str]](set)
+        self.merged_into = dict[str, str]()
+        self.split_from = dict[str, str]()
+
+    def note(self, changes: Iterable[ClusterChange], ledger: Ledger) -> None:
+        """One part has changed these."""
+        for id, events in ledger._frame.events.items():
+            self.happened[id] |= events
+        for change in changes:
+            for gone in change.merged_from:
+                self.merged_from[change.id] |= {gone, *self.merged_from.pop(gone, ())}
+            if change.merged_into is not None:
+                self.merged_into[change.id] = change.merged_into
+            if change.split_from is not None:
+                self.split_from[change.id] = self.split_from.get(change.split_from, change.split_from)
+
+    def check(self, frame: FrameChecks) -> None:
+        """The changes that a frame has published are what is left of those of its parts."""
+        before, after, changes = frame.before.members, frame.after.members, frame.changes
+        assert changes.keys() <= before.keys() | after.keys(), "what came and went within a frame is not told"
+        for id in before.keys() - after.keys():
+            heir = id
+            while heir in self.merged_into:
+                heir = self.merged_into[heir]
+            assert changes[id] == ClusterChange(id, merged_into=heir if heir in after else None)
+        for id in after.keys() - before.keys():
+            origin = self.split_from.get(id)
+            origin = origin if origin in before else None
+            frame.check_event(id, "created" if origin is None else "split", split_from=origin)
+        for id in before.keys() & after.keys():
+            assert id in changes or before[id] == after[id]
+            if id in changes:
+                merged_from = tuple(sorted(self.merged_from[id] & before.keys()))
+                frame.check_event(id, self._event(id, after, is_merged=bool(merged_from)), merged_from=merged_from)
+
+    def _event(self, id: str, after: dict[str, frozenset[str]], *, is_merged: bool) -> str:
+        happened = set(self.happened[id])
+        if not is_merged:
+            happened.discard("merged")  # with a cluster that the same frame had made
+        if not any(origin == id and part in after for part, origin in self.split_from.items()):
+            happened.discard("split")
+        return next((event for event in _EVENTS if event in happened), "changed")

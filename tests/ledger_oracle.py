@@ -20,7 +20,7 @@ from stream_lsh.ledger.ledger import Ledger
 from stream_lsh.model import Retirement
 from stream_lsh.retention import Horizon
 from tests.evaluation.edges import edges_of
-from tests.ledger_identities import Checked, FrameChecks, clusters_of
+from tests.ledger_identities import Checked, FrameChecks, FrameParts, clusters_of
 from tests.ledger_inside import check_graph, members_of, nodes_of, pasts_of
 
 Vertex = str | int
@@ -393,7 +393,8 @@ class Bench:
         self._also = [self.ledger]
         self._follower = self._new()
         self._rows = self._new()
-        self.checked = Checked()
+        self.checked, self.parts = Checked(), Checked()
+        self._parts = FrameParts(self._new(), threshold)
         self._ids_by_links = not (link_from or one_per_source or cap_rechecks)
 
     def settle(
@@ -416,6 +417,7 @@ class Bench:
         if self._ids_by_links and not decisions:
             frame = FrameChecks(self.offset, before, clusters_of(self.ledger), settled)
             self.checked = self.checked.plus(frame.check(retirements, edges, horizon, self.oracle.threshold))
+            self.parts = self.parts.plus(self._parts.check(self.offset, retirements, edges, horizon, frame))
 
         rechecks = self.oracle.settle(retirements, edges, horizon, decisions)
         assert len(settled.rechecks) == len(rechecks)
