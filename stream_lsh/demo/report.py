@@ -82,10 +82,10 @@ def report(result: Result) -> list[str]:
 def _recall(result: Result) -> tuple[str, str, str]:
     if result.exact is None:
         return "recall", "-", "too many documents to compare every two of them"
-    hits, there = len(result.exact) - result.missed, len(result.exact)
-    share = f"{hits / there:.2%}" if there else "-"
+    hits, total = len(result.exact) - result.missed, len(result.exact)
+    share = f"{hits / total:.2%}" if total else "-"
     lost = f"; {result.missed:,} MISSED" if result.missed else ""
-    return "recall", share, f"{hits:,} of {there:,}; every two compared in {result.exact_s:.1f} s{lost}"
+    return "recall", share, f"{hits:,} of {total:,}; every two compared in {result.exact_s:.1f} s{lost}"
 
 
 def _latency(result: Result) -> tuple[str, str, str]:

@@ -238,9 +238,9 @@ def check_columns(path: str, header: Sequence[str], wanted: Mapping[str, str]) -
     Raises:
         ConfigError: those that it has not.
     """
-    there = ", ".join(map(repr, header[:20]))
+    present = ", ".join(map(repr, header[:20]))
     problems = [
-        f"{path}: got no column {name!r}, there are {there}: name it with {wanted[name]}"
+        f"{path}: got no column {name!r}, there are {present}: name it with {wanted[name]}"
         for name in wanted
         if name not in header
     ]

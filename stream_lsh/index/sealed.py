@@ -197,12 +197,12 @@ class Sealed(Documents):
         hits: list[tuple[int, int]] = []
         for (row, bucket), asking in wanted.items():
             documents = self.docs[row : self._end(bucket)]
-            here = self.refs[documents[documents != DEAD]]
-            order = np.argsort(here)
-            where = np.searchsorted(here, np.array([ref for ref, _ in asking], dtype=np.uint64), sorter=order)
-            where = np.minimum(where, max(0, len(here) - 1))
+            run_refs = self.refs[documents[documents != DEAD]]
+            order = np.argsort(run_refs)
+            where = np.searchsorted(run_refs, np.array([ref for ref, _ in asking], dtype=np.uint64), sorter=order)
+            where = np.minimum(where, max(0, len(run_refs) - 1))
             for (ref, number), at in zip(asking, where.tolist(), strict=True):
-                if len(here) and here.item(place := order.item(at)) == ref:
+                if len(run_refs) and run_refs.item(place := order.item(at)) == ref:
                     hits.append((number, row + place))
         table = np.array(hits, dtype=np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
@@ -224,8 +224,8 @@ class Sealed(Documents):
         """Close the gaps that postings leave in their runs: their places become the last of the run, and DEAD."""
         self.docs[rows] = DEAD
         keys = self.keys[rows]
-        goes_on = (self.keys[rows + 1] == keys) & (self.docs[rows + 1] != DEAD)
-        for bucket in np.unique(keys[goes_on]).tolist():
+        continues = (self.keys[rows + 1] == keys) & (self.docs[rows + 1] != DEAD)
+        for bucket in np.unique(keys[continues]).tolist():
             run = self.docs[self.first_row(bucket) : self._end(bucket)]
             live = run[run != DEAD]
             run[: len(live)] = live

@@ -207,7 +207,7 @@ def _new_rows(ends: Ends, counts: Columns, graph: Graph) -> I64 | None:
     asked = ((left[rows] >= 0) & (right[rows] >= 0)).nonzero()[0]
     if not asked.size:
         return rows
-    pairs, there = graph.pairs, list[int]()
+    pairs, existing = graph.pairs, list[int]()
     text_of = counts[4].__getitem__ if counts[4] else _no_text
     for at, row in zip(asked.tolist(), rows[asked].tolist(), strict=True):
         pair = pairs.find(int(left[row]), int(right[row]))
@@ -215,8 +215,8 @@ def _new_rows(ends: Ends, counts: Columns, graph: Graph) -> I64 | None:
             continue
         if pair in pairs.versions or pairs.counts_of(pair) != (*[column[row] for column in counts[:4]], text_of(row)):
             return None
-        there.append(at)
-    return np.delete(rows, there)
+        existing.append(at)
+    return np.delete(rows, existing)
 
 
 def _no_text(row: int) -> str:

@@ -127,23 +127,23 @@ def member_changes(news: NodeDiff, frame: Frame, graph: Graph) -> Sequence[Membe
 class PairDiff(NamedTuple):
     """What became of the pairs that a frame touched.
 
-    `there` are those that are in the ledger now; `rows`, in ascending order, those of them that are new or others, or
+    `states` are those that are in the ledger now; `rows`, in ascending order, those of them that are new or others, or
     were taken out and put in again; `gone` the ids of those that are no more.
     """
 
     rows: Sequence[PairState]
     gone: list[tuple[str, str]]
-    there: dict[PairKey, PairState]
+    states: dict[PairKey, PairState]
 
 
 def pair_news(frame: Frame, graph: Graph) -> PairDiff:
     """Compare the pairs that a frame touched with what they were."""
     ids = graph.nodes.ids
-    there = {key: graph.pairs.state(pair) for key, pair in frame.put.items()}
+    states = {key: graph.pairs.state(pair) for key, pair in frame.put.items()}
     pair_reasons = frame.pair_reasons  # they may have moved (see `copying`)
-    rows = [state for key, state in there.items() if key in pair_reasons or state != frame.pairs[key]]
-    gone = [key for key, before in frame.pairs.items() if before is not None and key not in there]
-    return PairDiff(sorted(rows, key=_ends), sorted((ids[left], ids[right]) for left, right in gone), there)
+    rows = [state for key, state in states.items() if key in pair_reasons or state != frame.pairs[key]]
+    gone = [key for key, before in frame.pairs.items() if before is not None and key not in states]
+    return PairDiff(sorted(rows, key=_ends), sorted((ids[left], ids[right]) for left, right in gone), states)
 
 
 def match_changes(news: PairDiff, frame: Frame, graph: Graph, place: int = MATCH) -> Sequence[MatchChange]:
@@ -152,7 +152,7 @@ def match_changes(news: PairDiff, frame: Frame, graph: Graph, place: int = MATCH
     for key, first in frame.pairs.items():
         before = first if frame.places.get(key, MATCH) == place else None
         # A pair that an expired end took along stays as it was last, be it from this very frame.
-        last = news.there.get(key) or frame.expired.get(key)
+        last = news.states.get(key) or frame.expired.get(key)
         after = last if last is not None and _place(key, frame, graph) == place else None
         if after is not None and (before is None or _seen(before) != _seen(after)):
             changes.append(_seen(after))
@@ -193,9 +193,9 @@ def cluster_changes(frame: Frame, live: dict[str, Cluster]) -> Sequence[ClusterC
                 rest = (first_ms, last_ms, None, summary)
                 changes.append((id, event, size, members, representative, merged_from, split_from, *rest))
         elif frame.was_published(id):
-            heir = frame.heir(id)
-            is_merged = heir != id and heir in live and frame.is_published(live[heir])
-            changes.append(ClusterChange(id, merged_into=heir if is_merged else None))
+            successor = frame.successor(id)
+            is_merged = successor != id and successor in live and frame.is_published(live[successor])
+            changes.append(ClusterChange(id, merged_into=successor if is_merged else None))
     return Table(ClusterChange, [*zip(*changes, strict=True)]) if changes else []
 
 

@@ -159,7 +159,7 @@ class Frame:
         representative = ids[describer.representative(cluster, nodes)]
         return len(cluster), members, representative, times[oldest], times[newest], describer.summary(cluster, nodes)
 
-    def heir(self, id: str) -> str:
+    def successor(self, id: str) -> str:
         """The cluster that a cluster ended up in, itself if it was not merged away."""
         while id in self.merged_into:
             id = self.merged_into[id]

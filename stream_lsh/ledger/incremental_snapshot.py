@@ -121,8 +121,8 @@ def _over(
 ) -> Sequence[_Row]:
     """All rows, those of `later` in place of what was taken; None there stands for a row that is gone."""
     pieces = [_without(columns_of(rows), later, keys) for rows in taken if rows]
-    if there := [one for one in later.values() if one is not None]:
-        pieces.append(columns_of(there))
+    if remaining := [one for one in later.values() if one is not None]:
+        pieces.append(columns_of(remaining))
     return Table(row, [_one_column(column) for column in zip(*pieces, strict=True)]) if pieces else ()
 
 

@@ -40,8 +40,8 @@ def shared_of_bags(left: U64, right: U64) -> int:
     """
     values, counts = np.unique(left, return_counts=True)
     others, other_counts = np.unique(right, return_counts=True)
-    _, here, there = np.intersect1d(values, others, assume_unique=True, return_indices=True)
-    return int(np.minimum(counts[here], other_counts[there]).sum())
+    _, left_at, right_at = np.intersect1d(values, others, assume_unique=True, return_indices=True)
+    return int(np.minimum(counts[left_at], other_counts[right_at]).sum())
 
 
 def max_union(left: U64, right: U64) -> float:

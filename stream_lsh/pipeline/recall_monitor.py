@@ -233,7 +233,7 @@ class RecallMonitor:
             return
         refs = np.concatenate((edges.left.refs[:1], edges.right.refs[at]))
         buckets = self._scheme.buckets(documents.signatures(documents.rows(refs)))
-        mine = buckets[0][buckets[0] != 0]
-        shares_bucket = (buckets[1:, :, None] == mine).any(axis=(1, 2))
+        own_buckets = buckets[0][buckets[0] != 0]
+        shares_bucket = (buckets[1:, :, None] == own_buckets).any(axis=(1, 2))
         promised = self._scheme.promised(edges.shared[at] / np.maximum(edges.union[at], 1))
         self._counts.add(edges.similarity[at], shares_bucket, promised)

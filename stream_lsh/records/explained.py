@@ -226,8 +226,8 @@ def _worth(profile: Profile, scorer: Scorer, levels: Sequence[int]) -> tuple[Seq
     ]
     together = sum(shares) or 1.0
     most = [share / together for share in shares]
-    lasts = [len(comparator.levels) - 1 for comparator in scorer.comparators]
-    heights = [0.0 if level == MISSING else 1 - level / last for level, last in zip(levels, lasts, strict=True)]
+    last_levels = [len(comparator.levels) - 1 for comparator in scorer.comparators]
+    heights = [0.0 if level == MISSING else 1 - level / last for level, last in zip(levels, last_levels, strict=True)]
     return [share * height for share, height in zip(most, heights, strict=True)], most
 
 

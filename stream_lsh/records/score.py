@@ -220,10 +220,10 @@ class Scorer:
         return Scored(total, _probability(total), tuple(weights), tuple(levels))
 
     def _fallback(self, levels: U8) -> Scores:
-        lasts = np.array([len(compared.comparator.levels) - 1 for compared in self._compared])
+        last_levels = np.array([len(compared.comparator.levels) - 1 for compared in self._compared])
         present = levels != MISSING
         shares = np.where(present, self._shares, 0.0)
-        heights = np.where(present, 1 - levels / lasts, 0.0) * shares
+        heights = np.where(present, 1 - levels / last_levels, 0.0) * shares
         total = _added(heights) / np.maximum(_added(shares), 1e-9)
         return Scores(total, total, heights, levels)
 

@@ -53,14 +53,14 @@ def passages(text: str, forms: Sequence[str], shingler: Shingler, shared: U64) -
     edges = np.flatnonzero(state[1:] != state[:-1]) + 1
     first, last = np.concatenate(([0], edges)), np.concatenate((edges, [state.size])) - 1
     begins, stops = origins.starts[units.starts[first]].tolist(), origins.ends[units.ends[last] - 1].tolist()
-    parts, done, goes_on = list[Passage](), 0, False
+    parts, done, continues = list[Passage](), 0, False
     for origin, stop, kind in zip(begins, stops, state[first].tolist(), strict=True):
         begin = max(origin, done)  # one character can be several in the normal form
         if begin < stop and kind:
-            before = parts.pop() if goes_on and parts[-1].shared == (kind > 1) else None
+            before = parts.pop() if continues and parts[-1].shared == (kind > 1) else None
             parts.append(Passage(begin if before is None else before.start, stop, kind > 1))
             done = stop
-        goes_on = bool(kind and parts)
+        continues = bool(kind and parts)
     return parts
 
 

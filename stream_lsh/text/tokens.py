@@ -158,12 +158,12 @@ class _Found:
         """Finds the tokens of the next block of text."""
         polynomials, starts, ends, kinds = _block_tokens(block, self._base, self._tokeniser, self._kind)
         before, self._open = self._open, 0
-        goes_on, self._kind = kinds
+        continues, self._kind = kinds
         if not starts.size:
             return
         if ends[-1] == len(block):
             self._open = int(ends[-1] - starts[-1])
-        if before and goes_on and starts[0] == 0:
+        if before and continues and starts[0] == 0:
             whole = int(self.polynomials[self.count - 1]) + int(polynomials[0]) * power(self._base, before)
             self.polynomials[self.count - 1] = whole & _MASK
             if starts.size == 1 and self._open:
@@ -182,7 +182,7 @@ def _block_tokens(block: str, base: int, tokeniser: Tokeniser, kind: int) -> tup
     And whether a token at the very start goes on with what the block before ended in, which is of this kind; and what
     this block ends in.
     """
-    goes_on = kind != SINGLE
+    continues = kind != SINGLE
     if block.isascii():
         codes = np.frombuffer(block.encode("ascii").translate(tokeniser.ascii), np.uint8).astype(np.uint64)
         edges = _edges(codes != 0)
@@ -199,7 +199,7 @@ def _block_tokens(block: str, base: int, tokeniser: Tokeniser, kind: int) -> tup
         else:
             before = kind
             starts, ends, kind = _cut(classes.view(np.uint8), before)
-            goes_on = classes[0] == MARK or before == WORD == classes[0]
+            continues = classes[0] == MARK or before == WORD == classes[0]
         if tokeniser.shift:
             codes += np.uint64(tokeniser.shift)
     powers, inverses = _powers(base)
@@ -209,7 +209,7 @@ def _block_tokens(block: str, base: int, tokeniser: Tokeniser, kind: int) -> tup
     polynomials = sums[ends]
     polynomials -= sums[starts]
     polynomials *= inverses[starts]
-    return polynomials, starts, ends, (bool(goes_on), kind)
+    return polynomials, starts, ends, (bool(continues), kind)
 
 
 def _classes(codes: npt.NDArray[np.unsignedinteger], tokeniser: Tokeniser) -> Bools | U8:

@@ -43,9 +43,9 @@ def differences(ours: Mapping[str, Setting], theirs: Mapping[str, Setting]) -> l
     """
     lines = []
     for name in sorted({*ours, *theirs}):
-        mine, other = _shown(ours, name), _shown(theirs, name)
-        if mine != other:
-            lines.append(f"{name}: ours {mine}, theirs {other}")
+        our_value, their_value = _shown(ours, name), _shown(theirs, name)
+        if our_value != their_value:
+            lines.append(f"{name}: ours {our_value}, theirs {their_value}")
     return lines
 
 

@@ -124,9 +124,9 @@ def match_messages(
         if similarity is None:
             messages.append((key, None, withdrawal(reason)))
         else:
-            mine, other = (left_shingles, shared + union - left_shingles) if left_shingles else (unset, unset)
+            left_size, right_size = (left_shingles, shared + union - left_shingles) if left_shingles else (unset, unset)
             times = (left_ms, right_ms, confirmed_at_ms)
-            value = _Match(pipeline, left, right, similarity, measure, shared, union, mine, other, *times)
+            value = _Match(pipeline, left, right, similarity, measure, shared, union, left_size, right_size, *times)
             messages.append((key, encode(value), []))
     return messages
 

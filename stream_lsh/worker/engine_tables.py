@@ -50,12 +50,12 @@ class _ChangelogStore(Store[bytes, bytes]):
         self, assigned: Set[TP], revoked: Set[TP], newly_assigned: Set[TP], generation_id: int = 0
     ) -> None:
         """`revoked` are the partitions that this worker neither owns nor follows now."""
-        mine, own = self.table.changelog_topic.topics, self.app.assignor.assigned_actives()
+        own_topics, own = self.table.changelog_topic.topics, self.app.assignor.assigned_actives()
         for tp in revoked:
-            if tp.topic in mine:
+            if tp.topic in own_topics:
                 self._states.drop(tp.partition)
         for tp in assigned:
-            if tp.topic in mine:
+            if tp.topic in own_topics:
                 take = self._states.own if tp in own else self._states.follow
                 take(tp.partition)
 

@@ -174,10 +174,10 @@ async def writers(
     ]
     begins, ends = await bounds(kafka, tps)
     wrote: dict[str, set[str]] = {tp.topic: set() for tp in tps}
-    lasts: dict[TP, Any] = {}
+    last_records: dict[TP, Any] = {}
     async for chunk in records(kafka, {tp: max(begins[tp], ends[tp] - _LAST) for tp in tps}, ends):
-        lasts[TP(chunk[-1].topic, chunk[-1].partition)] = chunk[-1]
-    for tp, record in lasts.items():
+        last_records[TP(chunk[-1].topic, chunk[-1].partition)] = chunk[-1]
+    for tp, record in last_records.items():
         app_id = dict(record.headers).get("app_id")
         if app_id is not None:
             wrote[tp.topic].add(app_id.decode("utf-8", "replace"))

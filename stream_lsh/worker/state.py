@@ -292,8 +292,8 @@ class PipelineState:
     def _captured(self, partition: int, buckets: Buckets) -> Captured | None:
         """The table as it is; None if nothing is new, it is ahead of its changelog, or not here any more."""
         offset = self.buckets.offset(partition)
-        here = self.buckets.here().get(partition) is buckets and not self.buckets.under_way(partition)
-        if not here or buckets.is_ahead or not buckets.recovery.is_complete:
+        is_current = self.buckets.here().get(partition) is buckets and not self.buckets.under_way(partition)
+        if not is_current or buckets.is_ahead or not buckets.recovery.is_complete:
             return None
         if buckets.store is None or offset is None or not buckets.unsaved:
             return None

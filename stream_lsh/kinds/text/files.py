@@ -58,5 +58,5 @@ def _named(error: InputError, line: bytes, column: str) -> InputError:
         return error
     if not isinstance(fields, dict) or column in fields:
         return error
-    there = ", ".join(map(repr, list(fields)[:_SHOWN]))
-    return MalformedMessage("text", f"got no field {column!r}, there are {there}: name it with --text-column")
+    present = ", ".join(map(repr, list(fields)[:_SHOWN]))
+    return MalformedMessage("text", f"got no field {column!r}, there are {present}: name it with --text-column")

@@ -79,20 +79,20 @@ class ComponentClusters:
         else:
             self._merge(*older(its, others))
 
-    def _merge(self, stays: Cluster, goes: Cluster) -> None:
+    def _merge(self, kept: Cluster, absorbed: Cluster) -> None:
         frame, nodes = self._frame, self._graph.nodes
-        frame.touch_cluster(stays, "merged")
-        frame.touch_cluster(goes, "merged")
-        frame.merged_into[goes.id] = stays.id
-        frame.merged_from.setdefault(stays.id, set()).update(frame.merged_from.pop(goes.id, ()), {goes.id})
-        self._carry(goes, goes, stays)
-        newest = goes[-1]
-        self._close(goes, nodes.times[newest], nodes.refs[newest])
-        if _FEW * len(goes) < len(stays):
-            for slot in goes:
-                self._graph.nodes.put_in(stays, slot)
+        frame.touch_cluster(kept, "merged")
+        frame.touch_cluster(absorbed, "merged")
+        frame.merged_into[absorbed.id] = kept.id
+        frame.merged_from.setdefault(kept.id, set()).update(frame.merged_from.pop(absorbed.id, ()), {absorbed.id})
+        self._carry(absorbed, absorbed, kept)
+        newest = absorbed[-1]
+        self._close(absorbed, nodes.times[newest], nodes.refs[newest])
+        if _FEW * len(absorbed) < len(kept):
+            for slot in absorbed:
+                self._graph.nodes.put_in(kept, slot)
         else:
-            stays.become(nodes.by_age(stays + goes))
+            kept.become(nodes.by_age(kept + absorbed))
 
     def _carry(self, slots: Iterable[int], from_: Cluster, to: Cluster) -> None:
         """Nodes go from one cluster to another."""

@@ -153,8 +153,8 @@ class GuardedClusters(ComponentClusters):
         for id, part in sorted(parts.items()):
             most = max(shares[at][id] for at in part)
             largest = [at for at in part if shares[at][id] == most]
-            heir = largest[0] if len(largest) == 1 else min(largest, key=lambda at: self._first_of(id, groups[at]))
-            kept[heir].append(self._ids.live[id])
+            successor = largest[0] if len(largest) == 1 else min(largest, key=lambda at: self._first_of(id, groups[at]))
+            kept[successor].append(self._ids.live[id])
         for of in kept:
             of.sort(key=lambda cluster: (not self._frame.is_published(cluster), cluster.created, cluster.id))
         return kept
@@ -180,10 +180,12 @@ class GuardedClusters(ComponentClusters):
         frame, nodes = self._frame, self._graph.nodes
         if kept:
             cluster, *merged = kept
-            for goes in merged:
-                frame.merged_into[goes.id] = cluster.id
-                frame.merged_from.setdefault(cluster.id, set()).update(frame.merged_from.pop(goes.id, ()), {goes.id})
-                self._close(goes, nodes.times[goes[-1]], nodes.refs[goes[-1]])
+            for absorbed in merged:
+                frame.merged_into[absorbed.id] = cluster.id
+                frame.merged_from.setdefault(cluster.id, set()).update(
+                    frame.merged_from.pop(absorbed.id, ()), {absorbed.id}
+                )
+                self._close(absorbed, nodes.times[absorbed[-1]], nodes.refs[absorbed[-1]])
             cluster.become(group)
         else:
             cluster = self._ids.open(nodes.ids[group[0]], group, frame.offset)

@@ -118,6 +118,6 @@ def _most_and_least(of_members: Partitions) -> tuple[str, str]:
     return ordered[-1], ordered[0]
 
 
-def _move(partition: int, giver: set[int], taker: set[int]) -> None:
-    giver.remove(partition)
-    taker.add(partition)
+def _move(partition: int, donor: set[int], recipient: set[int]) -> None:
+    donor.remove(partition)
+    recipient.add(partition)

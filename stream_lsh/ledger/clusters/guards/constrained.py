@@ -24,21 +24,21 @@ def constrained(links: Links, *, one_per_source: bool) -> list[list[int]]:
     """
     above, kept = [*range(len(links))], list[tuple[int, int]]()
     sources = [{*of} for of in links.sources] if one_per_source and links.sources else [set[str]() for _ in above]
-    foes: list[set[int]] = [set() for _ in above]
+    forbidden: list[set[int]] = [set() for _ in above]
     for left, right in links.apart:
-        foes[left].add(right)
-        foes[right].add(left)
+        forbidden[left].add(right)
+        forbidden[right].add(left)
     for left, right, _ in sorted(links.pairs, key=lambda pair: (-pair[2], pair[0], pair[1])):
-        stays, goes = root(above, left), root(above, right)
-        if stays == goes or goes in foes[stays] or not sources[stays].isdisjoint(sources[goes]):
+        stays, absorbed = root(above, left), root(above, right)
+        if stays == absorbed or absorbed in forbidden[stays] or not sources[stays].isdisjoint(sources[absorbed]):
             continue
-        if len(sources[stays]) + len(foes[stays]) < len(sources[goes]) + len(foes[goes]):
-            stays, goes = goes, stays
-        above[goes] = stays
-        sources[stays] |= sources[goes]
-        for foe in foes[goes]:
-            foes[foe].discard(goes)
-            foes[foe].add(stays)
-        foes[stays] |= foes[goes]
+        if len(sources[stays]) + len(forbidden[stays]) < len(sources[absorbed]) + len(forbidden[absorbed]):
+            stays, absorbed = absorbed, stays
+        above[absorbed] = stays
+        sources[stays] |= sources[absorbed]
+        for excluded in forbidden[absorbed]:
+            forbidden[excluded].discard(absorbed)
+            forbidden[excluded].add(stays)
+        forbidden[stays] |= forbidden[absorbed]
         kept.append((left, right))
     return components(len(links), kept)

@@ -43,9 +43,9 @@ def _weak(links: Links) -> set[int]:
     seen[0], visited, weak = 0, 1, set[int]()
     path = [(0, -1, iter(ends[0]))]
     while path:
-        vertex, came_by, left = path[-1]
+        vertex, parent_edge, left = path[-1]
         for end, number in left:
-            if number == came_by:
+            if number == parent_edge:
                 continue
             if seen[end] < 0:
                 seen[end] = lowest[end] = visited
@@ -60,5 +60,5 @@ def _weak(links: Links) -> set[int]:
                 lowest[above] = min(lowest[above], lowest[vertex])
                 below[above] += below[vertex]
                 if lowest[vertex] > seen[above] and 1 < below[vertex] < total - 1:
-                    weak.add(came_by)
+                    weak.add(parent_edge)
     return weak
