@@ -40,7 +40,7 @@ class Index:
     Example:
         >>> index = Index(0.8)
         >>> index.add_and_find("abcdef"), index.add_and_find("bcdef"), index.add_and_find("cdef")
-        ([], [Found(number=0, similarity=0.8333333333333334)], [Found(number=1, similarity=0.8)])
+        ([], [JoinMatch(number=0, similarity=0.8333333333333334)], [JoinMatch(number=1, similarity=0.8)])
         >>> index.filed_under("bcdef"), index.compared
         ('bc', 2)
     """
