@@ -28,6 +28,7 @@ from stream_lsh.pipeline.agents.gather import gather_agent
 from stream_lsh.pipeline.agents.index import index_agent
 from stream_lsh.pipeline.agents.inputs import Input
 from stream_lsh.pipeline.agents.rekey import rekey_agent
+from stream_lsh.pipeline.agents.reports import SignedPartition, event_time_agent, pages_agent
 from stream_lsh.pipeline.agents.settle import settle_agent
 from stream_lsh.pipeline.agents.sign import Source, sign_agent
 from stream_lsh.pipeline.agents.state import BucketsState, DocumentsState, LedgerState, Shared, StepCounts
@@ -49,6 +50,7 @@ from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.pipeline.watermarks import Relay
+from stream_lsh.retention import BEGINNING_MS
 
 TEXT = "the quick brown fox jumps over the lazy dog"
 
@@ -218,3 +220,23 @@ def test_what_cannot_be_used_is_a_dead_letter_and_the_others_are_passed_on_befor
 
 def _refuse() -> Any:
     raise UnusableDocument("json", "got nothing")
+
+
+def test_a_report_of_event_time_is_one_frame_and_states_what_is_delivered() -> None:
+    pipeline = Pipeline()
+    assert list(event_time_agent([], 0, 1)) == []
+    assert kinds(pages_agent(0, pipeline.documents, None, 1)) == [], "no sites are counted here"
+    list(pipeline.sign(Document("a", TEXT, 5)))
+    ends = list[int]()
+
+    def is_end(offset: int) -> bool:
+        ends.append(offset)
+        return True
+
+    other = Pipeline().documents
+    sources = [SignedPartition(0, pipeline.documents, 0, is_end), SignedPartition(1, other, None, is_end)]
+    effects = list(event_time_agent(sources, 0, 1))
+    assert kinds(effects) == ["bands"]
+    marks = sent(effects, "bands")[0].watermarks.marks
+    assert [(mark.source, mark.time_ms, mark.idle) for mark in marks] == [(0, 5, False), (1, BEGINNING_MS, False)]
+    assert ends == [1, 0]
