@@ -33,7 +33,7 @@ $(VENV)/.docs: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[docs,records]'
 	@touch $@
 
-demo: $(VENV)/.demo  ## a live stream of prose that every Python installation carries, through a broker in memory
+demo: $(VENV)/.demo  ## a live stream of news stories, through a broker in memory
 	$(BIN)/stream-lsh demo
 
 docs: $(VENV)/.docs  ## build the documentation site into site/; every link and anchor is checked

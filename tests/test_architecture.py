@@ -508,7 +508,7 @@ def test_a_breach_is_found(module: str, source: str, breach: str) -> None:
             "stream_lsh.cli.commands.feed",
             "if TYPE_CHECKING:\n    from stream_lsh.worker.clients.producer import Feeder",
         ),
-        ("stream_lsh.cli.main", "import time\nfrom stream_lsh import __version__\nfrom stream_lsh.demo import prose"),
+        ("stream_lsh.cli.main", "import time\nfrom stream_lsh import __version__\nfrom stream_lsh.demo import stories"),
         ("stream_lsh.text.groups", "def shown(hash: int) -> None: ...\n"),
         ("stream_lsh.model", "x = 1\n" * 400),
         ("stream_lsh.kinds.set.settings", "if self.family == GRID:\n    pass"),

@@ -1,9 +1,10 @@
-"""What the demo feeds, and how it judges what comes out; nothing here knows Kafka or a clock.
+"""The stream of the demo and the judgement of its results; nothing here knows Kafka or a clock.
 
-prose       texts that every Python installation carries
-edits       what happens to a text that is copied or corrected
-schedule    who publishes, copies, corrects and withdraws what, in which order
-tally       what the public topics have said so far
-exact       every two texts compared with Python's own sets
-report      the table at the end
+stories       news stories, assembled from sentences
+edits         edits of a text that is copied or corrected
+schedule      the events: outlets publish, copy, correct and withdraw stories
+tally         the results so far, from the public topics
+exact         every two texts compared with Python's own sets
+side_by_side  two texts in columns, with their differences
+report        the table at the end
 """

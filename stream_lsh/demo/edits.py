@@ -1,20 +1,56 @@
-"""What happens to texts when they are copied: they are cut, framed, reworded, rearranged, or only laid out anew."""
+"""Edits of a text that is copied: it is cut, framed, reworded, rearranged, or laid out again."""
 
 import re
 from collections.abc import Callable, Mapping
 from random import Random
 
-_HEADER = "Sign in | Subscribe | All sections\nAdvertisement: our newsletter brings you the best of the week.\n\n"
-_FOOTER = "\n\nRead next: ten more stories like this one. All rights reserved by the copyist. Imprint, contact."
-_NOTE = "\n\nCorrection: an earlier version of this article had some words wrong."
-_WORDS = "one other first last small large early late open closed plain quick quiet common recent certain".split()
+_HEADER = "Sign in | Subscribe | All sections\n\n"
+_FOOTER = "\n\nRead next: ten more stories like this one. All rights reserved. Imprint, contact."
+_NOTE = "\n\nCorrection: an earlier version of this article contained an error."
+_SYNONYMS: Mapping[str, str] = {
+    "announced": "stated",
+    "asked": "urged",
+    "because": "as",
+    "before": "ahead of",
+    "company": "firm",
+    "cost": "come to",
+    "could": "might",
+    "expected": "foreseen",
+    "explained": "remarked",
+    "failed": "collapsed",
+    "first": "initial",
+    "found": "discovered",
+    "half": "one half",
+    "largest": "biggest",
+    "long": "lengthy",
+    "nearly": "almost",
+    "new": "brand-new",
+    "old": "former",
+    "plan": "project",
+    "promised": "pledged",
+    "remains": "stays",
+    "reported": "announced",
+    "shows": "displays",
+    "since": "ever since",
+    "sold": "bought",
+    "state": "government",
+    "town": "city",
+    "visited": "toured",
+    "warned": "cautioned",
+    "work": "job",
+    "years": "long years",
+}
 
 
 def cut(text: str, random: Random) -> str:
-    """Without a stretch of up to a quarter."""
-    length = int(len(text) * random.uniform(0.05, 0.25))
-    start = random.randrange(len(text) - length)
-    return text[:start] + text[start + length :]
+    """Without a sentence or two; a text of few sentences loses a stretch of characters."""
+    sentences = re.split(r"(?<=\.)(\s+)", text)
+    if len(sentences) < 13:
+        length = int(len(text) * random.uniform(0.05, 0.2))
+        start = random.randrange(len(text) - length)
+        return text[:start] + text[start + length :]
+    at = 2 * random.randrange(len(sentences) // 2 - 1)
+    return "".join(sentences[:at] + sentences[at + 2 * random.choice((1, 1, 2)) :])
 
 
 def frame(text: str, random: Random) -> str:
@@ -22,10 +58,10 @@ def frame(text: str, random: Random) -> str:
     return random.choice(("", _HEADER)) + text + _FOOTER
 
 
-def reword(text: str, random: Random, most: float = 0.05) -> str:
-    """With up to one word in twenty replaced."""
-    share = random.uniform(0.005, most)
-    return re.sub(r"\b[a-z]+\b", lambda word: random.choice(_WORDS) if random.random() < share else word[0], text)
+def reword(text: str, random: Random, share: float = 0.6) -> str:
+    """With synonyms: of the words that have one, this share."""
+    words = re.compile(rf"\b({'|'.join(_SYNONYMS)})\b")
+    return words.sub(lambda word: _SYNONYMS[word[0]] if random.random() < share else word[0], text)
 
 
 def rearrange(text: str, random: Random) -> str:
@@ -36,18 +72,20 @@ def rearrange(text: str, random: Random) -> str:
 
 
 def lay_out(text: str, random: Random) -> str:
-    """With other line breaks, and in capitals: the words are the same."""
+    """With other line breaks, and sometimes in capitals: the words are the same."""
     words = " ".join(text.split())
     return words.upper() if random.random() < 0.5 else words
 
 
 def correct(text: str, random: Random) -> str:
-    """With a few words put right, and a note that says so."""
-    return reword(text, random, most=0.02) + _NOTE
+    """With a number changed, and a note about it."""
+    numbers = "three four five seven eight ten".split()
+    changed = re.sub(r"\b(two|six|nine|twelve|twenty|thirty)\b", lambda _: random.choice(numbers), text, count=1)
+    return changed + _NOTE
 
 
 def shorten(text: str) -> str:
-    """Its first third: too little of it is left to resemble what it was."""
+    """The first third, which resembles the whole too little."""
     return text[: len(text) // 3]
 
 
@@ -56,6 +94,6 @@ EDITS: Mapping[str, Callable[[str, Random], str]] = {
     "framed": frame,
     "reworded": reword,
     "rearranged": rearrange,
-    "laid out anew": lay_out,
+    "laid out": lay_out,
 }
-"""What a copy is called, and how it is made."""
+"""The edits of a copy, by name."""

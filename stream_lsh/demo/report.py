@@ -8,6 +8,9 @@ from stream_lsh.demo.exact import Pair, jaccard, word_triples
 from stream_lsh.demo.schedule import CORRECTED, PUBLISHED, WITHDRAWN, Event, live
 from stream_lsh.demo.tally import Tally
 
+_TYPICAL = 0.75
+"""The similarity of a pair that shows both what two texts share and what they do not."""
+
 
 class Result(NamedTuple):
     """A run that has reached its end.
@@ -50,6 +53,18 @@ class Result(NamedTuple):
         return sum(truth[pair] != similarity or similarity < self.threshold for pair, similarity in pairs.items())
 
 
+def example(result: Result) -> tuple[Pair, float] | None:
+    """A pair for the explanation: of short texts, and neither nearly equal nor barely similar; None without one."""
+    texts = live(result.events)
+    pairs = (
+        (abs(similarity - _TYPICAL), len(texts[left]) + len(texts[right]), (left, right), similarity)
+        for (left, right), similarity in result.tally.pairs.items()
+        if similarity < 1 and left in texts and right in texts
+    )
+    best = min(pairs, default=None)
+    return None if best is None else best[2:]
+
+
 def report(result: Result) -> list[str]:
     """The table, in lines of at most 80 columns."""
     tally, texts = result.tally, live(result.events)
@@ -62,11 +77,11 @@ def report(result: Result) -> list[str]:
             f"{kinds[PUBLISHED]:,}",
             f"{len(texts):,} are live at the end, {characters:,} characters",
         ),
-        ("corrections", f"{kinds[CORRECTED]:,}", "a new version takes the place of the old one"),
+        ("corrections", f"{kinds[CORRECTED]:,}", "a new version replaces the old one"),
         (
             "withdrawals",
             f"{kinds[WITHDRAWN]:,}",
-            f"{tally.withdrawn:,} pairs were taken back, by these and by corrections",
+            f"{tally.withdrawn:,} pairs were retracted, by these and by corrections",
         ),
         ("candidates", f"{result.candidates:,}", f"compared exactly, of {possible:,} possible pairs"),
         ("pairs", f"{len(tally.pairs):,}", f"with a similarity of {result.threshold:g} or more, at the end"),
@@ -99,4 +114,4 @@ def _throughput(result: Result) -> tuple[str, str, str]:
     if not result.burst:
         return "throughput", "-", f"all of them came at {result.rate} documents/s"
     speed = result.burst / result.burst_s
-    return "throughput", f"{speed:,.0f}/s", f"the last {result.burst:,} documents, as fast as it went"
+    return "throughput", f"{speed:,.0f}/s", f"the last {result.burst:,} documents, at full speed"

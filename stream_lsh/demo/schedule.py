@@ -10,7 +10,7 @@ from random import Random
 from typing import NamedTuple
 
 from stream_lsh.demo.edits import EDITS, correct, shorten
-from stream_lsh.demo.prose import Prose
+from stream_lsh.demo.stories import Story
 
 OUTLETS = ("Newswire", "Herald", "Courier", "Gazette", "Mirror", "Tribune")
 """Who publishes; the first one has most stories first."""
@@ -36,7 +36,7 @@ class Event(NamedTuple):
     text: str | None
 
 
-def schedule(stories: Sequence[Prose], seed: int) -> list[Event]:
+def schedule(stories: Sequence[Story], seed: int) -> list[Event]:
     """The events of some stories, in order."""
     random = Random(seed)  # noqa: S311 - the same demo for the same seed
     order = list(zip(_slugs(stories), stories, strict=True))
@@ -61,7 +61,7 @@ def live(events: Iterable[Event]) -> dict[str, str]:
     return texts
 
 
-def _of(slug: str, story: Prose, random: Random) -> list[tuple[float, Event]]:
+def _of(slug: str, story: Story, random: Random) -> list[tuple[float, Event]]:
     """The events of one story, and how many stories after its own turn each comes."""
     first = OUTLETS[0] if random.random() < _FIRST else random.choice(OUTLETS[1:])
     others = random.sample([outlet for outlet in OUTLETS if outlet != first], random.choice(_COPIES))
@@ -83,7 +83,7 @@ def _of(slug: str, story: Prose, random: Random) -> list[tuple[float, Event]]:
     return events
 
 
-def _slugs(stories: Sequence[Prose]) -> list[str]:
+def _slugs(stories: Sequence[Story]) -> list[str]:
     """A name for each story that an id can hold; no two are the same."""
     taken: dict[str, int] = {}
     slugs = []

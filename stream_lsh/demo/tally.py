@@ -41,6 +41,7 @@ class Tally:
         >>> tally.news()
         [News(what='new', similarity=0.9, ids=('b', 'a'))]
         >>> tally.match(b'["a","b"]', None, 60.0)
+        News(what='gone', similarity=0.9, ids=('a', 'b'))
         >>> tally.pairs, tally.withdrawn
         ({}, 1)
     """
@@ -54,18 +55,20 @@ class Tally:
         self._unreported: dict[str, tuple[str, Sequence[str]]] = {}
         self.timed_before_ms = float("inf")
 
-    def match(self, key: bytes, value: bytes | None, seen_ms: float) -> None:
-        """A message of `matches`; documents carry the time when they were sent."""
+    def match(self, key: bytes, value: bytes | None, seen_ms: float) -> News | None:
+        """A message of `matches`; returns the retraction of a pair.  Documents carry the time when they were sent."""
         left, right = json.loads(key)
         self.last_ms = seen_ms
         if value is None:
-            self.withdrawn += self.pairs.pop((left, right), None) is not None
-            return
+            similarity = self.pairs.pop((left, right), None)
+            self.withdrawn += similarity is not None
+            return None if similarity is None else News("gone", similarity, (left, right))
         match = json.loads(value)
         self.pairs[left, right] = match["similarity"]
         sent_ms = max(match["left_time"], match["right_time"])
         if sent_ms < self.timed_before_ms:
             self.delays_ms.append(seen_ms - sent_ms)
+        return None
 
     def cluster(self, key: bytes, value: bytes | None) -> None:
         """A message of `clusters`."""

@@ -1,21 +1,23 @@
-"""The demo while it runs: feeds the events, follows the results, shows both, and adds up at the end.
+"""The run of the demo: sends the events, follows the results, explains a match and audits the result.
 
-First the events come at a pace, which tells how late a match is; then the rest as fast as it goes, which tells how many
-a second there can be.
+The first events are paced, which measures latency; the others are sent at full speed, which measures throughput.
 """
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stream_lsh.cli.output.terminal import Screen, clipped
+from stream_lsh.cli.output.terminal import Screen, clipped, padded
 from stream_lsh.cli.process import as_cancellation
 from stream_lsh.demo.exact import Pair, all_pairs
-from stream_lsh.demo.report import Result, report
+from stream_lsh.demo.report import Result, example, report
 from stream_lsh.demo.schedule import Event, live
+from stream_lsh.demo.side_by_side import side_by_side
 from stream_lsh.demo.tally import News, Tally
+from stream_lsh.errors import ConfigError
 from stream_lsh.model import Document
 
 if TYPE_CHECKING:
@@ -25,37 +27,62 @@ if TYPE_CHECKING:
     from stream_lsh.worker.in_process import LiveWorker
 
 _NAME, _SOURCE = "demo", "demo-documents"
-_PACED, _RATE = 400, 30
-"""So many events come at so many a second: what a small machine that does other things keeps up with."""
+_PACED, _RATE = 300, 30
+"""The number of paced events, and events per second: a busy small machine keeps up."""
 _MOST_COMPARED = 3_000
-"""Documents of which every two are compared; with more it would take minutes."""
+"""The audit compares every two of this many documents at most; more would take minutes."""
 _NEWS_EVERY_S = {True: 0.25, False: 1.0}  # on a terminal, and elsewhere
+_WIDEST, _EXPLAINED = 120, 1_200
+"""Columns of the two texts of a match, and characters of each that are shown."""
 _LOOK_S = 0.02
 
+_SHOWN_RETRACTIONS = 3
+"""Retractions that are always shown; the others only if no line was shown just before."""
+_CONFIG_FILE = "demo.toml"
+_CONFIG_TITLE = "# Written by `stream-lsh demo --serve`, for as long as it runs."
+_CONFIG = """\
+{title}
+
+[kafka]
+brokers = "{address}"
+
+[worker]
+app_id = "{name}"
+
+[[pipeline]]
+name = "{name}"
+source = "{source}"
+partitions = 1
+threshold = {threshold}
+retention = ""
+max_candidates = 0
+"""
 _SERVED = """
-It goes on until Ctrl-C. For the other commands, this is demo.toml:
+The broker and the worker run until Ctrl-C. Their configuration is in {file}; in another terminal, try:
 
-  [kafka]
-  brokers = "{address}"
-  [[pipeline]]
-  name = "{name}"
-  source = "{source}"
+  stream-lsh tail clusters --config {file}
+  stream-lsh feed --config {file} YOUR_FOLDER
+  stream-lsh check --config {file} --audit
+"""
+_NEXT = """
+Next, with your own files:
 
-  stream-lsh tail clusters --config demo.toml
-  stream-lsh feed --config demo.toml FILE
+  stream-lsh dedup YOUR_FOLDER
+  stream-lsh demo --from YOUR_FOLDER
+  stream-lsh demo --serve
 """
 
 
-class _NobodyReadsError(Exception):
-    """The reader of our output has closed it, as `head` does."""
+class _OutputClosedError(Exception):
+    """The reader has closed standard output, as `head` does."""
 
 
 def show(events: Sequence[Event], threshold: float, *, serve: bool) -> int:
-    """Run it; returns the exit code: 0 if everything was answered and no pair is wrong."""
+    """Run it; returns the exit code: 0 if every document was processed and no pair is wrong."""
     screen = Screen()
     try:
         return asyncio.run(_shown(screen, events, threshold, serve=serve))
-    except _NobodyReadsError:
+    except _OutputClosedError:
         return 0
     finally:
         screen.close()
@@ -66,16 +93,18 @@ async def _shown(screen: Screen, events: Sequence[Event], threshold: float, *, s
     from stream_lsh.worker.in_process import live_worker  # noqa: PLC0415
 
     with as_cancellation(asyncio.get_running_loop(), asyncio.current_task()), embedded(_config(threshold)) as broker:
-        screen.line("A Kafka broker in memory and a worker, in this process; at the end all is gone.")
+        screen.line("A Kafka broker in memory and a worker, in this process; nothing is kept.")
         async with live_worker(broker) as worker, _Stream(screen, broker, worker, events) as stream:
             result = await stream.run(threshold)
             screen.clear()
-            for line in report(result):
+            for line in (*_explained(result, screen), *report(result)):
                 screen.line(line)
-            wrong = result.wrong  # what is fed from here on is not known to the demo
-            if serve:
-                with suppress(asyncio.CancelledError):  # Ctrl-C is how it ends
-                    await stream.serve()
+            wrong = result.wrong  # documents fed from here on are not part of the audit
+            if not serve:
+                screen.line(_NEXT.rstrip("\n"))
+                return 1 if wrong else 0
+            with suppress(asyncio.CancelledError):  # Ctrl-C ends it
+                await stream.serve(threshold)
     return 1 if wrong else 0
 
 
@@ -90,15 +119,46 @@ def _config(threshold: float) -> "Config":
         partitions=1,  # one worker has no use for more, and each costs a message a document
         kind=TextKind(threshold=threshold),
         retention_ms=None,
-        max_candidates=0,  # recall is told against every two documents, so nothing is capped
+        max_candidates=0,  # the audit compares every two documents, so no cap applies
     )
     # A terminal that is stopped for a while must not end the demo.
     worker = WorkerConfig(app_id=_NAME, session_timeout_ms=60_000, commit_interval_ms=100)
     return Config(pipelines=(pipeline,), worker=worker)
 
 
+def check_config_file() -> None:
+    """Refuse to replace a file that this command has not written.
+
+    Raises:
+        ConfigError: there is one.
+    """
+    path = Path(_CONFIG_FILE)
+    if path.exists() and not path.read_text("utf-8", "replace").startswith(_CONFIG_TITLE):
+        raise ConfigError(f"{path}: exists already, and --serve writes a file of this name: run it in another folder")
+
+
+def _explained(result: Result, screen: Screen) -> Iterator[str]:
+    """One match with both texts side by side, if there is one of moderate similarity."""
+    found = example(result)
+    if found is None:
+        return
+    (left, right), similarity = found
+    texts = live(result.events)
+    marks = [("\033[31m", "\033[0m"), ("\033[32m", "\033[0m")] if screen.colours else [("[", "]"), ("{", "}")]
+    width = min(screen.width, _WIDEST)
+    yield ""
+    yield f"A match with similarity {similarity:.3f}, its texts side by side:"
+    yield ""
+    column = (width - 3) // 2
+    yield f"{padded(left, column)} | {clipped(right, column)}"
+    yield from side_by_side(texts[left][:_EXPLAINED], texts[right][:_EXPLAINED], width, marks)
+    yield ""
+    yield "The result, audited: every two documents compared with plain sets."
+    yield ""
+
+
 class _Stream:
-    """The events on their way in, and the results on their way out."""
+    """Sends the events and follows the results."""
 
     def __init__(self, screen: Screen, broker: "Embedded", worker: "LiveWorker", events: Sequence[Event]) -> None:
         self._screen, self._broker, self._worker, self._events = screen, broker, worker, events
@@ -118,7 +178,7 @@ class _Stream:
         await asyncio.gather(self._follower, return_exceptions=True)
 
     async def run(self, threshold: float) -> Result:
-        """Feed everything, wait for every answer, and compare."""
+        """Send everything, wait for the results, and compare every two documents."""
         from stream_lsh.worker.clients.producer import Feeder  # noqa: PLC0415
 
         paced, burst = self._events[:_PACED], self._events[_PACED:]
@@ -128,7 +188,7 @@ class _Stream:
             for number, event in enumerate(paced):
                 await self._sleep_until(self._started + number / _RATE)
                 await self._send(feeder, event)
-            self._doing = "as fast as it goes"
+            self._doing = "full speed"
             began_ms = self._tally.timed_before_ms = _now_ms()
             for event in burst:
                 await self._send(feeder, event)
@@ -154,10 +214,14 @@ class _Stream:
             burst_s=(max(fed_ms, self._tally.last_ms) - began_ms) / 1000,
         )
 
-    async def serve(self) -> None:
-        """Go on until a signal comes."""
-        self._doing = "served until Ctrl-C"
-        self._screen.line(_SERVED.format(address=self._broker.address, name=_NAME, source=_SOURCE))
+    async def serve(self, threshold: float) -> None:
+        """Write the configuration, and run until a signal comes."""
+        self._doing = "running until Ctrl-C"
+        config = _CONFIG.format(
+            title=_CONFIG_TITLE, address=self._broker.address, name=_NAME, source=_SOURCE, threshold=threshold
+        )
+        Path(_CONFIG_FILE).write_text(config, "utf-8")
+        self._screen.line(_SERVED.format(file=_CONFIG_FILE))
         while True:
             await self._sleep_until(time.monotonic() + 1.0)
 
@@ -169,7 +233,7 @@ class _Stream:
         self._look()
 
     async def _answered(self) -> None:
-        """Everything that was sent has been answered, and every answer has been read."""
+        """Wait until the worker has processed everything, and the results are read."""
         for wait in (self._worker.settled(), self._worker.all_read()):
             waiting = asyncio.create_task(wait)
             try:
@@ -188,12 +252,12 @@ class _Stream:
                 return
 
     def _look(self) -> None:
-        """Everything runs, somebody reads, and the status says how far it is."""
+        """Check the worker and the output, and show the progress."""
         self._worker.check()
         if self._follower.done():
             self._follower.result()
         if self._screen.closed:
-            raise _NobodyReadsError
+            raise _OutputClosedError
         self._screen.status(
             f"{self._sent:,} of {len(self._events):,} sent, {self._doing}; "
             f"{len(self._tally.pairs):,} pairs, {len(self._tally.sizes):,} clusters; {self._seconds():.0f} s"
@@ -207,26 +271,34 @@ class _Stream:
     async def _follow(self) -> None:
         async for record in self._worker.results():
             if record.topic == self._pipeline.matches_topic:
-                self._tally.match(record.key, record.value, _now_ms())
+                retracted = self._tally.match(record.key, record.value, _now_ms())
+                if retracted is not None:
+                    reason = dict(record.headers).get("reason", b"").decode()
+                    self._show_news(retracted, reason, always=self._tally.withdrawn <= _SHOWN_RETRACTIONS)
             else:
                 self._tally.cluster(record.key, record.value)
             for news in self._tally.news():
-                now = time.monotonic()
-                if now >= self._next_news:
-                    self._next_news = now + _NEWS_EVERY_S[self._screen.watched]
-                    self._screen.line(self._news_line(news))
+                self._show_news(news)
 
-    def _news_line(self, news: News) -> str:
+    def _show_news(self, news: News, reason: str = "", *, always: bool = False) -> None:
+        now = time.monotonic()
+        if always or now >= self._next_news:
+            self._next_news = now + _NEWS_EVERY_S[self._screen.watched]
+            self._screen.line(self._news_line(news, reason))
+
+    def _news_line(self, news: News, reason: str) -> str:
         what = self._screen.coloured(f"{news.what:<7}", news.what)
         similarity = "     " if news.similarity is None else f"{news.similarity:.3f}"
-        return f"  {self._seconds():5.1f} s  {what}  {similarity}  {_named(news.ids, self._screen.width - 28)}"
+        why = f" ({reason})" if reason else ""
+        name = _named(news.ids, self._screen.width - 28 - len(why))
+        return f"  {self._seconds():5.1f} s  {what}  {similarity}  {name}{why}"
 
 
 def _named(ids: Sequence[str], width: int) -> str:
-    """Documents in at most so many columns; copies of one story by its name and the two outlets."""
+    """Documents in at most `width` columns; copies of one story by the two outlets and its name."""
     outlets, stories = zip(*(id.rsplit("/", 1) if "/" in id else ("", id) for id in ids), strict=True)
     if len(ids) == 2 and stories[0] == stories[1]:
-        return clipped(f"{stories[0]}: {outlets[0]} ~ {outlets[1]}", width)
+        return clipped(f"{outlets[0]} ~ {outlets[1]}: {stories[0]}", width)
     return " ~ ".join(clipped(id, (width - 3) // len(ids)) for id in ids)
 
 

@@ -6,11 +6,11 @@ from random import Random
 import pytest
 
 from stream_lsh.demo.edits import EDITS, correct, shorten
-from stream_lsh.demo.prose import Prose, collect
 from stream_lsh.demo.schedule import CORRECTED, KINDS, OUTLETS, PUBLISHED, WITHDRAWN, Event, live, schedule
+from stream_lsh.demo.stories import Story, stories
 from tests.evaluation.oracles import jaccard, word_windows
 
-STORIES = collect(40)
+STORIES = stories(60)
 
 
 def test_the_same_seed_gives_the_same_events() -> None:
@@ -36,9 +36,9 @@ def test_every_outlet_and_every_kind_of_event_takes_part() -> None:
 
 
 def test_stories_of_one_title_are_different_documents() -> None:
-    stories = [Prose("The same, title", f"{number} " * 300) for number in range(3)]
-    stories_told = {event.id.partition("/")[2] for event in schedule(stories, 1)}
-    assert stories_told == {"the-same-title", "the-same-title~2", "the-same-title~3"}
+    same = [Story("The same, title", f"{number} " * 300) for number in range(3)]
+    slugs = {event.id.partition("/")[2] for event in schedule(same, 1)}
+    assert slugs == {"the-same-title", "the-same-title~2", "the-same-title~3"}
 
 
 def test_what_is_live_is_the_newest_version_of_what_was_not_withdrawn() -> None:
@@ -54,13 +54,13 @@ def test_what_is_live_is_the_newest_version_of_what_was_not_withdrawn() -> None:
 @pytest.mark.parametrize("name", EDITS)
 def test_an_edited_copy_resembles_its_original(name: str, seed: int) -> None:
     random = Random(seed)
-    for one in collect(5):
+    for one in stories(5):
         assert _similarity(one.text, EDITS[name](one.text, random)) > 0.5
 
 
 def test_a_correction_changes_a_text_a_little_and_a_shortened_one_is_another(seed: int) -> None:
     random = Random(seed)
-    for one in collect(5):
+    for one in stories(5):
         assert 0.6 < _similarity(one.text, correct(one.text, random)) < 1
         assert _similarity(one.text, shorten(one.text)) < 0.6
 
