@@ -16,6 +16,7 @@ from stream_lsh.records.profile import Field, Profile
 from stream_lsh.records.reading import Reader
 from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.ids import MAX_ID_BYTES
+from stream_lsh.wire.message import ParseRules
 
 NOW = 1_714_564_800_000  # 2024-05-01T12:00:00Z
 HOUR = 3_600_000
@@ -46,7 +47,7 @@ CONTENTS = [b"{CONTENT}", b'{"deleted": true}', None]
 def parse(kind: Kind, value: bytes | None, key: bytes | None = b"a", **options: Any) -> Any:
     """Parse a value; `CONTENT` in it stands for the field of the kind."""
     value = value if value is None else value.replace(b"CONTENT", kind.content)
-    return kind.parse(value, key, fallback_time_ms=NOW, **options)
+    return kind.parse(value, key, rules=ParseRules(**options), fallback_time_ms=NOW)
 
 
 # -- what is fine
