@@ -36,14 +36,16 @@ _CLAUSE = re.compile(r'"""(?:What|Who) ')
 """A docstring that starts with a clause: its subject is a component or a value."""
 PATHS: Sequence[str] = ("stream_lsh/allpairs", "stream_lsh/settings")
 """The paths that are checked."""
-_ITSELF = "tests/test_language.py"
+_UNCHECKED = ("docs/internals/adr/", "CHANGELOG.md", "tests/test_language.py")
+"""Left out here and not in the pathspec: git 2.39 drops files for exclusions that are shorter than the path."""
 
 
 def tracked(*paths: str) -> list[str]:
     """The files of the project below some paths."""
-    command = ["git", "ls-files", "--", *paths, ":!docs/internals/adr", ":!CHANGELOG.md", f":!{_ITSELF}"]
+    command = ["git", "ls-files", "--", *paths]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)  # noqa: S603
-    return [path for path in done.stdout.split("\n") if path.endswith((".py", ".md", ".toml", ".yml", ".yaml"))]
+    files = [path for path in done.stdout.split("\n") if path.endswith((".py", ".md", ".toml", ".yml", ".yaml"))]
+    return [path for path in files if not path.startswith(_UNCHECKED)]
 
 
 def problems(path: str, text: str) -> Iterator[str]:
