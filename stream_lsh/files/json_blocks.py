@@ -176,6 +176,6 @@ def refused_of(block: Block, errors: Iterable[tuple[int, InputError]]) -> list[R
     for index, error in sorted([*block.errors, *errors], key=lambda entry: entry[0]):
         message = str(error)
         if error.reason == "time" and isinstance(error, UnusableDocument):
-            message = "got a time that has not come yet: a wrong clock, or another --time-unit?"
+            message = "got a time in the future: a wrong clock, or another --time-unit?"
         refused.append(Refused(block.places.path, block.places.at[index], error.reason, message))
     return refused

@@ -1,4 +1,4 @@
-"""Two documents compared for a reader: what `explain` asks of a kind whose scores depend on the two alone."""
+"""Detailed comparison of two documents, for `explain`: for kinds whose scores depend on these two documents alone."""
 
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -9,21 +9,21 @@ from stream_lsh.text.passages import Passage
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two texts held against each other.
+    """The comparison of two documents.
 
     Attributes:
-        similarity: exact, by the measure; 0 where one of them has no shingles.
-        shared: distinct shingles that both have.
-        union: distinct shingles that they have together.
-        near_in_size: whether the measure compares sets whose sizes are so unlike.
+        similarity: exact, by the measure; 0 if one of the documents has no shingles.
+        shared: distinct shingles in both documents.
+        union: distinct shingles in either document.
+        near_in_size: whether the ratio of their sizes permits a match by the measure.
         matching: slots in which the signatures agree.
-        slots: all of these; 0 where nothing is estimated, with the method `exact`, and so with what follows from bands.
-        met: bands, or with the method `exact` beginnings, in which they share a bucket.
-        bands: all of these.
-        probability: that two documents of their Jaccard similarity meet in a band.
-        identical: whether they have the same shingles in the same numbers, and so meet whatever their bands.
-        distance: of vectors, which have no shingles; None for others.
-        greatest: distance of a match, of vectors.
+        slots: the length of the signatures; 0 without an estimate, as with the method `exact`, which has no bands.
+        met: bands, or with the method `exact` prefix members, in which they share a bucket.
+        bands: the number of bands, or of prefix members.
+        probability: of two documents with their Jaccard similarity, to share a bucket of a band.
+        identical: whether they have the same shingles with the same counts, and so share the digest bucket.
+        distance: of vectors, which have no shingles; None for other kinds.
+        greatest: the greatest distance of a match, for vectors.
     """
 
     similarity: float
@@ -41,17 +41,17 @@ class Comparison:
 
     @property
     def estimate(self) -> float:
-        """What the signatures tell of it."""
+        """The similarity as estimated from the signatures."""
         return self.matching / self.slots if self.slots else 0.0
 
 
 class Explained(NamedTuple):
-    """What a scheme finds in two documents.
+    """The detailed comparison of two documents by a scheme.
 
     Attributes:
         comparison: None unless both documents have content.
         sizes: distinct shingles of each document; None for a kind without shingles.
-        passages: of each document, shared and others in turn; none for a kind without shingles.
+        passages: of each document, alternately shared and not shared; empty for a kind without shingles.
     """
 
     comparison: Comparison | None
@@ -60,10 +60,10 @@ class Explained(NamedTuple):
 
 
 class PairwiseScheme(Scheme, Protocol):
-    """A scheme whose similarities depend on the two documents alone, and on no other document of the stream."""
+    """A scheme whose similarities depend on the two documents alone, not on other documents of the stream."""
 
     def similarity(self, left: str, right: str) -> float:
         """The exact similarity of two documents, as verify computes it."""
 
     def explain(self, left: str | None, right: str | None) -> Explained:
-        """Compare two documents in detail; None is a document whose content is not known."""
+        """Compare two documents in detail; None stands for a document with unknown content."""

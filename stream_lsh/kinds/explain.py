@@ -1,4 +1,4 @@
-"""Why two documents are in one cluster, or why not: from what a pipeline published, and from their texts."""
+"""Explains why two documents are, or are not, in the same cluster, from the published results and their texts."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -14,47 +14,47 @@ from stream_lsh.text.passages import Passage
 
 
 class Reason(StrEnum):
-    """Why they are together, or why not; what is said first holds whatever else does."""
+    """The reason why two documents are or are not in one cluster; the first reason that applies is reported."""
 
     MATCH = "match"
-    """In one cluster: they are a match, or identical."""
+    """In one cluster: the documents are a match, or identical."""
     CHAIN = "chain"
     """In one cluster: other members connect them."""
     PAST = "past"
-    """In one cluster: documents that have expired connected them."""
+    """In one cluster: expired documents connected them."""
 
     ABSENT = "absent"
-    """The text of one of them is not there any more."""
+    """The text of one document is no longer available."""
     DELETED = "deleted"
     EMPTY = "empty"
-    """One of them has no shingles."""
+    """One document has no shingles."""
     EXPIRED = "expired"
-    """One of them has expired, and is in no cluster, or had when the other one came."""
+    """One document has expired and is in no cluster, or had expired when the other one arrived."""
     GUARD = "guard"
-    """Matches connect them, but not as closely as the guards ask for."""
+    """Matches connect them, but not as closely as the guards require."""
     UNSETTLED = "unsettled"
-    """They should be, so what makes them so is still under way."""
+    """They should be in one cluster: messages that connect them are still in progress."""
     APART = "apart"
-    """Their times are further apart than the retention."""
+    """Their event times are further apart than the retention."""
     SIZES = "sizes"
-    """One has more shingles than the other one by more than the measure allows."""
+    """The ratio of their sizes exceeds the limit of the measure."""
     BELOW = "below"
-    """They are less similar than the threshold, and nothing connects them."""
+    """Their similarity is below the threshold, and no other documents connect them."""
     ESTIMATE = "estimate"
-    """Their signatures differ so much that the texts were not compared."""
+    """The estimate from their signatures is too low, so the texts were not compared."""
     NO_BAND = "no-band"
-    """They met in no bucket, so they were never compared."""
+    """They share no bucket, so they were never compared."""
     CAPPED = "capped"
-    """They met in a bucket, and a cap left the pair out."""
+    """They share a bucket, but a cap excluded the pair."""
 
 
 TOGETHER = frozenset({Reason.MATCH, Reason.CHAIN, Reason.PAST})
-"""Reasons for which two documents are in one cluster."""
+"""The reasons of two documents in one cluster."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What decides in a pipeline whether two documents are a match, and what holds a cluster together."""
+    """The settings of a pipeline that define a match and a cluster."""
 
     scheme: PairwiseScheme
     threshold: float
@@ -63,15 +63,15 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of a pipeline and two of its documents.
+    """The published state of a pipeline, as far as it concerns two of its documents.
 
     Attributes:
-        documents: the newest version of each of the two; `text` is None for a deleted one.
-        clusters: the cluster of each document that is in one.
+        documents: the newest version of each of the two; `text` is None for a deleted document.
+        clusters: the cluster of each document that has one.
         pairs: published matches.
-        digests: digest and event time of the newest versions of all who share a cluster with either of the two.
-        expired: ids that have expired, or may have.
-        waiting: messages that are under way.
+        digests: digest and event time of the newest versions of all documents in the clusters of the two.
+        expired: ids that have expired, or may have expired.
+        waiting: messages that are not processed yet.
     """
 
     documents: Mapping[str, Document]
@@ -84,7 +84,15 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two: its newest version, None where that is not known; its shingles, None of a vector; its cluster."""
+    """One of the two documents.
+
+    Attributes:
+        id: of the document.
+        document: the newest version; None if unknown.
+        shingles: distinct shingles; None for a vector.
+        cluster: of the document, if any.
+        passages: alternately shared and not shared.
+    """
 
     id: str
     document: Document | None
@@ -95,11 +103,16 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The two, why they are together or not, their comparison where both texts are there, and what connects them.
+    """The reason why two documents are or are not in one cluster, with the evidence.
 
     Attributes:
-        path: links from one to the other: of members of their cluster, or, where they are in several, all there are.
-        waiting: messages that are under way, and may change all this.
+        sides: the two documents.
+        threshold: the least similarity of a match.
+        reason: the first one that applies.
+        comparison: None unless both texts are available.
+        path: links from one document to the other, through members of their cluster, or, if they are in different
+            clusters, through any documents.
+        waiting: messages that are not processed yet and may change the result.
     """
 
     sides: tuple[Side, Side]
@@ -111,17 +124,17 @@ class Explanation:
 
     @property
     def together(self) -> bool:
-        """Whether they are in one cluster."""
+        """Whether the two documents are in one cluster."""
         return self.reason in TOGETHER
 
 
 def explain(left: str, right: str, evidence: Evidence, settings: Settings) -> Explanation:
-    """Why two documents are in one cluster, or why not.
+    """Explain why two documents are, or are not, in one cluster.
 
     Args:
-        left: an id that the evidence knows.
-        right: another one.
-        evidence: what was published, and the two documents.
+        left: the id of one document.
+        right: the id of the other document.
+        evidence: the published results and the two documents.
         settings: of the pipeline.
     """
     sides, comparison = _sides((left, right), evidence, settings.scheme)
@@ -162,7 +175,7 @@ def _near(sides: tuple[Side, Side], retention_ms: int | None) -> bool:
 
 
 def _twins(digests: Mapping[str, tuple[int, int]], retention_ms: int | None) -> Iterator[Link]:
-    """Identical documents next to each other in time, as the ledger connects them."""
+    """Links between identical documents that are next to each other in time, as in the ledger."""
     by_age = sorted((digest, time_ms, id) for id, (digest, time_ms) in digests.items() if digest)
     for (digest, time_ms, id), (next_digest, next_time_ms, next_id) in pairwise(by_age):
         if digest == next_digest and (retention_ms is None or next_time_ms - time_ms <= retention_ms):
@@ -170,7 +183,7 @@ def _twins(digests: Mapping[str, tuple[int, int]], retention_ms: int | None) -> 
 
 
 def _path_within(left: str, right: str, links: Iterable[Link], clusters: Mapping[str, str]) -> list[Link] | None:
-    """The widest path through members of their cluster; if there is none, one through documents that left it too."""
+    """The widest path through current members of their cluster, or else one that includes former members."""
     cluster = clusters[left]
     inside = [
         link
@@ -188,7 +201,7 @@ def _reasons(
     evidence: Evidence,
     settings: Settings,
 ) -> Iterator[Reason]:
-    """Why they are not in one cluster; the first holds."""
+    """All reasons why the documents are not in one cluster, the one to report first."""
     if any(side.document is not None and side.document.text is None for side in sides):
         yield Reason.DELETED
     if comparison is None:

@@ -1,7 +1,7 @@
 """The base class of the library: a pipeline in memory, for one process.
 
-Subclasses define the item type and the result type; this class adds, removes and groups items by id, and keeps all of
-them in one file.
+Subclasses define the item type and the result type.  This class adds, removes and groups items by id, and saves all of
+them to one file.
 """
 
 import os
@@ -26,21 +26,21 @@ from stream_lsh.wire.split import cut_documents
 
 _RECORD_BYTES = 1 << 20
 _REMOVED = 1024
-"""Removals that are worth compacting for."""
+"""The least number of removals before a compaction."""
 
 
 class InMemory:
-    """Items in memory, and which of them match.
+    """Stores items in memory and finds the matches among them.
 
     Args:
-        scheme: how they are compared.
+        scheme: the scheme of the items.
         threshold: least similarity of a match.
         limits: retention, caps and guards.
-        settings: the arguments of the class, by name, guards as their settings: what a file needs to make another one.
+        settings: the arguments of the class, by name, with guards as their settings; `load` constructs it from them.
     """
 
     _KIND: ClassVar[str]
-    """What a file that keeps one says it holds."""
+    """The content type in the head of a saved file."""
 
     def __init__(self, scheme: Scheme, threshold: float, limits: Limits, settings: Mapping[str, Any]) -> None:
         self._scheme, self._threshold, self._limits, self._settings = scheme, threshold, limits, settings
@@ -57,7 +57,7 @@ class InMemory:
     # -- changing
 
     def remove(self, id: str) -> bool:
-        """Remove what has this id, its matches and its membership; returns whether it was there."""
+        """Remove the item with this id, its matches and its membership; returns whether it existed."""
         if id not in self:
             return False
         self._process([Document(id, None)])
@@ -71,7 +71,7 @@ class InMemory:
         return (change for frame in settled for change in frame.matches)
 
     def _process_many(self, documents: Sequence[Document]) -> list[MatchChange]:
-        """Of each pair that is new or changed at the end, what it is then; those that are withdrawn are left out."""
+        """The final state of each pair that is new or changed; withdrawn pairs are omitted."""
         changes: dict[tuple[str, str], MatchChange] = {}
         for start in range(0, len(documents), BATCH):
             for change in self._process([*documents[start : start + BATCH]]):
@@ -81,7 +81,7 @@ class InMemory:
         return list(changes.values())
 
     def _compact(self) -> None:
-        """Drop what removed items leave behind for the sake of messages that come late: here none do."""
+        """Drop the tombstones of removed items: they serve late messages, which do not occur in memory."""
         state = self._pipeline.snapshot()
         counts, self._pipeline = self._pipeline.counts, self._new_pipeline()
         self._pipeline.counts = counts
@@ -91,26 +91,26 @@ class InMemory:
     # -- asking
 
     def clusters(self) -> list[Cluster]:
-        """All groups that matches connect, as the guards want them; ascending by their ids."""
+        """All clusters, subject to the guards; ascending by their ids."""
         live = self._ledger.ids.live
         return [self._cluster(id) for id in sorted(live) if len(live[id]) >= self._least_size]
 
     def cluster_of(self, id: str) -> Cluster | None:
-        """The group that this id is in, None if it has no match."""
+        """The cluster of this id; None if it has no match."""
         cluster = self._ledger.cluster_of(id)
         small = cluster is None or len(self._ledger.ids.live[cluster]) < self._least_size
         return None if small or cluster is None else self._cluster(cluster)
 
     @property
     def _least_size(self) -> int:
-        """Members of a published cluster: pairs for review keep an item in a cluster of its own, which is not one."""
+        """The least size of a public cluster: an item with pairs to review only is a cluster of one in the ledger."""
         return 2 if self._limits.link_from else 1
 
     def _cluster(self, id: str) -> Cluster:
         return Cluster(id, tuple(reversed(self._ledger.members(id))))
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of items."""
         return len(self._pipeline.documents)
 
     def __contains__(self, id: object) -> bool:
@@ -119,20 +119,20 @@ class InMemory:
 
     @property
     def capped(self) -> int:
-        """How often a cap left something out: buckets not followed to their end, candidates not compared."""
+        """The number of times that a cap applied: buckets not followed to their end, candidates not compared."""
         counts = self._pipeline.counts
         return counts.capped_postings + counts.capped_candidates
 
     # -- keeping
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything into one file, in one step: it is complete, or what was there before still is.
+        """Write all items to one file, atomically: after a failure the previous file is intact.
 
         Cost:
             some 20 us for a text of 3 KB; a copy of the columns in memory.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
 
         Example:
             >>> import tempfile
@@ -159,14 +159,14 @@ class InMemory:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """What was saved, ready to go on; the index is linked anew.
+        """Load a saved file; the index is rebuilt.
 
         Raises:
-            DamagedBytes: truncated, altered, or no such file of ours -> restore it, or add everything again.
-            FutureFormat: written by a newer version -> use that one.
+            DamagedBytes: truncated, altered, or not a file of this class -> restore it, or add all items again.
+            FutureFormat: written by a newer version -> use that version.
             FingerprintMismatch: this version, or this Python's Unicode tables, would compute other signatures -> use
-                those that wrote it, or add everything again.
-            OSError: it cannot be read.
+                the versions that wrote the file, or add all items again.
+            OSError: the file cannot be read.
         """
         with open(path, "rb") as file:
             archive = read_archive(file, path)
@@ -201,7 +201,7 @@ class InMemory:
         return {**settings, "guards": Guards(**settings.get("guards", {}))}
 
     def _read(self, archive: Archive, scheme: int, path: str | os.PathLike[str]) -> None:
-        """The ledger comes first, in one record or in parts; then the documents."""
+        """Restore the ledger, which is first, in one record or in parts, and then the documents."""
         records = archive.records
         assembler, ledger = LedgerAssembler(scheme), None
         for message in records:
@@ -224,10 +224,10 @@ def _records(state: LocalState, scheme: int) -> Iterator[bytes]:
 def check_limits(
     threshold: float, guards: Guards, retention_ms: int | None, max_candidates: int, others: Iterable[str] = ()
 ) -> None:
-    """What bounds work and clusters can be; `others` are problems that were found elsewhere, to be told with these.
+    """Check the limits of work and clusters; `others` are problems found elsewhere, to report together with these.
 
     Raises:
-        ConfigError: everything that cannot.
+        ConfigError: all problems at once.
     """
     problems = [f"guards.{name}: {problem}" for name, problem in guards.problems(threshold)]
     if retention_ms is not None and retention_ms <= 0:
@@ -242,14 +242,14 @@ def check_limits(
 def match_of(pair: PairState | MatchChange) -> Match:
     """A pair of the ledger, or a change of one, as a match."""
     if pair.similarity is None:
-        raise InvariantError("a pair that was withdrawn is no match")
+        raise InvariantError("got a withdrawn pair, expected a match")
     times = (pair.left_time_ms, pair.right_time_ms)
     sizes = (pair.left_shingles, pair.right_shingles)
     return Match(pair.left, pair.right, pair.similarity, pair.shared, pair.union, *times, *sizes)
 
 
 def similar_of(edges: Edges | None) -> list[Similar]:
-    """What a query found, the most similar first."""
+    """The results of a query, the most similar first."""
     if edges is None:
         return []
     columns = (edges.similarity.tolist(), edges.shared.tolist(), edges.union.tolist())

@@ -1,7 +1,7 @@
-"""What the rest of the program needs to know of a kind of data: one interface, which each folder of `kinds` implements.
+"""The interface of a kind of data, which each folder of `kinds` implements.
 
-A kind object holds the settings of one pipeline that only its kind has, and answers with them.  `kinds.registry` finds
-the class of a kind by its name.
+A kind object holds those settings of one pipeline that are specific to its kind.  `kinds.registry` finds the class of a
+kind by its name.
 """
 
 from argparse import Namespace
@@ -30,13 +30,13 @@ SHADOW_MEANING = "the share of documents that are compared with all recent ones,
 
 
 class StoredSize(NamedTuple):
-    """Bounds on what a changelog record stores of a version, which are known before a scheme is made.
+    """Bounds on the size of a version in a changelog record, which are known before the scheme is constructed.
 
     Attributes:
         slots: the length of a signature.
         width: the buckets of a version.
-        retired: bytes for the versions that a batch of updates retires, where they need more than two versions do.
-        document: bytes of a document that the steps store; None where it is never larger than its message.
+        retired: bytes for the versions that a batch of updates retires, if these exceed the size of two versions.
+        document: bytes of a stored document; None if it is never larger than its message.
     """
 
     slots: int
@@ -49,8 +49,8 @@ class FeedPart(NamedTuple):
     """Consecutive messages for a source topic.
 
     Attributes:
-        messages: key and value of each; making one raises UnusableDocument for an id that is no key.
-        refused: what was rejected among them.
+        messages: key and value of each; the iterator raises UnusableDocument for an id that is not a valid key.
+        refused: the rejected items among them.
         position: bytes of all inputs read so far.
     """
 
@@ -60,15 +60,15 @@ class FeedPart(NamedTuple):
 
 
 class SharedSettings(Protocol):
-    """What a kind may need of the settings that every pipeline has."""
+    """The settings of every pipeline that a kind may depend on."""
 
     @property
     def max_candidates(self) -> int:
-        """Documents that one is compared with at most; 0: no caps."""
+        """The greatest number of candidates per document; 0: no caps."""
 
     @property
     def fields(self) -> FieldNames:
-        """What the source calls its fields."""
+        """The names of the fields in the source."""
 
 
 class Kind(Protocol):
@@ -76,12 +76,12 @@ class Kind(Protocol):
 
     Attributes:
         name: in the configuration.
-        plural: what progress and summaries call the documents.
+        plural: the name of the documents in progress lines and summaries.
         clusters: the key in `[pipeline.topics]` of the topic with the clusters.
         takes_decisions: whether the pipeline reads decisions about pairs.
         defaults: fields of a pipeline that have another default in this kind.
-        presets: by name, fields of a pipeline and their values, which a pipeline can ask for.
-        fields: keys in `[pipeline.fields]` that its messages have.
+        presets: by name, values for fields of a pipeline, which a pipeline can select.
+        fields: keys in `[pipeline.fields]` that apply to its messages.
         topic_keys: keys in `[pipeline.topics]` that name topics of the kind.
     """
 
@@ -100,15 +100,15 @@ class Kind(Protocol):
 
     @property
     def stories(self) -> bool:
-        """Whether clusters carry headline, outlets and who was first."""
+        """Whether clusters carry a headline, outlets and the first document."""
 
     @property
     def mirror_share(self) -> float:
-        """The share of pages from which mirrors of sites are published; 0: none are."""
+        """The least share of mirrored pages of a published pair of sites; 0: none are published."""
 
     @property
     def shadow(self) -> float:
-        """The share of documents by which the recall is monitored; 0: it is not."""
+        """The share of documents that are sampled to monitor the recall; 0: none."""
 
     @property
     def recall(self) -> float:
@@ -116,30 +116,34 @@ class Kind(Protocol):
 
     @property
     def seed(self) -> int:
-        """Chooses the hash functions, and the documents that are monitored."""
+        """The seed of the hash functions and of the sample that monitors the recall."""
 
     @property
     def least(self) -> float:
-        """The least similarity of a pair that is published."""
+        """The least similarity of a published pair."""
 
     @property
     def link_from(self) -> float | None:
-        """The least similarity of a pair that connects, where that is not `least`."""
+        """The least similarity of a pair that connects its documents; None: `least`."""
 
     def scheme(self) -> Scheme:
-        """What makes signatures and buckets and compares; raises ConfigError where the settings do not fit."""
+        """The scheme, which computes signatures and buckets and compares pairs.
+
+        Raises:
+            ConfigError: the settings contradict each other.
+        """
 
     def pairwise(self) -> PairwiseScheme | None:
-        """The scheme, where a similarity depends on the two documents alone; None where it depends on others too."""
+        """The scheme, if a similarity depends on the two documents alone; None if it depends on others too."""
 
     def stored_settings(self) -> dict[str, Setting]:
-        """Everything that stored bytes depend on: what the fingerprint is of."""
+        """The settings that stored bytes depend on; the fingerprint covers them."""
 
     def stored_size(self) -> StoredSize:
-        """How large the stored versions get; raises ConfigError where the settings do not fit."""
+        """The greatest size of a stored version; raises ConfigError if the settings contradict each other."""
 
     def limits(self, limits: Limits) -> Limits:
-        """The limits of the pipeline, with what the settings of the kind add."""
+        """The limits of the pipeline, extended by the settings of the kind."""
 
     def parse(
         self, value: bytes | None, key: bytes | None, rules: ParseRules, timestamp_ms: int | None, now_ms: int | None
@@ -150,24 +154,24 @@ class Kind(Protocol):
             value: of the message.
             key: of the message.
             rules: of the source.
-            timestamp_ms: of the message; None where it has none.
-            now_ms: the clock; None where there is none.
+            timestamp_ms: of the message; None if it has none.
+            now_ms: the current time; None without a clock.
 
         Raises:
             InputError: the message cannot be used -> dead-letter it.
         """
 
     def message(self, document: Document, names: FieldNames) -> KeyValue:
-        """The message for a document: what `parse` reads back; raises UnusableDocument for an id that is no key."""
+        """The message for a document, the inverse of `parse`; raises UnusableDocument for an id that is not a key."""
 
     def results(self, pipeline: str) -> Results:
-        """What makes the public messages of a pipeline of this name."""
+        """The converter of results to public messages, for a pipeline of this name."""
 
     def find_files(self, options: Namespace) -> list[Input]:
-        """The files that a command names, after a check of its options, which get the names of the columns.
+        """Find the files that a command names; checks the options and sets the names of the columns in them.
 
         Raises:
-            ConfigError: a file is missing; an option is of another kind.
+            ConfigError: a file is missing; an option belongs to another kind.
         """
 
     def read_files(
@@ -178,12 +182,12 @@ class Kind(Protocol):
         Args:
             inputs: of `find_files`.
             options: the same.
-            names: what the source calls its fields.
+            names: of the fields in the source.
             now_ms: event time of a document without one.
         """
 
     def loaded(self, path: Path, problems: Problems) -> Self:
-        """The same with what its settings name, which is read; noted is whatever is wrong with it.
+        """A copy with the files that its settings name loaded; adds their problems to `problems`.
 
         Args:
             path: of the pipeline.
@@ -191,7 +195,7 @@ class Kind(Protocol):
         """
 
     def check(self, path: Path, problems: Problems, shared: SharedSettings) -> None:
-        """Note what does not fit in the settings.
+        """Add contradictions of the settings to `problems`.
 
         Args:
             path: of the pipeline.
@@ -200,17 +204,17 @@ class Kind(Protocol):
         """
 
     def warnings(self) -> Iterator[str]:
-        """What a worker logs at its start."""
+        """Warnings that a worker logs at startup."""
 
 
 K = TypeVar("K")
 
 
 def as_kind(kind: Kind, cls: type[K]) -> K:
-    """The same kind object, for what only pipelines of one kind can do.
+    """The same kind object, narrowed to one kind for operations that only its pipelines support.
 
     Raises:
-        InvariantError: it is another kind.
+        InvariantError: the pipeline has another kind.
     """
     if not isinstance(kind, cls):
         raise InvariantError(f"got a pipeline of kind {kind.name}, expected another kind: {cls.__name__}")
@@ -218,11 +222,11 @@ def as_kind(kind: Kind, cls: type[K]) -> K:
 
 
 TOPICS = frozenset({"matches", "members", "clusters", "dead_letters"})
-"""What pipelines of most kinds publish."""
+"""The topics of most kinds."""
 
 
 class KindDefaults:
-    """What most kinds have in common."""
+    """The attributes and methods that most kinds share."""
 
     __slots__ = ()
 
@@ -254,15 +258,15 @@ class KindDefaults:
         return None
 
     def limits(self, limits: Limits) -> Limits:
-        """The same."""
+        """The limits, unchanged."""
         return limits
 
     def loaded(self, path: Path, problems: Problems) -> Self:
-        """The same: nothing is read."""
+        """The kind itself: there are no files to load."""
         return self
 
     def check(self, path: Path, problems: Problems, shared: SharedSettings) -> None:
-        """Nothing that a value alone does not show."""
+        """No checks: each value is checked when it is read."""
 
     def warnings(self) -> Iterator[str]:
         """None."""

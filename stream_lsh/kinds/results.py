@@ -1,4 +1,4 @@
-"""What a pipeline publishes of what it settled, topic by topic; of records see `public_records`."""
+"""The results of a pipeline as public messages, by topic; for records see `kinds.record.results`."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
@@ -11,26 +11,26 @@ TopicMessages = Iterator[tuple[str, list[PublicMessage]]]
 
 
 class Results(Protocol):
-    """The results of a kind of pipeline as messages."""
+    """Converts the results of a kind of pipeline to messages."""
 
     def messages(self, settled: Settled, confirmed_at_ms: int, version: int) -> TopicMessages:
-        """What one settled frame has to say.
+        """The messages of one settled frame.
 
         Args:
-            settled: what changed.
+            settled: the changes.
             confirmed_at_ms: the timestamp of the frame.
             version: its offset.
         """
 
 
 class TextResults(NamedTuple):
-    """Of texts, sets and vectors: pairs, members, clusters, and mirrors where sites are watched.
+    """The results of texts, sets and vectors: pairs, members, clusters, and mirrored sites if they are monitored.
 
     Attributes:
         pipeline: its name.
         measure: of similarity.
-        mirror_share: from which sites are told.
-        matches: makes the messages of pairs.
+        mirror_share: the least share of mirrored pages of a published pair of sites.
+        matches: encodes pairs as messages.
     """
 
     pipeline: str
@@ -39,7 +39,7 @@ class TextResults(NamedTuple):
     matches: Callable[[str, Sequence[MatchChange], int, str], list[PublicMessage]] = match_messages
 
     def messages(self, settled: Settled, confirmed_at_ms: int, version: int) -> TopicMessages:
-        """What one settled frame has to say."""
+        """The messages of one settled frame."""
         yield "matches", self.matches(self.pipeline, settled.matches, confirmed_at_ms, self.measure)
         yield "members", member_messages(settled.members)
         yield "clusters", cluster_messages(settled.clusters, version)

@@ -1,4 +1,4 @@
-"""What a message says of a set or a vector: one JSON object each, with one field that is compared.
+"""Messages of sets and vectors: one JSON object each, with one field that is compared.
 
     value                                the set, or the vector
     null                                 is deleted
@@ -6,8 +6,8 @@
     {"id"?, "items": [...], "time"?}     has these items (`kinds.set.messages`)
     {"id"?, "vector": ..., "time"?}      is this vector (`kinds.vector.messages`)
 
-Id, key, time and deletion are as in documents (`kinds.text.messages`), and so are all errors but those of the field,
-whose reason is `items` or `vector`.  Every other field is ignored.
+Id, key, time and deletion are as in documents (`kinds.text.messages`), and so are all errors except those of the
+compared field, whose reason is `items` or `vector`.  All other fields are ignored.
 """
 
 from collections.abc import Sequence
@@ -27,17 +27,17 @@ _decode = msgspec.json.Decoder().decode
 
 
 class Form(Protocol):
-    """How the field that is compared is read: as items, or as a vector."""
+    """Converts the compared field: items or a vector."""
 
     @property
     def field(self) -> str:
-        """Which of `FieldNames` it is, and the reason of its errors."""
+        """Its attribute of `FieldNames`, and the reason of its errors."""
 
     def text(self, value: Any, name: str) -> str:
-        """What the steps compare; raises InputError for what is no such value.  `name` is what the message calls it."""
+        """The text that the steps compare; raises InputError for an invalid value.  `name`: of the field in errors."""
 
     def value(self, text: str) -> Any:
-        """The value again, as a message has it."""
+        """The value for a message, the inverse of `text`."""
 
     def of_cell(self, cell: str) -> Any:
         """The value in a cell of a table."""
@@ -52,26 +52,26 @@ def parse_valued(
     fallback_time_ms: int | None,
     now_ms: int | None = None,
 ) -> Document:
-    r"""The set or the vector in a message, as the steps take it.
+    r"""The set or the vector in a message, as a document.
 
     Args:
         value: the message's value.
-        key: the message's key; None where it has none.
-        form: what is compared.
+        key: the message's key; None if it has none.
+        form: of the compared field.
         rules: of the source.
-        fallback_time_ms: the event time of what has none (the Kafka timestamp); None: it must have one.
-        now_ms: the clock; None where there is none.
+        fallback_time_ms: the event time of a message without one (the Kafka timestamp); None: it is required.
+        now_ms: the current time; None without a clock.
     Guarantees:
         pure; returns or raises `InputError`, whatever the bytes are.
 
     Raises:
-        MalformedMessage: it cannot be read (json, utf8, or the type of a field).
-        UnusableDocument: it can be read and not be used (key, id, size, time, or what is compared).
+        MalformedMessage: the message cannot be read (json, utf8, or the type of a field).
+        UnusableDocument: the message can be read but not used (key, id, size, time, or the compared field).
 
     Example:
         >>> from stream_lsh.kinds.set.messages import ItemsForm
-        >>> said = b'{"items": ["milk", 17, "milk"], "time": "1970-01-01T00:00:01Z"}'
-        >>> parse_valued(said, b"basket", ItemsForm(), fallback_time_ms=5)[:3]
+        >>> value = b'{"items": ["milk", 17, "milk"], "time": "1970-01-01T00:00:01Z"}'
+        >>> parse_valued(value, b"basket", ItemsForm(), fallback_time_ms=5)[:3]
         ('basket', '17\nmilk\n', 1000)
         >>> parse_valued(None, b"basket", ItemsForm(), fallback_time_ms=5)[:3]
         ('basket', None, 5)
@@ -96,7 +96,7 @@ def valued_message(document: Document, form: Form, names: FieldNames) -> tuple[b
     r"""Key and value of a set or a vector.
 
     Raises:
-        UnusableDocument: an id that is no key.
+        UnusableDocument: an id that is not a valid key.
 
     Example:
         >>> from stream_lsh.kinds.set.messages import ItemsForm
@@ -114,9 +114,9 @@ def valued_message(document: Document, form: Form, names: FieldNames) -> tuple[b
 def parse_valued_lines(
     lines: Sequence[bytes], form: Form, rules: ParseRules, fallback_time_ms: int = 0
 ) -> tuple[list[Document], list[tuple[int, InputError]]]:
-    """The sets or vectors of a file of JSON lines, and the lines that have none, each with its index and the error.
+    """The sets or vectors of a file of JSON lines, and the rejected lines, each with its index and the error.
 
-    A blank line is passed over.  Arguments are those of `parse_valued`; `rules` are not keyed.
+    Blank lines are skipped.  The arguments are those of `parse_valued`; `rules` are not keyed.
     """
     documents: list[Document] = []
     errors: list[tuple[int, InputError]] = []
@@ -131,7 +131,7 @@ def parse_valued_lines(
 
 
 def check_field_name(form_field: str, names: FieldNames, path: Path, problems: Problems) -> None:
-    """Note that the field that is compared has the name of another one."""
+    """Report a compared field with the same name as another field."""
     place, name = (*path, "fields", form_field), getattr(names, form_field)
     if name in (names.id, names.time, names.deleted) and problems.is_valid(place):
         problems.add(place, f"got {name!r}, which is another field, expected a name of its own")

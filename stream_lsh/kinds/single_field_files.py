@@ -1,8 +1,8 @@
-"""Files of sets or vectors: JSON lines, or tables with a column of what is compared.
+"""Files of sets or vectors: JSON lines, or tables with a column of the compared field.
 
-.jsonl  .ndjson  .json       an object per line, as messages have it
-.csv  .tsv  .tab             a header, then one per row; items with | between them, numbers of a vector with blanks,
-                             or a JSON list
+.jsonl  .ndjson  .json       an object per line, as in messages
+.csv  .tsv  .tab             a header, then one per row; items separated by |, numbers of a vector by blanks, or a
+                             JSON list
 """
 
 import time
@@ -23,7 +23,7 @@ from stream_lsh.wire.message import ParseRules
 
 
 class _Cells(NamedTuple):
-    """The form of what stands in the cells of a table."""
+    """The form of values in the cells of a table."""
 
     of: Form
 
@@ -42,20 +42,20 @@ class _Cells(NamedTuple):
 
 
 def of_values(options: Namespace, form: Form) -> None:
-    """Name the columns that nobody has named; what is compared is in the column of the text.
+    """Set the default names of the columns; the column of the text has the compared field.
 
     Raises:
-        ConfigError: options that are of documents or records.
+        ConfigError: options that apply to documents or records only.
     """
     problems = [
-        f"--{name}-column: is of documents"
+        f"--{name}-column: applies to documents only"
         for name in ("title", "source", "url")
         if getattr(options, f"{name}_column") is not None
     ]
     if options.format in ("folder", "parquet", TEXT):
-        problems.append(f"--format: got {options.format}, expected jsonl, csv or tsv, as what is read has {form.field}")
+        problems.append(f"--format: got {options.format}, expected jsonl, csv or tsv for files with {form.field}")
     if options.encoding != "utf-8":
-        problems.append("--encoding: is of records; others are in UTF-8")
+        problems.append("--encoding: applies to records only; other kinds are read as UTF-8")
     if problems:
         raise ConfigError(problems)
     for column, name in AS_NAMED.items():
@@ -64,13 +64,13 @@ def of_values(options: Namespace, form: Form) -> None:
 
 
 def read_lines(file: Input, options: Namespace, form: Form, column: str | None) -> Iterator[Part]:
-    """The sets or vectors of JSON lines, for a command that has an option of its own for the field that is compared.
+    """The sets or vectors of JSON lines, for a command with its own option for the compared field.
 
     Args:
         file: the file.
-        options: those of the command, with `id_column`, `time_unit` and `max_bytes`.
-        form: what is compared.
-        column: what the field is called; None for what messages call it.
+        options: of the command, with `id_column`, `time_unit` and `max_bytes`.
+        form: of the compared field.
+        column: the name of the field; None: its name in messages.
     """
     named = Namespace(
         id_column=options.id_column,
@@ -83,16 +83,16 @@ def read_lines(file: Input, options: Namespace, form: Form, column: str | None) 
 
 
 def read_values(inputs: Sequence[Input], options: Namespace, form: Form, fallback_time_ms: int = 0) -> Iterator[Part]:
-    """The sets or vectors of all inputs, in order, as the steps take them.
+    """The sets or vectors of all inputs, in order, as documents.
 
     Args:
-        inputs: what to read.
-        options: those of the command; `of_values` has named the columns.
-        form: what is compared.
-        fallback_time_ms: event time of what has none.
+        inputs: the files to read.
+        options: of the command, after `of_values`.
+        form: of the compared field.
+        fallback_time_ms: event time of an item without one.
 
     Raises:
-        ConfigError, InputError, OSError: an input cannot be read as a whole.
+        ConfigError, InputError, OSError: an input cannot be read at all.
     """
     folders = [
         f"{file.path}: is a folder, expected files with {form.field}" for file in inputs if file.format == "folder"
@@ -128,13 +128,13 @@ def feed_values(
 
 
 class SingleFieldKind(KindDefaults):
-    """The part that kinds of one compared field share: their messages and files, read and written by `form`."""
+    """The base class of kinds with one compared field: messages and files, converted by `form`."""
 
     __slots__ = ()
 
     @property
     def form(self) -> Form:
-        """How the compared field is read and written."""
+        """The form of the compared field."""
         raise NotImplementedError
 
     def parse(
@@ -148,7 +148,7 @@ class SingleFieldKind(KindDefaults):
         return valued_message(document, self.form, names)
 
     def find_files(self, options: Namespace) -> list[Input]:
-        """JSON lines, and tables with a column of what is compared."""
+        """Find JSON lines, and tables with a column of the compared field."""
         of_values(options, self.form)
         return find_inputs(options.file, options.format, TABLES)
 

@@ -38,7 +38,7 @@ def problems(profile: Profile) -> Iterator[tuple[Place, str]]:
             except ConfigError as error:
                 yield ("lsh", at, "threshold"), str(error)
     if not profile.comparisons:
-        yield ("comparison",), "got none, expected one or more: nothing else tells a match"
+        yield ("comparison",), "got none, expected one or more: they define a match"
     if not profile.rules and not profile.lsh:
         yield ("rules",), "got none and no [[lsh]], expected blocking: without it no two records are compared"
     if profile.review > profile.match:

@@ -1,4 +1,4 @@
-"""Pairs of records: scored by the profile, with the evidence of each."""
+"""Compares pairs of records: scores them by the profile, with the evidence of each."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ from stream_lsh.records.reading import columns_of
 from stream_lsh.records.score import Scored, Scorer
 
 _MANY = 48
-"""Pairs from which arrays pay."""
+"""The number of pairs from which arrays are faster."""
 _MOST_CACHED = 1 << 14
-"""Records: some 1 KB each."""
+"""The size of the cache in records, of some 1 KB each."""
 _WORK = 1 << 12
-"""What is compared where the work is bounded: a pair of small records is 1, and takes some 30 us."""
+"""The budget of a bounded comparison: a pair of small records costs 1, which takes some 30 us."""
 _CHARACTERS = 1 << 16
-"""Characters of the one record times those of the other that are worth as much."""
+"""The product of the two records' characters that costs 1 as well."""
 
 
 class _Read(NamedTuple):
-    """A record as it is compared: its values, how many there are of fields with several, and all characters."""
+    """A record ready for comparison: its values, 1 plus the additional values of its fields, and its characters."""
 
     values: Values
     several: int
@@ -41,11 +41,11 @@ class _Read(NamedTuple):
 
 
 class RecordPairs:
-    """Scores pairs of records; the values of those that were compared lately are remembered.
+    """Scores pairs of records, with a cache of the values of recently compared records.
 
     Args:
         profile: of the pipeline.
-        limit: records remembered.
+        limit: the size of the cache in records.
     """
 
     def __init__(self, profile: Profile, limit: int = _MOST_CACHED) -> None:
@@ -55,15 +55,15 @@ class RecordPairs:
         self._read: OrderedDict[int, _Read] = OrderedDict()
 
     def compare(self, pairs: Pairs, near: Bools, criteria: Criteria, *, bounded: bool = False) -> Compared:
-        """The probability that each pair is a match, and why; 0 for two of one source where only sources are linked.
+        """The probability that each pair is a match, with its evidence; 0 within one source if `link` is "link".
 
-        Pairs below the threshold that nobody asked again about need no evidence, and have none.
+        A pair below the threshold has evidence only if it is a recheck.
         """
         counts = pairs.documents.counts
         if not isinstance(counts, RecordCounts):
-            raise InvariantError("got a table of documents that counts no records, expected one of a record pipeline")
+            raise InvariantError("got a table of documents without record counts, expected one of a record pipeline")
         wanted = near & self._of_other_sources(pairs) if self._link_only else near
-        # A pair that was decided to be one stays whatever its similarity: its evidence is told all the same.
+        # A decision can keep a pair of any similarity published, and its evidence with it.
         at, count = np.flatnonzero(wanted | pairs.recheck), len(pairs)
         news, olds = self._ends(pairs, at)
         if bounded and at.size:
@@ -82,7 +82,7 @@ class RecordPairs:
         return Compared(similarity, none, none, None, evidence)
 
     def forget(self, ref: int) -> None:
-        """A version will not be asked about again."""
+        """Drop a version that will not be compared again."""
         self._read.pop(ref, None)
 
     def __len__(self) -> int:
@@ -94,7 +94,7 @@ class RecordPairs:
         return np.array([new.source != old.source for new, old in zip(news, olds, strict=True)], np.bool_)
 
     def _ends(self, pairs: Pairs, at: I64) -> tuple[list[_Read], list[_Read]]:
-        """Both ends of some pairs."""
+        """Both records of some pairs."""
         asked, rows = pairs.asked, pairs.new[at].tolist()
         news = {row: _Read.of(asked.texts[row], self._fields) for row in set(rows)}
         refs = pairs.old_refs[at].tolist()
@@ -111,14 +111,14 @@ class RecordPairs:
 
 
 def _costs(news: Sequence[_Read], olds: Sequence[_Read]) -> I64:
-    """How much work each pair is: each of several values meets each, and some comparisons meet all characters."""
+    """The cost of each pair: several values are compared each with each, some comparators compare all characters."""
     several = np.array([new.several for new in news]) * np.array([old.several for old in olds])
     characters = np.array([new.characters for new in news]) * np.array([old.characters for old in olds])
     return np.asarray(several + characters // _CHARACTERS, np.int64)
 
 
 def _scored(scorer: Scorer, news: Sequence[Values], olds: Sequence[Values]) -> list[Scored]:
-    """The evidence of pairs, each given by its two ends: of many at once, of few one by one."""
+    """The scores of pairs, each given by its two records: many pairs at once, few pairs one by one."""
     if len(news) < _MANY:
         return [scorer.score_one(new, (old,))[0] for new, old in zip(news, olds, strict=True)]
     rows: dict[Values, int] = {}
@@ -128,14 +128,14 @@ def _scored(scorer: Scorer, news: Sequence[Values], olds: Sequence[Values]) -> l
 
 
 class _Keys:
-    """The blocking keys of both ends of some pairs."""
+    """The blocking keys of both records of some pairs."""
 
     def __init__(self, pairs: Pairs, at: I64) -> None:
         self._news = _keys(pairs.asked.signatures[pairs.new[at]])
         self._olds = _keys(pairs.documents.signatures(pairs.old[at]).values)
 
     def shared(self, place: int) -> Sequence[int]:
-        """The places of the blocks that both are in, ascending."""
+        """The indices of the blocks that contain both records, ascending."""
         keys = {key for key in self._news[place] if key}.intersection(self._olds[place])
         return sorted({block_of(key) for key in keys})
 

@@ -1,11 +1,12 @@
-"""What somebody says of two records: one message of the topic `decisions`.
+"""Decisions about pairs of records: the messages of the topic `decisions`.
 
-    key                   value                                             means
-    ["left","right"]      {"decision": "same" or "different", ...}          they are the same thing, or never are
-    as compact JSON       null, or {"decision": null}                       what was said is taken back
+    key                   value                                             meaning
+    ["left","right"]      {"decision": "same" or "different", ...}          the records are, or never are, one entity
+    as compact JSON       null, or {"decision": null}                       the decision is withdrawn
 
-The key is that of the topics `matches` and `reviews`, in either order; so the topic has one partition, or the last word
-about a pair would not be the last.  Whatever else the value has is for people.
+The key is that of the topics `matches` and `reviews`, in either order.  The topic has one partition: with several, the
+two orders of a key could be in different ones, and the latest decision about a pair would be unknown.  Other fields of
+the value are for people.
 """
 
 import json
@@ -22,11 +23,11 @@ def parse_decision(key: bytes | None, value: bytes | None, ref: int) -> Decision
     Args:
         key: of the message.
         value: of the message.
-        ref: its place in the topic: of several decisions about two records the last one counts.
+        ref: its offset in the topic: the latest decision about two records counts.
 
     Raises:
         MalformedMessage: key or value cannot be read (key, json, decision) -> dead-letter it.
-        UnusableDocument: an id that cannot be one.
+        UnusableDocument: an id that is not a valid id.
 
     Example:
         >>> parse_decision(b'["b","a"]', b'{"decision": "same", "by": "ann"}', 7)

@@ -1,14 +1,14 @@
-"""What the commands for records read: rows of tables, JSON objects, Parquet, as records with an id and a source.
+"""Files of records for the commands: rows of tables, JSON objects, Parquet, as records with an id and a source.
 
     .csv  .tsv  .tab                           a header, then a record per row
     .parquet  .pq                              a record per row; needs the extra `parquet`
     .jsonl .ndjson .json                       a JSON object per line
 
-`.gz` and `.zst` behind the ending do not matter, but for Parquet, which has its own compression.
+All formats except Parquet, which has its own compression, may be compressed: `.gz` and `.zst`.
 
-The source of a record is what its column says.  Where it says nothing, it is the name of the file, if there are several
-files; a single file has no source.  Two sources may call different things by one id, so a record that has a source
-goes by `source/id`, one that has none by its id.
+The source of a record is the value of its source column.  Without one it is the name of the file, if there are several
+files; the records of a single file have no source.  Two sources may use one id for different entities, so the id of a
+record with a source is `source/id`, without a source the plain id.
 """
 
 import codecs
@@ -30,9 +30,9 @@ from stream_lsh.records.model import Record
 
 FORMATS = ("jsonl", "csv", "tsv", "parquet")
 _BUFFER_BYTES, _BATCH_BYTES, _COLUMN_BYTES = 1 << 16, 64 << 20, 512 << 20
-"""Of Parquet: what is read of a file at once, values that are in memory at once, and a column of a row group."""
+"""For Parquet: the read buffer, the values in memory at once, and the largest column of a row group."""
 _LEAST_ROWS = 4
-"""Of a batch; one row at a time takes 80 us a row."""
+"""Of a batch; batches of one row take 80 us a row."""
 _ENDINGS = (".gz", ".zst", ".csv", ".tsv", ".tab", ".parquet", ".pq", ".jsonl", ".ndjson", ".json")
 
 
@@ -43,8 +43,8 @@ class RecordPart:
     Attributes:
         path: of the file.
         records: in order.
-        lines: of the file, for each record where it ends; rows of Parquet.
-        refused: the rejects among them.
+        lines: for each record the line of the file where it ends; for Parquet the row.
+        refused: the rejected records among them.
         position: bytes of all inputs read so far.
     """
 
@@ -59,12 +59,12 @@ def find_record_inputs(paths: Sequence[str], format: str | None) -> list[Input]:
     """The files with their formats.
 
     Raises:
-        ConfigError: there is none of that name, or it is a folder; all of them at once.
+        ConfigError: a file does not exist, or is a folder; all problems at once.
     """
     inputs = find_inputs(paths, format, FORMATS)
     problems = [f"{file.path}: is a folder, expected a file" for file in inputs if file.format == "folder"]
     if format == TEXT:
-        problems.append("--format: got text, expected another one, as records are read")
+        problems.append("--format: got text, expected a format with records")
     problems += ["-: Parquet cannot be read from a pipe" for file in inputs if file == (STDIN, "parquet", 0)]
     if problems:
         raise ConfigError(problems)
@@ -72,7 +72,7 @@ def find_record_inputs(paths: Sequence[str], format: str | None) -> list[Input]:
 
 
 def source_names(inputs: Sequence[Input]) -> list[str]:
-    """What the source of each file is called where its records do not tell: nothing, if there is one file alone.
+    """The default source of each file's records, for records without one; empty for a single file.
 
     Example:
         >>> source_names([Input("in/ACM.csv.gz", "csv", 0), Input("in/DBLP2.csv", "csv", 0)])
@@ -88,8 +88,8 @@ def source_names(inputs: Sequence[Input]) -> list[str]:
     stems = [_stem(file.path) for file in inputs]
     names = [file.path if stems.count(stem) > 1 else stem for file, stem in zip(inputs, stems, strict=True)]
     problems = [
-        f"{name}: the file's name stands for its source, and is longer than {LONGEST_SOURCE} characters: give it a "
-        "shorter one, or name a column with --source-column"
+        f"{name}: got a file name of more than {LONGEST_SOURCE} characters as the source: rename the file, or name a "
+        "column with --source-column"
         for name in names
         if len(name) > LONGEST_SOURCE
     ]
@@ -110,14 +110,14 @@ def read_records(
     """The records of all files, in order.
 
     Args:
-        inputs: what to read.
-        names: what the id, the source and the time are called.
-        max_bytes: of a line or row; of Parquet a column of a row group may have 512 MB.
+        inputs: the files to read.
+        names: of the columns of the id, the source and the time.
+        max_bytes: of a line or row; in Parquet a column of a row group may have 512 MB.
         encoding: of text.
 
     Raises:
-        ConfigError: a table without a column for the id, or a library is missing.
-        InputError, OSError: a file cannot be read as a whole.
+        ConfigError: a table without a column for the id, or a missing library.
+        InputError, OSError: a file cannot be read at all.
     """
     before = 0
     for file, source in zip(inputs, source_names(inputs), strict=True):
@@ -188,7 +188,7 @@ def _row_fields(
 
 
 def _not_decoded(encoding: str) -> str:
-    return f"got bytes that are not {encoding.upper()}: say with --encoding what they are, such as latin-1"
+    return f"got bytes that are not {encoding.upper()}: name their encoding with --encoding, such as latin-1"
 
 
 def _parquet_parts(file: Input, make: RecordMaker) -> Iterator[RecordPart]:
@@ -217,13 +217,13 @@ def _parquet_parts(file: Input, make: RecordMaker) -> Iterator[RecordPart]:
 
 
 def _batches(path: str, file: Any) -> Iterator[Any]:
-    """The rows of a Parquet file, so many at a time that they fit the memory.
+    """The rows of a Parquet file, in batches that fit the memory.
 
-    A buffer has pages read one by one; otherwise each column of a row group is read whole.  How large a cell is nobody
-    tells: it may be all of its column, and in a column with a dictionary one value may be in every row.
+    With a buffer, pages are read one by one; without it, each column of a row group is read whole.  The size of a cell
+    is unknown: it may be all of its column, and in a dictionary-encoded column every row may have the same value.
 
     Raises:
-        MalformedMessage: a row group has a column that is too large.
+        MalformedMessage: a row group has too large a column.
     """
     for number in range(file.metadata.num_row_groups):
         group = file.metadata.row_group(number)
@@ -242,7 +242,7 @@ def _batches(path: str, file: Any) -> Iterator[Any]:
 
 
 def _take(part: RecordPart, line: int, make: RecordMaker, read: Any) -> None:
-    """Read one record into a part, or what is wrong with it."""
+    """Read one record, or its error, into a part."""
     try:
         record = make.record(read())
     except InputError as error:

@@ -1,7 +1,7 @@
-"""How often values occur among the live records of one table of documents, and so what each of its pairs is worth.
+"""Frequencies of values among the live records of one table of documents, for comparisons with `term_frequency`.
 
-The records of a source partition are a sample of all: an id does not tell what its record says.  So each partition
-weighs rare values by what it holds itself, and nothing has to be passed around.
+The records of a source partition are a random sample of all records, because ids do not depend on the values.  So each
+partition weighs rare values by its own records, and the partitions exchange no counts.
 """
 
 from collections.abc import Sequence
@@ -13,15 +13,15 @@ from stream_lsh.records.profile import Profile
 
 
 class RecordCounts:
-    """The frequencies of the live records of a table, by row, and the scorer that reads them.
+    """The frequencies of values in the live records of a table, by row, and the scorer that reads them.
 
     Args:
         profile: of the pipeline.
 
     Guarantees:
-        a function of the live records, whatever came and went.
+        a function of the live records; their history does not matter.
     Cost:
-        the values of the fields whose frequency counts, some 100 bytes and those that nobody else has.
+        some 100 bytes a record, and its values in fields with `term_frequency` that no other record has.
     """
 
     def __init__(self, profile: Profile) -> None:
@@ -32,18 +32,18 @@ class RecordCounts:
         self._counted: list[Values | None] = []
 
     def put(self, rows: I64, record: DocumentsRecord) -> None:
-        """The versions of a record are in these rows now, -1 for one that is not kept."""
+        """Count the versions of a changelog record, which are now in these rows; -1: the version is not stored."""
         for row, live, text in zip(rows.tolist(), record.live.tolist(), record.texts, strict=True):
             if row >= 0:
                 self._set(row, text if live else "")
 
     def restore(self, rows: I64, texts: Sequence[str]) -> None:
-        """These rows hold live versions."""
+        """Count these rows, which hold live versions."""
         for row, text in zip(rows.tolist(), texts, strict=True):
             self._set(row, text)
 
     def expire(self, rows: I64) -> None:
-        """The versions in these rows are not live any more."""
+        """Remove these rows from the counts: their versions are no longer live."""
         for row in rows.tolist():
             self._set(row, "")
 

@@ -1,4 +1,4 @@
-"""Golden records in the form in which entities tell them: JSON, from the JSON of their members."""
+"""Golden records as published with entities: JSON, computed from the JSON of the members."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -18,7 +18,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def limits_of_records(limits: Limits, profile: Profile, describer: Entities | None = None) -> Limits:
-    """The limits of a pipeline, with what its profile says of them."""
+    """The limits of a pipeline, extended by the settings of its profile."""
     guards = limits.guards
     if profile.one_to_one:
         guards = replace(guards, one_per_source=True)
@@ -30,7 +30,7 @@ def limits_of_records(limits: Limits, profile: Profile, describer: Entities | No
 
 
 def golden_texts(profile: Profile) -> Callable[[Iterable[MemberText]], str]:
-    """From the members of an entity to its golden record, as the profile keeps values.
+    """The function from the members of an entity to its golden record, by the `keep` rules of the profile.
 
     Guarantees:
         a function of the set of members.

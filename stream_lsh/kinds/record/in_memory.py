@@ -1,7 +1,7 @@
 """Entity resolution in memory: the pipeline of the stream as a library, for one process.
 
-The same core, so the same matches and the same entities as on Kafka; one record at a time or many.  It knows no clock:
-time is what the records say.
+It has the same core as the worker, so it finds the same matches and entities as on Kafka.  It adds one record at a time
+or many.  It reads no clock: times are those of the records.
 """
 
 import json
@@ -31,23 +31,23 @@ from stream_lsh.records.reading import Reader, columns_of
 
 
 class RecordLinker(InMemory):
-    """Records in memory, and which of them are the same thing.
+    """Stores records in memory and resolves them to entities.
 
     Args:
-        profile: of the records, or the name of one: `people`, `companies`, `products`, `bibliography`, or a path.  One
-            that has learned nothing scores by the weighted mean; `learned` makes one that has.
-        max_candidates: most records that one is compared with; 0 lifts all caps.
-        guards: what holds an entity together besides its matches.
+        profile: of the records, or its name: `people`, `companies`, `products`, `bibliography`, or a path.  A profile
+            without trained weights scores by the weighted mean; `learned` trains one.
+        max_candidates: the most candidates per record; 0 lifts all caps.
+        guards: conditions on an entity besides its matches.
 
     Guarantees:
-        matches and entities do not depend on the order in which records came, were replaced and removed: caps aside,
-        and but for comparisons with `term_frequency`, which weigh a value by how often it has come so far.  A score
-        stays until one of its two records changes.
+        matches and entities do not depend on the order in which records are added, replaced and removed, except through
+        caps and through comparisons with `term_frequency`, which weigh a value by its frequency so far.  A score is
+        constant until one of its two records changes.
     Cost:
         some 150 us a person in batches of hundreds, 700 us alone; 2 to 3 KB each.
 
     Raises:
-        ConfigError: no such profile, or one that does not fit together.
+        ConfigError: no such profile, or an inconsistent one.
 
     Example:
         >>> linker = RecordLinker("people")
@@ -90,10 +90,10 @@ class RecordLinker(InMemory):
         max_candidates: int = 200,
         guards: Guards = NO_GUARDS,
     ) -> "RecordLinker":
-        """A linker that has learned, without labels, from some records what agreement is worth; they are not added.
+        """A linker with match weights trained on some records, without labels; the records are not added.
 
         Raises:
-            InputError: fewer than two records, or a value that cannot be read.
+            InputError: fewer than two records, or an unreadable value.
         """
         base = find_profile(profile) if isinstance(profile, str) else profile
         return cls(learned_from(base, records), max_candidates=max_candidates, guards=guards)
@@ -109,11 +109,10 @@ class RecordLinker(InMemory):
     # -- changing
 
     def add(self, record: Record) -> list[RecordMatch]:
-        """Add a record, or replace the one of its id; returns all its matches, the best first.
+        """Add a record, or replace the one with its id; returns all its matches, the best first.
 
         Raises:
-            MalformedMessage, UnusableDocument: an id, a time, a source or a value that cannot be used; nothing was
-                changed.
+            MalformedMessage, UnusableDocument: an unusable id, time, source or value; nothing was changed.
         """
         self._process([self._document(record)])
         matches = map(self._match, self._placed(self._ledger.pairs_of(record.id), MATCH))
@@ -125,7 +124,7 @@ class RecordLinker(InMemory):
         """Add many records at once, which is several times as fast; returns the matches that are new or changed.
 
         Guarantees:
-            the same as adding them one by one, in their order, but for frequencies.
+            the same result as adding them one by one, in their order, except for frequencies.
         """
         return [*map(self._match, self._process_many([self._document(record) for record in records]))]
 
@@ -136,10 +135,11 @@ class RecordLinker(InMemory):
         return record_document(self._reader, record)
 
     def decide(self, one: str, other: str, same: bool | None) -> None:
-        """Say that two records are the same thing, or are not, whatever their score; None takes that back.
+        """Decide that two records are, or are not, one entity, whatever their score; None withdraws the decision.
 
-        Two that are not are never in one entity, whoever else connects them.  A decision stays when they change.  It
-        counts for pairs that were scored as matches or for review; about others it is kept until they are such.
+        Two records with the decision "different" are never in one entity, even if other records connect them.  A
+        decision persists when the records change.  It applies to pairs that are scored as matches or reviews, and
+        otherwise waits until the pair is scored so.
         """
         if one == other:
             raise UnusableDocument("id", f"got the id {one!r:.60} twice, expected two records")
@@ -148,9 +148,9 @@ class RecordLinker(InMemory):
     # -- asking
 
     def search(self, fields: Mapping[str, object], source: str = "") -> list[SimilarRecord]:
-        """Which records one with these fields would match, or should be reviewed with; the best first.
+        """The records that a record with these fields would match or be in review with, the best first.
 
-        Nothing is changed, and nothing is counted.
+        A search changes neither records nor counts.
         """
         values, _ = self._reader.read(fields)
         edges = self._pipeline.similar(as_text(values, ""), about=About(source=source))
@@ -169,25 +169,25 @@ class RecordLinker(InMemory):
         return [*map(self._match, self._placed(self._ledger.snapshot().pairs, MATCH))]
 
     def reviews(self) -> list[RecordMatch]:
-        """All pairs that somebody should look at, ascending by their ids."""
+        """All pairs in the review band without a decision, ascending by their ids."""
         return [*map(self._match, self._placed(self._ledger.snapshot().pairs, REVIEW))]
 
     def entities(self) -> list[Entity]:
-        """All groups of two records or more that are one thing, ascending by their ids."""
+        """All entities, ascending by their ids."""
         return [*map(self._entity, self.clusters())]
 
     def entity_of(self, id: str) -> Entity | None:
-        """The entity that a record is in, None if it is alone."""
+        """The entity of a record; None if it has no match."""
         cluster = self.cluster_of(id)
         return None if cluster is None else self._entity(cluster)
 
     @property
     def counts(self) -> Counts:
-        """What has passed since the linker was made, and what the caps left out of it."""
+        """The counters since the linker was constructed, those of the caps included."""
         return self._pipeline.counts
 
     def _placed(self, states: Iterable[PairState], place: int) -> Iterator[PairState]:
-        """The pairs that are told as matches, or as reviews."""
+        """The pairs that are matches, or reviews."""
         slots, pairs = self._ledger.graph.nodes.slots, self._ledger.graph.pairs
         return (state for state in states if pairs.place(pairs.find(slots[state.left], slots[state.right])) == place)
 
@@ -200,10 +200,10 @@ class RecordLinker(InMemory):
 
 
 def learned_from(profile: Profile, records: Sequence[Record], *, seed: int = 1) -> Profile:
-    """The profile with what some records say that agreement is worth, without labels.
+    """The profile with match weights trained on some records, without labels.
 
     Raises:
-        InputError: fewer than two records, or a value that cannot be read.
+        InputError: fewer than two records, or an unreadable value.
     """
     from stream_lsh.records.block.blocker import blocker_of  # noqa: PLC0415 - loads the extra `records`
     from stream_lsh.records.train.learning import train  # noqa: PLC0415

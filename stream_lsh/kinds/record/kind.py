@@ -1,4 +1,4 @@
-"""The kind of records: fields that a profile compares, with a probability that two records are one entity."""
+"""The kind of records: a profile compares their fields and computes the probability that two records are one entity."""
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ from stream_lsh.wire.message import ParseRules
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordKind(RecordSettings, KindDefaults):
-    """Records, with what a pipeline sets of them."""
+    """The kind of records, with the settings of one pipeline."""
 
     name: ClassVar[str] = "record"
     plural: ClassVar[str] = "records"
@@ -41,19 +41,19 @@ class RecordKind(RecordSettings, KindDefaults):
 
     @property
     def profile_reader(self) -> Reader:
-        """The reader of the profile that was read."""
+        """The reader of the loaded profile."""
         if self.reader is None:
             raise InvariantError(f"got the profile {self.profile!r} unread, expected a configuration from a file")
         return self.reader
 
     @property
     def loaded_profile(self) -> Profile:
-        """What is known of the records."""
+        """The profile of the records."""
         return self.profile_reader.profile
 
     @property
     def topics(self) -> frozenset[str]:
-        """Entities in place of clusters, and pairs to review."""
+        """The topics, with entities in place of clusters, and reviews."""
         return frozenset({"matches", "members", "entities", "reviews", "dead_letters"})
 
     @property
@@ -67,24 +67,24 @@ class RecordKind(RecordSettings, KindDefaults):
         return self.loaded_profile.match
 
     def scheme(self) -> Scheme:
-        """What makes blocking keys and scores pairs."""
+        """The scheme, which computes blocking keys and scores pairs."""
         from stream_lsh.kinds.record.scheme import RecordScheme  # noqa: PLC0415 - loads the libraries of comparators
 
         return RecordScheme(self.loaded_profile)
 
     def pairwise(self) -> None:
-        """None: a score depends on how frequent values are among all records."""
+        """None: a score depends on the frequencies of values among all records."""
 
     def stored_settings(self) -> dict[str, Setting]:
-        """What the scheme depends on."""
+        """The settings of the scheme."""
         return self.scheme().settings
 
     def stored_size(self) -> StoredSize:
-        """At most 64 keys, for which there is room anyway; values and given fields of a record."""
+        """The size of standardised and raw values; the at most 64 keys fit the space that every version has."""
         return StoredSize(0, 0, document=2 * MAX_RECORD_BYTES)
 
     def limits(self, limits: Limits) -> Limits:
-        """With the guards of the profile, and golden records."""
+        """The limits, with the guards of the profile and golden records."""
         return limits_of_records(limits, self.loaded_profile)
 
     def parse(
@@ -95,7 +95,7 @@ class RecordKind(RecordSettings, KindDefaults):
         return parse_record(value, key, reader, rules, fallback_time_ms=timestamp_ms, now_ms=now_ms).document
 
     def message(self, document: Document, names: FieldNames) -> KeyValue:
-        """The message for a record, with the fields as they were given."""
+        """The message for a record, with its raw fields."""
         if document.text is None:
             return record_message(Record(document.id, {names.deleted: True}), self.loaded_profile, names)
         about = document.about
@@ -103,17 +103,17 @@ class RecordKind(RecordSettings, KindDefaults):
         return record_message(record, self.loaded_profile, names)
 
     def results(self, pipeline: str) -> Results:
-        """Scored pairs, members, entities, and pairs to review."""
+        """Results of records: scored pairs, members, entities, and reviews."""
         from stream_lsh.kinds.record.results import RecordResults  # noqa: PLC0415 - loads the libraries of comparators
 
         return RecordResults(pipeline, self.loaded_profile)
 
     def find_files(self, options: Namespace) -> list[Input]:
-        """Files of records."""
+        """Find files of records."""
         names = [name for name in ("text", "title", "url") if getattr(options, f"{name}_column") is not None]
-        problems = [f"--{name}-column: is of documents, and the pipeline is of records" for name in names]
+        problems = [f"--{name}-column: applies to documents, but the pipeline has records" for name in names]
         if options.format in ("folder", TEXT):
-            problems.append(f"--format: got {options.format}, expected another one, as the pipeline is of records")
+            problems.append(f"--format: got {options.format}, expected a format with records")
         if problems:
             raise ConfigError(problems)
         return find_record_inputs(options.file, options.format)
@@ -121,7 +121,7 @@ class RecordKind(RecordSettings, KindDefaults):
     def read_files(
         self, inputs: Sequence[Input], options: Namespace, names: FieldNames, now_ms: int
     ) -> Iterator[FeedPart]:
-        """The records of the files as messages; what has no time gets none."""
+        """The records of the files as messages; a record without a time becomes a message without one."""
         profile, most = self.loaded_profile, options.max_bytes
         time_column = options.time_column or names.time
         columns = RecordNames.of(profile, options.id_column, options.source_column, time_column, timed=True)
@@ -131,10 +131,9 @@ class RecordKind(RecordSettings, KindDefaults):
             yield FeedPart(messages, part.refused, part.position)
 
     def warnings(self) -> Iterator[str]:
-        """That the profile has learned nothing."""
+        """A warning about a profile without trained weights."""
         if not self.loaded_profile.learned:
             yield (
-                f"the profile {self.profile} has learned nothing, so a weighted mean stands in for the "
-                f"probability: stream-lsh train FILE... --profile {self.profile} --output LEARNED.toml makes one that "
-                "has"
+                f"the profile {self.profile} has no trained weights, so scores are weighted means instead of "
+                f"probabilities: train it with stream-lsh train FILE... --profile {self.profile} --output LEARNED.toml"
             )

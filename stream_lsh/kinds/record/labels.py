@@ -14,7 +14,7 @@ _NAMED = ("left", "right")
 
 
 class Labels(NamedTuple):
-    """Rows of the records of each pair, int64[n] twice, and how many pairs have an id that no record has."""
+    """The rows of both records of each pair, int64[n] each, and the number of pairs with an unknown id."""
 
     left: I64
     right: I64
@@ -22,24 +22,24 @@ class Labels(NamedTuple):
 
     @property
     def pairs(self) -> int:
-        """How many there are."""
+        """The number of pairs."""
         return int(self.left.size)
 
 
 def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], encoding: str = "utf-8") -> Labels:
     """The pairs in a CSV file.
 
-    An id is what the record goes by, `source/id`, or without the source where one record alone has it.
+    An id is `source/id`, or the plain id if only one source has it.
 
     Args:
-        path: of the file: columns `left` and `right`, or just two.
+        path: of the file, with columns `left` and `right`, or with exactly two columns.
         rows: the row of each record by its id.
         sources: the source of each row.
         encoding: of the file.
 
     Raises:
-        ConfigError: there is no such file, or it has other columns.
-        InputError: an id that records of several sources have, or no pair of records that are there.
+        ConfigError: the file does not exist, or has other columns.
+        InputError: a plain id that several sources have, or a file without a pair of known records.
     """
     try:
         lines = [row for row, _ in table_rows(path, "csv", [0], encoding=encoding, skip_space=True) if row]
@@ -50,7 +50,7 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
     if len(header) != 2 and not set(_NAMED) <= set(header):
         raise ConfigError(
             f"{path}: got the columns {', '.join(map(repr, header)) or 'none'}, expected `left` and `right`, or two "
-            "columns of ids: pairs that are matches, nothing else"
+            "columns of ids: pairs that are matches, and no other pairs"
         )
     places = (header.index("left"), header.index("right")) if set(_NAMED) <= set(header) else (0, 1)
     row_of, shared = _by_plain_id(rows, sources)
@@ -79,7 +79,7 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
 
 
 def _by_plain_id(rows: Mapping[str, int], sources: Sequence[str]) -> tuple[dict[str, int], set[str]]:
-    """Rows by all that a record may be called, and the ids that do not tell which record is meant."""
+    """The row of each id, full or plain, and the ambiguous plain ids."""
     row_of, shared = dict[str, int](), set[str]()
     for id, row in rows.items():
         plain = id.removeprefix(full_id(sources[row], ""))

@@ -1,29 +1,28 @@
-"""What a message says of a record: one JSON object of columns, read strictly where it counts and leniently elsewhere.
+"""Messages of records: one JSON object of columns, parsed strictly where it matters and leniently elsewhere.
 
     value                                       the record
     null                                        is deleted
     {"deleted": true, ...}                      is deleted
     {"id"?, "source"?, "time"?, "name": ...}    has these columns
-    {"id"?, ..., "fields": {"name": ...}}       has those under `fields`, and the ones beside it that are not there
+    {"id"?, ..., "fields": {"name": ...}}       has the columns in `fields`, and beside it those that `fields` lacks
 
-Columns are those of a profile, by any of the names that it has for them, in any case.  A value is a text, a number, a
-boolean (which is the text true or false), null, which is none, or a list of these.  Columns that the profile does not
-name may be anything.  No value is wrong in itself: a day that does not exist stays a text, a name of ten thousand
-characters is compared by its first ones.  So are the longest values of a record with more than 16,384 characters.
+Columns are those of the profile, by any of their names in it, in any case.  A value is a text, a number, a boolean
+(read as the text true or false), null (no value), or a list of these.  Columns that are not in the profile may have any
+value.  No text is invalid: a date that does not exist stays a text, a name of ten thousand characters is compared by
+its first ones.  So are the longest values of a record with more than 16,384 characters.
 
-In a keyed source the key is the id, and the first of the profile's id columns that is given must equal it.  In one that
-is not, that column is the id, and the key counts only where there is none.  The source is the first of the profile's
-source columns that has one, "" without; control characters are dropped from it.  Time and deletion are as in documents
-(`kinds.text.messages`), and so are all errors:
+In a keyed source the key is the id, and the first of the profile's id columns that is present must equal it.  In an
+unkeyed source that column is the id, and the key is the id only without such a column.  The source is that of the first
+of the profile's source columns with a value, otherwise ""; control characters are removed from it.  Time and deletion
+are as in documents (`kinds.text.messages`), and so are all errors:
 
     json    not JSON, or not one object             key     not UTF-8, too long, empty, missing, or not the id
     utf8    not UTF-8                               id      missing, empty, too long, of a wrong type
     field   a value of a wrong type                 time    cannot be read, or lies in the future
     size    larger than allowed                     source  too long, of a wrong type
 
-Messages between the steps carry what was given with every pair of the record, and golden records are made of it.  So
-the values of the profile's columns have a limit of their own, `MAX_RECORD_BYTES`, whatever a message may have beside
-them.
+Messages between the steps carry the raw values with every pair of the record, for golden records.  So the values of
+the profile's columns have a separate limit, `MAX_RECORD_BYTES`; other columns of a message do not count.
 """
 
 import re
@@ -46,29 +45,29 @@ from stream_lsh.wire.message import DEFAULT_RULES, EXPECTED_TIME, ParseRules, as
 from stream_lsh.wire.split import FRAME_BYTES
 
 NESTED = "fields"
-"""What may hold the columns, so that none of them is taken for the time of the record."""
+"""The name of the inner object of columns; a column in it is never read as the time of the record."""
 LONGEST_SOURCE = 100
 MAX_RECORD_BYTES = FRAME_BYTES // 2
-"""The most bytes of a record's values, as JSON as they were given: a message that has both ends of a pair has room for
-two records.  Those that are compared are fewer, see `LONGEST_RECORD`."""
+"""The limit of a record's raw values in bytes of JSON: a message with both ends of a pair has room for two records.
+Standardised values have a lower limit, see `LONGEST_RECORD`."""
 
 _MOST_BITS = 1_000
-"""Of an integer: golden records read again what was given, and the decoder does not take thousands of digits."""
+"""Of an integer: golden records decode the raw values, and the decoder does not accept thousands of digits."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 
 
 class ParsedRecord(NamedTuple):
-    """A record as a message tells it.
+    """The record in a message.
 
     Attributes:
         id: of the record.
-        values: standardised, in the order of the profile's fields; none at all of a deleted one.
+        values: standardised, in the order of the profile's fields; empty for a deleted record.
         raw_values: before standardisation, by the names of the profile's fields.
-        source: where it comes from, "" where nothing says so.
+        source: of the record; "" if unknown.
         time_ms: event time, milliseconds since the epoch.
-        deleted: there is no such record any more.
+        deleted: whether the record was deleted.
     """
 
     id: str
@@ -80,10 +79,10 @@ class ParsedRecord(NamedTuple):
 
     @property
     def document(self) -> Document:
-        """The record as the steps of a pipeline take it: standardised values to compare, raw values to publish.
+        """The record as a document for the steps: standardised values to compare, raw values to publish.
 
         Raises:
-            UnusableDocument: size; the values are larger than `MAX_RECORD_BYTES`.
+            UnusableDocument: size; the values exceed `MAX_RECORD_BYTES`.
         """
         if self.deleted:
             return Document(self.id, None, self.time_ms)
@@ -108,18 +107,18 @@ def parse_record(
         value: the message's value.
         key: the message's key; None where it has none.
         reader: of the profile, made once.
-        rules: of the source; of `names` only `time` and `deleted` count, as id and source are columns of the profile.
-        fallback_time_ms: the event time of a record that has none (the Kafka timestamp); None: it must have one.
-        now_ms: the clock; None where there is none.
+        rules: of the source; of `names` only `time` and `deleted` apply, as id and source are columns of the profile.
+        fallback_time_ms: the event time of a record without one (the Kafka timestamp); None: it is required.
+        now_ms: the current time; None without a clock.
     Guarantees:
-        pure; returns or raises `InputError`, whatever the bytes are.  What is given can be written as UTF-8 and JSON:
-        half of a surrogate pair and numbers beyond all measure are left out.
+        pure; returns or raises `InputError`, whatever the bytes are.  The raw values can be encoded as UTF-8 and JSON:
+        lone surrogates, infinities and integers of more than 1,000 bits are dropped.
     Cost:
         3 us and the standard forms of the values, some 40 us for twenty columns.
 
     Raises:
-        MalformedMessage: it cannot be read (json, utf8, or the type of a field).
-        UnusableDocument: it can be read and not be used (key, id, size, source, or a time in the future).
+        MalformedMessage: the message cannot be read (json, utf8, or the type of a field).
+        UnusableDocument: the message can be read but not used (key, id, size, source, or a time in the future).
 
     Example:
         >>> from stream_lsh.records.profile import Field, Profile
@@ -155,10 +154,10 @@ def parse_record(
 
 
 def record_document(reader: Reader, record: Record) -> Document:
-    """A record as the steps of a pipeline take it.
+    """A record as a document for the steps of a pipeline.
 
     Raises:
-        MalformedMessage, UnusableDocument: an id, a time, a source or a value that cannot be used.
+        MalformedMessage, UnusableDocument: an unusable id, time, source or value.
     """
     checked = validate_document(Document(record.id, "", record.time_ms))
     if not isinstance(record.source, str):
@@ -169,17 +168,17 @@ def record_document(reader: Reader, record: Record) -> Document:
 
 
 def _too_large(size: int, sizes: Mapping[str, int]) -> UnusableDocument:
-    """The error for a record of that many bytes, given those of each field."""
+    """The error for too large a record, given its size and the size of each field in bytes."""
     largest = max(sizes, key=sizes.__getitem__)
     return UnusableDocument(
         "size",
         f"got {size} bytes in the fields of the profile, {sizes[largest]} of them in `{_short(largest)}`, expected at "
-        f"most {MAX_RECORD_BYTES} together: shorten it, or leave it out of the profile",
+        f"most {MAX_RECORD_BYTES} together: shorten it, or remove it from the profile",
     )
 
 
 def _object(value: bytes) -> tuple[dict[str, Any], bool]:
-    """The object, and whether it went the fast way, which takes nothing that cannot be stored."""
+    """The object, and whether the fast decoder read it, which accepts only storable values."""
     try:
         fields = _decode(value)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -197,7 +196,7 @@ def _columns(top: dict[str, Any]) -> dict[str, Any]:
 
 
 def _id_in(top: Mapping[str, Any], columns: Mapping[str, Any], reader: Reader) -> tuple[str, str | int | None]:
-    """The column of the id and what is in it; what stands beside `fields` comes before what stands in it."""
+    """The id and its column; columns beside `fields` take precedence over those in it."""
     for each in (top,) if columns is top else (top, columns):
         for column in reader.plan(tuple(each)).ids:
             if each[column] is not None:
@@ -217,10 +216,10 @@ def _source_in(top: Mapping[str, Any], columns: Mapping[str, Any], reader: Reade
 
 
 def checked_source(text: str, name: str) -> str:
-    """A source as it is kept, without control characters; `name` is what the message calls it.
+    """The source without control characters; `name` is its column, for errors.
 
     Raises:
-        UnusableDocument: it is too long.
+        UnusableDocument: the source is too long.
     """
     source = _cleaned(text)
     if len(source) > LONGEST_SOURCE:
@@ -229,12 +228,12 @@ def checked_source(text: str, name: str) -> str:
 
 
 def _short(column: str) -> str:
-    """A column's name for a message."""
+    """The name of a column, shortened for an error message."""
     return column if len(column) <= 60 and column.isprintable() else ascii(column)[:60]
 
 
 def _cleaned(text: str) -> str:
-    """The text on one line, without control characters and halves of surrogate pairs."""
+    """The text on one line, without control characters and lone surrogates."""
     if text.isascii() and text.isprintable():
         return " ".join(text.split())
     kept = "".join(

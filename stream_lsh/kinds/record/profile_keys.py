@@ -1,4 +1,4 @@
-"""The keys of a profile's file: what each may be, what it means, and what it is called in `records.profile`."""
+"""The keys of a profile's file: the type, the description and the attribute in `records.profile` of each."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -12,12 +12,12 @@ TYPES = (
     "name", "date", "address", "phone", "email", "postcode", "identifier", "text", "number", "category", "location",
     "source",
 )  # fmt: skip
-"""Types of fields; a test holds them against `records.standardise.catalog`, which needs libraries of its own."""
+"""Types of fields; a test compares them with `records.standardise.catalog`, which needs optional libraries."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileKey:
-    """One key of a table; `required` ones have no default."""
+    """One key of a table; a `required` key has no default."""
 
     value_type: ValueType
     description: str
@@ -75,7 +75,7 @@ PROFILE: Keys = {
     "missing": ProfileKey(TEXTS, "texts that stand for no value, beside the usual ones"),
     "rules": ProfileKey(TEXTS, "blocking rules, such as `surname:soundex + date_of_birth:year`"),
 }
-"""The keys before the tables."""
+"""The top-level keys."""
 
 TABLES: Mapping[str, tuple[type, Keys]] = {
     "field": (
@@ -112,4 +112,4 @@ TABLES: Mapping[str, tuple[type, Keys]] = {
         },
     ),
 }
-"""The tables, each of which there may be several: the class of their values, and their keys."""
+"""The arrays of tables: the class of their values, and their keys."""

@@ -1,7 +1,7 @@
-"""Profiles of records: from a TOML file and back.
+"""Reads profiles of records from TOML files, and writes them.
 
-Everything that is wrong is told at once, each with its line, as for the configuration.  `bundled` has those that come
-with the package: people, companies, products and bibliography.
+All problems of a file are reported at once, each with its line, as for the configuration.  `bundled` loads the profiles
+of the package: people, companies, products and bibliography.
 """
 
 import os
@@ -22,12 +22,12 @@ from stream_lsh.settings.value_types import InvalidValue, got, sort_of
 from stream_lsh.spelling import nearest
 
 BUNDLED = ("people", "companies", "products", "bibliography")
-"""The profiles that come with the package."""
+"""The names of the bundled profiles."""
 _PLURAL = {"field": "fields", "comparison": "comparisons", "lsh": "lsh"}
 
 
 def bundled(name: str) -> Profile:
-    """A profile that comes with the package.
+    """A bundled profile.
 
     Raises:
         ConfigError: no such profile.
@@ -40,7 +40,7 @@ def bundled(name: str) -> Profile:
 
 
 def bundled_text(name: str) -> str:
-    """The file of a profile that comes with the package.
+    """The file of a bundled profile.
 
     Raises:
         ConfigError: no such profile.
@@ -52,10 +52,10 @@ def bundled_text(name: str) -> str:
 
 
 def find_profile(name: str) -> Profile:
-    """The profile of the package that is called so, or else the one in the file.
+    """The bundled profile with this name, or else the profile in the file at this path.
 
     Raises:
-        ConfigError: there is neither, or everything that is wrong with the file.
+        ConfigError: neither exists, or all problems of the file.
 
     Example:
         >>> find_profile("products").name
@@ -72,13 +72,13 @@ def load_profile(path: str | os.PathLike[str]) -> Profile:
     """The profile in a file.
 
     Raises:
-        ConfigError: everything that is wrong, each with its line.
+        ConfigError: all problems of the file, each with its line.
     """
     name = os.fspath(path)
     try:
         text = FilePath(path).read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise ConfigError(f"{name}: got {error.strerror}, expected a profile that can be read") from None
+        raise ConfigError(f"{name}: got {error.strerror}, expected a readable profile") from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise ConfigError(f"{name}:{line}: got the byte 0x{error.object[error.start]:02x}, expected UTF-8") from None
@@ -90,15 +90,15 @@ def parse_profile(text: str, name: str) -> Profile:
 
     Args:
         text: TOML.
-        name: what messages call it.
+        name: of the file, for errors.
 
     Raises:
-        ConfigError: everything that is wrong, each with its line.
+        ConfigError: all problems, each with its line.
 
     Example:
         >>> parse_profile("name = 'x'\nrules = ['sirname']\n[[field]]\nname = 'surname'\n", "x.toml")
         Traceback (most recent call last):
-        stream_lsh.errors.ConfigError: x.toml:1: comparison: got none, expected one or more: nothing else tells a match
+        stream_lsh.errors.ConfigError: x.toml:1: comparison: got none, expected one or more: they define a match
         x.toml:2: rules: got the field 'sirname', expected one of the profile; did you mean 'surname'?
     """
     tables = tables_of(text, name)
@@ -132,7 +132,7 @@ def _several(value: object, cls: type, keys: Keys, path: Path, problems: Problem
 
 
 def _values(table: Mapping[str, object], keys: Keys, path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
-    """The values of a table that are right; the others are noted."""
+    """The valid values of a table; invalid ones are added to `problems`."""
     for unknown in table.keys() - keys.keys():
         homes = [f"[[{name}]]" for name, (_, inner) in TABLES.items() if unknown in inner and inner is not keys]
         hint = f"it belongs in {' or '.join(homes)}" if homes else f"did you mean {nearest(unknown, keys)!r}?"
@@ -152,12 +152,12 @@ def _values(table: Mapping[str, object], keys: Keys, path: Path, problems: Probl
             problems.add((*path, name), str(error).partition(": ")[2])
 
 
-def profile_text(profile: Profile, says: Mapping[str, str] = MappingProxyType({})) -> str:
-    """The file of a profile, with what was learned; reading it gives the profile again.
+def profile_text(profile: Profile, comments: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The file of a profile, with trained weights; `parse_profile` is the inverse.
 
     Args:
         profile: to be written.
-        says: a comment for each field, by its name.
+        comments: by the name of a field.
 
     Example:
         >>> people = bundled("people")
@@ -167,14 +167,14 @@ def profile_text(profile: Profile, says: Mapping[str, str] = MappingProxyType({}
     parts = ["\n".join(_lines(profile, PROFILE))]
     for table, (_, keys) in TABLES.items():
         for entry in getattr(profile, _PLURAL[table]):
-            text = says.get(entry.name) if table == "field" else None
+            text = comments.get(entry.name) if table == "field" else None
             lines = [*([comment(text)] if text else []), f"[[{table}]]", *_lines(entry, keys)]
             parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
 
 def comment(text: str) -> str:
-    r"""A line of TOML that says something to people.
+    r"""A comment line of TOML.
 
     Example:
         >>> comment("a line\nof \x07 text")

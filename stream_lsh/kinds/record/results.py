@@ -1,4 +1,4 @@
-"""What the public topics of a pipeline of records say; as `public`, where they differ.
+"""The public topics of a pipeline of records, where they differ from those of texts (`wire.public`).
 
     topic      key                     value (compact JSON, in this order)                             null value
     matches,   ["left","right"]        pipeline left right similarity measure score weights rules      withdrawn: header
@@ -9,14 +9,14 @@
                                        first_time last_time version members_omitted?                   `merged_into`, or
                                        golden_omitted? merged_from_omitted?                            closed: none
 
-`similarity` is the probability of a match by the measure `fellegi-sunter`, `score` the evidence in bits that it comes
-from: that of the prior and the `weights`, bits by comparison, where both records have a value.  A profile that has
-learned nothing has the measure `weighted`: then both are the weighted mean, and weights its parts.  `rules` are the
-blocks that both records are in, `members` objects of id and source, the newest first, at most 100, and `golden` the
-golden record: values as they were given, by the names of the profile's fields.
+`similarity` is the probability of a match by the measure `fellegi-sunter`.  `score` is the corresponding evidence in
+bits: the prior plus the `weights`, the match weight of each comparison for which both records have a value.  A profile
+without trained weights has the measure `weighted`: similarity and score are the weighted mean, weights its terms.
+`rules` are the blocks that contain both records, `members` objects of id and source, the newest first, at most 100, and
+`golden` is the golden record: raw values, by the names of the profile's fields.
 
-As with clusters, lists hold what fits.  A golden record has at most `GOLDEN_BYTES`: fields that would exceed them, in
-the order of the profile, are omitted, and `golden_omitted` counts them.
+As with clusters, long lists are shortened.  A golden record has at most `GOLDEN_BYTES`: fields that exceed the limit,
+in the order of the profile, are omitted, and `golden_omitted` is their number.
 """
 
 import json
@@ -36,7 +36,7 @@ from stream_lsh.wire.public import PairValue, PublicMessage, as_json, cluster_me
 
 LEARNED, FALLBACK = "fellegi-sunter", "weighted"
 GOLDEN_BYTES = MAX_RECORD_BYTES
-"""The largest golden record: that of a single record always fits."""
+"""The limit of a golden record; that of a single record always fits."""
 
 
 class _Pair(PairValue, gc=False):
@@ -76,12 +76,12 @@ class _Entity(msgspec.Struct, gc=False):
 
 
 class PairWriter:
-    """The messages of `matches` and `reviews`.
+    """Encodes the messages of `matches` and `reviews`.
 
     Args:
         pipeline: its name.
         profile: of the records.
-        blocks: what its blocks are called (`Blocker.names`).
+        blocks: the names of the blocks (`Blocker.names`).
     """
 
     def __init__(self, pipeline: str, profile: Profile, blocks: Sequence[str]) -> None:
@@ -90,11 +90,11 @@ class PairWriter:
         self._named = Named.of(profile, blocks)
 
     def messages(self, changes: Sequence[MatchChange], confirmed_at_ms: int) -> list[PublicMessage]:
-        """The messages for pairs that are true now, or are withdrawn."""
+        """The messages for changed pairs, published or withdrawn."""
         return pair_messages(changes, lambda change: self.value(change, confirmed_at_ms))
 
     def value(self, change: MatchChange, confirmed_at_ms: int) -> msgspec.Struct:
-        """What is said of a pair that is true."""
+        """The message of a published pair."""
         evidence = self._named.read(change.evidence)
         match = RecordMatch(change.left, change.right, change.similarity or 0.0, *evidence)
         return self.message(match, change.left_time_ms, change.right_time_ms, confirmed_at_ms)
@@ -102,7 +102,7 @@ class PairWriter:
     def message(
         self, match: RecordMatch, left_time_ms: int, right_time_ms: int, confirmed_at_ms: int
     ) -> msgspec.Struct:
-        """The message of a pair whose evidence has been read."""
+        """The message of a pair with decoded evidence."""
         return _Pair(
             self._pipeline,
             match.left,
@@ -119,7 +119,7 @@ class PairWriter:
 
 
 def entity_messages(changes: Sequence[ClusterChange], version: int) -> list[PublicMessage]:
-    """The messages of the topic `entities` for entities as they are now, or that are no more.
+    """The messages of the topic `entities` for changed entities, live or closed.
 
     Example:
         >>> entity_messages([ClusterChange("a", merged_into="z")], 7)
@@ -129,7 +129,7 @@ def entity_messages(changes: Sequence[ClusterChange], version: int) -> list[Publ
 
 
 def _entity(row: tuple[Any, ...], version: int) -> _Entity:
-    """The value of an entity, with as much of its golden record as fits."""
+    """The message of an entity, with its golden record shortened to the limit."""
     id, event, size, _, _, merged, split, first_ms, last_ms, _, golden_values = row
     summary = golden_values if isinstance(golden_values, EntitySummary) else EntitySummary((), "{}")
     golden = json.loads(summary.golden)
@@ -150,7 +150,7 @@ def _entity(row: tuple[Any, ...], version: int) -> _Entity:
 
 
 def _within(golden: dict[str, Any], room: int) -> dict[str, Any]:
-    """The fields that take at most `room` bytes together, each in its turn, those that are too large left out."""
+    """The fields that fit in `room` bytes, in order; a field that exceeds the rest of the room is omitted."""
     kept: dict[str, Any] = {}
     size = 1
     for name, value in golden.items():
@@ -162,7 +162,7 @@ def _within(golden: dict[str, Any], room: int) -> dict[str, Any]:
 
 
 class RecordResults:
-    """Of records: pairs, pairs to look at, each record's entity, entities.
+    """The results of records: matches, reviews, each record's entity, entities.
 
     Args:
         pipeline: its name.
@@ -173,7 +173,7 @@ class RecordResults:
         self._pairs = PairWriter(pipeline, profile, blocker_of(profile).names)
 
     def messages(self, settled: Settled, confirmed_at_ms: int, version: int) -> TopicMessages:
-        """What one settled frame has to say."""
+        """The messages of one settled frame."""
         yield "matches", self._pairs.messages(settled.matches, confirmed_at_ms)
         yield "reviews", self._pairs.messages(settled.reviews, confirmed_at_ms)
         yield "members", member_messages(settled.members, _Member)

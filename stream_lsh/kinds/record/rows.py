@@ -1,4 +1,4 @@
-"""From an object of a file to a record: its fields side by side, its id, its source, its time."""
+"""Converts objects of files to records: flat fields, id, source, time."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from stream_lsh.wire.ids import checked_id
 from stream_lsh.wire.message import AUTO, EXPECTED_TIME, time_of_message, typed
 
 TIME = "time"
-"""What files call the event time if nothing else is said."""
+"""The default name of the event time in files."""
 DELETED = "deleted"
 
 _PLANS = 256
@@ -25,15 +25,15 @@ _MAX_AHEAD_MS = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class RecordNames:
-    """What files call the id, the source and the time: the first of these names that a file has.
+    """The names of the columns of id, source and time; of several names the first one in a file counts.
 
     Attributes:
         id: names of the id.
         source: names of the source.
-        must: whether a table has to have the source, for somebody has named its column.
-        time: name of the time; "" where nobody asks for it.
-        must_time: as `must`.
-        time_unit: of times that are numbers.
+        must: whether a table must have the source, because an option names its column.
+        time: name of the time; "" if times are not read.
+        must_time: whether a table must have the time.
+        time_unit: of numeric times.
     """
 
     id: tuple[str, ...]
@@ -54,7 +54,7 @@ class RecordNames:
         timed: bool = False,
         time_unit: str = AUTO,
     ) -> "RecordNames":
-        """Those of a profile, unless an option has named the column; `timed` if times are read at all."""
+        """The names of a profile, unless an option names the column; `timed`: whether times are read."""
         return cls(
             profile.id_columns if id_column is None else (id_column,),
             profile.source_columns if source_column is None else (source_column,),
@@ -66,11 +66,11 @@ class RecordNames:
 
 
 class RecordMaker:
-    """Makes the records of one file.
+    """Constructs the records of one file.
 
     Args:
-        names: what the id and the source are called.
-        source: of a record that does not tell; "" for none.
+        names: of the columns of id and source.
+        source: the default source; "" for none.
 
     Example:
         >>> make = RecordMaker(RecordNames(("id",), ("source",)), "")
@@ -87,10 +87,10 @@ class RecordMaker:
         self._plans: dict[tuple[str, ...], tuple[str | None, str | None]] = {}
 
     def require(self, path: str, columns: Sequence[str]) -> None:
-        """Nothing, if the columns of a table have the id, and source and time where these were named.
+        """Check that a table has a column for the id, and those for source and time if an option names them.
 
         Raises:
-            ConfigError: they have not -> name the column.
+            ConfigError: a column is missing -> name the column.
         """
         id, source = self._plan(tuple(columns))
         shown = ", ".join(repr(name) for name in columns[:20] if name)
@@ -109,7 +109,7 @@ class RecordMaker:
         """The record in an object.
 
         Raises:
-            InputError: without an id, or with a source or a time that cannot be used -> put it aside.
+            InputError: no id, or an unusable source or time -> reject the record.
         """
         fields = flat(columns)
         id_column, source_column = self._plan(tuple(fields))
@@ -136,7 +136,7 @@ class RecordMaker:
             time = time.strip() or None
         time_ms = time_of_message(time, 0, unit=self._names.time_unit)
         if time_ms > self._latest_ms:
-            raise UnusableDocument("time", "got a time that has not come yet: a wrong clock, or another --time-unit?")
+            raise UnusableDocument("time", "got a time in the future: a wrong clock, or another --time-unit?")
         return time_ms
 
     def _plan(self, columns: tuple[str, ...]) -> tuple[str | None, str | None]:
@@ -149,12 +149,12 @@ class RecordMaker:
 
 
 def _column(names: Sequence[str], columns: Sequence[str]) -> str | None:
-    """The column of one of some names; one that is written just so goes before one that only sounds like it."""
+    """The column with one of these names; an exact match takes precedence over a match of folded names."""
     return next((name for name in names if name in columns), None) or column_of(names, columns)
 
 
 def full_id(source: str, id: str) -> str:
-    """What a record goes by: no two records of different sources have the same.
+    """The id of a record in all sources: records of different sources have different ids.
 
     Example:
         >>> full_id("crm", "7"), full_id("", "a/b"), full_id("a/b", "c")
@@ -164,12 +164,12 @@ def full_id(source: str, id: str) -> str:
 
 
 def deleted(record: Record, name: str = DELETED) -> bool:
-    """Whether a record says of itself that there is no such record any more, as messages do."""
+    """Whether a record is marked as deleted, as in messages."""
     return record.fields.get(name) is True
 
 
 def _word(value: object) -> str:
-    """An id or a source as a text; "" for what is none."""
+    """An id or a source as a text; "" for a value of another type."""
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, float) and value.is_integer():
@@ -181,14 +181,14 @@ def fields_of(line: bytes, encoding: str = "utf-8") -> Mapping[str, object]:
     """The object in a line of JSON.
 
     Raises:
-        MalformedMessage: it is none -> put it aside.
+        MalformedMessage: the line is not a JSON object -> reject it.
     """
     try:
         text = line.decode(encoding)
     except UnicodeDecodeError as error:
         raise MalformedMessage(
             "encoding",
-            f"got bytes that are not {encoding.upper()} (at byte {error.start}): say with --encoding what they are",
+            f"got bytes that are not {encoding.upper()} (at byte {error.start}): name their encoding with --encoding",
         ) from None
     try:
         fields = msgspec.json.decode(text)
@@ -204,10 +204,10 @@ def fields_of(line: bytes, encoding: str = "utf-8") -> Mapping[str, object]:
 
 
 def flat(columns: Mapping[str, object]) -> Mapping[str, object]:
-    """The fields of an object side by side, each a text, a number, or several of them.
+    """The flattened fields of an object, each a text, a number, or a list of these.
 
-    The fields of an inner object have its name before theirs.  Those of objects in a list stand as if they were the
-    record's own.  What comes several times has several values.
+    A field of an inner object is prefixed with the name of the object.  Fields of objects in a list become fields of
+    the record without a prefix.  A field that occurs several times has a list of values.
 
     Example:
         >>> flat({"name": {"first": "Ann"}, "FEATURES": [{"PHONE": "1"}, {"PHONE": "2", "DOB": None}], "tags": ["x"]})
@@ -245,7 +245,7 @@ def _put(value: object, name: str, before: str, fields: dict[str, object]) -> No
 
 
 def _plain(value: object) -> object:
-    """A value as standard forms take it; Parquet has types that JSON has not."""
+    """A value of a type that standard forms accept; Parquet has more types than JSON."""
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, bytes):

@@ -1,9 +1,8 @@
-"""The scheme of a pipeline of records: its signatures are blocking keys, and its buckets are these keys themselves.
+"""The scheme of a pipeline of records: its signatures are blocking keys, which are also its buckets.
 
-What the steps call the text of a document is a record's standardised values and its id (`records.model.as_text`).  The
-signature has the record's keys, two slots each, those of the first blocks first, then zeros.  The digest is that of
-the values and the id: no two records are identical, whatever they say, for what equal values are worth the profile
-says.
+The text of a document is a record's standardised values and its id (`records.model.as_text`).  The signature has the
+record's keys, two slots each, those of the first blocks first, then zeros.  The digest covers the values and the id, so
+no two records have equal digests: the profile defines what equal values contribute to a score.
 """
 
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ from stream_lsh.records.profile import Profile
 from stream_lsh.text.normalise import UNICODE_VERSION
 
 MOST_KEYS = 64
-"""Keys of one record: as many bytes as the usual signature of a text has."""
+"""Keys of one record: they take as many bytes as the default signature of a text."""
 _VERSION = 1
 _SEED = 0x5245C0
 
@@ -33,14 +32,14 @@ class RecordScheme(SchemeDefaults):
     """The scheme of a pipeline of records.
 
     Args:
-        profile: checked as a whole.
+        profile: a valid profile.
 
     Attributes:
-        blocks: what the blocks are called, by their places.
-        width: keys of one record at most.
+        blocks: the names of the blocks, in order.
+        width: the most keys of one record.
 
     Raises:
-        ConfigError: rules or bands that cannot be.
+        ConfigError: invalid rules or bands.
     """
 
     def __init__(self, profile: Profile) -> None:
@@ -57,7 +56,7 @@ class RecordScheme(SchemeDefaults):
 
     @property
     def settings(self) -> dict[str, str | int | float]:
-        """Everything that values, keys and scores depend on: what a profile says, but for names of columns."""
+        """The settings that values, keys and scores depend on: the profile, without the names of columns."""
         profile = self.profile
         fields = ((field.name, field.type, field.order, field.of, field.part) for field in profile.fields)
         comparisons = (tuple(asdict(comparison).values()) for comparison in profile.comparisons)
@@ -93,15 +92,15 @@ class RecordScheme(SchemeDefaults):
         return np.where(signatures.digests[:, None] == 0, np.uint64(0), keys)
 
     def comparer(self) -> RecordPairs:
-        """What verify scores pairs with."""
+        """The comparer, with which verify scores pairs."""
         return RecordPairs(self.profile)
 
     def criteria(self, threshold: float, retention_ms: int | None) -> Criteria:
-        """What makes a pair one that is told: keys say nothing of how alike two records are, so all are scored."""
+        """The criteria of a match: blocking keys do not estimate a similarity, so every candidate is scored."""
         return Criteria(threshold, retention_ms=retention_ms)
 
     def block(self, bucket: int) -> str:
-        """The rule that made a key."""
+        """The rule of a key."""
         return self.blocks[block_of(bucket)]
 
     def counts(self) -> RecordCounts:

@@ -1,4 +1,4 @@
-"""The keys of a pipeline of records: the profile has all the others."""
+"""The settings of a pipeline of records; the profile contains all others."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ class RecordSettings:
     """The profile of the records.
 
     Attributes:
-        reader: reads records as the profile says; None until the profile is read; no key.
+        reader: of the loaded profile; None until it is loaded; not a key.
     """
 
     defaults: ClassVar[Mapping[str, Default]] = {"retention_ms": None}
@@ -32,14 +32,13 @@ class RecordSettings:
         default="",
         metadata=key(
             value_types.ANY_TEXT,
-            "what is known of the records: people, companies, products, bibliography, or the path of a profile; "
-            "required",
+            "the profile of the records: people, companies, products, bibliography, or the path of a profile; required",
         ),
     )
     reader: Reader | None = field(default=None, compare=False, repr=False)
 
     def loaded(self, path: Path, problems: Problems) -> Self:
-        """The same with its profile, which is read; noted is whatever is wrong with it."""
+        """A copy with its profile loaded; adds problems of the profile to `problems`."""
         place = (*path, "profile")
         if not problems.is_valid(place):
             return self

@@ -1,16 +1,16 @@
-r"""Sets that are given as such: their items as a text, and each item of it as one shingle.
+r"""Sets of items: their encoding as a text, with one shingle for each item.
 
-The text of a set is one line for each item, ascending, without repetitions, so that equal sets have equal bytes:
+The text of a set has one line for each item, ascending, without repetitions, so that equal sets have equal bytes:
 
     {"b", "a"}            a\nb\n
     {""}                  \n
     {}                    the empty text, without shingles
 
-In an item a backslash stands as `\\` and a line feed as `\n`.  In the text of a bag the second time that an item is
-there is a line of its own, the item with `\2` behind it, the third `\3`: no item ends like that.  So the Jaccard
-similarity of the lines is that of the bags, the sum of the lesser counts over the sum of the greater ones.
+In an item a backslash is escaped as `\\` and a line feed as `\n`.  In the text of a bag the second occurrence of an
+item is a separate line, the item followed by `\2`, the third one by `\3`: no escaped item ends like that.  So the
+Jaccard similarity of the lines is that of the bags, the sum of the lesser counts over the sum of the greater ones.
 
-An integer is the item that its decimal digits are: 17 and "17" are one item, as they are one id.
+An integer is equivalent to its decimal digits: 17 and "17" are one item, as they are one id.
 
 Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.1.2 (purchases and ratings as sets,
 ratings as bags).
@@ -34,11 +34,11 @@ def items_text(items: Iterable[str | int], *, bag: bool = False) -> str:
     r"""The text of a set, or of a bag.
 
     Args:
-        items: in any order, with any repetitions; a boolean is no integer.
-        bag: repetitions count.
+        items: in any order, with any repetitions; booleans are not integers.
+        bag: whether repetitions count.
 
     Guarantees:
-        equal for equal sets (bags), different for different ones.
+        equal for equal sets (bags), different for different sets (bags).
 
     Example:
         >>> items_text(["b", 7, "a", "b"])
@@ -64,7 +64,7 @@ def _line(item: str | int) -> str:
 
 
 def items_of(text: str) -> list[str]:
-    r"""The items of the text of a set or of a bag, each as often as it is there.
+    r"""The items in the text of a set or of a bag, repetitions included.
 
     Example:
         >>> items_of(items_text(["b", 7, "a\nc", "b\\2", "b"], bag=True))
@@ -83,13 +83,13 @@ def _item(line: str) -> str:
 
 
 class ItemShingler:
-    """Every line of a text that `items_text` made, hashed.
+    """Hashes each line of a text from `items_text`.
 
     Args:
         seed: of the hash.
 
     Guarantees:
-        equal items have equal hashes; different ones differ but for a chance of 2^-64 a pair.
+        equal items have equal hashes; two different items have equal hashes with a probability of 2^-64.
     Cost:
         some 0.3 us an item.
 

@@ -1,7 +1,7 @@
 """Files of sets: JSON lines with a set each, and tables with an item or with a set in each row.
 
 .jsonl  .ndjson  .json       {"id": ..., "items": [...]} per line
-.csv  .tsv  .tab             a header, then a row for each item of a set; all tables together are put together
+.csv  .tsv  .tab             a header, then a row for each item of a set; rows of one id in all tables form a set;
                              with --separator a set per row, its items in one column
 """
 
@@ -23,10 +23,10 @@ T = TypeVar("T")
 
 
 def read_sets(inputs: Sequence[Input], options: Namespace, form: ItemsForm) -> Iterator[Part]:
-    """The sets of all files, as the steps take them; those whose items come one by one at the end.
+    """The sets of all files, as documents; sets with a row for each item come last.
 
     Raises:
-        ConfigError, InputError, OSError: a file cannot be read as a whole.
+        ConfigError, InputError, OSError: a file cannot be read at all.
     """
     by_id: dict[str, list[str | int]] = {}
     before = 0
@@ -49,8 +49,8 @@ def read_sets(inputs: Sequence[Input], options: Namespace, form: ItemsForm) -> I
 def _rows_of_items(
     file: Input, options: Namespace, form: ItemsForm, by_id: dict[str, list[str | int]]
 ) -> Iterator[Part]:
-    """The rejected rows; the items of the others are added to `by_id`."""
-    items: dict[str | int, str | int] = {}  # one object for equal ones
+    """The rejected rows; adds the items of the accepted rows to `by_id`."""
+    items: dict[str | int, str | int] = {}  # equal items share one object
 
     def take(id: str, cell: str) -> None:
         if not cell:
@@ -83,7 +83,7 @@ def _item(cell: str, form: ItemsForm) -> str | int:
 
 
 def _chunks(file: Input, options: Namespace, column: str, read: Callable[[str, str], T]) -> Iterator[RowChunk[T]]:
-    """What is read from the cells of the id and of the items in each row."""
+    """Read the cells of the id and of the items in each row."""
     column = options.item_column or column
 
     def columns_of(header: list[str]) -> list[int]:

@@ -1,8 +1,8 @@
 """The scheme of a pipeline of fingerprints: sets of squares of a grid that have a minutia.
 
-A function is a few squares, drawn at random, and holds of a print that has a minutia in all of them; two prints are
-candidates if one function holds of both.  So few functions hold of any print that this finds two prints of one finger
-among many, where minhashing would not: of two such prints two thirds of the squares are the same.
+A function is a few squares, drawn at random, and holds of a print with a minutia in all of them; two prints are
+candidates if one function holds of both.  Few functions hold of a given print, so this finds two prints of one finger
+among many prints.  Minhashing would not, because two such prints share only two thirds of their squares.
 
     signature    1024 functions, a bit each: 32 slots
     buckets      the functions that hold, the first 64 of them, and the digest
@@ -35,7 +35,7 @@ from stream_lsh.text.passages import Passage, passages
 FUNCTIONS, SIZE = 1024, 3
 MOST_FUNCTIONS, MOST_SQUARES = 1 << 16, 1 << 16
 MOST_BUCKETS = 64
-"""Functions whose buckets a print is in: of prints with a fifth of the squares occupied some 8 of 1024 hold."""
+"""The most functions with a bucket of a print: with a fifth of the squares occupied, some 8 of 1024 functions hold."""
 _VERSION = 1
 _WORD = 32
 
@@ -44,13 +44,13 @@ class GridScheme(SchemeDefaults):
     """The scheme of a pipeline of fingerprints, compared by the Jaccard similarity of their squares.
 
     Args:
-        squares: of the grid; items are 0 to below it.
-        functions: how many are drawn.
-        size: squares in each.
-        seed: chooses them.
+        squares: of the grid; items are integers from 0 to below this number.
+        functions: the number of functions.
+        size: squares in each function.
+        seed: of the functions.
 
     Raises:
-        ConfigError: everything that cannot be.
+        ConfigError: all invalid arguments at once.
 
     Example:
         >>> scheme = GridScheme(1_000)
@@ -79,7 +79,7 @@ class GridScheme(SchemeDefaults):
         self._hashes = GridTriples(squares, size).draw(functions, seed)
         self._shingler = ItemShingler(seed)
         numbers = np.arange(1, functions + 1, dtype=np.uint64) + (np.uint64(seed & 0xFFFFFFFF) << np.uint64(32))
-        self._keys = fmix64(numbers) & ~np.uint64(1)  # bit 0 is that of digests
+        self._keys = fmix64(numbers) & ~np.uint64(1)  # bit 0 marks digest buckets
 
     @property
     def slots(self) -> int:
@@ -88,12 +88,12 @@ class GridScheme(SchemeDefaults):
 
     @property
     def width(self) -> int:
-        """How many buckets a version is in at most: those of functions that hold, and that of its digest."""
+        """The most buckets of a version: those of functions that hold, and that of its digest."""
         return min(MOST_BUCKETS, self.functions) + 1
 
     @property
     def settings(self) -> dict[str, str | int | float]:
-        """Everything that signatures, buckets and sets depend on."""
+        """The settings that signatures, buckets and sets depend on."""
         return {
             "kind": "set",
             "family": "grid",
@@ -111,14 +111,14 @@ class GridScheme(SchemeDefaults):
 
         Args:
             occupied: share of the squares that have a minutia.
-            agreement: probability that a square that has one in the one print has one in the other: 0.8 or so for two
-                prints of a finger, `occupied` for prints of different fingers.
+            agreement: probability that a square with a minutia in one print has a minutia in the other: some 0.8 for
+                two prints of a finger, `occupied` for prints of different fingers.
         """
         together = GridTriples(self.squares, self.size, occupied).probability(1 - agreement)
         return 1 - (1 - together) ** self.functions
 
     def sign(self, texts: Sequence[str]) -> Signatures:
-        """Which functions hold of each print, and the digest of its squares."""
+        """The functions that hold of each print, and the digest of its squares."""
         held = self._held(texts)
         padded = np.zeros((len(texts), _WORD * self.slots), np.bool_)
         padded[:, : self.functions] = held
@@ -132,12 +132,12 @@ class GridScheme(SchemeDefaults):
         return np.asarray(self._hashes(occupied) != np.uint32(NOTHING))
 
     def holding(self, signatures: Signatures) -> Bools:
-        """Which functions hold of each print: bool[n, functions]."""
+        """The functions that hold of each print: bool[n, functions]."""
         octets = np.ascontiguousarray(signatures.values).astype("<u4").view(np.uint8)
         return np.unpackbits(octets, axis=1, bitorder="little")[:, : self.functions].astype(np.bool_)
 
     def buckets(self, signatures: Signatures) -> U64:
-        """The buckets of each print, of functions first, 0 for none, that of the digest last: uint64[n, width]."""
+        """The buckets of each print: those of functions, 0 for none, then that of the digest: uint64[n, width]."""
         held = self.holding(signatures)
         rows, functions = np.nonzero(held)
         places = (np.cumsum(held, axis=1) - 1)[rows, functions]
@@ -154,19 +154,19 @@ class GridScheme(SchemeDefaults):
         return [sorted_unique(shingles.document(row)) for row in range(len(shingles))]
 
     def comparer(self) -> ShingleSets:
-        """What verify compares pairs with."""
+        """The comparer, with which verify compares pairs."""
         return ShingleSets(self)
 
     def criteria(self, threshold: float, retention_ms: int | None) -> Criteria:
-        """What makes a pair a match: functions are no estimate of the similarity, so every candidate is compared."""
+        """The criteria of a match: functions do not estimate the similarity, so every candidate is compared."""
         return Criteria(threshold, retention_ms=retention_ms)
 
     def similarity(self, left: str, right: str) -> float:
-        """The exact similarity of two prints, as verify tells it."""
+        """The exact similarity of two prints, as verify computes it."""
         return jaccard(*self.shingle_sets([left, right]))
 
     def passages(self, text: str, shared: U64) -> list[Passage]:
-        """The squares of a print that are shared, and the others, as places in its text."""
+        """The shared squares of a print, and the others, as places in its text."""
         return passages(text, (), self._shingler, shared)
 
     def explain(self, left: str | None, right: str | None) -> Explained:
@@ -174,7 +174,7 @@ class GridScheme(SchemeDefaults):
         return explain_shingles(self, left, right)
 
     def agreement(self, signatures: Signatures, shared: int, union: int) -> SignatureAgreement:
-        """How two prints met, which share so many squares: functions are slots and bands in one."""
+        """The agreement of two prints with `shared` squares in common; a function counts as a slot and as a band."""
         held = self.holding(signatures)
         both = int((held[0] & held[1]).sum())
         together = GridTriples(self.squares, self.size).probability_for(shared)

@@ -1,6 +1,6 @@
-"""Similar sets in memory: customers by what they bought, users by the pages they saw, fingerprints by their minutiae.
+"""Similar sets in memory: customers by their purchases, users by visited pages, fingerprints by their minutiae.
 
-The same core as `NearDuplicates`; what is compared is not a text but the set itself.
+The core is that of `NearDuplicates`; the sets themselves are compared instead of texts.
 """
 
 from collections.abc import Iterable
@@ -19,40 +19,40 @@ from stream_lsh.pipeline.local import Limits
 from stream_lsh.wire.arguments import row_of, validate_document
 
 Items = Iterable[str | int]
-"""Of a set; an integer is the item that its digits are."""
+"""The items of a set; an integer is equivalent to its decimal digits."""
 _ROW = "a tuple of id, items and time"
 
 
 class SimilarSets(InMemory):
-    """Sets in memory, and which of them are similar.
+    """Stores sets in memory and finds the similar ones.
 
     Args:
         threshold: least similarity of a match, above 0 and below 1.
-        recall: probability that a pair at the threshold is found, but for 0.001; more similar pairs have a greater one.
-        retention_ms: match only sets whose times are within this span, and forget older ones; None: never.
-        max_candidates: most sets that one is compared with; 0 lifts all caps.
+        recall: probability that a pair at the threshold is found, within 0.001; it is greater for more similar pairs.
+        retention_ms: match only sets whose times are within this span, and drop older sets; None: no limit.
+        max_candidates: the most candidates per set; 0 lifts all caps.
         bag: repetitions count: the similarity is the sum of the lesser counts over the sum of the greater ones.
-        measure: `jaccard`, shared items over those of both sets, or `containment`, over those of the smaller one.
-        size_ratio: only with `containment`: how many times as many items the larger set has at most; None: 2.
-        seed: chooses the hash functions.
-        guards: what holds a cluster together besides its matches.
-        squares: the sets are fingerprints on a grid of so many squares: items are the squares, from 0 on, that have a
-            minutia.  Prints of one finger share too few of them for minhashing, so candidates are found by functions
-            of a few squares that all have one in both; `recall` says nothing then.  0: sets of anything.
-        functions: of a grid.
+        measure: `jaccard`, shared items over the union of both sets, or `containment`, over the smaller set.
+        size_ratio: only with `containment`: the greatest ratio of the sizes of two matching sets; None: 2.
+        seed: of the hash functions.
+        guards: conditions on a cluster besides its matches.
+        squares: of the grid, if the sets are fingerprints: items are the squares, from 0 on, that have a minutia.
+            Prints of one finger share too few squares for minhashing, so two prints are candidates if all squares of
+            one function have a minutia in both; `recall` does not apply.  0: the sets are not fingerprints.
+        functions: the number of functions, for fingerprints.
         size: squares in a function.
-        method: `lsh`, or `exact`: no pair is missed, whatever `recall` says, and there are no caps (guides/exact).
+        method: `lsh`, or `exact`, which misses no pair and has no caps; `recall` does not apply then (guides/exact).
 
     Guarantees:
-        every match is exact: no pair below the threshold is one.  A pair at or above it is found with the probability
-        `recall` or a greater one, but for 0.001 at the threshold, over the choice of hash functions.  Of fingerprints
-        with a fifth of the squares occupied, two of which 80 % agree are found with a probability of .985, and two
-        that have nothing to do with each other are compared with one of .063.
+        every match is exact: no pair below the threshold is a match.  A pair at or above it is found with the
+        probability `recall` or a greater one, within 0.001 at the threshold, over the choice of hash functions.  For
+        fingerprints with a fifth of the squares occupied, two prints that agree in 80 % of them are found with a
+        probability of .985, and two unrelated prints are compared with a probability of .063.
     Cost:
         some 20 us and 0.5 us an item, in batches; 0.6 KB beside the items.
 
     Raises:
-        ConfigError: settings that cannot be.
+        ConfigError: invalid settings.
 
     Example:
         >>> baskets = SimilarSets(threshold=0.5)
@@ -94,7 +94,7 @@ Similar(id='bob', similarity=0.5, shared=2, union=4)]
     ) -> None:
         others = [f"{name}: {problem}" for name, problem in method_problems(method, recall, max_candidates)]
         if squares and method != LSH:
-            others.append(f"method: got {method}, expected {LSH}, as the sets are fingerprints")
+            others.append(f"method: got {method}, expected {LSH} for fingerprints")
         check_limits(threshold, guards, retention_ms, max_candidates, others)
         chosen = measure_of(measure, size_ratio)
         settings: dict[str, Any] = {
@@ -117,7 +117,7 @@ Similar(id='bob', similarity=0.5, shared=2, union=4)]
             if not 0 < threshold < 1:
                 raise ConfigError(f"threshold: got {threshold}, expected a number above 0 and below 1")
             if chosen != JACCARD:
-                raise ConfigError(f"measure: got {chosen.name}, expected {JACCARD.name}, as the sets are fingerprints")
+                raise ConfigError(f"measure: got {chosen.name}, expected {JACCARD.name} for fingerprints")
             scheme = GridScheme(squares, functions=functions, size=size, seed=seed)
         else:
             scheme = set_scheme(method, threshold, recall=recall, seed=seed, measure=chosen, bag=bag)
@@ -125,15 +125,15 @@ Similar(id='bob', similarity=0.5, shared=2, union=4)]
         super().__init__(scheme, threshold, Limits.of(most, retention_ms, guards), settings)
 
     def add(self, id: str, items: Items, time_ms: int = 0) -> list[Match]:
-        """Add a set, or replace the one of this id; returns all its matches, the most similar first.
+        """Add a set, or replace the one with this id; returns all its matches, the most similar first.
 
         Args:
             id: 1 to 1,024 bytes of UTF-8.
-            items: strings of at most 1,024 bytes and integers, in any order; none at all match nothing.
+            items: strings of at most 1,024 bytes and integers, in any order; an empty set has no matches.
             time_ms: event time, milliseconds since the epoch.
 
         Raises:
-            MalformedMessage, UnusableDocument: an id, items or a time that cannot be used; nothing was changed.
+            MalformedMessage, UnusableDocument: an unusable id, item or time; nothing was changed.
         """
         self._process([self._document(id, items, time_ms)])
         pairs = self._ledger.pairs_of(id)
@@ -145,30 +145,30 @@ Similar(id='bob', similarity=0.5, shared=2, union=4)]
         """Add many sets at once, which is several times as fast; returns the matches that are new or changed.
 
         Args:
-            sets: ids with items and, if there are any, times.
+            sets: ids with items and optional times.
 
         Guarantees:
-            the same as adding them one by one, in their order.
+            the same result as adding them one by one, in their order.
 
         Raises:
-            MalformedMessage, UnusableDocument: one that cannot be used; nothing was changed.
+            MalformedMessage, UnusableDocument: an unusable set; nothing was changed.
         """
         return [*map(match_of, self._process_many([self._document(*row_of(row, _ROW, 3)) for row in sets]))]
 
     def query(self, items: Items, time_ms: int | None = None) -> list[Similar]:
-        """Which sets one of these items would match if it were added, the most similar first; nothing is changed.
+        """The sets that a set of these items would match, the most similar first; nothing is added.
 
         Args:
             items: any.
-            time_ms: its event time, for the retention; None: whatever is remembered counts.
+            time_ms: the event time of the query, for the retention; None: all stored sets are searched.
 
         Raises:
-            MalformedMessage, UnusableDocument: items that cannot be used.
+            MalformedMessage, UnusableDocument: unusable items.
         """
         return similar_of(self._pipeline.similar(self._text(items), time_ms))
 
     def matches(self) -> list[Match]:
-        """All matches among the sets that are here, ascending by their ids."""
+        """All matches, ascending by their ids."""
         return [*map(match_of, self._ledger.snapshot().pairs)]
 
     def _text(self, items: Items) -> str:

@@ -1,4 +1,4 @@
-"""The kind of sets that are given as such, fingerprints on a grid among them."""
+"""The kind of sets of items, including fingerprints on a grid."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -14,13 +14,13 @@ from stream_lsh.pipeline.local import Limits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetKind(SetSettings, SingleFieldKind):
-    """Sets, with what a pipeline sets of them."""
+    """The kind of sets, with the settings of one pipeline."""
 
     name: ClassVar[str] = "set"
     plural: ClassVar[str] = "sets"
 
     def scheme(self) -> PairwiseScheme:
-        """What makes signatures and buckets and compares."""
+        """The scheme, which computes signatures and buckets and compares pairs."""
         if self.family == GRID:
             return self.grid_scheme()
         return set_scheme(
@@ -39,18 +39,18 @@ class SetKind(SetSettings, SingleFieldKind):
         return self.scheme()
 
     def stored_settings(self) -> dict[str, Setting]:
-        """What the scheme depends on."""
+        """The settings of the scheme."""
         return self.scheme().settings
 
     def stored_size(self) -> StoredSize:
-        """How large the stored versions get; raises ConfigError where the settings do not fit."""
+        """The greatest size of a stored version; raises ConfigError if the settings contradict each other."""
         if self.family != GRID:
             return SetSettings.stored_size(self)
         scheme = self.grid_scheme()
         return StoredSize(scheme.slots, scheme.width)
 
     def limits(self, limits: Limits) -> Limits:
-        """Without caps where the method has none."""
+        """The limits, without caps if the method has none."""
         return SetSettings.limits(self, limits)
 
     def results(self, pipeline: str) -> Results:

@@ -1,6 +1,6 @@
-"""The items of a set, as messages and tables have them: a list of strings and integers.
+"""The items of a set in messages and tables: a list of strings and integers.
 
-Of a fingerprint the items are the squares of a grid that have a minutia, integers from 0 on.
+The items of a fingerprint are the squares of a grid that have a minutia, integers from 0 on.
 """
 
 import json
@@ -11,18 +11,18 @@ from stream_lsh.errors import ConfigError, MalformedMessage, UnusableDocument
 from stream_lsh.kinds.set.content import items_of, items_text
 
 MAX_ITEM_BYTES = 1_024
-"""The longest item, as with ids."""
+"""The longest item; the limit is that of ids."""
 _LEAST, _MOST = -(1 << 63), (1 << 64) - 1
 _BETWEEN = "|"
 
 
 @dataclass(frozen=True, slots=True)
 class ItemsForm:
-    r"""Items as what is compared.
+    r"""The form of sets of items.
 
     Args:
-        bag: repetitions count.
-        squares: of a grid, where the items are squares that are occupied; 0: any items.
+        bag: whether repetitions count.
+        squares: of a grid, if the items are its occupied squares; 0: any items.
 
     Example:
         >>> ItemsForm(bag=True).text(["b", "a", "b"], "items")
@@ -61,19 +61,19 @@ class ItemsForm:
                     "items",
                     f"got an item of {len(item)} characters in `{name}`, expected at most {MAX_ITEM_BYTES} bytes",
                 )
-        elif type(item) is not int:  # a bool is no number here
+        elif type(item) is not int:  # a bool is not accepted as a number
             problem = f"got {item!r:.60} in `{name}`, expected strings and integers"
             raise MalformedMessage("items", problem)
         elif not _LEAST <= item <= _MOST:
             raise UnusableDocument("items", f"got an integer of more than 64 bits in `{name}`, expected fewer digits")
 
     def value(self, text: str) -> list[str] | list[int]:
-        """The items again, in the order of the text; squares as numbers."""
+        """The items, in the order of the text; squares as numbers."""
         items = items_of(text)
         return [int(item) for item in items] if self.squares else items
 
     def of_cell(self, cell: str) -> Any:
-        """The items in a cell of a table: a JSON list, or with | between them; squares with blanks between them."""
+        """The items in a cell of a table: a JSON list, or items separated by |; squares are separated by blanks."""
         if cell.lstrip().startswith("["):
             try:
                 return json.loads(cell)

@@ -1,6 +1,6 @@
-"""The schemes of a pipeline of sets that are given as such: customers by what they bought, users by the pages they saw.
+"""The schemes of a pipeline of sets of items: customers by their purchases, users by the pages they visited.
 
-They are those of texts, where the text is `kinds.set.content.items_text` and each item of it is one shingle.
+They are those of texts: the text is `kinds.set.content.items_text`, and each of its items is one shingle.
 """
 
 from stream_lsh.kinds.set.content import ItemShingler
@@ -20,13 +20,13 @@ def set_scheme(
     bag: bool = False,
     banding: Banding | None = None,
 ) -> ShingleScheme:
-    """The scheme of sets of a method; its settings have no tables of Unicode.
+    """The scheme of sets for a method; its settings do not include the version of Unicode.
 
     With `bag` repetitions count: the similarity is the sum of the lesser counts over the sum of the greater ones.  The
     other arguments are those of `text_scheme`.
 
     Raises:
-        ConfigError: an unknown method, or settings that cannot be.
+        ConfigError: an unknown method, or invalid settings.
     """
     return text_scheme(
         method,

@@ -1,4 +1,4 @@
-"""The keys of a pipeline of sets."""
+"""The settings of a pipeline of sets."""
 
 from dataclasses import dataclass, field
 from functools import reduce
@@ -18,28 +18,28 @@ from stream_lsh.settings.value_types import choice, whole
 
 GRID = "grid"
 FAMILIES = ("minhash", GRID)
-"""What finds sets that are alike."""
+"""The families of hash functions."""
 
 _NOT_WITH_GRID = ("method", "recall", "slots", "bands", "rows", "measure", "size_ratio", "bag")
-"""Keys that a grid takes the place of."""
+"""Keys that do not apply to a grid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridConfig:
-    """Of fingerprints: the grid that minutiae lie on, and the functions that find prints of one finger."""
+    """The settings of fingerprints: the grid of the minutiae, and the functions that find prints of one finger."""
 
     squares: int = field(
         default=0, metadata=key(whole(0, MOST_SQUARES), "of the grid; items are numbers from 0 to below it; required")
     )
     functions: int = field(
-        default=FUNCTIONS, metadata=key(whole(1, MOST_FUNCTIONS), "how many; two prints meet where one holds of both")
+        default=FUNCTIONS, metadata=key(whole(1, MOST_FUNCTIONS), "two prints are candidates if one holds of both")
     )
     size: int = field(default=SIZE, metadata=key(whole(1, 16), "squares in a function, which all have a minutia"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetSettings(ShingleSettings):
-    """What finds sets that are alike: minhashing, or with `family = "grid"` a grid."""
+    """The settings of sets, which are matched by minhashing, or with `family = "grid"` by functions of a grid."""
 
     fields: ClassVar[frozenset[str]] = frozenset({"id", "time", "deleted", ItemsForm.field})
 
@@ -49,34 +49,34 @@ class SetSettings(ShingleSettings):
     )
     family: str = field(
         default=FAMILIES[0],
-        metadata=key(choice(FAMILIES), "what finds sets that are alike; `grid` is for fingerprints"),
+        metadata=key(choice(FAMILIES), "the hash functions that find similar sets; `grid` is for fingerprints"),
     )
     grid: GridConfig = field(default=GridConfig(), metadata=table(GridConfig, "with the family `grid`"))
 
     @property
     def form(self) -> ItemsForm:
-        """How items are read."""
+        """The form of the items."""
         return ItemsForm(self.bag, self.grid.squares if self.family == GRID else 0)
 
     def grid_scheme(self) -> GridScheme:
-        """The scheme of the family `grid`; raises ConfigError where the settings do not fit."""
+        """The scheme of the family `grid`; raises ConfigError if the settings contradict each other."""
         grid = self.grid
         return GridScheme(grid.squares, functions=grid.functions, size=grid.size, seed=self.seed)
 
     def check(self, path: Path, problems: Problems, shared: SharedSettings) -> None:
-        """Note what does not fit, keys of the other family, and a grid without squares."""
+        """Report contradictions, keys of the other family, and a grid without squares."""
         check_field_name(ItemsForm.field, shared.fields, path, problems)
         if self.family == GRID:
             for name in _NOT_WITH_GRID:
-                self._check_unset((name,), f"with `family` {GRID} the grid says all this", path, problems)
+                self._check_unset((name,), f"`family` {GRID} has settings of its own", path, problems)
             self._check_grid(path, problems)
             return
         ShingleSettings.check(self, path, problems, shared)
         for name in keys_of(GridConfig):
-            self._check_unset(("grid", name), f"only with `family` {GRID} there is a grid", path, problems)
+            self._check_unset(("grid", name), f"it requires `family` {GRID}", path, problems)
 
     def _check_unset(self, names: tuple[str, ...], why: str, path: Path, problems: Problems) -> None:
-        """Note a key that is set to something else than its default."""
+        """Report a key with another value than its default."""
         place = (*path, *names)
         value, default = reduce(getattr, names, self), reduce(getattr, names, SetSettings())
         if problems.has(place) and problems.is_valid(place, (*path, "family")) and value != default:
@@ -87,7 +87,7 @@ class SetSettings(ShingleSettings):
         if not problems.is_valid(place, (*path, "grid", "size")):
             return
         if not self.grid.squares:
-            problems.add(place, f"got none, expected the number of squares, as `family` is {GRID}")
+            problems.add(place, f"got none, expected the number of squares of the `family` {GRID}")
             return
         try:
             self.grid_scheme()

@@ -49,7 +49,7 @@ def test_everything_that_is_wrong_with_a_profile_is_told_with_its_lines(tmp_path
     file = tmp_path / "own.toml"
     file.write_text("name = 'own'\nrules = ['sirname']\nmach = 0.9\n[[field]]\nname = 'surname'\n", "utf-8")
     assert problems(f'{HEAD}profile = "{file}"\nseed = -1\n') == [
-        f"c.toml:5: pipeline.profile: {file}:1: comparison: got none, expected one or more: nothing else tells a match",
+        f"c.toml:5: pipeline.profile: {file}:1: comparison: got none, expected one or more: they define a match",
         f"c.toml:5: pipeline.profile: {file}:2: rules: got the field 'sirname', expected one of the profile; did you "
         "mean 'surname'?",
         f"c.toml:5: pipeline.profile: {file}:3: mach: got an unknown key; did you mean 'match'?",
@@ -189,7 +189,7 @@ def test_a_worker_of_texts_needs_no_library_of_records() -> None:
 
 def test_a_worker_says_that_a_profile_has_learned_nothing(tmp_path: Path) -> None:
     (told,) = warnings_of(customers('profile = "people"\n'))
-    assert told.startswith("customers: the profile people has learned nothing, so a weighted mean stands in")
+    assert told.startswith("customers: the profile people has no trained weights, so scores are weighted means")
     assert "stream-lsh train FILE... --profile people --output LEARNED.toml" in told
     plain = bundled("people")
     weights = tuple(

@@ -288,7 +288,7 @@ def test_what_is_given_has_a_limit_and_the_error_names_the_largest_field() -> No
     assert len(document.about.title) == MAX_RECORD_BYTES
     assert too_large({"city": "Rome", "name": "x" * (room + 1)}) == (
         f"got 131073 bytes in the fields of the profile, {room + 3} of them in `name`, expected at most 131072 "
-        "together: shorten it, or leave it out of the profile"
+        "together: shorten it, or remove it from the profile"
     )
     assert "`city`" in too_large({"name": "Ann", "city": "Rome" + "\x01" * 22_000})
     assert "`name`" in too_large({"name": ["x" * 1_000] * 200, "city": "Rome"})

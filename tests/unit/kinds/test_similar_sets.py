@@ -151,7 +151,7 @@ def test_items_that_cannot_be_used_are_refused(items: Any, error: type[Exception
         ({"max_candidates": -1}, "max_candidates: got -1"),
         ({"method": "exat"}, "did you mean 'exact'"),
         ({"method": "exact", "recall": 0.9}, "recall: got 0.9, expected none"),
-        ({"method": "exact", "squares": 100}, "method: got exact, expected lsh, as the sets are fingerprints"),
+        ({"method": "exact", "squares": 100}, "method: got exact, expected lsh for fingerprints"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(arguments: dict[str, Any], told: str) -> None:

@@ -77,9 +77,9 @@ def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"title_column": "t"}, "--title-column: is of documents"),
-        ({"format": "folder"}, "--format: got folder, expected jsonl, csv or tsv, as what is read has items"),
-        ({"encoding": "latin-1"}, "--encoding: is of records"),
+        ({"title_column": "t"}, "--title-column: applies to documents only"),
+        ({"format": "folder"}, "--format: got folder, expected jsonl, csv or tsv for files with items"),
+        ({"encoding": "latin-1"}, "--encoding: applies to records only"),
     ],
 )
 def test_options_of_documents_and_records_are_refused(given: dict[str, str], told: str) -> None:
