@@ -1,1 +1,1 @@
-"""What is true about pairs and clusters: live pairs, components, retractions, cluster identity."""
+"""Current pairs and clusters: live pairs, components, retractions, cluster identity."""

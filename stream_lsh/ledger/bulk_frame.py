@@ -1,8 +1,7 @@
-"""Plain frames: new pairs between documents in the versions that are known, and nothing else.
+"""Plain frames: frames with nothing but new pairs between the newest known versions of documents.
 
-Nearly every frame is one.  What it brings is put into the columns at once; only who joins whom goes row by row, for
-cluster ids depend on it.  Whatever else a frame holds, or one with few rows, is left to `ledger`, row by row: the
-result is the same.
+Nearly every frame is plain.  Its rows are written to the columns at once; only clusters are joined row by row, because
+cluster ids depend on the order.  `ledger` settles all other frames and short ones row by row, with the same result.
 """
 
 from collections import defaultdict
@@ -26,20 +25,20 @@ from stream_lsh.model import NO_ABOUT, Abouts, in_full, ref_offset, ref_partitio
 from stream_lsh.retention import Horizon
 
 LEAST_ROWS = 6
-"""Fewer are settled faster one by one."""
+"""Fewer rows are settled faster one by one."""
 
 
 @dataclass(slots=True)
 class Ends:
-    """Both ends of some edges, one behind the other, that with the smaller id first; by position.
+    """Both ends of some edges in one list, for each edge the end with the smaller id first; by position.
 
     Attributes:
         ids, refs, times, digests, abouts: of the version that was compared.
-        slots: of those that are in the ledger, else -1.
-        missing: int64[m], the positions of those that are not in the ledger.
-        new_ids: the ids that are not in the ledger, in the order in which they come.
-        numbers: int64[m], which of them each is.
-        first: int64, the first position of each.
+        slots: the slot of each end in the ledger, -1 if it is not there.
+        missing: int64[m], the positions of the ends that are not in the ledger.
+        new_ids: the ids that are not in the ledger, in order of appearance.
+        numbers: int64[m], the position in `new_ids` of each missing end.
+        first: int64, the first position of each new id.
     """
 
     ids: list[str]
@@ -56,7 +55,7 @@ class Ends:
 
 @dataclass(slots=True)
 class BulkPairs:
-    """The pairs of a plain frame that are not in the ledger, each once, in the order in which they come.
+    """The pairs of a plain frame that are not in the ledger, each once, in order of appearance.
 
     Attributes:
         ends: of all edges of the frame.
@@ -69,9 +68,9 @@ class BulkPairs:
     counts: Columns
 
     def slots(self, new: list[int]) -> tuple[list[int], list[int]]:
-        """Both ends of each pair, given the slots of the documents that were new.
+        """Both ends of each pair, from the slots of the new documents.
 
-        A slot is the object that stands for it everywhere: a million others of the same value would be 32 MB.
+        Equal slots share one int object: a million separate objects would take 32 MB.
         """
         ends = self.ends
         named = map(new.__getitem__, ends.numbers.tolist())
@@ -89,7 +88,7 @@ class BulkPairs:
 
 
 def bulk_pairs(edges: Edges, state: LedgerState, threshold: float) -> BulkPairs | None:
-    """What is new in a frame, None if it is not plain.  Nothing is changed."""
+    """The new pairs of a frame, None if it is not plain.  The ledger stays unchanged."""
     left, right = edges.left, edges.right
     if edges.similarity.min() < threshold or any(map(eq, left.ids, right.ids)):
         return None
@@ -108,7 +107,7 @@ def bulk_pairs(edges: Edges, state: LedgerState, threshold: float) -> BulkPairs 
 
 
 def _shingles(edges: Edges) -> U32:
-    """Of the ends with the smaller ids; 0 where the measure does not tell."""
+    """The numbers of shingles of the ends with the smaller ids; 0 if the measure does not report them."""
     if edges.shingles is None:
         return np.zeros(len(edges), np.uint32)
     turned = np.fromiter(map(gt, edges.left.ids, edges.right.ids), np.bool_, len(edges))
@@ -164,7 +163,7 @@ def _abouts(edges: Edges, swapped: list[int]) -> Abouts:
 
 
 def _expired(ends: Ends, horizon: Horizon) -> bool:
-    """Whether the horizon has passed any of them."""
+    """Whether the horizon has passed any of the ends."""
     if int(ends.times.min()) < horizon.time_ms:
         return True
     if not any(horizon.min_offsets):
@@ -177,7 +176,7 @@ def _expired(ends: Ends, horizon: Horizon) -> bool:
 
 
 def _newest(ends: Ends, state: LedgerState) -> bool:
-    """Whether all name the newest version that is known, and documents that are new are named in one version only."""
+    """Whether all ends are the newest known versions, and each new document occurs in one version only."""
     nodes = state.graph.nodes
     if ends.missing.size < ends.slots.size:
         rows = (ends.slots >= 0).nonzero()[0]
@@ -197,7 +196,7 @@ def _newest(ends: Ends, state: LedgerState) -> bool:
 
 
 def _new_rows(ends: Ends, counts: Columns, graph: Graph) -> I64 | None:
-    """The edges with a pair that is not in the ledger, one for each; None if there is a pair that becomes another."""
+    """The edges whose pair is not in the ledger, one for each pair; None if an edge changes a pair of the ledger."""
     names = ends.slots.copy()
     names[ends.missing] = -1 - ends.numbers
     left, right = names[::2], names[1::2]
@@ -224,7 +223,7 @@ def _no_text(row: int) -> str:
 
 
 def pair_tables(bulk: BulkPairs) -> tuple[Sequence[MatchChange], Sequence[PairState]]:
-    """New pairs as the topic `matches` and as the changelog has them, in ascending order."""
+    """New pairs as rows for the topic `matches` and for the changelog, in ascending order."""
     ends, rows = bulk.ends, bulk.rows.tolist()
     if not rows:
         return [], []

@@ -1,4 +1,4 @@
-"""Many rows at once: from the columns of the ledger to those of a record, and back into an empty ledger."""
+"""Copies many rows at once: from the columns of the ledger to those of a record, and back into an empty ledger."""
 
 from collections.abc import Sequence
 
@@ -28,7 +28,7 @@ def node_rows(slots: list[int], graph: Graph) -> Table[NodeState]:
 
 
 def pair_rows(slots: list[int], graph: Graph) -> Sequence[PairState]:
-    """All pairs as rows of the changelog, in ascending order, given the slots of all nodes in that of their ids."""
+    """All pairs as rows of the changelog, in ascending order; `slots` are those of all nodes, by ascending id."""
     place = np.zeros(len(graph.nodes.ids), np.int64)
     place[slots] = np.arange(len(slots))
     numbers = graph.pairs.numbers()

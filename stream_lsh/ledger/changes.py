@@ -1,7 +1,7 @@
-"""What one frame changed.
+"""The changes of one frame.
 
 For the public topics: `MatchChange`, `MemberChange`, `ClusterChange`; for the changelog: `LedgerChanges`.  A change
-says what is true now, not how it came about, so that publishing or applying it twice does no harm.
+holds the new state, not the steps to it, so publishing or applying it twice is harmless.
 """
 
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ from stream_lsh.retention import Horizon
 
 
 class MatchChange(NamedTuple):
-    """A pair that is true now, or (`similarity` is None) one that is withdrawn for a `reason`.
+    """A current pair, or (`similarity` is None) one that is withdrawn for a `reason`.
 
-    Reasons are `updated` and `deleted`; `decided` where people have a say.
+    Reasons are `updated` and `deleted`, and with human decisions also `decided`.
 
-    `left_shingles` is 0 where the measure does not tell; `right_shingles` follows from it.  `evidence` is a text that
-    goes with a pair of records, "" with one of texts.
+    `left_shingles` is 0 if the measure does not report it; `right_shingles` is computed from it.  `evidence` is a text
+    for a pair of records, "" for a pair of texts.
     """
 
     left: str
@@ -36,16 +36,16 @@ class MatchChange(NamedTuple):
 
     @property
     def right_shingles(self) -> int:
-        """Of the right one; 0 where the measure does not tell."""
+        """The number of shingles of the right document; 0 if the measure does not report it."""
         return self.left_shingles and self.shared + self.union - self.left_shingles
 
 
 class MemberChange(NamedTuple):
-    """The cluster of a document, or (`cluster` is None) that it is in none for a `reason`.
+    """The cluster of a document, or (`cluster` is None) its departure from all clusters for a `reason`.
 
-    Reasons are `updated`, `deleted` and `expired`; `decided` where people have a say.
+    Reasons are `updated`, `deleted` and `expired`, and with human decisions also `decided`.
 
-    `similarity` is that of its best live pair, None where it is held by an identical or an expired document only.
+    `similarity` is that of its best live pair, None if only an identical or an expired document connects it.
     """
 
     id: str
@@ -56,9 +56,9 @@ class MemberChange(NamedTuple):
 
 
 class StorySummary(NamedTuple):
-    """What a cluster tells: its headline, its outlets in the order in which they published, at most 100, who was first.
+    """The summary of a story: its headline, at most 100 outlets in the order of publication, the first outlet.
 
-    `source_count` is that of all outlets.
+    `source_count` counts all outlets.
     """
 
     headline: str
@@ -68,17 +68,16 @@ class StorySummary(NamedTuple):
 
 
 class EntitySummary(NamedTuple):
-    """What a cluster of records tells: its members with their sources, newest first, at most 100; the golden record."""
+    """The summary of an entity: at most 100 members with their sources, newest first, and the golden record."""
 
     members: tuple[tuple[str, str], ...]
     golden: str
 
 
 class ClusterChange(NamedTuple):
-    """A cluster as it is now, or (`event` is None) that it is no more: merged into another, or closed.
+    """The current state of a cluster, or (`event` is None) its end: merged into another cluster, or closed.
 
-    `members` are the newest first by event time, at most 100; `size` counts them all.  `summary` is set for stories and
-    entities.
+    `members` are at most 100, newest event time first; `size` counts all.  `summary` is set for stories and entities.
     """
 
     id: str
@@ -95,7 +94,7 @@ class ClusterChange(NamedTuple):
 
 
 class MirrorChange(NamedTuple):
-    """Two sites, `left` < `right`, that mirror each other, or (`now` is None) that do so no more."""
+    """Two sites, `left` < `right`, that mirror each other, or (`now` is None) no longer do."""
 
     left: str
     right: str
@@ -103,9 +102,9 @@ class MirrorChange(NamedTuple):
 
 
 class NodeState(NamedTuple):
-    """A live document that the ledger knows: its newest version, its cluster, its past nodes in ascending order.
+    """A live document in the ledger: its newest version, its cluster, its past nodes in ascending order.
 
-    `about` is that of the newest version.
+    `about` belongs to the newest version.
     """
 
     id: str
@@ -120,7 +119,7 @@ class NodeState(NamedTuple):
 class PairState(NamedTuple):
     """A live pair with the versions that it was confirmed for; `left` < `right` by UTF-8 bytes.
 
-    `left_shingles` is 0 where the measure does not tell; `right_shingles` follows from it.  `evidence` is as in
+    `left_shingles` is 0 if the measure does not report it; `right_shingles` is computed from it.  `evidence` is as in
     `MatchChange`.
     """
 
@@ -138,12 +137,12 @@ class PairState(NamedTuple):
 
     @property
     def right_shingles(self) -> int:
-        """Of the right one; 0 where the measure does not tell."""
+        """The number of shingles of the right document; 0 if the measure does not report it."""
         return self.left_shingles and self.shared + self.union - self.left_shingles
 
 
 class NewestState(NamedTuple):
-    """The newest version known of an id that has retired ones; forgotten when the horizon passes `keep_until_ms`."""
+    """The newest known version of an id with retired versions; dropped when the horizon passes `keep_until_ms`."""
 
     id: str
     ref: int
@@ -151,14 +150,14 @@ class NewestState(NamedTuple):
 
 
 class ClusterState(NamedTuple):
-    """A live cluster and the edges offset at which it was made."""
+    """A live cluster and the edges offset at which it was created."""
 
     id: str
     created: int
 
 
 class ClosedState(NamedTuple):
-    """An id that no new cluster may take until the horizon passes the newest member that it had."""
+    """A cluster id that is reserved until the horizon passes the newest member of the closed cluster."""
 
     id: str
     time_ms: int
@@ -175,9 +174,9 @@ class SiteCountState(NamedTuple):
 
 
 class SiteOriginState(NamedTuple):
-    """As of what the last word about the pages of a source partition is.
+    """The table state that the last page report of a source partition refers to.
 
-    And where its last statement began, and where one has ended: edges offsets, -1 as long as none has.
+    `began` and `ended` are the edges offsets at which its last full report began and one ended, -1 before the first.
     """
 
     partition: int
@@ -188,7 +187,7 @@ class SiteOriginState(NamedTuple):
 
 
 class SiteFirstState(NamedTuple):
-    """Two sites that have pages in common, `left` < `right`, and since when."""
+    """Two sites with pages in common, `left` < `right`, and the event time of the first such pair."""
 
     left: str
     right: str
@@ -196,16 +195,16 @@ class SiteFirstState(NamedTuple):
 
 
 DecisionState = Decision
-"""What people say of two ids; one that was taken back is a row too."""
+"""A human decision on two ids; a revoked decision keeps its row."""
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerChanges:
-    """Everything that recovery needs of one frame: rows that are new or changed, and keys that are gone.
+    """The changes of one frame for recovery: new or changed rows, and removed keys.
 
-    A snapshot has the same form with `complete` set: applied to nothing it is the whole ledger.  `nodes_gone`,
-    `pairs_gone` and `clusters_gone` are applied before the rows, `site_firsts_gone` too.  Rows are in lists or in
-    `Table`s.
+    A snapshot has the same form with `complete` set: applied to an empty ledger, it restores the whole ledger.
+    `nodes_gone`, `pairs_gone`, `clusters_gone` and `site_firsts_gone` are applied before the rows.  Rows are in lists
+    or in `Table`s.
     """
 
     complete: bool = False
@@ -241,13 +240,13 @@ class LedgerChanges:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What settling one frame leads to; lists are in ascending order of their keys (ids by UTF-8 bytes).
+    """The result of settling one frame; lists are in ascending order of their keys (ids by UTF-8 bytes).
 
-    `rechecks` are pairs (ref of a document that was retired, ref of its partner) that are to be compared again, in
-    ascending order.  `mirrors` are there where sites are watched.
+    `rechecks` are pairs (ref of a retired document, ref of its partner) to compare again, in ascending order.
+    `mirrors` is filled only if the ledger watches sites.
 
-    `reviews` are the pairs that are kept and do not link, where there are such: for people to look at.  A pair that
-    becomes a match, or is one no more, is withdrawn from where it was.
+    `reviews` are kept pairs that do not link: a person reviews them.  A pair that moves between matches and reviews is
+    withdrawn from its previous topic.
 
     `capped_rechecks` pairs were withdrawn instead of compared again, because a document had too many.
     """

@@ -1,19 +1,19 @@
-"""What people say of two ids: that they are the same, that they are different, or that they take it back.
+"""Human decisions on two ids: the ids are the same, they are different, or an earlier decision is revoked.
 
-A word is about ids, not about versions, and never expires: it counts whenever the two are there.  The newest word about
-two ids stands; one that was taken back is kept as such, or an older word that comes again would count.
+A decision applies to ids, not to versions, and never expires: it counts whenever both documents are live.  The newest
+decision on two ids counts.  A revoked decision stays stored, because otherwise a replay of an older one would count.
 """
 
 from typing import NamedTuple
 
 SAME, DIFFERENT = "same", "different"
-"""What can be said."""
+"""The verdicts of a decision."""
 
 
 class Decision(NamedTuple):
-    """What was said of two ids, `left` < `right`: `same`, `different`, or (None) that it is taken back.
+    """A decision on two ids, `left` < `right`: `same`, `different`, or (None) revoked.
 
-    `ref` is the coordinate of the message: of two about the same ids the greater one is newer.
+    `ref` is the coordinate of the message: of two decisions on the same ids, that with the greater ref is newer.
     """
 
     left: str
@@ -23,12 +23,12 @@ class Decision(NamedTuple):
 
 
 class Decisions:
-    """The newest word about any two ids.
+    """The newest decision on each pair of ids.
 
     Attributes:
-        of: by both ids, the smaller one first.
-        apart: of each id those that it is different from.
-        newest_ref: the highest ref of any word; -1 if there is none.
+        of: decisions by both ids, the smaller one first.
+        apart: for each id, the ids that a decision separates from it.
+        newest_ref: the highest ref of any decision; -1 if there is none.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Decisions:
         self.newest_ref = -1
 
     def put(self, decision: Decision) -> bool:
-        """Take a word in; returns whether it is newer than what is known.
+        """Store a decision unless a newer one is stored; returns whether it was stored.
 
         Example:
             >>> decisions = Decisions()
@@ -62,10 +62,10 @@ class Decisions:
         return True
 
     def verdict(self, left: str, right: str) -> bool | None:
-        """Whether two ids, the smaller one first, are the same; None where nobody says."""
+        """Whether two ids, the smaller one first, are the same; None without a decision."""
         decision = self.of.get((left, right)) if self.of else None
         return None if decision is None or decision.verdict is None else decision.verdict == SAME
 
     def rows(self) -> list[Decision]:
-        """All of them, in ascending order of ids."""
+        """All decisions, in ascending order of ids."""
         return [self.of[key] for key in sorted(self.of)]

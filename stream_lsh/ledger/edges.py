@@ -1,4 +1,4 @@
-"""Edges, the input of the ledger: columns, as they travel; rows, for code that writes them by hand."""
+"""Edges, the input of the ledger: columns in messages; rows for code that builds single edges."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ class End(NamedTuple):
 class Edge(NamedTuple):
     """Two versions with their exact similarity: a confirmed pair, or the answer to a recheck.
 
-    `shingles` are those of `left`, 0 where the measure does not tell: those of `right` are `shared + union - shingles`.
-    `evidence` is a text that goes with the pair, whichever end comes first.
+    `shingles` counts those of `left`, 0 if the measure does not report it; `right` has `shared + union - shingles`.
+    `evidence` is a text about the pair that does not depend on the order of the ends.
     """
 
     left: End
@@ -34,14 +34,14 @@ class Edge(NamedTuple):
     evidence: str = ""
 
     def turned(self) -> "Edge":
-        """The same with its ends the other way round."""
+        """The same edge with its ends swapped."""
         shingles = self.shingles and self.shared + self.union - self.shingles
         return self._replace(left=self.right, right=self.left, shingles=shingles)
 
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """One end of each edge: n `ids`, uint64[n] `refs`, int64[n] `times`, uint64[n] `digests`; what stories tell."""
+    """One end of each edge: n `ids`, uint64[n] `refs`, int64[n] `times`, uint64[n] `digests`; `abouts` for stories."""
 
     ids: Sequence[str]
     refs: U64
@@ -59,11 +59,10 @@ class Ends:
 class Edges:
     """Pairs with their exact similarity: float64[n], and the counts behind it, uint32[n] each.
 
-    `shingles` are those of the left ends, None where the measure does not tell.  `evidence` is a text for each, or none
-    at all.
+    `shingles` counts those of the left ends, None if the measure does not report them.  `evidence` holds one text for
+    each edge, or is empty.
 
-    A pair that the index found is here only if it reaches the threshold; the answer to a recheck is here whatever
-    it is.
+    A candidate becomes an edge only if it reaches the threshold; the answer to a recheck always does.
     """
 
     left: Ends
@@ -88,5 +87,5 @@ class Edges:
 
 
 def written(evidence: Sequence[str]) -> Sequence[str]:
-    """The column, or none at all where it says nothing."""
+    """`()` if every row is empty, else the column unchanged."""
     return () if evidence.count("") == len(evidence) else evidence

@@ -1,4 +1,4 @@
-"""From the notes of a frame to what is published, and what goes to the changelog."""
+"""Computes the published changes and the changelog record of a frame from its notes."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -26,14 +26,14 @@ from stream_lsh.ledger.state import LedgerState
 from stream_lsh.retention import Horizon
 
 _EVENTS = ("merged", "split", "joined", "left", "changed")
-"""One event for each cluster and frame: the first of these that happened to it."""
+"""A cluster publishes one event for each frame: the first of these that happened."""
 
 
 class NodeDiff(NamedTuple):
-    """What became of the nodes that a frame touched, in slots by ascending id.
+    """The differences of the nodes that a frame touched, as slots by ascending id.
 
-    `published` look different to the public, `changed` have another row, `gone` are no more, `left` were published and
-    are in no published cluster now.
+    `published` have a new public view, `changed` have a new row, `gone` were removed, `left` were published and are no
+    longer in a published cluster.
     """
 
     published: list[int]
@@ -43,7 +43,7 @@ class NodeDiff(NamedTuple):
 
 
 def node_news(frame: Frame, graph: Graph, live: dict[str, Cluster]) -> NodeDiff:
-    """Compare the nodes that a frame touched with what they were."""
+    """Compare the nodes that a frame touched with their state before it."""
     clusters, notes = graph.nodes.clusters, frame.nodes
     fresh, published, changed, gone = list[int](), list[int](), list[int](), list[int]()
     for slot, before in notes.items():
@@ -74,7 +74,7 @@ def node_news(frame: Frame, graph: Graph, live: dict[str, Cluster]) -> NodeDiff:
 
 
 def _published_nodes(frame: Frame, graph: Graph, live: dict[str, Cluster]) -> tuple[list[int], list[int]]:
-    """As `published` and `left` of `NodeDiff`, where clusters of one are not published."""
+    """`published` and `left` of `NodeDiff` for a ledger that does not publish clusters of one."""
     clusters, published, left = graph.nodes.clusters, list[int](), list[int]()
     touched = {*frame.nodes, *frame.moved, *frame.singles.values()}
     touched.update(live[id][0] for id in frame.clusters if id in live and not frame.is_published(live[id]))
@@ -95,7 +95,7 @@ def _was_published(cluster: str, frame: Frame, live: dict[str, Cluster]) -> bool
 
 
 def moved_slots(frame: Frame, graph: Graph) -> list[int]:
-    """The nodes that are in another cluster than before, and of which nothing else was touched."""
+    """The nodes whose cluster changed and that were not touched otherwise."""
     clusters, notes = graph.nodes.clusters, frame.nodes
     return [
         slot
@@ -105,12 +105,12 @@ def moved_slots(frame: Frame, graph: Graph) -> list[int]:
 
 
 def _public_view(node: NodeNote) -> tuple[str, float, int]:
-    """What `members` has to say of a node."""
+    """The columns of a node that the topic `members` publishes."""
     return node.cluster, node.best, node.time_ms
 
 
 def member_changes(news: NodeDiff, frame: Frame, graph: Graph) -> Sequence[MemberChange]:
-    """What the topic `members` has to say: documents whose cluster, similarity or time changed, and who left."""
+    """The changes for the topic `members`: documents with a new cluster, similarity or time, and those that left."""
     nodes, published = graph.nodes, news.published
     at = np.array(published, np.int64)
     best: list[float | None] = view_f64(nodes.best)[at].tolist()
@@ -125,10 +125,10 @@ def member_changes(news: NodeDiff, frame: Frame, graph: Graph) -> Sequence[Membe
 
 
 class PairDiff(NamedTuple):
-    """What became of the pairs that a frame touched.
+    """The differences of the pairs that a frame touched.
 
-    `states` are those that are in the ledger now; `rows`, in ascending order, those of them that are new or others, or
-    were taken out and put in again; `gone` the ids of those that are no more.
+    `states` are the touched pairs that are in the ledger now.  `rows`, in ascending order, are the new and changed ones
+    of these, and those that were removed and added again.  `gone` holds the ids of removed pairs.
     """
 
     rows: Sequence[PairState]
@@ -137,7 +137,7 @@ class PairDiff(NamedTuple):
 
 
 def pair_news(frame: Frame, graph: Graph) -> PairDiff:
-    """Compare the pairs that a frame touched with what they were."""
+    """Compare the pairs that a frame touched with their state before it."""
     ids = graph.nodes.ids
     states = {key: graph.pairs.state(pair) for key, pair in frame.put.items()}
     pair_reasons = frame.pair_reasons  # they may have moved (see `copying`)
@@ -147,11 +147,11 @@ def pair_news(frame: Frame, graph: Graph) -> PairDiff:
 
 
 def match_changes(news: PairDiff, frame: Frame, graph: Graph, place: int = MATCH) -> Sequence[MatchChange]:
-    """What the topic `matches`, or that of reviews, has to say: pairs that look different, and withdrawals."""
+    """The changes for the topic `matches` or the topic of reviews: new public views of pairs, and withdrawals."""
     ids, changes = graph.nodes.ids, list[MatchChange]()
     for key, first in frame.pairs.items():
         before = first if frame.places.get(key, MATCH) == place else None
-        # A pair that an expired end took along stays as it was last, be it from this very frame.
+        # A pair that left with an expired end keeps its last public state, even one from this frame.
         last = news.states.get(key) or frame.expired.get(key)
         after = last if last is not None and _place(key, frame, graph) == place else None
         if after is not None and (before is None or _seen(before) != _seen(after)):
@@ -170,7 +170,7 @@ def _place(key: PairKey, frame: Frame, graph: Graph) -> int:
 
 
 def _seen(pair: PairState) -> MatchChange:
-    """What the public sees of a pair."""
+    """The public view of a pair."""
     left, right, _, _, left_ms, right_ms, similarity, shared, union, left_shingles, evidence = pair
     return MatchChange(left, right, similarity, shared, union, left_ms, right_ms, None, left_shingles, evidence)
 
@@ -180,7 +180,7 @@ def _ends(row: tuple[object, ...]) -> tuple[object, ...]:
 
 
 def cluster_changes(frame: Frame, live: dict[str, Cluster]) -> Sequence[ClusterChange]:
-    """One change for each cluster that looks different now; none for those that came and went within the frame."""
+    """One change for each cluster with a new public view; none for a cluster that opened and closed in the frame."""
     changes, rooted = list[tuple[object, ...]](), bool(frame.merged_from or frame.split_from)
     for id in sorted(frame.clusters):
         before, cluster = frame.clusters[id], live.get(id)
@@ -200,7 +200,7 @@ def cluster_changes(frame: Frame, live: dict[str, Cluster]) -> Sequence[ClusterC
 
 
 def _happened(id: str, frame: Frame, live: dict[str, Cluster]) -> tuple[str, tuple[str, ...], str | None]:
-    """The event of a cluster, and the clusters that went into it or that it came from: those that the public knows."""
+    """The event of a cluster, and the published clusters that were merged into it or that it was split from."""
     split_from = frame.split_from.get(id)
     if split_from is not None and not frame.was_published(split_from):
         split_from = None
@@ -220,7 +220,7 @@ def _happened(id: str, frame: Frame, live: dict[str, Cluster]) -> tuple[str, tup
 def changes_of(
     news: NodeDiff, pairs: PairDiff, frame: Frame, live: dict[str, Cluster], horizon: Horizon
 ) -> LedgerChanges:
-    """The changelog record of a frame: the state after it of everything that it changed."""
+    """The changelog record of a frame: the new state of every row that it changed."""
     clusters, graph = frame.clusters, frame.graph
     opened = sorted(id for id, before in clusters.items() if before is None and id in live)
     return LedgerChanges(
@@ -254,7 +254,7 @@ def settled_rows(frame: Frame, state: LedgerState, rechecks: list[tuple[int, int
 
 
 def settled_bulk(frame: Frame, state: LedgerState, news: NodeDiff, bulk: BulkPairs) -> Settled:
-    """The outcome of a frame that only brought new pairs."""
+    """The outcome of a frame with new pairs only."""
     matches, pairs = pair_tables(bulk)
     return Settled(
         matches=matches,

@@ -1,6 +1,6 @@
-"""What one frame touches: the state before is noted at the first touch, and compared with the state after at the end.
+"""The notes of one frame: the state of a row before its first change, for the comparison with the final state.
 
-So a frame publishes a value once, however often it changed on the way, and nothing that ended as it began.
+A frame therefore publishes a value once, even after several changes, and nothing if the value ends as it began.
 """
 
 from typing import NamedTuple, Protocol
@@ -16,7 +16,7 @@ UPDATED, DELETED, EXPIRED, DECIDED = "updated", "deleted", "expired", "decided"
 """Reasons for a withdrawal."""
 
 PairKey = tuple[int, int]
-"""The slots of both ends, that with the smaller id first."""
+"""The slots of both ends, the end with the smaller id first."""
 
 
 class NodeNote(NamedTuple):
@@ -31,22 +31,21 @@ class NodeNote(NamedTuple):
 
 
 Seen = tuple[int, tuple[str, ...], str, int, int, StorySummary | EntitySummary | None]
-"""What the public sees of a cluster, apart from what happened to it: size, newest members, representative, times,
-and its summary."""
+"""The public view of a cluster without its event: size, newest members, representative, times, and its summary."""
 
 
 UNSEEN: Seen = (-1, (), "", 0, 0, None)
-"""Stands for a live cluster that is not published."""
+"""The view of a live cluster that is not published."""
 
 GROWING: Seen = (0, (), "", 0, 0, None)
-"""Stands for a cluster as it was that nothing leaves in the frame: whatever it was, it has become another."""
+"""The earlier view of a cluster that only gains members in the frame: it differs from every later view."""
 
 
 class ClusterDescriber(Protocol):
     """Makes the summary of a cluster, a function of its members (`stories`, `entities`)."""
 
     def representative(self, cluster: Cluster, nodes: Nodes) -> int:
-        """The slot of the member that stands for a cluster."""
+        """The slot of the representative of a cluster."""
 
     def summary(self, cluster: Cluster, nodes: Nodes) -> StorySummary | EntitySummary:
         """The summary of a cluster."""
@@ -55,15 +54,14 @@ class ClusterDescriber(Protocol):
 class Frame:
     """The notes of one frame; `offset` is that of its message on `edges`.
 
-    `nodes`, `pairs` and `clusters` hold what was before the first touch, None for what was not there; `moved` the
-    clusters in which nodes were that were carried into another one; `put` the numbers of the pairs that are there now,
-    of those in `pairs`; `asked` the documents for which a retirement came, `capped_rechecks` how many of their pairs in
-    doubt exceeded the cap; `expired` the pairs that an expired end took
-    along.
+    `nodes`, `pairs` and `clusters` hold the state before the first change, None for a row that did not exist; `moved`
+    the previous clusters of nodes that moved to another one; `put` the numbers of the pairs in `pairs` that exist now;
+    `asked` the retired documents; `capped_rechecks` the number of their pairs in doubt above the cap; `expired` the
+    pairs that left with an expired end.
 
-    `least` is how many members a published cluster has; `singles` are the only members of clusters that were not
-    published.  `places` says on which topic pairs were published, `left_as` on which those in `expired` stay, where it
-    is not `matches`.  `decisions` are those that are new.
+    `least` is the smallest size of a published cluster; `singles` are the only members of clusters that were not
+    published.  `places` is the topic on which pairs were published, and `left_as` the topic on which pairs in `expired`
+    stay, if it is not `matches`.  `decisions` are the new ones.
     """
 
     def __init__(self, offset: int, graph: Graph, describer: ClusterDescriber | None = None, least: int = 1) -> None:
@@ -93,37 +91,37 @@ class Frame:
         self.decisions: dict[tuple[str, str], Decision] = {}
 
     def touch_new_node(self, slot: int) -> None:
-        """A node has just appeared."""
+        """Note a new node."""
         self.nodes.setdefault(slot, None)
 
     def touch_node(self, slot: int) -> None:
-        """A node is about to change."""
+        """Note a node before it changes."""
         if slot not in self.nodes:
             self.nodes[slot] = self.before(slot)
 
     def before(self, slot: int) -> NodeNote:
-        """A node that was not touched yet, as it was before the frame: only its cluster may be another."""
+        """The state before the frame of a node without a note: only its cluster may have changed."""
         cluster = self.graph.nodes.clusters[slot]
         now = self.note(slot, cluster)
         was = self.moved.get(slot) if self.moved else None
         return now if was is None else now._replace(cluster=was)
 
     def note(self, slot: int, cluster: Cluster) -> NodeNote:
-        """A node as it is."""
+        """The current state of a node."""
         nodes, past = self.graph.nodes, self.graph.past
         return NodeNote(
             nodes.refs[slot], nodes.times[slot], nodes.digests[slot], cluster.id, past.of(slot), nodes.best[slot]
         )
 
     def touch_pair(self, key: PairKey, before: PairState | None, place: int = MATCH) -> None:
-        """A pair is about to change, which was published on the topic `place`."""
+        """Note a pair before it changes; it was published on the topic `place`."""
         if key not in self.pairs:
             self.pairs[key] = before
             if place != MATCH:
                 self.places[key] = place
 
     def touch_cluster(self, cluster: Cluster, event: str) -> None:
-        """Something is about to happen to a cluster that is there."""
+        """Note a live cluster before an event."""
         if cluster.id not in self.clusters:
             self.clusters[cluster.id] = self.seen(cluster)
             self.events[cluster.id] = {event}
@@ -133,7 +131,7 @@ class Frame:
             self.events.setdefault(cluster.id, set()).add(event)
 
     def touch_new_cluster(self, cluster: Cluster) -> None:
-        """A cluster has appeared."""
+        """Note a new cluster."""
         self.clusters.setdefault(cluster.id, None)
 
     def is_published(self, cluster: Cluster) -> bool:
@@ -141,12 +139,12 @@ class Frame:
         return len(cluster) >= self.least
 
     def was_published(self, id: str) -> bool:
-        """Whether a cluster that was touched was live and published before."""
+        """Whether a noted cluster was live and published before the frame."""
         before = self.clusters[id]
         return before is not None and before is not UNSEEN
 
     def seen(self, cluster: Cluster) -> Seen:
-        """What the public sees of a cluster that is there."""
+        """The public view of a live cluster."""
         if len(cluster) < self.least:
             return UNSEEN
         nodes = self.graph.nodes
@@ -160,7 +158,7 @@ class Frame:
         return len(cluster), members, representative, times[oldest], times[newest], describer.summary(cluster, nodes)
 
     def successor(self, id: str) -> str:
-        """The cluster that a cluster ended up in, itself if it was not merged away."""
+        """The cluster that a cluster was merged into at last; itself if it was not merged."""
         while id in self.merged_into:
             id = self.merged_into[id]
         return id

@@ -1,10 +1,10 @@
-"""The ledger as slices, taken one by one between frames, and a whole ledger from them.
+"""Copies the ledger in slices between frames, and assembles a whole ledger from them.
 
-A slice says how its rows are when it is taken; those taken before are not looked at again.  What changes meanwhile is
-in the records of the frames, whole rows too, so that a row is right in the last record that names it, and where none
-does in its slice.  Such a row has not moved: documents keep their slots, and a pair that was taken out and put in again
-in one frame is in the record even if it is what it was.  At one moment only the lists of clusters, newest refs,
-closed ids and decisions, and what is known of sites, are copied, each for itself: some 10 ms for 250,000 entries.
+A slice holds the state of its rows at the time of the copy; earlier slices are not updated.  The records of the frames
+in between hold every changed row in full.  So a row is current in the last record that contains it, or, without such a
+record, in its slice.  A row without a record has not moved: documents keep their slots, and the record contains a pair
+that was removed and added again in one frame even if its values are the same.  Only the lists of clusters, newest refs,
+closed ids and decisions, and the page counts of sites, are each copied at once: some 10 ms for 250,000 entries.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,12 +35,12 @@ _Row = TypeVar("_Row", bound=tuple[Any, ...])
 
 
 def slices(ledger: LedgerState, rows: int) -> Iterator[LedgerChanges]:
-    """The whole ledger, so many rows at a time; the first slice has its horizon and `next_past`, and next to no rows.
+    """The whole ledger in slices of at most `rows` rows; the first one has the horizon, `next_past` and few rows.
 
-    Between two slices frames may be settled.
+    The ledger may settle frames between two slices.
     """
     graph = ledger.graph
-    nodes, pairs = len(graph.nodes.ids), len(graph.pairs.similarity)  # what comes behind these is in records
+    nodes, pairs = len(graph.nodes.ids), len(graph.pairs.similarity)  # later rows are in the records of frames
     sites = LedgerChanges() if ledger.mirrors is None else ledger.mirrors.rows()
     yield LedgerChanges(next_past=graph.past.next, horizon=ledger.horizon, site_origins=sites.site_origins)
     for live in _cut([*ledger.ids.live.values()], rows):
@@ -71,11 +71,11 @@ def _cut(rows: list[_T], size: int) -> Iterator[list[_T]]:
 
 
 def merged(taken: Sequence[LedgerChanges], later: Iterable[LedgerChanges]) -> LedgerChanges:
-    """The whole ledger, in any order of rows.
+    """The whole ledger; the order of rows is undefined.
 
     Args:
-        taken: all slices, in the order in which they were taken.
-        later: what the frames changed that were settled since the first of them, up to the last one or further.
+        taken: all slices, in the order of copying.
+        later: the changes of all frames since the first slice, at least up to the last slice.
     """
     nodes, pairs = dict[Any, NodeState | None](), dict[Any, PairState | None]()
     clusters, newest, closed = dict[Any, ClusterState | None](), dict[Any, NewestState](), dict[Any, ClosedState]()
@@ -119,7 +119,7 @@ def merged(taken: Sequence[LedgerChanges], later: Iterable[LedgerChanges]) -> Le
 def _over(
     row: Callable[..., _Row], taken: Iterable[Sequence[_Row]], later: dict[Any, Any], keys: int = 1
 ) -> Sequence[_Row]:
-    """All rows, those of `later` in place of what was taken; None there stands for a row that is gone."""
+    """All rows; those of `later` replace those of `taken`, and None there marks a removed row."""
     pieces = [_without(columns_of(rows), later, keys) for rows in taken if rows]
     if remaining := [one for one in later.values() if one is not None]:
         pieces.append(columns_of(remaining))
@@ -137,7 +137,7 @@ def _without(columns: Sequence[Any], later: dict[Any, Any], keys: int) -> Sequen
 
 
 def _one_column(pieces: Sequence[Any]) -> Any:
-    """Pieces of a column behind each other: an array where one of them is."""
+    """Concatenate pieces of a column; the result is an array if a piece is one."""
     array = next((piece for piece in pieces if isinstance(piece, np.ndarray)), None)
     if array is None:
         return [*chain.from_iterable(pieces)]

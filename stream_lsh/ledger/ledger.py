@@ -1,16 +1,17 @@
-"""The one place that decides what is true about pairs and clusters.
+"""The ledger: it alone decides which pairs and clusters are current.
 
-A frame (one message of `edges`) is settled as a whole: retirements, decisions, edges, the horizon, each with all its
-consequences, and then each change is published once.  The result depends on the state and the frame alone - no clock,
-no randomness, no order of a hash table - so that a frame settled again after a crash has the same result.
+The ledger settles a frame (one message of `edges`) as a whole: retirements, decisions, edges, the horizon, each with
+all its consequences.  Then it publishes each change once.  The result depends on the state and the frame alone - no
+clock, no randomness, no order of a hash table - so settling a frame again after a crash gives the same result.
 
-    decision    counts until the next one about the same ids, whatever becomes of their documents; `same` links a pair,
-                `different` withdraws it, and parts the two whoever else connects them; where there is no pair, it
-                counts as soon as there is one
-    update      the pairs of the older version stay, in doubt; rechecks are asked for; the answer keeps or withdraws
-    delete      the pairs below the tombstone are withdrawn at once, and the membership
-    expiry      withdraws nothing and never splits: the node becomes part of the past (see `graph`); only a pair in
-                doubt goes, for nobody can answer for an expired version
+    decision    counts until the next decision on the same ids, even if their documents change; `same` links a pair;
+                `different` withdraws it, and separates the two ids even if other documents connect them; without a
+                pair, the decision waits for one
+    update      the pairs of the older version stay, in doubt; the ledger requests rechecks; the answer keeps or
+                withdraws each pair
+    delete      the pairs below the tombstone and the membership are withdrawn at once
+    expiry      withdraws nothing and never splits: the node becomes part of the past (see `graph`); only pairs in
+                doubt are withdrawn, because a recheck cannot read an expired version
 
 A pair is *in doubt* while a version that it was confirmed for is not the newest known of its document.
 """
@@ -40,22 +41,22 @@ from stream_lsh.retention import Horizon
 
 
 class Ledger(LedgerState):
-    """Live pairs, their clusters, and what must be remembered to keep them right.
+    """Live pairs, their clusters, and the state that keeps them correct.
 
     Args:
-        threshold: pairs below it are not true.
-        retention_ms: how far apart in event time two documents may be; None: any distance.
-        guards: what holds a cluster together besides pairs; without, clusters are the connected components.
+        threshold: the least similarity of a match.
+        retention_ms: the maximum distance in event time between two documents; None: any distance.
+        guards: further conditions on a cluster; without guards, clusters are the connected components.
         stories: summaries have headline, outlets and the first outlet.
-        mirror_share: site pairs that share at least this much of their pages are published; 0: none.
-        partitions: of the source, of which each says how many pages it has.
-        link_from: pairs below it, and not below `threshold`, are kept, and published as reviews, but connect nobody; a
-            score stays what it was as long as neither version changes.  0: all pairs connect.
-        describer: makes the summaries of clusters (`entities`), where it is not `stories`.
-        cap_rechecks: pairs of a document that are compared again when it is updated; 0: all.
+        mirror_share: publish site pairs that share at least this much of their pages; 0: none.
+        partitions: the number of source partitions; the owner of each reports its page counts.
+        link_from: the ledger keeps pairs below it and not below `threshold`, and publishes them as reviews; they
+            connect no documents.  A score stays the same while neither version changes.  0: all pairs connect.
+        describer: makes the summaries of clusters (`entities`) if `stories` is off.
+        cap_rechecks: the most pairs of a document that are compared again when it is updated; 0: all.
 
     Guarantees:
-        Edges may come again, late, and in any order between documents; the end is the same.
+        Edges may arrive repeatedly, late, and in any order between documents; the final state is the same.
     Cost:
         O(size of the part that changes) for an edge, a retirement or an expiry, with guards O(size of the component)
         for a frame; memory for live members, live pairs, and one entry for each id that was updated or deleted within
@@ -100,18 +101,18 @@ class Ledger(LedgerState):
         pages: PageCounts | None = None,
         decisions: Sequence[Decision] = (),
     ) -> Settled:
-        """Apply one frame and return what there is to publish, to ask again, and to log.
+        """Apply one frame; returns the changes to publish, the rechecks, and the changelog record.
 
         Args:
-            offset: the offset of the frame on its topic; greater than that of any frame before.
-            retirements: documents whose older versions are no longer true.
+            offset: the offset of the frame on its topic; greater than that of every earlier frame.
+            retirements: documents whose older versions are obsolete.
             edges: confirmed pairs and answers to rechecks.
-            horizon: what has expired now, if it has moved.
-            pages: how many a site has.
-            decisions: what people say of two ids; only where pairs link from a similarity on, or there are guards.
+            horizon: the new horizon, if it has moved.
+            pages: the page counts of sites.
+            decisions: human decisions on two ids; the ledger needs `link_from` or guards for them.
 
         Raises:
-            InvariantError: decisions for a ledger that cannot part a component.
+            InvariantError: decisions for a ledger that cannot split a component.
         """
         settled = self._settle(offset, retirements, edges, horizon, decisions)
         if self.mirrors is None:
@@ -170,7 +171,7 @@ class Ledger(LedgerState):
             self._withdraw_below(slot, retired.ref)
 
     def _withdraw_below(self, slot: int, tombstone: int) -> None:
-        """Withdraw the pairs that name a version from before a delete; the node is of a version after it."""
+        """Withdraw the pairs of versions before a delete; the version of the node is newer than the delete."""
         suspects, pairs = {slot}, self.graph.pairs
         for _, pair in pairs.partners(slot):
             left_ref, right_ref, *_ = pairs.versions_of(pair)
@@ -179,7 +180,7 @@ class Ledger(LedgerState):
         self._clusters.repair(suspects, DELETED)
 
     def _remove(self, slot: int, reason: str) -> None:
-        """A document is gone, with its pairs, its membership and its link to the past."""
+        """Remove a document with its pairs, its membership and its links to the past."""
         graph = self.graph
         partners = graph.pairs.partners(slot)
         suspects = graph.past.company(slot).union(graph.twins.near(slot), (partner for partner, _ in partners))
@@ -191,10 +192,10 @@ class Ledger(LedgerState):
         self._clusters.repair(suspects, reason)
 
     def _replace_version(self, slot: int, ref: int, time_ms: int, digest: int, about: About) -> None:
-        """A node names a newer version: its pairs stay, in doubt; its twins are others, and it has no past.
+        """Replace the version of a node: its pairs stay, in doubt; it gets new twins and loses its past.
 
-        What its old company has lost is settled before the new twins are joined, or an update would merge two clusters
-        only to split them.
+        The clusters that the old version connected are repaired before the new twins are joined, because otherwise an
+        update would merge two clusters only to split them.
         """
         graph, nodes = self.graph, self.graph.nodes
         self._frame.touch_node(slot)
@@ -225,7 +226,7 @@ class Ledger(LedgerState):
     # -- decisions
 
     def _decide(self, decision: Decision) -> None:
-        """`same` links a pair whatever its similarity; `different` withdraws it, and parts the two."""
+        """`same` links a pair of any similarity; `different` withdraws it and separates the two ids."""
         if not self._clusters.parts_components:
             raise InvariantError(
                 f"got a decision about {decision.left!r} and {decision.right!r}, expected none in a ledger whose "
@@ -251,7 +252,7 @@ class Ledger(LedgerState):
         self._clusters.repair({left, right}, DECIDED)
 
     def _withdraw(self, pair: int, reason: str) -> set[int]:
-        """Take a pair out; returns both ends, whose connection is to be looked at."""
+        """Remove a pair; returns both ends, whose clusters need a repair."""
         frame, pairs = self._frame, self.graph.pairs
         key = left, right = pairs.ends[2 * pair], pairs.ends[2 * pair + 1]
         frame.touch_node(left)
@@ -306,7 +307,7 @@ class Ledger(LedgerState):
         return self.horizon.passed(end.time_ms, end.ref)
 
     def _scored(self, pair: int, left_ref: int, right_ref: int) -> bool:
-        """Whether the score of a pair in these versions is known, and stays."""
+        """Whether the ledger keeps a final score of a pair for these versions."""
         pairs = self.graph.pairs
         return pairs.link_from > 0 and pairs.versions_of(pair)[:2] == (left_ref, right_ref)
 
@@ -361,7 +362,7 @@ class Ledger(LedgerState):
         self._frame.newest = {id: self.newest[id] for id in self._frame.newest if id in self.newest}
 
     def _withdraw_doubts(self, expired: list[int]) -> None:
-        """Nobody can answer for an expired version, so its pairs in doubt go, and leave no link."""
+        """Withdraw the pairs in doubt of expired documents without a link: no recheck can read an expired version."""
         suspects, pairs = set[int](), self.graph.pairs
         for slot in expired if pairs.versions else ():
             for _, pair in pairs.partners(slot):
@@ -370,9 +371,9 @@ class Ledger(LedgerState):
         self._clusters.repair(suspects, UPDATED)
 
     def _contract(self, slot: int) -> None:
-        """An expired document leaves its cluster and lives on as a link between those that it was connected with.
+        """Remove an expired document from its cluster and keep it as a link between the documents that it connected.
 
-        Guards may have put some of these into other clusters: to them it is no link.
+        It does not link documents that guards have put into other clusters.
         """
         frame, graph, clusters = self._frame, self.graph, self.graph.nodes.clusters
         near, partners = graph.twins.near(slot), graph.pairs.partners(slot)

@@ -1,7 +1,7 @@
-"""Which pairs are compared again when a document is updated.
+"""Selects the pairs that are compared again when a document is updated.
 
-A document that is updated often meets other partners with each version, and would be compared with all of them each
-time.  So the cap on candidates limits rechecks too: pairs beyond it are withdrawn instead of compared again.
+A frequently updated document gains partners with each version, and every update would recheck all of them.  So the cap
+on candidates limits rechecks too: pairs beyond it are withdrawn instead of compared again.
 """
 
 from collections.abc import Iterable
@@ -10,11 +10,11 @@ from stream_lsh.ledger.graph.graph import Graph
 
 
 def rechecks(graph: Graph, asked: Iterable[str]) -> list[tuple[int, int]]:
-    """One for each pair in doubt of these documents, in the newest versions of both ends, ascending.
+    """One recheck for each pair in doubt of these documents, in the newest versions of both ends, ascending.
 
     Args:
         graph: the live documents and pairs.
-        asked: ids, in ascending order, for which a retirement came.
+        asked: the retired ids, in ascending order.
     """
     nodes, widest = graph.nodes, dict[int, tuple[int, int]]()
     for id in asked:
@@ -26,7 +26,7 @@ def rechecks(graph: Graph, asked: Iterable[str]) -> list[tuple[int, int]]:
 def excess_doubts(graph: Graph, id: str, cap: int) -> list[int]:
     """The pairs in doubt of a document beyond the cap: the least similar ones, then those with older partners.
 
-    Pairs that were decided to be the same are never among them.
+    Pairs with a decision `same` are never among them.
     """
     refs, pairs = graph.nodes.refs, graph.pairs
     doubts = sorted((-pairs.similarity[pair], -refs[partner], pair) for pair, partner in _doubts(graph, id))
@@ -34,7 +34,7 @@ def excess_doubts(graph: Graph, id: str, cap: int) -> list[int]:
 
 
 def _doubts(graph: Graph, id: str) -> list[tuple[int, int]]:
-    """The pairs in doubt of a document, each with the partner."""
+    """The pairs in doubt of a document, each with its partner."""
     slot, pairs = graph.nodes.slots.get(id), graph.pairs
     if slot is None:
         return []

@@ -1,4 +1,4 @@
-"""What the ledger remembers, and how it is written down and read back."""
+"""The state of the ledger, its snapshot, and its recovery."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -14,10 +14,9 @@ from stream_lsh.retention import ExpiryQueue, Horizon
 
 
 class LedgerState:
-    """Live documents and pairs, clusters, the newest refs of ids that have retired ones, decisions, and the horizon.
+    """Live documents and pairs, clusters, the newest refs of ids with retired versions, decisions, and the horizon.
 
-    The queues hold nothing of their own: they are made again from the rest.
-    `mirrors` is there where sites are watched.
+    Recovery rebuilds the queues from the other state.  `mirrors` is set if the ledger watches sites.
     """
 
     def __init__(self, retention_ms: int | None, link_from: float = 0.0) -> None:
@@ -29,10 +28,10 @@ class LedgerState:
         self.mirrors: Mirrors | None = None
         self._newest_queue = ExpiryQueue()
 
-    # -- asking
+    # -- queries
 
     def newest_ref(self, id: str) -> int:
-        """The newest version known of a document, -1 where nothing is known."""
+        """The newest ref of a document, -1 if none is known."""
         slot, entry = self.graph.nodes.slots.get(id), self.newest.get(id)
         return max(-1 if slot is None else self.graph.nodes.refs[slot], -1 if entry is None else entry.ref)
 
@@ -50,7 +49,7 @@ class LedgerState:
         slot, pairs = self.graph.nodes.slots.get(id), self.graph.pairs
         return [] if slot is None else [pairs.state(pair) for _, pair in pairs.partners(slot)]
 
-    # -- what must be remembered
+    # -- newest refs
 
     def remember(self, entry: NewestState) -> None:
         """Keep the newest ref of an id until its retired versions have expired."""
@@ -63,7 +62,7 @@ class LedgerState:
         for id in self._newest_queue.pop_due(self.horizon):
             del self.newest[id]
 
-    # -- written down and read back
+    # -- snapshot and recovery
 
     def snapshot(self) -> LedgerChanges:
         """The whole ledger as one record, in ascending order of keys; equal ledgers have equal snapshots."""
@@ -83,12 +82,12 @@ class LedgerState:
         )
 
     def apply(self, changes: LedgerChanges) -> None:
-        """Recovery: what one frame changed, in the order of the frames; or everything, into an empty ledger.
+        """Apply a changelog record during recovery: the changes of one frame, or a snapshot to an empty ledger.
 
-        After the last record the ledger equals the one that wrote them.
+        Records are applied in the order of the frames.  After the last one the ledger equals the one that wrote them.
 
         Raises:
-            InvariantError: a record of another ledger: what it takes out is not in this one.
+            InvariantError: the record is of another ledger: it removes a pair that this one does not have.
         """
         graph, slots = self.graph, self.graph.nodes.slots
         for left, right in changes.pairs_gone:
@@ -148,7 +147,7 @@ class LedgerState:
         self._decide_pairs(decisions)
 
     def _decide_pairs(self, decisions: Iterable[Decision]) -> None:
-        """What was said of two ids counts for their pair, if it is there."""
+        """Apply decisions to the pairs of their ids that are in the ledger."""
         slots, pairs = self.graph.nodes.slots, self.graph.pairs
         for decision in decisions:
             if decision.left in slots and decision.right in slots:

@@ -1,4 +1,4 @@
-"""Components of the graph as clusters: they form, merge, split, lose members and close, and a frame notes it."""
+"""Components of the graph as clusters: they form, merge, split, lose members and close; the frame notes each change."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from stream_lsh.ledger.graph.nodes import view_f64
 from stream_lsh.model import at_rows
 
 _FEW = 16
-"""What is so many times smaller is put in, or taken out, one by one."""
+"""A set that is this many times smaller than a cluster is added or removed one by one."""
 
 
 class ComponentClusters:
@@ -25,7 +25,7 @@ class ComponentClusters:
         ids: the live clusters, by id.
 
     Cost:
-        O(size of the smaller part) for a link that comes, O(size of the part that comes off) for one that goes.
+        O(size of the smaller part) for a new link, O(size of the separated part) for a removed one.
     """
 
     parts_components = False
@@ -41,28 +41,28 @@ class ComponentClusters:
         self._frame = frame
 
     def regroup(self) -> None:
-        """Bring the clusters up to date with the links; here they always are."""
+        """Update the clusters to the links; components are always up to date."""
 
     def expired(self, suspects: set[int]) -> None:
-        """An expired document has left these; here the past keeps them connected."""
+        """Handle the former neighbours of an expired document; here the past keeps them connected."""
 
     def held_together(self, cluster: Cluster, slots: list[int]) -> list[int]:
-        """Those of the identical documents of a member that are in its cluster; here all are."""
+        """The identical documents of a member that are in its cluster; here all of them."""
         return slots
 
     def stand(self, left: int, right: int) -> None:
-        """A pair that connects nothing has come; here every pair connects."""
+        """Register a pair that does not link; here every pair links."""
 
-    # -- links that come
+    # -- new links
 
     def join_twins(self, slot: int) -> None:
-        """Connect a node with the documents that are identical to it."""
+        """Connect a node with its twins."""
         if self._graph.twins.groups:
             for twin in self._graph.twins.near(slot):
                 self.join(slot, twin)
 
     def join(self, left: int, right: int) -> None:
-        """Two nodes are connected now: they are of one cluster."""
+        """Put two connected nodes into one cluster."""
         nodes = self._graph.nodes
         its, others = nodes.clusters[left], nodes.clusters[right]
         if its is others:
@@ -95,16 +95,16 @@ class ComponentClusters:
             kept.become(nodes.by_age(kept + absorbed))
 
     def _carry(self, slots: Iterable[int], from_: Cluster, to: Cluster) -> None:
-        """Nodes go from one cluster to another."""
+        """Move nodes from one cluster to another."""
         clusters, moved, id = self._graph.nodes.clusters, self._frame.moved, from_.id
         for slot in slots:
             clusters[slot] = to
             moved.setdefault(slot, id)
 
-    # -- links that come, all at once
+    # -- new links in bulk
 
     def link_bulk(self, bulk: BulkPairs) -> NodeDiff:
-        """Put the new documents and pairs of a plain frame in."""
+        """Add the new documents and pairs of a plain frame."""
         ends, graph, nodes = bulk.ends, self._graph, self._graph.nodes
         digests = ends.digests[ends.first]
         abouts = at_rows(ends.abouts, ends.first.tolist())
@@ -127,7 +127,7 @@ class ComponentClusters:
         return NodeDiff(published, changed, [], [])
 
     def _join_rows(self, left: list[int], right: list[int], twins: set[int]) -> None:
-        """As `_join` for each row; `twins` are put beside theirs when they come."""
+        """Call `join` for each row; documents in `twins` are connected with their twins at their first row."""
         nodes, graph, join = self._graph.nodes, self._graph, self.join
         clusters, ids, times = nodes.clusters, nodes.ids, nodes.times
         frame = self._frame
@@ -163,10 +163,10 @@ class ComponentClusters:
                 cluster = clusters[left_slot] = clusters[right_slot] = self._ids.open(ids[members[0]], members, offset)
                 notes[cluster.id] = None
 
-    # -- links that go
+    # -- removed links
 
     def repair(self, suspects: set[int], reason: str) -> None:
-        """Links of these nodes were taken away: let go of who is alone, and split clusters that have come apart."""
+        """Handle removed links of these nodes: drop nodes without links, and split disconnected clusters."""
         graph, nodes = self._graph, self._graph.nodes
         ordered = nodes.by_id(suspects)
         alone = [slot for slot in ordered if nodes.clusters[slot] is not NOWHERE and graph.alone(slot)]
@@ -184,7 +184,7 @@ class ComponentClusters:
                     self._split(self._ids.live[id], parts)
 
     def _split(self, cluster: Cluster, parts: list[list[int]]) -> None:
-        """`parts` have come off a cluster; what is in none of them has stayed together."""
+        """Split `parts` off a cluster; its other members stay connected."""
         frame, nodes = self._frame, self._graph.nodes
         frame.touch_cluster(cluster, "split")
         origin = frame.split_from.get(cluster.id, cluster.id)
@@ -199,9 +199,9 @@ class ComponentClusters:
             self._carry(piece, cluster, new)
 
     def _pieces(self, cluster: Cluster, parts: list[list[int]]) -> list[list[int]]:
-        """The members of a cluster that are in each part, then those that are in none; each in order.
+        """The members of a cluster in each part, then its other members; each in order.
 
-        A part may reach into another cluster: a document that was updated is beside twins that it has not joined yet.
+        A part may reach into another cluster: an updated document has twins whose cluster it has not joined yet.
         """
         if _FEW * sum(map(len, parts)) < len(cluster):
             nodes = self._graph.nodes
@@ -217,13 +217,13 @@ class ComponentClusters:
         return pieces
 
     def drop(self, slots: list[int], reason: str) -> None:
-        """Nodes leave their clusters and the graph."""
+        """Remove nodes from their clusters and the graph."""
         self.leave(slots, reason)
         for slot in slots:
             self._graph.remove(slot)
 
     def leave(self, slots: list[int], reason: str) -> None:
-        """Documents, in ascending order of ids, leave their clusters, which close with their last ones."""
+        """Remove documents, in ascending order of ids, from their clusters; an empty cluster closes."""
         frame, nodes = self._frame, self._graph.nodes
         by_cluster: dict[str, list[int]] = {}
         for slot in slots:

@@ -1,4 +1,4 @@
-"""What a cluster of records tells: who is in it, from where, and the golden record that is made of all of them."""
+"""Entities, the summaries of clusters of records: the members with their sources, and the golden record."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,11 +7,11 @@ from stream_lsh.ledger.clusters.ids import NEWEST_LISTED, Cluster
 from stream_lsh.ledger.graph.nodes import Nodes
 
 Golden = Callable[[Sequence[tuple[str, str, int, str]]], str]
-"""From all members of a cluster, oldest first, each with its id, source, event time and fields as JSON, to one text."""
+"""Builds a golden record from all members of a cluster, oldest first: (id, source, event time, fields as JSON)."""
 
 
 class _CachedSummary:
-    """The last summary of a cluster, valid as long as it has the same members in the same versions."""
+    """The last summary of a cluster, valid while its members and their versions stay the same."""
 
     __slots__ = ("summary",)
 
@@ -19,25 +19,25 @@ class _CachedSummary:
         self.summary: EntitySummary | None = summary
 
     def put_in(self, slot: int) -> None:
-        """A member more."""
+        """Discard the summary: a member was added."""
         self.summary = None
 
     def take_out(self, slot: int) -> None:
-        """A member less."""
+        """Discard the summary: a member was removed."""
         self.summary = None
 
 
 class Entities:
-    """Clusters are entities.
+    """Describes clusters as entities.
 
     Args:
-        golden: of the members; a function of them alone.
+        golden: builds the golden record from the members alone.
 
     Guarantees:
-        the summary is a function of the members, never of the order in which they came.
+        the summary is a function of the members, independent of their order of arrival.
     Cost:
         `golden` over all members, once for each cluster and frame that changes it, and once more the first time after
-        a start.  The last summary is kept with the cluster.
+        a start.  The cluster caches its last summary.
 
     Example:
         >>> entities = Entities(lambda members: members[0][3])
@@ -56,7 +56,7 @@ class Entities:
         return cluster[0]
 
     def summary(self, cluster: Cluster, nodes: Nodes) -> EntitySummary:
-        """What a cluster tells."""
+        """The summary of an entity."""
         kept = cluster.kept
         if isinstance(kept, _CachedSummary) and kept.summary is not None:
             return kept.summary

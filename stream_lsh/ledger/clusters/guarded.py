@@ -1,16 +1,16 @@
-"""Clusters where guards decide what of a component belongs together.
+"""Clusters of a ledger whose guards divide components.
 
-Links that come and go only note whose connection is to be looked at.  At the end of a frame, and before documents
-expire, the components of these are searched, the guards say what the clusters are, and these get their ids from the
-clusters that their members were in: of each cluster the largest part keeps the id; where several come together, the
-oldest id stays.  A document that nothing holds in a cluster with others has one of its own.
+A new or removed link only marks its ends.  At the end of a frame, and before documents expire, the components of the
+marked documents are searched and the guards divide them into clusters.  These inherit the ids of the previous clusters
+of their members: the largest part of a cluster keeps its id, and a part that inherits several ids keeps the oldest.  A
+document without links to other members forms a cluster of its own.
 
-Where pairs are kept that do not link (`link_from`), many documents have one of their own, from when they come.  Such a
-cluster of one is never published, not even as the rest of a larger one: to the public a cluster begins with its second
-member and ends with the last but one, and of several that come together a published one keeps its id.
+With pairs that do not link (`link_from`), many documents are such singletons from the start.  A singleton is never
+published, not even as the rest of a larger cluster: the public sees a cluster from its second member until it shrinks
+to one, and when clusters merge, a published one keeps its id.
 
-Who may not be together (`guards.constrained`) is parted before all else, identical documents too: those next to each
-other, and those that share a past, are then the most similar pairs.
+Documents that must not share a cluster (`guards.constrained`) are separated before all other guards, even identical
+ones: neighbouring twins, and documents that share a past, then count as the most similar pairs.
 """
 
 from collections import Counter
@@ -27,7 +27,7 @@ from stream_lsh.ledger.frame_notes import EXPIRED
 from stream_lsh.ledger.graph.graph import Graph
 
 _HELD = 1e300
-"""The similarity of identical documents where they can be parted: only those that people call the same have more."""
+"""The similarity of identical documents that constraints may separate: only pairs with a decision `same` have more."""
 
 
 class GuardedClusters(ComponentClusters):
@@ -36,12 +36,12 @@ class GuardedClusters(ComponentClusters):
     Args:
         graph: the live documents and pairs.
         ids: the live clusters, by id.
-        guards: what holds a cluster together besides its links.
-        decisions: which ids must not be together.
+        guards: the conditions on a cluster besides its links.
+        decisions: human decisions; `different` separates two ids.
 
     Cost:
-        O(members and links of the component) for each component that a frame touches.  Pairs that do not link are not
-        walked over.
+        O(members and links of the component) for each component that a frame touches.  Pairs that do not link are
+        skipped.
     """
 
     parts_components = True
@@ -52,19 +52,19 @@ class GuardedClusters(ComponentClusters):
         self._decisions = decisions
         self._loose: set[int] = set()
 
-    # -- links that come and go
+    # -- new and removed links
 
     def join(self, left: int, right: int) -> None:
-        """Two nodes are connected now."""
+        """Mark two nodes with a new link."""
         self._loose.update((left, right))
 
     def stand(self, left: int, right: int) -> None:
-        """A pair that connects nothing has come: an end that is in no cluster gets one of its own."""
+        """Register a pair that does not link: an end without a cluster gets one of its own."""
         clusters = self._graph.nodes.clusters
         self._loose.update(slot for slot in (left, right) if clusters[slot] is NOWHERE)
 
     def repair(self, suspects: set[int], reason: str) -> None:
-        """Links of these nodes were taken away: drop nodes without links, and look at the others at the end."""
+        """Handle removed links of these nodes: drop nodes without links, and mark the others."""
         if self._frame.least > 1:
             for slot in suspects:
                 self._frame.node_reasons.setdefault(slot, reason)
@@ -74,23 +74,23 @@ class GuardedClusters(ComponentClusters):
         self._loose |= suspects
 
     def expired(self, suspects: set[int]) -> None:
-        """An expired document has left these: guards may part them now."""
+        """Mark the former neighbours of an expired document: guards may separate them now."""
         self.repair(suspects, EXPIRED)
 
     def held_together(self, cluster: Cluster, slots: list[int]) -> list[int]:
-        """Those of the identical documents of a member that are in its cluster."""
+        """The identical documents of a member that are in its cluster."""
         clusters = self._graph.nodes.clusters
         return [slot for slot in slots if clusters[slot] is cluster]
 
     def _live(self, slots: set[int]) -> list[int]:
-        """Those that are in the ledger, in ascending order of their ids."""
+        """The slots that are in the ledger, in ascending order of their ids."""
         nodes = self._graph.nodes
         return nodes.by_id(slot for slot in slots if nodes.slots.get(nodes.ids[slot]) == slot)
 
-    # -- what belongs together
+    # -- grouping
 
     def regroup(self) -> None:
-        """Bring the clusters of everybody whose connection may have changed up to date."""
+        """Update the clusters of all marked documents."""
         if not self._loose:
             return
         nodes, seen, groups = self._graph.nodes, set[int](), list[list[int]]()
@@ -109,7 +109,7 @@ class GuardedClusters(ComponentClusters):
             yield self._graph.nodes.by_age([slot for vertex in part for slot in vertices[vertex]])
 
     def _allowed(self, members: list[int]) -> list[list[int]]:
-        """A component, parted where some may not be together; everything in ascending order of age."""
+        """A component, divided by the cannot-link constraints; everything in ascending order of age."""
         nodes, sources = self._graph.nodes, list[tuple[str, ...]]()
         if self._guards.one_per_source:
             named = [nodes.abouts[slot].source for slot in members]
@@ -122,7 +122,7 @@ class GuardedClusters(ComponentClusters):
         return [[members[at] for at in part] for part in constrained(links, one_per_source=self._guards.one_per_source)]
 
     def _apart(self, members: list[int]) -> list[tuple[int, int]]:
-        """The numbers of those of whom people said that they are different."""
+        """The numbers of the member pairs that a decision calls different."""
         ids, apart = self._graph.nodes.ids, self._decisions.apart
         number = {ids[slot]: at for at, slot in enumerate(members)}
         return [
@@ -133,7 +133,7 @@ class GuardedClusters(ComponentClusters):
         ]
 
     def _assign(self, groups: list[list[int]]) -> None:
-        """Make these the clusters of their members, who were in none yet, or in one of which all members are here."""
+        """Make a cluster of each group; a previous cluster of a member has all its members in these groups."""
         clusters = self._graph.nodes.clusters
         shares = [Counter(clusters[slot].id for slot in group if clusters[slot] is not NOWHERE) for group in groups]
         kept = self._kept(groups, shares)
@@ -144,7 +144,7 @@ class GuardedClusters(ComponentClusters):
             self._make(groups[at], shares[at], kept[at])
 
     def _kept(self, groups: list[list[int]], shares: list[Counter[str]]) -> list[list[Cluster]]:
-        """For each group the clusters of which it is the largest part, published ones and the oldest first."""
+        """For each group the clusters of which it is the largest part, published ones first, then the oldest."""
         parts: dict[str, list[int]] = {}
         for at, share in enumerate(shares):
             for id in share:
@@ -164,7 +164,7 @@ class GuardedClusters(ComponentClusters):
         return nodes.first_id(slot for slot in group if nodes.clusters[slot].id == id)
 
     def _touch(self, group: list[int], share: Counter[str], kept: list[Cluster]) -> None:
-        """Note what is about to happen to the clusters that the members of a group are in."""
+        """Note the previous clusters of a group before they change."""
         frame, keeps = self._frame, {cluster.id for cluster in kept}
         for id in sorted(share):
             cluster = self._ids.live[id]
@@ -202,16 +202,16 @@ class GuardedClusters(ComponentClusters):
 
 
 def _vertices(graph: Graph, slots: Sequence[int]) -> list[list[int]]:
-    """Those of a component who stay together whatever the guards say; everything in ascending order of age.
+    """The vertices of a component, which no guard divides; everything in ascending order of age.
 
-    Identical documents do, and those that share a past: expiry splits nothing.
+    Identical documents stay together, and so do those that share a past, because expiry never splits a cluster.
     """
     held = _held(graph, {slot: at for at, slot in enumerate(slots)})
     return [[slots[at] for at in part] for part in components(len(slots), held)]
 
 
 def _held(graph: Graph, number: dict[int, int]) -> list[tuple[int, int]]:
-    """Who is identical with the one before by event time, and who shares a past with the one before; by numbers."""
+    """The links between neighbouring twins, and between consecutive documents of one past node; by numbers."""
     last_of: dict[int, int] = {}
     held = list[tuple[int, int]]()
     for slot, at in number.items():
@@ -224,7 +224,7 @@ def _held(graph: Graph, number: dict[int, int]) -> list[tuple[int, int]]:
 
 
 def _all_links(graph: Graph, members: Sequence[int]) -> list[tuple[int, int, float]]:
-    """Everything that connects the members of a component, as pairs."""
+    """All links between the members of a component, as pairs."""
     number = {slot: at for at, slot in enumerate(members)}
     pairs, verdicts = graph.pairs, graph.pairs.verdicts
     links = [(left, right, _HELD) for left, right in _held(graph, number)]
@@ -237,7 +237,7 @@ def _all_links(graph: Graph, members: Sequence[int]) -> list[tuple[int, int, flo
 
 
 def _links(graph: Graph, vertices: Sequence[Sequence[int]]) -> Links:
-    """A component as guards see it."""
+    """A component, as the input of guards."""
     vertex_of = {slot: at for at, vertex in enumerate(vertices) for slot in vertex}
     pairs = list[tuple[int, int, float]]()
     for slot, left in vertex_of.items():

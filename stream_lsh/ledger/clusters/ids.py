@@ -1,9 +1,9 @@
 """Cluster identity: components get an id when they form and keep it while they live.
 
-- A new cluster takes the id of its oldest member's document; if a live cluster has that id, or one was closed under it
-  whose members have not all expired yet, then that id, `~` and the edges offset, again until it is free.
-- In a merge the id of the older cluster stays (by the edges offset at which it was made).
-- In a split the largest part keeps the id; among equals the one with the smallest document id.
+- A new cluster takes the id of its oldest member's document.  If a live cluster has that id, or a closed one whose
+  members have not all expired, it appends `~` and the edges offset until the id is free.
+- In a merge the id of the older cluster stays (by the edges offset at which it was created).
+- In a split the largest part keeps the id; among equals, the part with the smallest document id.
 
 So ids are a function of the order of edges, which every replay repeats.
 """
@@ -14,23 +14,23 @@ from stream_lsh.ledger.changes import ClosedState, ClusterState
 from stream_lsh.retention import ExpiryQueue, Horizon
 
 NEWEST_LISTED = 100
-"""Members that a cluster event lists."""
+"""The most members that a cluster event lists."""
 
 
 class HeldIds(Protocol):
-    """What a describer keeps with a cluster: it hears of members that come and go, and ends where many do at once."""
+    """The state that a describer keeps with a cluster: updated member by member, dropped after many changes at once."""
 
     def put_in(self, slot: int) -> None:
-        """A member more, or one in another version."""
+        """Add a member, or a member in another version."""
 
     def take_out(self, slot: int) -> None:
-        """A member less; its version is still the one that was put in."""
+        """Remove a member; its version is still the added one."""
 
 
 class Cluster(list[int]):
     """A component with an id: the slots of its members, in ascending order of event time, then id.
 
-    `kept` is what whoever tells of clusters keeps with it.
+    `kept` is the state of the describer for this cluster.
     """
 
     __slots__ = ("created", "id", "kept")
@@ -42,7 +42,7 @@ class Cluster(list[int]):
         self.kept: HeldIds | None = None
 
     def become(self, members: list[int]) -> None:
-        """These are the members now, in order."""
+        """Replace the members, given in order."""
         if members is not self:
             self[:] = members
             self.kept = None
@@ -53,11 +53,11 @@ class Cluster(list[int]):
 
 
 NOWHERE = Cluster("", -1, [])
-"""Where a document is before it is in a cluster, and when it is gone."""
+"""Stands for no cluster: before the first one of a document, and after its removal."""
 
 
 class ClusterIds:
-    """Which ids are taken: by live clusters, or by closed ones whose members could still be remembered."""
+    """The taken ids: those of live clusters, and of closed ones whose members have not all expired."""
 
     def __init__(self) -> None:
         self.live: dict[str, Cluster] = {}
@@ -65,7 +65,7 @@ class ClusterIds:
         self._queue = ExpiryQueue()
 
     def open(self, oldest: str, members: list[int], offset: int) -> Cluster:
-        """A new cluster of these members, in order, under a free id."""
+        """Open a cluster of these members, in order, under a free id."""
         id = oldest
         while id in self.live or id in self.closed:
             id = f"{id}~{offset}"
@@ -73,14 +73,14 @@ class ClusterIds:
         return cluster
 
     def retire(self, id: str, time_ms: int, ref: int) -> ClosedState:
-        """Keep an id from being used again until the horizon passes its newest member."""
+        """Close a cluster; its id stays reserved until the horizon passes its newest member."""
         self.live.pop(id, None)
         state = ClosedState(id, time_ms, ref)
         self.restore_closed(state)
         return state
 
     def restore_closed(self, state: ClosedState) -> None:
-        """Recovery: an id that was closed."""
+        """Restore a closed id during recovery."""
         self.closed[state.id] = state
         self._queue.push(state.id, state.time_ms, state.ref)
 

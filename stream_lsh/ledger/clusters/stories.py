@@ -1,6 +1,6 @@
-"""What clusters tell: a headline, the outlets in the order in which they published, who was first.
+"""Stories, the summaries of clusters: a headline, the outlets in the order of publication, the first outlet.
 
-All of it is a function of the members, never of the order in which they came.
+A story is a function of the members, independent of their order of arrival.
 """
 
 from collections.abc import Iterable
@@ -11,25 +11,25 @@ from stream_lsh.ledger.graph.nodes import Nodes
 from stream_lsh.model import First, Outlet, Story
 
 EARLY = 10
-"""Members, the oldest, of which the longest represents the story."""
+"""The number of oldest members, of which the longest represents the story."""
 OUTLETS_LISTED = 100
 _FEW = 32
-"""The outlets of so many members are counted each time: to keep them would cost more memory than the members."""
+"""The outlets of up to this many members are counted each time: a cache would take more memory than the members."""
 
 
 class Outlets:
-    """The members of each outlet of a cluster, kept as they come and go; those without one are passed over.
+    """The members of each outlet of a cluster, kept current; members without an outlet are ignored.
 
     Args:
-        nodes: all of them.
+        nodes: the live documents.
         members: of the cluster, in ascending order of age.
 
     Attributes:
         members: of each outlet, in ascending order of age.
-        firsts: the first of each, in ascending order of age.
+        firsts: the first member of each outlet, in ascending order of age.
 
     Cost:
-        some comparisons for a member that comes or goes, however many there are.
+        a few comparisons to add or remove a member, independent of the number of members.
     """
 
     __slots__ = ("_nodes", "firsts", "members")
@@ -44,7 +44,7 @@ class Outlets:
         self.firsts = [of[0] for of in self.members.values()]
 
     def put_in(self, slot: int) -> None:
-        """A member more."""
+        """Add a member."""
         nodes = self._nodes
         source = nodes.abouts[slot].source
         if not source:
@@ -61,7 +61,7 @@ class Outlets:
             nodes.insert(self.firsts, slot)
 
     def take_out(self, slot: int) -> None:
-        """A member less; its version is still the one that was put in."""
+        """Remove a member; its version is still the added one."""
         nodes = self._nodes
         source = nodes.abouts[slot].source
         if not source:
@@ -78,15 +78,15 @@ class Outlets:
 
 
 def representative_of(cluster: Cluster, nodes: Nodes) -> int:
-    """The fullest early version: the longest of the oldest members, the older one of two."""
+    """The fullest early version: the longest of the oldest members, the older one of equals."""
     return max(cluster[:EARLY], key=lambda slot: nodes.abouts[slot].length)
 
 
 def summary(cluster: Cluster, nodes: Nodes) -> StorySummary:
-    """What a cluster tells.
+    """The summary of a story.
 
     Cost:
-        O(outlets that are listed); the first time, and where much has changed at once, O(members).
+        O(listed outlets); the first time, and after many changes at once, O(members).
     """
     outlets = cluster.kept
     if not isinstance(outlets, Outlets):
@@ -107,19 +107,19 @@ def summary(cluster: Cluster, nodes: Nodes) -> StorySummary:
 
 
 class Stories:
-    """Clusters are stories."""
+    """Describes clusters as stories."""
 
     def representative(self, cluster: Cluster, nodes: Nodes) -> int:
         """The fullest early version."""
         return representative_of(cluster, nodes)
 
     def summary(self, cluster: Cluster, nodes: Nodes) -> StorySummary:
-        """What a cluster tells."""
+        """The summary of a story."""
         return summary(cluster, nodes)
 
 
 def story(cluster: Cluster, nodes: Nodes) -> Story:
-    """A cluster and what it tells; O(members)."""
+    """A cluster with its summary as a story; O(members)."""
     cluster_summary, ids = summary(cluster, nodes), nodes.ids
     members = tuple(ids[slot] for slot in reversed(cluster))
     return Story(

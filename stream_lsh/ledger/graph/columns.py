@@ -1,4 +1,4 @@
-"""Rows that are kept as columns: what a frame says is gathered, sorted, encoded and sent column by column."""
+"""Rows stored as columns: the rows of a frame are gathered, sorted, encoded and sent column by column."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import starmap
@@ -19,7 +19,7 @@ class Table(Sequence[Row], Generic[Row]):
     Guarantees:
         equal to any sequence of equal rows.
     Cost:
-        a row is made when it is asked for; who wants speed takes `columns`.
+        each access to a row builds it; fast code reads `columns`.
 
     Example:
         >>> from stream_lsh.ledger.changes import ClusterState
@@ -39,7 +39,7 @@ class Table(Sequence[Row], Generic[Row]):
         return len(self.columns[0])
 
     def plain(self) -> list[Sequence[Any]]:
-        """The columns, in plain values where they are arrays."""
+        """The columns, with arrays converted to lists."""
         return [column.tolist() if isinstance(column, np.ndarray) else column for column in self.columns]
 
     def __iter__(self) -> Iterator[Row]:

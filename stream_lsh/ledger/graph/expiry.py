@@ -1,7 +1,7 @@
-"""Which documents the horizon has passed: their slots, by stretches of event time and of offsets.
+"""Finds the documents that the horizon has passed: their slots, by stretches of event time and of offsets.
 
-A queue in order would cost more than the documents themselves.  So there are stretches: what lies in one that the
-horizon has passed is due, and only the one that it lies in is looked through.
+An ordered queue would take more memory than the documents.  With stretches, everything in a stretch below the horizon
+is due, and only the stretch that contains the horizon is searched.
 """
 
 from array import array
@@ -12,22 +12,22 @@ from stream_lsh.model import make_ref
 from stream_lsh.retention import BEGINNING_MS, Horizon
 
 _STRETCHES = 4096
-"""In one retention."""
+"""Stretches in one retention."""
 _OFFSETS = 1 << 10
 _DEFAULT_SPAN_MS = 60_000
 
 
 class Stretches:
-    """The documents in `nodes` by the stretch in which a value of theirs lies.
+    """The documents in `nodes` by the stretch of one of their values.
 
-    Who is taken out leaves its slot behind; a stretch of which half is of that kind is made again.
+    Removing a document leaves a stale entry; a stretch is rebuilt when more than half of its entries are stale.
 
     Args:
-        nodes: all of them.
+        nodes: the live documents.
         column: the values.
-        span: how long a stretch is.
+        span: the length of a stretch.
 
-    Cost: O(1) to put in and, in the long run, to take out; some 5 bytes a document.
+    Cost: O(1) to add and, amortized, to remove; some 5 bytes a document.
     """
 
     def __init__(self, nodes: Nodes, column: "array[int]", span: int) -> None:
@@ -39,7 +39,7 @@ class Stretches:
         self.put_in(nodes.slots.values())
 
     def put_in(self, slots: Iterable[int]) -> None:
-        """Documents are there, or have another value now."""
+        """Add documents, or documents with a new value."""
         held, column, span = self.held, self._column, self.span
         for slot in slots:
             stretch = column[slot] // span
@@ -50,7 +50,7 @@ class Stretches:
                 entries.append(slot)
 
     def take_out(self, slot: int) -> None:
-        """A document is about to go, or to get another value."""
+        """Remove a document, before it goes or gets another value."""
         stretch = self._column[slot] // self.span
         left = self.left[stretch] = self.left.get(stretch, 0) + 1
         if 2 * left > len(self.held[stretch]):
@@ -62,7 +62,7 @@ class Stretches:
                 del self.held[stretch]
 
     def between(self, first: int, last: int) -> set[int]:
-        """The documents with a value in the stretches of two values, and of those between."""
+        """The documents in the stretches from that of `first` to that of `last`."""
         first, last = first // self.span, last // self.span
         if last - first > len(self.held):
             stretches: Iterable[int] = [stretch for stretch in self.held if first <= stretch <= last]
@@ -71,7 +71,7 @@ class Stretches:
         return {slot for stretch in stretches for slot in self._living(stretch)}
 
     def _living(self, stretch: int) -> Iterator[int]:
-        """The slots that are in a stretch, some perhaps more than once."""
+        """The current slots of a stretch; a slot may occur more than once."""
         column, span, ids, slots = self._column, self.span, self._nodes.ids, self._nodes.slots
         for slot in self.held.get(stretch, ()):
             if column[slot] // span == stretch and slots.get(ids[slot]) == slot:
@@ -82,12 +82,12 @@ class Expiry:
     """The documents in `nodes` by the time and by the offset at which they expire.
 
     Args:
-        nodes: all of them.
-        retention_ms: how long they are kept, of event time; None: for ever, as long as nobody says otherwise.
+        nodes: the live documents.
+        retention_ms: the retention in event time; None: unlimited until a horizon has an event time.
 
     Cost:
-        O(1) to watch a document and to forget it; to see who is due, that of one stretch and of those who are.  Where
-        nothing expires by time, or by offset, nothing is kept for it: the first horizon that asks pays for all.
+        O(1) to watch a document and to forget it; `due` takes O(documents of one stretch + due documents).  Without
+        expiry by time, or by offset, there is no index for it: the first such horizon builds it for all documents.
     """
 
     def __init__(self, nodes: Nodes, retention_ms: int | None) -> None:
@@ -97,21 +97,21 @@ class Expiry:
         self.by_offset: Stretches | None = None
 
     def watch(self, slots: Iterable[int]) -> None:
-        """Have `due` hand out documents when their time has come."""
+        """Add documents, so that `due` returns them when they expire."""
         if self.by_time is not None:
             self.by_time.put_in(slots)
         if self.by_offset is not None:
             self.by_offset.put_in(slots)
 
     def forget(self, slot: int) -> None:
-        """Take a document out, before its version changes."""
+        """Remove a document, before its version changes."""
         if self.by_time is not None:
             self.by_time.take_out(slot)
         if self.by_offset is not None:
             self.by_offset.take_out(slot)
 
     def due(self, before: Horizon, now: Horizon) -> set[int]:
-        """The documents that a horizon has passed, given the one before; they are not taken out."""
+        """The documents that a horizon has passed since the one before; they stay in."""
         nodes, near = self._nodes, set[int]()
         if now.time_ms > BEGINNING_MS:
             if self.by_time is None:

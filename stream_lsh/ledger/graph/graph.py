@@ -1,15 +1,15 @@
-"""Who is connected with whom: nodes, pairs, identical documents, and what expired documents leave behind.
+"""The graph of connected documents: nodes, pairs, identical documents, and past nodes.
 
 A node is a live document with a match, with an identical document, or with a link to the past.  Two nodes are
 neighbours if
 
-- they are a live pair, and similar enough where pairs are kept that are not, or
+- they are a live pair that links (a pair of similarity `link_from` or more), or
 - they are *twins*: equal digests, next to each other by event time, and no further apart than the retention.  So any
-  number of identical documents costs two links each, and taking one away never parts the others; or
+  number of identical documents costs two links each, and removing one never disconnects the others; or
 - both are linked to the same *past node*: a set of expired documents that were connected, contracted into one.  A
-  past node keeps its links to live nodes only, so an endless story costs memory for its live members.
+  past node keeps its links to live nodes only, so an endless story takes memory for its live members only.
 
-Components of this graph are what they would be if expired documents had stayed in it (docs/internals/adr/0006).
+The components of this graph are the same as if expired documents had stayed in it (docs/internals/adr/0006).
 """
 
 from heapq import heappop, heappush
@@ -22,13 +22,13 @@ from stream_lsh.ledger.graph.past import Past
 from stream_lsh.model import NO_ABOUT, About
 
 _STEPS = 32
-"""Steps that a search takes at a time."""
+"""The steps of a search before the next search runs."""
 
 
 class Graph:
     """Nodes, by their slots, and the three kinds of links.
 
-    Nothing here knows clusters, versions in doubt, or what is published.
+    The graph does not handle clusters, versions in doubt, or publication.
     """
 
     def __init__(self, retention_ms: int | None, link_from: float = 0.0) -> None:
@@ -39,7 +39,7 @@ class Graph:
         self.expiry = Expiry(self.nodes, retention_ms)
 
     def add(self, id: str, ref: int, time_ms: int, digest: int, about: About = NO_ABOUT) -> int:
-        """Put a node in, beside its twins; returns its slot."""
+        """Add a node and connect it with its twins; returns its slot."""
         slot = self.nodes.add(id, ref, time_ms, digest, about)
         self.pairs.grow()
         self.twins.add(slot)
@@ -47,13 +47,13 @@ class Graph:
         return slot
 
     def remove(self, slot: int) -> None:
-        """Take a node out that has no pairs and no past any more."""
+        """Remove a node without pairs and past nodes."""
         self.twins.remove(slot)
         self.expiry.forget(slot)
         self.nodes.remove(slot)
 
     def replace(self, slot: int, ref: int, time_ms: int, digest: int, about: About) -> None:
-        """Give a node another version: its pairs stay, its twins are those of the new digest."""
+        """Replace the version of a node: its pairs stay, its twins are those of the new digest."""
         self.pairs.keep_versions(slot)
         self.twins.remove(slot)
         self.expiry.forget(slot)
@@ -64,16 +64,16 @@ class Graph:
         self.expiry.watch((slot,))
 
     def alone(self, slot: int) -> bool:
-        """Whether nothing holds the node in the graph any more."""
+        """Whether a node has no link left."""
         return not (self.pairs.any_of(slot) or self.past.of(slot) or self.twins.near(slot))
 
     # -- connectivity
 
     def parts(self, slots: list[int]) -> list[list[int]]:
-        """The components that hold `slots`, all but one of them; empty if they all are in one.
+        """The components that contain `slots`, without the last of them; empty if one component contains all.
 
-        A search starts from each, the smallest one takes the next steps, and searches that meet become one; so what
-        came off is found at the cost of its own size, not of what it came off.  Past nodes are steps on the way.
+        A search starts from each slot, the smallest search runs next, and searches that meet are merged.  So the cost
+        is the size of the separated parts, not of the whole component.  Searches pass through past nodes.
         """
         components = [[slot] for slot in slots]
         to_visit = [[slot] for slot in slots]
@@ -102,7 +102,7 @@ class Graph:
         return parts
 
     def _walk(self, search: int, waiting: list[int], reached: list[int], search_of: dict[int, int]) -> list[int]:
-        """Some steps of a search; what it met of others."""
+        """Run some steps of a search; returns vertices of other searches that it met."""
         met = list[int]()
         steps = self.steps if self.twins.groups or self.past.links else self.pairs.neighbours
         for _ in range(_STEPS):
@@ -119,7 +119,7 @@ class Graph:
         return met
 
     def component(self, slot: int) -> list[int]:
-        """Everybody that is connected with one, it included.  Cost: O(members and their links)."""
+        """The component of a document.  Cost: O(members and their links)."""
         component, waiting = {slot}, [slot]
         while waiting:
             for vertex in self.steps(waiting.pop()):
@@ -129,7 +129,7 @@ class Graph:
         return [vertex for vertex in component if vertex >= 0]
 
     def steps(self, vertex: int) -> list[int]:
-        """Nodes and past nodes that one step leads to; the past node n is the vertex -1 - n."""
+        """The adjacent nodes and past nodes; the past node n is the vertex -1 - n."""
         if vertex < 0:
             return [*self.past.links[-1 - vertex]]
         pairs = self.pairs

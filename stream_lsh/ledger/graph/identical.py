@@ -1,8 +1,8 @@
 """Identical documents: those of equal digests, in the order of their event time.
 
-Nearly every digest is that of one document only.  For these there is a hash table of slots, open addressing over the
-column of digests; a digest that several documents have is in `groups` instead, with all of them, and the table leads to
-the first of them.  The table is made of pieces that grow one by one, so that no document waits for all others.
+Nearly every digest belongs to one document only.  A hash table of slots, with open addressing over the column of
+digests, holds these.  The documents of a shared digest are in `groups`, and the table points to the first of them.  The
+table consists of pieces that grow one by one, so adding a document never pauses for all others.
 """
 
 from array import array
@@ -18,15 +18,15 @@ _PIECES = 256
 _LEAST = 8
 _SHIFT = np.uint64(56)
 _GONE = 0xFFFFFFFF
-"""Stands where a slot was, so that a search goes on."""
+"""Marks a removed slot, so that a search continues."""
 
 
 class Twins:
     """The documents in `nodes` by their digest; a digest of 0 has no twins.
 
     Args:
-        nodes: all of them.
-        retention_ms: how far apart in event time twins may be; None: any distance.
+        nodes: the live documents.
+        retention_ms: the maximum distance of twins in event time; None: any distance.
     """
 
     def __init__(self, nodes: Nodes, retention_ms: int | None) -> None:
@@ -38,7 +38,7 @@ class Twins:
         self.groups: dict[int, list[int]] = {}
 
     def add(self, slot: int) -> list[int]:
-        """Put a document beside its twins; returns those next to it, as `near` does."""
+        """Add a document to its twins; returns its neighbours, as `near` does."""
         digest = self._nodes.digests[slot]
         if self.add_alone(slot, digest):
             return []
@@ -50,7 +50,7 @@ class Twins:
         return self._near(group, slot)
 
     def add_alone(self, slot: int, digest: int) -> bool:
-        """Put a document of this digest in, unless it has twins; returns whether it has none."""
+        """Add a document of this digest unless it has twins; returns whether it has none."""
         if not digest:
             return True
         number = digest >> 56
@@ -68,9 +68,9 @@ class Twins:
         return True
 
     def add_all_alone(self, slots: list[int], digests: U64) -> set[int]:
-        """Put documents in that have no twins; returns those that have, or have them among the others.
+        """Add the documents without twins; returns the others, including twins among `slots`.
 
-        Of several with one digest the first is put in.
+        Of several documents with one digest the first is added.
         """
         pieces, left = self._pieces, set[int]()
         numbers = (digests >> _SHIFT).astype(np.int64)
@@ -90,7 +90,7 @@ class Twins:
         return left
 
     def _place(self, piece: "array[int]", digest: int) -> int:
-        """Where a digest is in its piece; if it is not, where it would be."""
+        """The position of a digest in its piece; if it is absent, its free position."""
         digests, mask = self._nodes.digests, len(piece) - 1
         at = digest & mask
         while held := piece[at]:
@@ -100,7 +100,7 @@ class Twins:
         return at
 
     def remove(self, slot: int) -> None:
-        """Take a document out, before its digest or its time change."""
+        """Remove a document, before its digest or its time changes."""
         digest = self._nodes.digests[slot]
         if not digest:
             return
@@ -115,7 +115,7 @@ class Twins:
             del self.groups[digest]
 
     def near(self, slot: int) -> list[int]:
-        """The identical documents next to one by event time and within the retention: at most two."""
+        """The twins of a document: identical, next to it by event time and within the retention; at most two."""
         group = self.groups.get(self._nodes.digests[slot]) if self.groups else None
         return [] if group is None else self._near(group, slot)
 
@@ -126,7 +126,7 @@ class Twins:
         return [twin for twin in beside if reach is None or abs(times[twin] - times[slot]) <= reach]
 
     def _at(self, digest: int, slot: int) -> "tuple[array[int], int]":
-        """Where the table leads to a slot."""
+        """The piece and the position of the table entry of a slot, -1 if there is none."""
         piece = self._pieces[digest >> 56]
         mask = len(piece) - 1
         at = digest & mask
@@ -144,7 +144,7 @@ class Twins:
         piece[at] = instead
 
     def _rebuild(self, number: int, coming: int = 0) -> None:
-        """Make a piece again without what is gone, with room for as much as there is, and for what comes."""
+        """Rebuild a piece without removed entries, with space for `coming` more and for growth."""
         old, digests = self._pieces[number], self._nodes.digests
         held = [entry for entry in old if entry and entry != _GONE]
         size = max(_LEAST, 2 << (len(held) + coming).bit_length())

@@ -1,15 +1,15 @@
 """The live documents of the ledger, one row each.
 
-A document has a *slot*, a row of the columns below, from when it comes until it goes; slots are used again.  Columns of
-numbers are arrays, which grow without being copied (the allocator moves pages), so no document waits for all others.
+A live document has a *slot*, a row of the columns below; slots are reused.  Columns of numbers are arrays, which grow
+without a copy (the allocator moves pages), so adding a document never pauses for all others.
 
     ids         the id
     refs        u64, its newest version
-    times       i64, event time of that
-    digests     u64, digest of that
+    times       i64, event time of the newest version
+    digests     u64, digest of the newest version
     best        f64, similarity of its best live pair, -1 without one
-    abouts      what stories tell of its newest version
-    clusters    the cluster that it is in; `NOWHERE` before it is in one, and when it is gone
+    abouts      title, outlet and length of the newest version, for stories
+    clusters    its cluster; `NOWHERE` before the first one, and after its removal
 """
 
 from array import array
@@ -23,13 +23,13 @@ from stream_lsh.ledger.clusters.ids import NOWHERE, Cluster
 from stream_lsh.model import NO_ABOUT, About, Abouts
 
 _FEW = 32
-"""So many are sorted faster one by one."""
+"""Fewer are sorted faster one by one."""
 NO_PAIR = -1.0
 """The best similarity of a document without a pair."""
 
 
 def view_u32(column: "array[int]") -> U32:
-    """A column as numpy sees it; not to be kept, for a column that somebody looks at cannot grow."""
+    """A column as a numpy array; drop it after use, because a column with an exported view cannot grow."""
     return np.frombuffer(column, np.uint32)
 
 
@@ -51,7 +51,7 @@ def view_f64(column: "array[float]") -> F64:
 class Nodes:
     """Live documents by id and by slot.
 
-    A document that goes keeps its slot until `release`, and has it again if it comes back before.
+    A removed document keeps its slot until `release`, and gets it back if it is added again before.
     """
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class Nodes:
         return len(self.slots)
 
     def add(self, id: str, ref: int, time_ms: int, digest: int, about: About) -> int:
-        """Put a document in that is not in; returns its slot."""
+        """Add a new document; returns its slot."""
         slot = self._gone.pop(id, -1) if self._gone else -1
         if slot < 0 and self._free:
             slot = self._free.pop()
@@ -91,7 +91,7 @@ class Nodes:
         return slot
 
     def add_many(self, ids: list[str], refs: U64, times: I64, digests: U64, abouts: Abouts) -> list[int]:
-        """Put documents in that are not in, each once; returns their slots."""
+        """Add new documents, each once; returns their slots."""
         reused = min(len(ids), len(self._free))
         slots = self._free[len(self._free) - reused :]
         del self._free[len(self._free) - reused :]
@@ -118,44 +118,44 @@ class Nodes:
         return slots
 
     def remove(self, slot: int) -> None:
-        """Take a document out."""
+        """Remove a document."""
         id = self.ids[slot]
         del self.slots[id]
         self._gone[id] = slot
         self.clusters[slot] = NOWHERE
 
     def release(self) -> None:
-        """The slots of those who are gone may be used for others."""
+        """Free the slots of removed documents for reuse."""
         for slot in self._gone.values():
             self.ids[slot], self.abouts[slot] = "", NO_ABOUT
             self._free.append(slot)
         self._gone.clear()
 
     def age(self, slot: int) -> tuple[int, str]:
-        """What members of a cluster and twins are ordered by: event time, then id."""
+        """The sort key of members and twins: event time, then id."""
         return self.times[slot], self.ids[slot]
 
     def put_in(self, cluster: Cluster, slot: int) -> None:
-        """A member more, in its place; most are the newest."""
+        """Insert a member in order; most are the newest."""
         self.insert(cluster, slot)
         if cluster.kept is not None:
             cluster.kept.put_in(slot)
 
     def take_out(self, cluster: Cluster, slot: int) -> None:
-        """Take a member out that is in, before its version changes."""
+        """Remove a member, before its version changes."""
         self.delete(cluster, slot)
         if cluster.kept is not None:
             cluster.kept.take_out(slot)
 
     def insert(self, ordered: list[int], slot: int) -> None:
-        """Put a slot into a list of them that is in ascending order of age."""
+        """Insert a slot into a list in ascending order of age."""
         if not ordered or self.times[slot] > self.times[ordered[-1]]:
             ordered.append(slot)
         else:
             insort(ordered, slot, key=self.age)
 
     def delete(self, ordered: list[int], slot: int) -> None:
-        """Take a slot that is there out of such a list."""
+        """Remove a slot from a list in ascending order of age."""
         del ordered[bisect_left(ordered, self.age(slot), key=self.age)]
 
     def by_id(self, slots: Iterable[int]) -> list[int]:
@@ -163,11 +163,11 @@ class Nodes:
         return sorted(slots, key=self.ids.__getitem__)
 
     def first_id(self, slots: Iterable[int]) -> str:
-        """The smallest of their ids."""
+        """The smallest id of some slots."""
         return min(map(self.ids.__getitem__, slots))
 
     def by_age(self, slots: list[int]) -> list[int]:
-        """Slots in ascending order of age.  Cost: some 0.1 us each; more for those of one age, which ids tell apart."""
+        """Slots in ascending order of age.  Cost: some 0.1 us each; more for equal times, which ids put in order."""
         if len(slots) < _FEW:
             return sorted(slots, key=self.age)
         times = view_i64(self.times)[np.array(slots)]

@@ -1,14 +1,13 @@
-"""Live pairs, one row each, and who is a partner of whom.
+"""Live pairs, one row each, and the partners of each document.
 
 A pair has a number, a row of the columns; its two *half-edges* are 2 x number (the end with the smaller id) and
 2 x number + 1.  The half-edges of a document with few pairs are a list through `after`; a *hub*, one with many, has a
 dict from partner to pair instead, so that finding a pair costs a few steps at its smaller end, and none at a hub.
 
-A pair names the versions of its ends; where they are not those of the nodes any more, they stand in `versions`.  Where
-a text goes with it, that is in `evidence`; where people have decided about its ends, whether they said that these are
-the same is in `verdicts`.
+A pair refers to versions of its ends: those of the nodes, unless `versions` holds others.  `evidence` holds the texts
+of pairs, and `verdicts` whether a human decision calls the ends of a pair the same.
 
-Numbers are used again; one that is free has the same slot twice.
+Numbers are reused; a free number has the same slot twice.
 """
 
 from array import array
@@ -21,15 +20,15 @@ from stream_lsh.ledger.changes import PairState
 from stream_lsh.ledger.graph.nodes import NO_PAIR, Nodes, view_f64, view_u32
 
 HUB_FROM = 16
-"""Pairs that make a hub."""
+"""A document with this many pairs is a hub."""
 
 Counts = tuple[float, int, int, int, str]
-"""Of a pair: similarity, shared, union, the shingles of its left end, 0 where the measure does not tell, evidence."""
+"""Of a pair: similarity, shared, union, the shingles of its left end (0: the measure does not report it), evidence."""
 Columns = tuple[F64, U32, U32, U32, Sequence[str]]
-"""The same of many pairs; no evidence at all where there is none."""
+"""The same of many pairs; evidence is empty if no pair has one."""
 
 UNPUBLISHED, MATCH, REVIEW = 0, 1, 2
-"""As what a pair is told."""
+"""The topic of a pair."""
 
 _HUB = 0xFFFFFFFF
 _SIDES = np.array([0, 1])
@@ -39,8 +38,8 @@ class Pairs:
     """The pairs between the documents in `nodes`.
 
     Args:
-        nodes: all of them.
-        link_from: less similar pairs connect nobody.
+        nodes: the live documents.
+        link_from: less similar pairs connect no documents.
     """
 
     def __init__(self, nodes: Nodes, link_from: float = 0.0) -> None:
@@ -64,7 +63,7 @@ class Pairs:
         return len(self.similarity) - len(self._free)
 
     def grow(self) -> None:
-        """There are more nodes than there were."""
+        """Extend the columns to the number of nodes."""
         missing = len(self._nodes.ids) - len(self._first)
         if missing > 0:
             self._first.frombytes(bytes(4 * missing))
@@ -76,7 +75,7 @@ class Pairs:
         numbers: I64 = (ends[:, 0] != ends[:, 1]).nonzero()[0] + start
         return numbers
 
-    # -- asking
+    # -- queries
 
     def find(self, left: int, right: int) -> int:
         """The pair of two documents, -1 if there is none.  Cost: O(1)."""
@@ -126,7 +125,7 @@ class Pairs:
         return self.similarity[pair] >= self.link_from if verdict is None else verdict
 
     def place(self, pair: int) -> int:
-        """As what a pair is told."""
+        """The topic of a pair: `MATCH`, `REVIEW` or `UNPUBLISHED`."""
         return MATCH if self.links(pair) else UNPUBLISHED if pair in self.verdicts else REVIEW
 
     def linked(self, slot: int) -> list[tuple[int, int]]:
@@ -136,7 +135,7 @@ class Pairs:
 
     @property
     def is_selective(self) -> bool:
-        """Whether there can be pairs that connect nobody."""
+        """Whether some pairs may connect no documents."""
         return bool(self.link_from or self.verdicts)
 
     def any_of(self, slot: int) -> bool:
@@ -168,14 +167,14 @@ class Pairs:
         return PairState(*ends_of, similarity, shared, union, left_shingles, evidence)
 
     def counts_of(self, pair: int) -> Counts:
-        """The similarity of a pair, and what is behind it."""
+        """The similarity of a pair, its counts and its evidence."""
         evidence = self.evidence.get(pair, "")
         return self.similarity[pair], self.shared[pair], self.union[pair], self.left_shingles[pair], evidence
 
-    # -- changing
+    # -- changes
 
     def add(self, left: int, right: int, counts: Counts, verdict: bool | None = None) -> int:
-        """Put a pair in that is not in, the end with the smaller id first; returns its number."""
+        """Add a new pair, the end with the smaller id first; returns its number."""
         if self._free:
             pair = self._free.pop()
             self.ends[2 * pair], self.ends[2 * pair + 1] = left, right
@@ -203,7 +202,7 @@ class Pairs:
         return pair
 
     def add_many(self, left: I64, right: I64, counts: Columns) -> None:
-        """Put pairs in that are not in, each once, the ends with the smaller ids in `left`; nobody decided of them."""
+        """Add new pairs without decisions, each once, the ends with the smaller ids in `left`."""
         if not left.size:
             return
         similarity, shared, union, left_shingles, evidence = counts
@@ -239,7 +238,7 @@ class Pairs:
         np.maximum.at(best, right, similarity)
 
     def _attach_many(self, slots: U32, halves: I64) -> None:
-        """Put half-edges to the others of their ends: as lists behind each other, those of hubs into their dicts."""
+        """Add half-edges to those of their ends: prepend them to the lists, and add those of hubs to their dicts."""
         order = slots.argsort(kind="stable")
         slots, halves = slots[order], halves[order]
         begins = np.empty(slots.size, np.bool_)
@@ -276,14 +275,14 @@ class Pairs:
             self.evidence.pop(pair, None)
 
     def replace(self, pair: int, counts: Counts) -> None:
-        """Give a pair that is in another similarity, for the versions of its ends as they are now."""
+        """Replace the similarity of a pair, for the current versions of its ends."""
         before = self._linking(pair)
         self._count(pair, counts)
         self.versions.pop(pair, None)
         self._rank(pair, before)
 
     def decide(self, pair: int, verdict: bool | None) -> None:
-        """People say that the ends of a pair are the same, or are not, or nothing any more."""
+        """Set the human verdict on a pair: the ends are the same, they are different, or (None) no decision."""
         before = self._linking(pair)
         if verdict is None:
             self.verdicts.pop(pair, None)
@@ -292,7 +291,7 @@ class Pairs:
         self._rank(pair, before)
 
     def _rank(self, pair: int, before: float) -> None:
-        """The similarity with which a pair connects its ends is another one."""
+        """Update the best similarity of both ends after a change of a pair."""
         similarity, best = self._linking(pair), self._nodes.best
         for end in (self.ends[2 * pair], self.ends[2 * pair + 1]):
             if similarity >= best[end]:
@@ -301,7 +300,7 @@ class Pairs:
                 self._find_best(end)
 
     def drop(self, pair: int) -> None:
-        """Take a pair out."""
+        """Remove a pair."""
         before, best = self._linking(pair), self._nodes.best
         self.versions.pop(pair, None)
         self.evidence.pop(pair, None)
@@ -315,7 +314,7 @@ class Pairs:
         self._free.append(pair)
 
     def keep_versions(self, slot: int) -> None:
-        """The node is about to name another version: its pairs go on naming the one that they do.
+        """Keep the current versions of a node's pairs before the node gets another version.
 
         Cost: O(pairs of the node).
         """
@@ -324,7 +323,7 @@ class Pairs:
                 self.versions[pair] = self.versions_of(pair)
 
     def _attach(self, slot: int, half: int) -> None:
-        """Put a half-edge to the others of its end."""
+        """Add a half-edge to those of its end."""
         first, degree = self._first[slot], self._degrees[slot] + 1
         self._degrees[slot] = degree
         if first == _HUB:
@@ -357,11 +356,11 @@ class Pairs:
             self._after[at] = self._after[half]
 
     def _linking(self, pair: int) -> float:
-        """The similarity of a pair that connects its ends."""
+        """The similarity of a pair if it connects its ends, else `NO_PAIR`."""
         return self.similarity[pair] if self.links(pair) else NO_PAIR
 
     def _find_best(self, slot: int) -> None:
-        """Look for the best pair of a node again; as soon as one is as good as the last best, it is that."""
+        """Search the best pair of a node; the search stops at a pair as good as the previous best."""
         was, best, similarity = self._nodes.best[slot], NO_PAIR, self.similarity
         for pair in self._of(slot):
             if similarity[pair] > best and self.links(pair):

@@ -1,10 +1,10 @@
-"""What expired documents leave behind: past nodes, each with its links to live documents (docs/internals/adr/0006)."""
+"""Past nodes, which stand for expired documents, with their links to live documents (docs/internals/adr/0006)."""
 
 from collections.abc import Callable, Iterable, Set
 
 
 class Past:
-    """Past nodes, by number; and of each live document (its slot) the past nodes that it is linked to."""
+    """Past nodes by number, and for each live document (by slot) the past nodes that it is linked to."""
 
     def __init__(self) -> None:
         self.links: dict[int, set[int]] = {}
@@ -16,13 +16,13 @@ class Past:
         return self._of.get(slot, ())
 
     def company(self, slot: int) -> set[int]:
-        """The other live documents that share a past node with one."""
+        """The other live documents that share a past node with a document."""
         company: set[int] = set().union(*(self.links[past] for past in self.of(slot)))
         company.discard(slot)
         return company
 
     def link(self, slot: int, pasts: Iterable[int]) -> None:
-        """The past nodes that a document is linked to are exactly these."""
+        """Set the past nodes that a document is linked to."""
         now = tuple(sorted(pasts))
         for past in self._of.pop(slot, ()):
             if past not in now:
@@ -36,9 +36,9 @@ class Past:
             self._of[slot] = now
 
     def contract(self, slot: int, neighbours: Iterable[int], touch: Callable[[int], None]) -> None:
-        """A document becomes (a part of) the past of its neighbours; `touch` is told of each before it changes.
+        """Contract a document into the past of its neighbours; `touch` is called for each before it changes.
 
-        Of the past nodes that it was linked to the largest takes the others in, so that few links change.
+        The largest past node of the document absorbs the others, so few links change.
         """
         pasts, links = self._of.pop(slot, ()), [*neighbours]
         past = max(pasts, key=lambda past: (len(self.links[past]), -past), default=self.next)
@@ -61,9 +61,9 @@ class Past:
             self._prune(past, new, touch)
 
     def _prune(self, past: int, new: Set[int], touch: Callable[[int], None]) -> None:
-        """Drop past nodes that say nothing because all their links are also links of another one, and always will be.
+        """Drop redundant past nodes: all links of one are also links of another one, and will always be.
 
-        `past` has just gained the links `new`, and perhaps lost one.
+        `past` has just gained the links `new`, and may have lost one.
         """
         held = self.links[past]
         for other in {other for slot in new for other in self.of(slot)} - {past}:

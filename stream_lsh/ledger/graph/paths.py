@@ -1,4 +1,4 @@
-"""Why two documents are connected: the path of links between them whose weakest link is as strong as can be."""
+"""Explains a connection of two documents: the path of links between them with the strongest weakest link."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from stream_lsh.ledger.clusters.guards.links import root
 
 
 class Link(NamedTuple):
-    """Two documents that are connected, and how similar they are."""
+    """Two connected documents, and their similarity."""
 
     left: str
     right: str
@@ -17,10 +17,10 @@ class Link(NamedTuple):
 def widest_path(start: str, goal: str, links: Iterable[Link]) -> list[Link] | None:
     """The path from `start` to `goal`, another document, with the greatest least similarity; None if there is none.
 
-    Of several such paths the shortest; of several of these the one whose first id, second id, ... come first.
+    Of several such paths the shortest; of several shortest paths the one with the smallest sequence of ids.
 
     Returns:
-        its links in order, each turned the way it is gone.
+        its links in order, each in the direction of the path.
     Cost:
         O(links * log(links)).
     Source:
@@ -46,7 +46,7 @@ def widest_path(start: str, goal: str, links: Iterable[Link]) -> list[Link] | No
 
 
 def _strong_enough(start: str, goal: str, links: list[Link]) -> dict[str, dict[str, float]] | None:
-    """For each document those that are at least as similar to it as the weakest link has to be."""
+    """For each document its neighbours by links that are at least as similar as the weakest link of the path."""
     number = {start: 0, goal: 1}
     above, near = [0, 1], dict[str, dict[str, float]]()
     least = -1.0
@@ -67,7 +67,7 @@ def _strong_enough(start: str, goal: str, links: list[Link]) -> dict[str, dict[s
 
 
 def _distances(goal: str, near: dict[str, dict[str, float]]) -> dict[str, int]:
-    """How many links it is at least from each document to the goal."""
+    """The least number of links from each document to the goal."""
     steps, edge = {goal: 0}, [goal]
     while edge:
         distances = list[str]()

@@ -1,8 +1,8 @@
-"""Sites that mirror each other, as the ledger's pages and pairs come, change and go.
+"""Sites that mirror each other, kept current while pages and pairs of the ledger change.
 
-What is told of two sites is a function of the live pairs, of the newest versions of their pages, and of what was said
-of the pages that each site has.  Only since when they mirror each other is kept beside: the least event time of all
-pairs that they have had, as long as there was one.
+The published state of two sites is a function of the live pairs, the newest versions of their pages, and the reported
+page counts.  Only the start of the mirroring is stored separately: the least event time of all pairs that two sites
+have had without a gap.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,13 +16,13 @@ from stream_lsh.ledger.sites.page_counts import PageCounts, PageTable
 _Key = tuple[str, str]
 
 _FLAGS = {(left, right): (left, right) for left in (False, True) for right in (False, True)}
-"""Two flags, the same object for all pairs that have them."""
+"""Each combination of two flags as one object that all pairs share."""
 
 
 class _Before(NamedTuple):
-    """Two sites before a frame: what the public knew, and since when they had pages in common."""
+    """Two sites before a frame: their published state, and the event time of their first common pair of pages."""
 
-    told: SiteMirrors | None
+    published: SiteMirrors | None
     first_ms: int | None
 
 
@@ -31,13 +31,13 @@ class Mirrors:
 
     Args:
         threshold: share of a page's shingles that must be in another page.
-        min_share: of a site's pages that are in another site, for the two to be told.
-        pairs_of: the live pairs of a document.
-        partitions: of the source.
+        min_share: the least share of a site's pages in another site for a published pair of sites.
+        pairs_of: returns the live pairs of a document.
+        partitions: the number of source partitions.
 
     Guarantees:
-        nothing is told before every partition has ended a statement of its pages, then everything that qualifies: as
-        long as one of them is missing, shares would be too high.
+        publishes nothing until every partition has completed a full report of its pages, then every qualifying pair:
+        before that, shares would be too high.
 
     Cost:
         O(changes of pairs) for a frame, and O(sites that a site has pairs with) where its number of pages has changed;
@@ -59,18 +59,18 @@ class Mirrors:
         self._before: dict[_Key, _Before] = {}
 
     def begin(self, generation: int) -> None:
-        """Tell in which generation of the consumer group this is; see `PageTable.begin`."""
+        """Set the current generation of the consumer group; see `PageTable.begin`."""
         self._pages.begin(generation)
 
     def settle(
         self, offset: int, changes: LedgerChanges, pages: PageCounts | None
     ) -> tuple[Sequence[MirrorChange], LedgerChanges]:
-        """What a frame changes: for the public topic, and its changes with what is to be remembered of sites.
+        """Apply a frame; returns the changes for the public topic, and its changelog record with the rows of sites.
 
         Args:
             offset: of the frame.
-            changes: what the ledger has settled, and contains.
-            pages: what the frame says of pages.
+            changes: the settled changes of the frame, which the ledger contains.
+            pages: the page report of the frame.
         """
         self._before.clear()
         if pages is not None:
@@ -82,7 +82,7 @@ class Mirrors:
         mirror_changes, firsts, gone = list[MirrorChange](), list[SiteFirstState](), list[_Key]()
         for key, before in sorted(self._before.items()):
             first_ms, now = self._firsts.get(key), self._published(key)
-            if now != before.told:
+            if now != before.published:
                 mirror_changes.append(MirrorChange(*key, now))
             if first_ms is None and before.first_ms is not None:
                 gone.append(key)
@@ -93,7 +93,7 @@ class Mirrors:
         return mirror_changes, changes
 
     def apply(self, changes: LedgerChanges) -> None:
-        """Recovery: what a frame changed, or everything; the ledger contains it."""
+        """Apply a changelog record during recovery; the ledger contains its changes."""
         self._before.clear()
         self._count(changes.site_counts)
         for origin in changes.site_origins:
@@ -104,14 +104,14 @@ class Mirrors:
             self._firsts[left, right] = first_ms
 
     def rows(self) -> LedgerChanges:
-        """What is to be remembered beside the ledger."""
+        """The rows of sites for a snapshot."""
         firsts = [SiteFirstState(*key, first_ms) for key, first_ms in sorted(self._firsts.items())]
         return replace(self._pages.changes(), site_firsts=firsts)
 
-    # -- what comes and goes
+    # -- changes of pages and pairs
 
     def _touch_all(self) -> None:
-        """Publish everything from here on, if the pages of all partitions are known now."""
+        """Start to publish all site pairs once the page counts of all partitions are known."""
         if self._pages.is_known and not self._is_complete:
             for key in self._firsts:
                 self._touch(key)
@@ -124,7 +124,7 @@ class Mirrors:
             self._sites.add_pages(row.site, self._pages.put(row))
 
     def _take(self, changes: LedgerChanges) -> None:
-        """What has changed is taken out as it was, then put in as it is: nothing in between is ever seen."""
+        """Remove changed pairs in their old form, then add them in the new one; no intermediate state is published."""
         sites = {node.id: node.about.source for node in changes.nodes}
         moved = {id: site for id, site in sites.items() if self._site_of.get(id) != site}
         pairs = {(pair.left, pair.right): pair for id in moved if id in self._site_of for pair in self._pairs_of(id)}
@@ -162,18 +162,18 @@ class Mirrors:
     def _pages_of(self, left: str, right: str, flags: tuple[bool, bool]) -> PagePair:
         return PagePair(left, right, self._site_of.get(left, ""), self._site_of.get(right, ""), *flags)
 
-    # -- what is told
+    # -- published state
 
     def _touch(self, key: _Key) -> None:
         if key not in self._before:
             self._before[key] = _Before(self._published(key), self._firsts.get(key))
 
     def _published(self, key: _Key) -> SiteMirrors | None:
-        """Two sites as the public is to see them; nothing as long as the pages of one of them are not known."""
+        """The state of two sites to publish; None while the page count of one is unknown."""
         first_ms, pair = self._firsts.get(key), self._sites.pair(*key)
         if not self._is_complete or first_ms is None or not (pair.left_pages and pair.right_pages):
             return None
-        # Pairs may be here before the count of the pages that they are of.
+        # Pairs can arrive before the count of their pages.
         left, right = max(pair.left_pages, pair.left_mirrored), max(pair.right_pages, pair.right_mirrored)
         site_mirrors = SiteMirrors(pair._replace(left_pages=left, right_pages=right), first_ms)
         return site_mirrors if site_mirrors.share >= self._min_share else None

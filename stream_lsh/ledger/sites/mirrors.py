@@ -1,8 +1,8 @@
-"""Sites that mirror each other: of two hosts, how many pages of the one are found in pages of the other.
+"""Sites that mirror each other: for two hosts, the number of pages of each that are contained in pages of the other.
 
-A page is mirrored in another site if a page there has it: they are a match, and of its shingles the share that the
-threshold asks for is in the other page.  With containment that may hold for the shorter one only, which tells the
-direction: the excerpt is in the full page, not the other way round.
+A page is mirrored in another site if a page there contains it: the two match, and the other page holds at least the
+threshold share of its shingles.  With containment only the shorter page may qualify, which defines the direction: the
+full page contains the excerpt, not the reverse.
 
 Source: K. Bharat and A. Broder, Mirror, mirror on the web: a study of host pairs with replicated content, Computer
 Networks 31(11-16), 1999.
@@ -16,7 +16,7 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 
 class PagePair(NamedTuple):
-    """Two pages that match, with their sites, and which of them is found in the other one."""
+    """Two matching pages, with their sites, and which page is contained in the other."""
 
     left: Hashable
     right: Hashable
@@ -27,25 +27,25 @@ class PagePair(NamedTuple):
 
     @property
     def apart(self) -> bool:
-        """Whether they are on two sites, both known."""
+        """Whether the pages are on two different known sites."""
         return bool(self.left_site and self.right_site) and self.left_site != self.right_site
 
     @property
     def sites(self) -> tuple[str, str]:
-        """Both, in ascending order."""
+        """Both sites, in ascending order."""
         return min(self.left_site, self.right_site), max(self.left_site, self.right_site)
 
 
 def inside(shared: int, shingles: int, threshold: float) -> bool:
-    """Whether a page is found in another one that has so many of its shingles.
+    """Whether a page is contained in another one that shares `shared` of its shingles.
 
-    Where the measure does not tell how many shingles it has (0), it is the same for both pages of a match.
+    Without the number of its shingles (0, the measure does not report it), both pages of a match are contained.
     """
     return not shingles or shared / shingles >= threshold
 
 
 class SitePair(NamedTuple):
-    """Two sites, `left` < `right`: pages of each, and how many of them are mirrored in the other."""
+    """Two sites, `left` < `right`: the pages of each, and the number of these that are mirrored in the other."""
 
     left: str
     right: str
@@ -56,17 +56,17 @@ class SitePair(NamedTuple):
 
     @property
     def left_share(self) -> float:
-        """Of the pages of the left site, the share that is mirrored in the right one."""
+        """The share of the left site's pages that is mirrored in the right one."""
         return self.left_mirrored / max(self.left_pages, 1)
 
     @property
     def right_share(self) -> float:
-        """The same of the right site."""
+        """The share of the right site's pages that is mirrored in the left one."""
         return self.right_mirrored / max(self.right_pages, 1)
 
 
 class SiteMirrors(NamedTuple):
-    """Two sites, and the event time at which the first pair of their pages was there."""
+    """Two sites, and the event time of their first pair of pages."""
 
     sites: SitePair
     first_ms: int
@@ -77,16 +77,16 @@ class SiteMirrors(NamedTuple):
         return max(self.sites.left_share, self.sites.right_share)
 
     def direction(self, min_share: float) -> str:
-        """Who is in whom: `both`, `left_in_right` or `right_in_left`."""
+        """The direction of the mirroring: `both`, `left_in_right` or `right_in_left`."""
         left, right = self.sites.left_share >= min_share, self.sites.right_share >= min_share
         return "both" if left and right else "left_in_right" if left else "right_in_left"
 
 
 class Sites:
-    """Pages by site, and the pairs of sites that their matches make; pages without a site count nowhere.
+    """Pages by site, and the pairs of sites with matching pages; pages without a site do not count.
 
     Guarantees:
-        a function of the pages and of the pairs that are in, whatever came and went before.
+        the state depends on the current pages and pairs only, not on earlier ones.
     Cost:
         O(1) for a page or a pair; two entries a pair of pages on different sites.
 
@@ -107,14 +107,14 @@ class Sites:
         self._pairs = defaultdict[str, Counter[str]](Counter)  # of pages: of a site, with another one
 
     def add_pages(self, site: str, number: int) -> None:
-        """So many pages more, or fewer where the number is negative."""
+        """Change the page count of a site by `number`, which may be negative."""
         if site:
             self.pages[site] += number
             if not self.pages[site]:
                 del self.pages[site]
 
     def add(self, pair: PagePair) -> None:
-        """A pair of pages that is not in."""
+        """Add a new pair of pages."""
         for page, site, other, inside in _sides(pair):
             if inside:
                 self._partners[page, other] += 1
@@ -125,7 +125,7 @@ class Sites:
             self._pairs[pair.right_site][pair.left_site] += 1
 
     def remove(self, pair: PagePair) -> None:
-        """A pair that is in, as it was put in."""
+        """Remove a pair, given as it was added."""
         for page, site, other, inside in _sides(pair):
             if inside:
                 _less(self._partners, (page, other))
@@ -142,7 +142,7 @@ class Sites:
         return self._pairs[site].keys() if site in self._pairs else ()
 
     def pair(self, left: str, right: str) -> SitePair:
-        """Two sites as they are, `left` < `right`."""
+        """The current counts of two sites, `left` < `right`."""
         mirrored = self._mirrored
         return SitePair(left, right, self.pages[left], self.pages[right], mirrored[left, right], mirrored[right, left])
 

@@ -1,9 +1,9 @@
-"""How many pages each site has: said by the owner of every source partition, added up here.
+"""Page counts of sites: the owner of each source partition reports them, and this table adds them up.
 
-The owner of a partition says now and then which counts have changed, and all of them once it has become the owner: a
-*statement*, in several messages where it is long.  Counts are absolute, so what is said again changes nothing, and what
-a statement leaves out is no more.  What a predecessor says late is passed over.  How many pages there are is known once
-every partition has ended a statement, and for ever then: what is not said again still stands.
+The owner of a partition reports changed counts from time to time, and all counts when it becomes the owner: a *full
+report*, in several messages if it is long.  Counts are absolute, so a repeated report changes nothing, and a site that
+a full report omits has no pages left.  Late reports of a previous owner are ignored.  Page counts are known once every
+partition has completed a full report, and stay known: a count is valid until the next report of it.
 """
 
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ from stream_lsh.ledger.changes import LedgerChanges, SiteCountState, SiteOriginS
 
 
 class AsOf(NamedTuple):
-    """Of which state of the table of documents something is: the last offset of its changelog, and its owner.
+    """The state of the table of documents that a report refers to: the last offset of its changelog, and its owner.
 
-    The owner is known by the generation of the consumer group in which it said so.  A successor has read the changelog
-    to its end, so what it says is never as of something earlier.
+    The generation of the consumer group identifies the owner.  A new owner has read the changelog to its end, so its
+    reports never refer to an earlier state.
     """
 
     offset: int
@@ -27,13 +27,13 @@ class AsOf(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageCounts:
-    """Live pages by site, of one source partition.
+    """A report of the live pages by site, of one source partition.
 
     Attributes:
         partition: of the source.
-        as_of: the state of the table that they are counted in.
+        as_of: the counted state of the table.
         sites, counts: n sites, uint32[n].
-        begins: the first message of a statement; ends: the last one.
+        begins: the first message of a full report; ends: the last one.
     """
 
     partition: int
@@ -45,7 +45,7 @@ class PageCounts:
 
 
 class _Origin:
-    """What the owners of one partition have said: the count of each site, and the offset at which that was."""
+    """The reports for one partition: the count of each site, and the offset of its report."""
 
     __slots__ = ("as_of", "began", "counts", "ended")
 
@@ -56,10 +56,10 @@ class _Origin:
 
 
 class PageTable:
-    """What has been said of all partitions.
+    """The page counts of all partitions.
 
     Args:
-        partitions: of the source.
+        partitions: the number of source partitions.
 
     Cost: some 200 bytes for each site and partition.
     """
@@ -70,24 +70,24 @@ class PageTable:
 
     @property
     def is_known(self) -> bool:
-        """Whether every partition has ended a statement."""
+        """Whether every partition has completed a full report."""
         return not self._awaited
 
     def begin(self, generation: int) -> None:
-        """The consumer group is in this generation: what was said in a later one is of a group that was forgotten.
+        """Set the generation of the consumer group: reports of a later one belong to a group that Kafka has forgotten.
 
-        It stands, and anything that is said now counts over it.
+        Their counts stay valid until any new report replaces them.
         """
         for origin in self._origins.values():
             if origin.as_of.generation > generation:
                 origin.as_of = AsOf(-1, -1)
 
     def take(self, report: PageCounts, offset: int) -> list[SiteCountState]:
-        """The counts that change, 0 where a site is no more.
+        """The rows that a report changes, with 0 for a site without pages.
 
         Args:
-            report: what came.
-            offset: at which it came: ascending.
+            report: a page report.
+            offset: the edges offset of the report; ascending.
         """
         origin = self._origins.setdefault(report.partition, _Origin())
         if report.as_of < origin.as_of:
@@ -110,7 +110,7 @@ class PageTable:
         return rows
 
     def put(self, row: SiteCountState) -> int:
-        """A count as it is now; returns by how much it has changed."""
+        """Store a count; returns its difference from the previous one."""
         counts = self._origins.setdefault(row.partition, _Origin()).counts
         before, _ = counts.pop(row.site, (0, 0))
         if row.pages:
@@ -118,19 +118,19 @@ class PageTable:
         return row.pages - before
 
     def origin(self, partition: int) -> SiteOriginState:
-        """What is known of the last word about a partition."""
+        """The changelog row for the last report of a partition."""
         origin = self._origins[partition]
         return SiteOriginState(partition, *origin.as_of, origin.began, origin.ended)
 
     def put_origin(self, row: SiteOriginState) -> None:
-        """As it was when it was written down."""
+        """Restore a row during recovery."""
         origin = self._origins.setdefault(row.partition, _Origin())
         origin.as_of, origin.began = AsOf(row.offset, row.generation), row.began
         if row.ended >= 0:
             self._end(row.partition, row.ended)
 
     def changes(self) -> LedgerChanges:
-        """All of it, in ascending order of keys."""
+        """All rows, in ascending order of keys."""
         counts = [
             SiteCountState(partition, site, *count)
             for partition, origin in sorted(self._origins.items())

@@ -1,1 +1,1 @@
-"""Guards against chaining: from a component of pairs to the clusters that it is published as."""
+"""Guards against chaining: they divide a component of pairs into the published clusters."""

@@ -1,4 +1,4 @@
-"""Which guards a pipeline has."""
+"""The guards of a pipeline."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -15,18 +15,18 @@ from stream_lsh.ledger.clusters.guards.strong import strong_parts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guards:
-    """What holds a cluster together besides its pairs; without any, clusters are the connected components.
+    """Conditions on a cluster besides its pairs; without any, clusters are the connected components.
 
     Attributes:
-        strong_links: a single pair does not hold two groups of two or more together.
-        bridge_similarity: likewise, unless it is so similar; 0: any does.
-        representative_similarity: how similar each member is to the representative at least; 0: any.
-        max_diameter: how many pairs it is at most from one member to another; 0: any number, else 2 or more.
-        max_size: how many documents a cluster has at most; 0: any number.
-        one_per_source: no cluster has two documents of one source; those without a source are not counted.
+        strong_links: a single pair does not connect two groups of two or more.
+        bridge_similarity: the least similarity at which a single pair connects two such groups; 0: any.
+        representative_similarity: the least similarity of each member to the representative; 0: any.
+        max_diameter: the most pairs on the shortest path between two members, 2 or more; 0: any number.
+        max_size: the most documents in a cluster; 0: any number.
+        one_per_source: no cluster has two documents of one source; documents without a source do not count.
 
     Guarantees:
-        what comes of a component is a function of its pairs, and of the ages of its documents; not of their order.
+        the clusters of a component are a function of its pairs and the ages of its documents, not of their order.
     """
 
     strong_links: bool = False
@@ -46,11 +46,11 @@ class Guards:
         return bool(held or self.max_diameter or self.max_size)
 
     def settings(self) -> dict[str, bool | int | float]:
-        """Those that are set, by name."""
+        """The guards that are set, by name."""
         return {name: value for name, value in asdict(self).items() if value}
 
     def problems(self, threshold: float) -> list[tuple[str, str]]:
-        """What cannot be, or says nothing, where pairs reach `threshold`: names, each with what is wrong."""
+        """Settings that are invalid, or without effect for pairs of at least `threshold`: each a name and a problem."""
         issues = list[tuple[str, str]]()
         for name in ("bridge_similarity", "representative_similarity"):
             least = getattr(self, name)
@@ -68,7 +68,7 @@ class Guards:
     def parts(self, links: Links) -> list[list[int]]:
         """The clusters of a connected component: numbers of vertices, each ascending; one guard after the other.
 
-        Who may not be together is parted first.
+        Documents that must not share a cluster are separated first.
         """
         parts = [[*range(len(links))]]
         for guard in self._chosen(links):

@@ -1,19 +1,19 @@
-"""Who may not be in one cluster: two documents of one source, and two of which people said that they are different.
+"""Cannot-link constraints: two documents of one source, and two documents that a human decision calls different.
 
-The most similar pairs unite first, and none unites what may not be together.
+Pairs unite their ends in descending order of similarity, unless that would violate a constraint.
 
-Source: K. Wagstaff et al., Constrained k-means clustering with background knowledge, ICML 2001, for constraints that
-part; S. Lerm, A. Saeedi and E. Rahm, Extended affinity propagation clustering for multi-source entity resolution, BTW
-2021, for sources without duplicates; the order of the pairs is that of `size`.
+Source: K. Wagstaff et al., Constrained k-means clustering with background knowledge, ICML 2001, for cannot-link
+constraints; S. Lerm, A. Saeedi and E. Rahm, Extended affinity propagation clustering for multi-source entity
+resolution, BTW 2021, for sources without duplicates; the order of the pairs is that of `size`.
 """
 
 from stream_lsh.ledger.clusters.guards.links import Links, components, root
 
 
 def constrained(links: Links, *, one_per_source: bool) -> list[list[int]]:
-    """Parts in which nobody is apart and, if asked for, no source is twice; more only where one vertex holds more.
+    """Parts without a pair of `apart` and, with `one_per_source`, without a repeated source, except within a vertex.
 
-    Cost: that of sorting the pairs; a union costs what the smaller part has of sources and of vertices apart.
+    Cost: that of sorting the pairs; a union costs the number of sources and constraints of the smaller part.
 
     Example:
         >>> links = Links([1] * 3, [(0, 1, 0.9), (1, 2, 0.8)], [("crm",), (), ("crm",)])

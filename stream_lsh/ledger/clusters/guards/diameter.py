@@ -1,10 +1,10 @@
-"""A maximal diameter: from any member of a cluster to any other it is at most so many pairs.
+"""A maximum diameter: a bound on the number of pairs on the shortest path between two members of a cluster.
 
-A component that is wider comes apart into balls: the vertex with the most partners, the older one of two, and all
-within half the diameter of it; the components of what is left are looked at in the same way.
+A wider component is divided into balls.  A ball is the vertex with the most partners (the older one of equals) and all
+vertices within half the diameter of it; the components of the rest are divided in the same way.
 
 Source: P. Crescenzi et al., On computing the diameter of real-world undirected graphs, Theoretical Computer Science
-514, 2013, for the vertices that need not be looked at.
+514, 2013, for the vertices that the search skips.
 """
 
 from collections.abc import Container, Sequence
@@ -15,8 +15,8 @@ from stream_lsh.ledger.clusters.guards.links import Links, components
 def balls(links: Links, diameter: int) -> list[list[int]]:
     """Parts of at most this diameter, 2 or more.
 
-    Cost: O(vertices + pairs) for each part, and once more for each vertex that is further from the middle of a
-    component than half the diameter, as long as no two are too far apart.
+    Cost: O(vertices + pairs) for each part, and again for each vertex further from the middle of a component than half
+    the diameter, until two vertices are too far apart.
 
     Example:
         >>> balls(Links([1] * 5, [(0, 1, 0.9), (1, 2, 0.9), (2, 3, 0.9), (3, 4, 0.9)]), 2)
@@ -40,7 +40,7 @@ def balls(links: Links, diameter: int) -> list[list[int]]:
 
 
 def _levels(near: Sequence[Sequence[int]], inside: Container[int], start: int) -> list[list[int]]:
-    """The vertices that are 0, 1, … pairs away from one."""
+    """The vertices at distance 0, 1, … from a vertex."""
     seen, levels = {start}, [[start]]
     while levels[-1]:
         level = list[int]()
@@ -54,7 +54,7 @@ def _levels(near: Sequence[Sequence[int]], inside: Container[int], start: int) -
 
 
 def _wider(near: Sequence[Sequence[int]], inside: Container[int], levels: list[list[int]], diameter: int) -> bool:
-    """Whether two vertices are further apart than `diameter`; not two of the levels up to half of that."""
+    """Whether two vertices are further apart than `diameter`; two in the levels up to half of it never are."""
     return len(levels) - 1 > diameter or any(
         len(_levels(near, inside, vertex)) - 1 > diameter
         for level in reversed(levels[diameter // 2 + 1 :])

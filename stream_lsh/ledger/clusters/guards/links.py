@@ -1,4 +1,4 @@
-"""A component as the guards see it."""
+"""A component, the input of a guard."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Documents that stay together whatever a guard says, and the pairs between them.
+    """Vertices, which no guard divides, and the pairs between them.
 
     Attributes:
-        sizes: documents in each *vertex*: one, or several that are identical or that shared a past.  Vertices are
-            numbered by the age of their oldest document, so 0 holds the representative of the component.
-        pairs: (one, other, similarity) of each live pair of two vertices, one < other; two vertices can have several.
-        sources: of the documents in each vertex, those that have one; none at all where nobody asks.
-        apart: vertices of which people said that they are different.
+        sizes: documents in each *vertex*: one, or several that are identical or share a past.  Vertices are numbered
+            by the age of their oldest document, so 0 contains the representative of the component.
+        pairs: (left, right, similarity) of each live pair of two vertices, left < right; two vertices can have several.
+        sources: the known sources of the documents in each vertex; empty if no guard needs them.
+        apart: pairs of vertices that a human decision calls different.
     """
 
     sizes: Sequence[int]
@@ -25,7 +25,7 @@ class Links:
         return len(self.sizes)
 
     def neighbours(self) -> list[list[int]]:
-        """The vertices that each has a pair with, ascending, each once."""
+        """The neighbours of each vertex, ascending, each once."""
         neighbours: list[set[int]] = [set() for _ in self.sizes]
         for left, right, _ in self.pairs:
             neighbours[left].add(right)
@@ -33,7 +33,7 @@ class Links:
         return [sorted(of) for of in neighbours]
 
     def within(self, part: Sequence[int]) -> "Links":
-        """What there is between the vertices of a part, ascending, which get the numbers 0, 1, … in that order."""
+        """The subgraph of the vertices of a part, ascending, which get the numbers 0, 1, … in that order."""
         number = {vertex: at for at, vertex in enumerate(part)}
         pairs = [
             (number[left], number[right], value)
@@ -66,7 +66,7 @@ def components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
 
 
 def root(above: list[int], vertex: int) -> int:
-    """The vertex that stands for the set of one; what is `above` it gets nearer to that on the way."""
+    """The root of the set of a vertex; the search halves the path in `above`."""
     while above[vertex] != vertex:
         above[vertex] = vertex = above[above[vertex]]
     return vertex

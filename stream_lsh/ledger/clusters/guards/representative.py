@@ -1,10 +1,10 @@
-"""Stars: whoever is in a cluster is a pair with its representative, and similar enough to it.
+"""Stars: each member of a cluster has a pair with the representative, of a minimum similarity.
 
-The representative is the oldest document, which takes in its partners; of those left, the oldest is the next
+The oldest document is the first representative and takes its partners; the oldest of the rest is the next
 representative, and so on.
 
 Source: J. A. Aslam, E. Pelekhov and D. Rus, The star clustering algorithm for static and dynamic information
-organization, Journal of Graph Algorithms and Applications 8(1), 2004; there, the centre is who has the most partners.
+organization, Journal of Graph Algorithms and Applications 8(1), 2004; there, the centre has the most partners.
 """
 
 from stream_lsh.ledger.clusters.guards.links import Links

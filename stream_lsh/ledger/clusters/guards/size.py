@@ -1,4 +1,4 @@
-"""A cap on size: the most similar pairs unite first, and none unites more documents than the cap allows.
+"""A cap on size: pairs unite their ends in descending order of similarity, unless the result would exceed the cap.
 
 Source: single linkage by ascending distance, J. C. Gower and G. J. S. Ross, Minimum spanning trees and single linkage
 cluster analysis, Applied Statistics 18(1), 1969; the cap is ours.
@@ -8,7 +8,7 @@ from stream_lsh.ledger.clusters.guards.links import Links, components, root
 
 
 def capped(links: Links, most: int) -> list[list[int]]:
-    """Parts of at most `most` documents; more only where one vertex holds more.  Cost: that of sorting the pairs.
+    """Parts of at most `most` documents, or of one larger vertex.  Cost: that of sorting the pairs.
 
     Example:
         >>> capped(Links([1] * 4, [(0, 1, 0.8), (1, 2, 0.9), (2, 3, 0.85)]), 3)

@@ -1,7 +1,7 @@
-"""Strong links only: one pair alone does not hold two groups of documents together.
+"""Strong links only: a single pair does not connect two groups of documents.
 
-A pair is a *bridge* if taking it away parts the component.  It is weak if there are two documents or more on either
-side, and it is less similar than a bridge has to be; a document that hangs on its story by a single pair stays.
+A pair is a *bridge* if removing it disconnects the component.  A bridge is weak if it has two documents or more on
+either side and is less similar than `least`; a document that a single pair connects to its story stays.
 
 Source: R. E. Tarjan, A note on finding the bridges of a graph, Information Processing Letters 2(6), 1974.
 """
@@ -12,14 +12,14 @@ from stream_lsh.ledger.clusters.guards.links import Links, components
 
 
 def strong_parts(links: Links, least: float = inf) -> list[list[int]]:
-    """What is left together when weak pairs are taken away.  Cost: O(vertices + pairs).
+    """The components without weak pairs.  Cost: O(vertices + pairs).
 
     Args:
         links: a component.
-        least: how similar a bridge has to be; without, none is similar enough.
+        least: the least similarity of a strong bridge; by default, every bridge is weak.
 
     Example:
-        Two triangles that one pair chains together, and one document more:
+        Two triangles that one pair chains together, and one more document:
 
         >>> triangles = [(0, 1, 1.0), (0, 2, 1.0), (1, 2, 1.0), (3, 4, 1.0), (3, 5, 1.0), (4, 5, 1.0)]
         >>> strong_parts(Links([1] * 7, [*triangles, (2, 3, 1.0), (5, 6, 1.0)]))
