@@ -34,7 +34,14 @@ WORDS = {
 _WORD = re.compile(rf"(?<![a-z])({'|'.join(WORDS)})(?![a-z])", re.IGNORECASE)
 _CLAUSE = re.compile(r'"""(?:What|Who) ')
 """A docstring that starts with a clause: its subject is a component or a value."""
-PATHS: Sequence[str] = ("stream_lsh/allpairs", "stream_lsh/ledger", "stream_lsh/settings")
+PATHS: Sequence[str] = (
+    "stream_lsh/allpairs",
+    "stream_lsh/index",
+    "stream_lsh/ledger",
+    "stream_lsh/lsh",
+    "stream_lsh/measure",
+    "stream_lsh/settings",
+)
 """The paths that are checked."""
 _UNCHECKED = ("docs/internals/adr/", "CHANGELOG.md", "tests/test_language.py")
 """Left out here and not in the pathspec: git 2.39 drops files for exclusions that are shorter than the path."""

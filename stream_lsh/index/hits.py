@@ -1,10 +1,10 @@
-"""What a call on the band-bucket table gives back: candidate pairs, aggregated over the buckets, ranked and capped.
+"""The result of a call on the band-bucket table: candidate pairs, aggregated over the buckets, ranked and capped.
 
-While a call runs, each shared bucket is one *key*, a single u64, so that one sort brings everything in order:
+During a call, each shared bucket is one *key*, a single u64, so that one sort orders everything:
 
     row of the new document (23 bits) | 2^40 - 1 - number of the old one (40) | 0 in a digest bucket, 1 in others (1)
 
-Documents are numbered in order of arrival, hence ascending keys are newest first, and the lowest key of a run tells
+Documents are numbered in order of arrival, hence ascending keys are newest first, and the lowest key of a run shows
 whether the pair has identical content.
 """
 
@@ -24,17 +24,17 @@ _BANDS_MASK = np.int64((1 << 31) - 1)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hits:
-    """Candidate pairs as columns; those of one new document lie together, in its place in the batch.
+    """Candidate pairs as columns; those of one new document are adjacent, in the order of the batch.
 
     Within a document: identical content first, then most bands, then newest posting.
 
     Attributes:
         new: uint64[pairs], ref of the later posting.
         old: uint64[pairs], ref of the earlier posting; never equal to `new`.
-        bands: uint32[pairs], how many of the probed buckets the two share.
-        identical: bool[pairs], one of these is a digest bucket.
-        capped_buckets: of the probes that left postings of their bucket out, because it holds more than the cap.
-        capped_candidates: candidates left out by the cap of their new document.
+        bands: uint32[pairs], the number of probed buckets that the two share.
+        identical: bool[pairs], whether one of these is a digest bucket.
+        capped_buckets: the buckets of probes that skipped postings, because the bucket exceeds the cap.
+        capped_candidates: candidates skipped by the cap of their new document.
     """
 
     new: U64
@@ -49,12 +49,12 @@ class Hits:
 
     @property
     def capped_postings(self) -> int:
-        """How many probes left postings out."""
+        """The number of probes that skipped postings."""
         return len(self.capped_buckets)
 
 
 def no_hits(capped_buckets: Sequence[int] = ()) -> Hits:
-    """No pair at all."""
+    """Hits without pairs."""
     none = np.empty(0, dtype=np.uint64)
     return Hits(none, none, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.bool_), capped_buckets)
 
@@ -107,9 +107,9 @@ def count_bands(keys: U64) -> Counted:
 
 
 def merge_equal_refs(counted: Counted, old: U64) -> tuple[Counted, U64]:
-    """The same candidates where a ref that arrived in parts, and so has several numbers, is one candidate again.
+    """Merge the candidates of a ref that arrived in parts, and so has several numbers, into one.
 
-    The bands of the parts add up, and the newest part gives the place.
+    The bands of the parts are added, and the newest part determines the rank.
     """
     order = np.lexsort((old, counted.rows))  # stable: the newest part stays first
     rows, refs = counted.rows[order], old[order]

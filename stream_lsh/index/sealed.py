@@ -1,20 +1,20 @@
-"""The sealed form of a segment: its live postings sorted by bucket, for those that only probes and retirements reach.
+"""The sealed form of a segment that gets no new postings: its live postings, sorted by bucket.
 
-    keys    u64[m + 2]    row -> bucket, ascending from row 1; row 0 is nothing, row m + 1 ends the last run
+    keys    u64[m + 2]    row -> bucket, ascending from row 1; row 0 is unused, row m + 1 ends the last run
     docs    u32[m + 2]    row -> ordinal of the document, DEAD for none
     words   u64[2^(f-6)]  bit b of word w: a posting has w * 64 + b as the top f bits of its bucket
     starts  u32[2^(f-6)]  the first row whose bucket belongs to the word or a later one
 
-The postings of a bucket are a *run*: newest first, and behind the live ones as many DEAD as were retired since.
+The postings of a bucket are a *run*: newest first; one DEAD for each posting retired since follows the live ones.
 
-The directory has 8 to 16 bits per posting, hence words and starts take 1.5 to 3 bytes of it.  A bit that is 0 settles
-a probe; otherwise the count of the lower bits of its word, added to `starts`, is the row of the bucket, unless two
-postings of the word share a bit: only these are searched for.
+The directory has 8 to 16 bits per posting, hence words and starts take 1.5 to 3 bytes of it.  A bit of 0 means that a
+bucket is absent; otherwise the count of the lower bits of its word, added to `starts`, is the row of the bucket, unless
+two postings of the word share a bit: only these need a search.
 
-What it gains is memory, some 40 % with many segments.  With eight segments of 2^20 postings a probe costs what the
-chains cost if buckets are random, and up to a quarter more if many are shared: batches of 200 and of 16 alike.
+The sealed form saves some 40 % of memory with many segments.  With eight segments of 2^20 postings a probe costs as
+much as with chains if buckets are random, and up to a quarter more if many are shared, in batches of 200 and of 16.
 
-How segments come into this form, or into a smaller one, is in `sealing`.
+`sealing` converts segments to this form and shrinks sealed ones.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ from stream_lsh.errors import DamagedBytes
 from stream_lsh.index.segment import FEW, ROUNDS, Documents, Places
 
 SLICE = 1 << 16
-"""Postings that one step of sealing reads or places: some 3 to 6 ms."""
+"""Postings that one step of sealing reads or writes: some 3 to 6 ms."""
 DEAD = 0xFFFFFFFF
 _ONE = np.uint64(1)
 _SIX = np.uint64(6)
@@ -35,7 +35,7 @@ LAST = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 class Needles:
-    """Buckets to look for in several segments; what depends on the size of a directory only is computed once.
+    """Buckets to look up in several segments; their addresses are computed once for each size of a directory.
 
     Args:
         buckets: uint64[m].
@@ -60,10 +60,10 @@ class Needles:
 
 
 class Sealed(Documents):
-    """A segment that takes no more postings.
+    """A segment that gets no more postings.
 
     Args:
-        segment: whose documents these are.
+        segment: the segment with the documents.
         keys: uint64[m + 2] as above.
         docs: uint32[m + 2] as above.
 
@@ -88,7 +88,7 @@ class Sealed(Documents):
 
     @property
     def rows(self) -> int:
-        """Postings that take up room, live or not."""
+        """Postings that occupy space, live or not."""
         return len(self.keys) - 2
 
     @property
@@ -106,7 +106,7 @@ class Sealed(Documents):
             self.words[words[leads]] = np.bitwise_or.reduceat(_ONE << (slots & _SIXTY_THREE), leads)
 
     def first(self, needles: Needles) -> tuple[I64, I64]:
-        """Which buckets have postings here, and the row of the newest of each."""
+        """The positions of the buckets with postings here, and the row of the newest posting of each."""
         at_word, bits = needles.split(self.shift)
         words = self.words.take(at_word)
         at = (words & bits).nonzero()[0]
@@ -116,7 +116,7 @@ class Sealed(Documents):
         rows = self.starts.take(at_word[at]).astype(np.int64) + np.bitwise_count(words[at] & (bits[at] - _ONE))
         keys = self.keys.take(rows)
         behind = (keys < buckets).nonzero()[0]
-        if len(behind):  # mostly another posting with the same bit, and no more than that
+        if len(behind):  # mostly one other posting with the same bit
             rows[behind] += 1
             keys[behind] = self.keys.take(rows[behind])
             behind = behind[keys[behind] < buckets[behind]]
@@ -145,21 +145,21 @@ class Sealed(Documents):
         return row if self.keys.item(row) == bucket else 0
 
     def run(self, bucket: int, row: int) -> Iterator[int]:
-        """The ordinals of a bucket's live postings from a row on, newest first; none at row 0."""
+        """The ordinals of a bucket's live postings, newest first, starting at a row; none for row 0."""
         document, key = self.docs.item, self.keys.item
         while row and key(row) == bucket and document(row) != DEAD:
             yield document(row)
             row += 1
 
     def window(self, rows: I64, buckets: U64, width: int) -> U32:
-        """uint32[n, width]: the ordinals of the live postings of each bucket from a row on, then DEAD."""
+        """The ordinals of the live postings of each bucket starting at a row, then DEAD: uint32[n, width]."""
         at = rows[:, None] + np.arange(width)
         documents = self.docs.take(at, mode="clip")
         documents[self.keys.take(at, mode="clip") != buckets[:, None]] = DEAD
         return documents
 
     def older(self, rows: I64) -> I64:
-        """Where the runs go on behind these postings."""
+        """The rows after these postings in their runs."""
         return rows + 1
 
     def postings(self, rows: I64) -> tuple[U64, I64]:
@@ -167,9 +167,9 @@ class Sealed(Documents):
         return self.keys[rows], self.docs[rows].astype(np.int64)
 
     def find(self, refs: U64, buckets: U64) -> Places:
-        """Where the postings (bucket, ref) lie; those that are not here are left out.
+        """The positions of the postings (bucket, ref), without those that are not here.
 
-        Cost: all runs in step at first; those that go on are then searched as a whole, each once.
+        Cost: all runs in step at first; the rest of the longer runs is then searched as a whole, each once.
         """
         asked = self.may_hold(refs).nonzero()[0]
         at, rows = self.first(Needles(buckets[asked]))
@@ -212,7 +212,7 @@ class Sealed(Documents):
         return int(np.searchsorted(self.keys[:-1], np.uint64(bucket), side="right"))
 
     def unlink(self, places: Places) -> None:
-        """Take postings out.
+        """Remove postings.
 
         Args:
             places: distinct rows in ascending order.
@@ -221,7 +221,7 @@ class Sealed(Documents):
         self.drop(places.rows)
 
     def drop(self, rows: I64) -> None:
-        """Close the gaps that postings leave in their runs: their places become the last of the run, and DEAD."""
+        """Close the gaps of removed postings: the last places of their runs become DEAD."""
         self.docs[rows] = DEAD
         keys = self.keys[rows]
         continues = (self.keys[rows + 1] == keys) & (self.docs[rows + 1] != DEAD)
@@ -232,17 +232,17 @@ class Sealed(Documents):
             run[len(live) :] = DEAD
 
     def snapshot(self) -> dict[str, np.ndarray]:
-        """Copies of everything that is in use, by name; the directory follows from it."""
+        """Copies of all arrays except the directory, which `keys` determines, by name."""
         return {**self.snapshot_documents(), "keys": self.keys.copy(), "docs": self.docs.copy()}
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What `adopt` takes: what never changes as it is, and copies of the rest."""
+        """The arrays for `adopt`: constant arrays without a copy, and copies of the others."""
         changing = {**self.snapshot_documents(), "docs": self.docs.copy()}
         return changing | {"keys": self.keys, "words": self.words, "starts": self.starts}
 
     @classmethod
     def adopt(cls, arrays: dict[str, np.ndarray]) -> "Sealed":
-        """The segment whose arrays these are from now on; they are neither copied nor looked at.
+        """A segment that owns these arrays; they are neither copied nor checked.
 
         Raises:
             DamagedBytes: an array is missing.
@@ -289,10 +289,10 @@ class Sealed(Documents):
 
 
 def directory_bits(postings: int) -> int:
-    """f: how many top bits of a bucket the directory of so many postings tells apart."""
+    """f: the number of top bits of a bucket that address the directory of `postings` postings."""
     return max(6 + range_bits(postings), max(postings - 1, 0).bit_length() + 3)
 
 
 def range_bits(postings: int) -> int:
-    """The ranges of buckets in which so many postings are placed, as a power of two."""
+    """The number of ranges of buckets in which `postings` postings are placed, as a power of two."""
     return max(0, (max(postings - 1, 0) // SLICE).bit_length())

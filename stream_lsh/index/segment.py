@@ -1,15 +1,15 @@
-"""One presized chained hash table of postings: the log that grows, the heads that lead into it.
+"""A presized chained hash table of postings: an append-only log, and the heads of its chains.
 
     head  u32[2^s]         slot = top s bits of the bucket -> newest row of its chain, 0 for none
     log   u64[capacity, 2] row = (bucket, next older row of the slot << 32 | RETIRED? | ordinal of the document); 0 ends
-                           a chain, which leaves retired rows out
+                           a chain, which omits retired rows
     refs  u64[capacity]    ordinal -> ref;  alive u32[capacity] ordinal -> live postings
 
-Rows of a chain descend from newest to oldest.  Nothing ever grows or moves: a full segment gets a successor, which
-is why no batch pauses.  The arrays are reserved whole and touched as they fill, so what is not used costs no memory.
+Rows of a chain descend from newest to oldest.  Arrays never grow or move: a full segment gets a successor, so no batch
+pauses.  The arrays are reserved in full and touched as they fill, so unused space takes no memory.
 
-A segment does not know about caps, time or other segments.  Once it takes no more, `sealed` makes it smaller and
-faster.
+A segment does not handle caps, time or other segments.  `sealed` makes it smaller and faster once it is closed to new
+postings.
 """
 
 from collections.abc import Iterator
@@ -29,11 +29,11 @@ FOREVER_MS = (1 << 63) - 1
 _FIELDS = 7
 _HUGE_FROM = 1 << 22
 BORDER = 1 << 12
-"""Rows between two borders, at least."""
+"""The least number of rows between two borders."""
 FEW = 40
-"""Up to so many chains are followed one by one: a round of numpy costs as much as forty steps in plain Python."""
+"""Up to this many chains are followed one by one: a round of numpy costs as much as forty steps in plain Python."""
 ROUNDS = 64
-"""After so many rounds only hot buckets are left, and few different ones."""
+"""After this many rounds only a few different hot buckets are left."""
 
 
 Unsigned = TypeVar("Unsigned", np.uint32, np.uint64)
@@ -43,12 +43,12 @@ Posting: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Places:
-    """Where postings lie in a segment: columns of equal length.
+    """The positions of postings in a segment: columns of equal length.
 
     Attributes:
-        asked: int64, which of the postings that were looked for.
+        asked: int64, the index of each posting in the query.
         rows: int64, their rows.
-        newer: int64, the row that links to each, 0 where it is the head.
+        newer: int64, the row that links to each, 0 for the head.
     """
 
     asked: I64
@@ -57,17 +57,17 @@ class Places:
 
 
 class Documents:
-    """The documents of a segment: what does not depend on how it holds its postings.
+    """The documents of a segment, independent of the form of its postings.
 
     Args:
-        capacity: postings it can take; at most 2^31.
+        capacity: the most postings it can hold; at most 2^31.
         until_ms: the end of its stretch of event time, exclusive; FOREVER_MS for none.
         base: number of documents that arrived before its first.
 
     Attributes:
-        count: postings that ever arrived.
-        live, live_documents: without what was retired.
-        stored: under which name all of it is stored, as it is now; empty as soon as something changes.
+        count: all postings that arrived.
+        live, live_documents: without retired ones.
+        stored: the name under which the current state is stored; empty after any change.
     """
 
     __slots__ = (
@@ -85,7 +85,7 @@ class Documents:
         self.highest: U64 = np.empty(0, dtype=np.uint64)
 
     def _widen(self, refs: U64) -> None:
-        """Keep the range of refs per source partition: it tells which segments cannot hold a ref."""
+        """Extend the range of refs per source partition, which excludes segments from the search for a ref."""
         partitions = (refs >> PARTITION_SHIFT).astype(np.int64)
         self.lowest = reach(self.lowest, int(partitions.max()) + 1, _NONE)
         self.highest = reach(self.highest, len(self.lowest), np.uint64(0))
@@ -93,7 +93,7 @@ class Documents:
         np.maximum.at(self.highest, partitions, refs)
 
     def may_hold(self, refs: U64) -> Bools:
-        """False where a ref is certainly not here."""
+        """False if a ref is certainly not in this segment."""
         if self.documents == 0:
             return np.zeros(len(refs), dtype=np.bool_)
         partitions = (refs >> PARTITION_SHIFT).astype(np.int64)
@@ -109,7 +109,7 @@ class Documents:
         return bool((self.highest[used] < (used.astype(np.uint64) << PARTITION_SHIFT) + min_offsets[used]).all())
 
     def leave(self, ordinals: I64) -> None:
-        """Count postings out, given the document of each."""
+        """Subtract retired postings from the counts, given the document of each."""
         self.stored = ""
         self.live -= len(ordinals)
         np.subtract.at(self.alive, ordinals, np.uint32(1))
@@ -117,7 +117,7 @@ class Documents:
         self.live_documents -= int(np.count_nonzero(self.alive[emptied] == 0))
 
     def take_documents(self, other: "Documents") -> None:
-        """The documents of another segment, which is given up for this one."""
+        """Take over the documents of another segment, which this one replaces."""
         self.count, self.documents = other.count, other.documents
         self.live, self.live_documents = other.live, other.live_documents
         self.refs, self.alive = other.refs, other.alive
@@ -162,12 +162,12 @@ class Segment(Documents):
     """A table of fixed capacity.
 
     Args:
-        capacity: postings it can take; at most 2^31.
+        capacity: the most postings it can hold; at most 2^31.
         until_ms: the end of its stretch of event time, exclusive; FOREVER_MS for none.
         base: number of documents that arrived before its first.
 
     Attributes:
-        borders: row counts, ascending from 0, at which a call ended: no document has postings on both sides of one.
+        borders: row counts, ascending from 0, at the end of a call: no document has postings on both sides of one.
 
     Cost: 16 bytes a posting, 12 a document, 4 to 8 a posting of capacity for the heads.
     """
@@ -191,12 +191,12 @@ class Segment(Documents):
 
     @property
     def rows(self) -> int:
-        """Postings that take up room, live or not."""
+        """Postings that occupy space, live or not."""
         return self.count
 
     @property
     def nbytes(self) -> int:
-        """Bytes in use; what is reserved and untouched is not counted."""
+        """Bytes in use, without reserved untouched memory."""
         return self.count * 16 + self.documents * 12 + self.head.nbytes
 
     def heads(self, buckets: U64) -> I64:
@@ -208,7 +208,7 @@ class Segment(Documents):
         return self.head.item(bucket >> int(self.shift))
 
     def run(self, bucket: int, row: int) -> Iterator[int]:
-        """The ordinals of a bucket's live postings from a row of its chain on, newest first."""
+        """The ordinals of a bucket's live postings, newest first, starting at a row of its chain."""
         read = self.log.item
         while row:
             link = read(row, 1)
@@ -217,7 +217,7 @@ class Segment(Documents):
             row = link >> 32
 
     def older(self, rows: I64) -> I64:
-        """Where the chains go on behind these rows, 0 for the end."""
+        """The next older rows of the chains, 0 for the end."""
         older: I64 = (self.log[rows, 1] >> S32).astype(np.int64)
         return older
 
@@ -226,7 +226,7 @@ class Segment(Documents):
         return self.log[rows, 0], (self.log[rows, 1] & ORDINAL).astype(np.int64)
 
     def append(self, refs: U64, counts: I64, rows: I64, buckets: U64) -> I64:
-        """Add postings and say what came before each.
+        """Add postings and return the row before each.
 
         Args:
             refs: uint64[n], one per document, each with a posting.
@@ -240,7 +240,7 @@ class Segment(Documents):
         self.stored = ""
         m, n, first = len(buckets), len(refs), self.count + 1
         slots = (buckets >> self.shift).astype(np.int64)
-        leads = np.empty(m + 1, dtype=np.bool_)  # leads[1:] says which are the last of their slot
+        leads = np.empty(m + 1, dtype=np.bool_)  # leads[1:] marks the last ones of each slot
         leads[0] = leads[m] = True
         np.not_equal(slots[1:], slots[:-1], out=leads[1:m])
         older = np.arange(self.count, self.count + m)
@@ -262,11 +262,11 @@ class Segment(Documents):
         return older
 
     def find(self, refs: U64, buckets: U64) -> Places:
-        """Where the postings (bucket, ref) lie; those that are not here are left out.
+        """The positions of the postings (bucket, ref), without those that are not here.
 
-        Cost: all chains in step at first, then one by one, each once however many of its postings are looked for:
-            some .3 us per posting in front of the deepest.  There is no cap, since a posting that is not found would
-            be entered twice.
+        Cost: all chains in step at first, then one by one, each once for all of its postings in the query: some .3 us
+            for each posting before the last one found.  There is no cap, because a posting that is not found would be
+            inserted twice.
         """
         asked = self.may_hold(refs).nonzero()[0]
         current = self.heads(buckets[asked])
@@ -291,7 +291,7 @@ class Segment(Documents):
         return Places(*(np.concatenate(column) for column in zip(*hits, strict=True)))
 
     def _find_one_by_one(self, asked: I64, current: I64, newer: I64, refs: U64, buckets: U64) -> tuple[I64, I64, I64]:
-        """The rest of `find`: what began in one slot is at the same row, and so follows its chain together."""
+        """The rest of `find`: postings of one slot are at the same row, and share a pass over its chain."""
         chains: dict[tuple[int, int], dict[Posting, list[int]]] = {}
         columns = (asked.tolist(), current.tolist(), newer.tolist(), refs.tolist(), buckets.tolist())
         for number, row, before, ref, bucket in zip(*columns, strict=True):
@@ -311,10 +311,10 @@ class Segment(Documents):
         return table[:, 0], table[:, 1], table[:, 2]
 
     def unlink(self, places: Places) -> None:
-        """Take postings out of their chains.
+        """Remove postings from their chains.
 
-        Neighbours may go in the same call: each newer row that stays is linked past the whole run of rows that go,
-        which is found by doubling (log2 of the longest run).
+        One call may remove neighbours: each remaining newer row is linked past the whole run of removed rows, which is
+        found by doubling (log2 of the longest run).
 
         Args:
             places: distinct rows in ascending order.
@@ -342,7 +342,7 @@ class Segment(Documents):
         self.leave((links & ORDINAL).astype(np.int64))
 
     def snapshot(self) -> dict[str, np.ndarray]:
-        """Copies of everything that is in use, by name."""
+        """Copies of all used parts of the arrays, by name."""
         return {
             **self.snapshot_documents(),
             "log": self.log[: self.count + 1].copy(),
@@ -352,7 +352,7 @@ class Segment(Documents):
 
     @classmethod
     def restore(cls, arrays: dict[str, np.ndarray]) -> "Segment":
-        """The segment of a snapshot, with all of its room.
+        """The segment of a snapshot, with its full capacity.
 
         Raises:
             DamagedBytes: an array is missing or does not fit the others.
@@ -380,9 +380,9 @@ class Segment(Documents):
 
 
 def _reserved(kind: type[Unsigned], size: int) -> np.ndarray[tuple[int], np.dtype[Unsigned]]:
-    """`size` zeros whose memory is taken page by page as they are written.
+    """`size` zeros whose memory is allocated page by page as they are written.
 
-    numpy asks for huge pages from 4 MB on.  The heads of a large segment are hit all over by its first batch, which
+    numpy requests huge pages from 4 MB on.  The first batch of a large segment touches its heads in random places and
     then waits until the kernel has cleared them all: 64 MB took up to 140 ms, against some 5 ms in small pages.
     """
     nbytes = size * np.dtype(kind).itemsize
@@ -392,7 +392,7 @@ def _reserved(kind: type[Unsigned], size: int) -> np.ndarray[tuple[int], np.dtyp
 
 
 def reach(values: U64, size: int, fill: np.uint64) -> U64:
-    """`values` if it has `size` entries, else a longer copy filled up with `fill`."""
+    """`values` if it has `size` entries, else a copy padded with `fill`."""
     if len(values) >= size:
         return values
     longer = np.full(size, fill, dtype=np.uint64)

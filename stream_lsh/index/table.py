@@ -1,22 +1,23 @@
-"""The band-bucket table of one index partition: who shares a bucket with whom.
+"""The band-bucket table of one index partition: it finds documents that share a bucket.
 
 A document version is a ref (u64), its bands are buckets (u64); a posting is one (bucket, ref).  `bucket & 1` is 1
-for the digest band, whose buckets hold documents of identical content.  This file owns the order of postings and
-what is live; `segment` holds them, `sealed` those that no more are added to, `walk` follows them, `hits` ranks what
-was met.
+for the digest band, whose buckets hold documents of identical content.  This module maintains the order and liveness of
+postings; `segment` stores them, `sealed` stores those of closed segments, `walk` follows them, `hits` ranks the found
+pairs.
 
 Invariants:
     A (bucket, ref) is in the table at most once.
     The postings of a bucket are ordered by arrival: along the chains, over the segments, and by the numbers of their
         documents.
-    A segment holds what arrived while its stretch of event time was the newest, so all its times lie before `until_ms`.
+    A segment holds the arrivals while its stretch of event time was the newest, so all its times lie before `until_ms`.
 
-The second says more than it seems.  A late document is *not* put back into the segment of its own time, where it
-would stand behind newer postings that never met it: once the older ones that it did meet were retired, nothing would
-tie it to its copies. By arrival each posting meets the k before it, always.  The price is that a late document stays
-until the stretch it arrived in expires, which drops it later than needed and never too early (docs/internals/adr/0003).
+The second invariant has a consequence.  A late document is *not* inserted into the segment of its own time, where
+newer postings that were never paired with it would precede it: after the retirement of the older ones that were paired
+with it, no pair would connect it with its copies.  In order of arrival each posting is always paired with the k before
+it.  In return, a late document stays until the stretch of its arrival expires, which drops it later than necessary and
+never too early (docs/internals/adr/0003).
 
-It does not know about similarity, ids, clocks or Kafka.
+The table does not handle similarity, ids, clocks or Kafka.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,24 +39,24 @@ from stream_lsh.model import NO_REF
 
 
 class BandTable:
-    """Postings in, candidate pairs out.
+    """Stores postings and returns candidate pairs.
 
     Args:
-        cap_postings: how many postings of its bucket a probe follows, newest first; 0 = all.  32 are enough to tie a
-            cluster together; a step then costs the same at any bucket size.
-        cap_candidates: how many candidates a new document gets, those of identical content aside; 0 = all.
-        segment_span_ms: stretch of event time per segment, the grain of `expire`; None = one stretch for ever.
+        cap_postings: the most postings of its bucket that a probe follows, newest first; 0 = all.  32 are enough to
+            connect a cluster; a step then costs the same at any bucket size.
+        cap_candidates: the most candidates of a new document, besides those of identical content; 0 = all.
+        segment_span_ms: stretch of event time per segment, the granularity of `expire`; None = one unlimited stretch.
         first_capacity: postings of the first segment of a stretch.
-        most_documents: how many a segment takes, the grain of `expire` by floors; 0 = as many as fit.
+        most_documents: the most documents of a segment, the granularity of `expire` by floors; 0 = as many as fit.
 
     Attributes:
-        visited: postings read by all probes so far, the measure of their cost that no clock can blur.
+        visited: postings read by all probes so far, a measure of their cost without clock noise.
 
     Cost: memory is 16 bytes a posting, 12 a document and 4 to 8 per posting of capacity, some 360 bytes a document
-        at 17 buckets each.  With stretches of event time there are many segments, and one that has a newer one is
-        sealed, which makes it smaller (some 260 bytes a document), not faster: `insert_and_probe` does so on the
-        way, some 65,000 postings at a time, so there are no pauses.  One stretch for ever has few segments and keeps
-        them open: they are probed as fast or faster (docs/internals/adr/0011).
+        at 17 buckets each.  With stretches of event time there are many segments, and all but the newest are sealed,
+        which makes them smaller (some 260 bytes a document), not faster: `insert_and_probe` seals some 65,000 postings
+        at a time, so there are no pauses.  One unlimited stretch has few segments and keeps them open: they are probed
+        as fast or faster (docs/internals/adr/0011).
     """
 
     __slots__ = (
@@ -86,8 +87,8 @@ class BandTable:
         self._segments: list[Segment | Sealed] = []
         self._sealing: Sealing | None = None
         self._table_copy: TableCopy | None = None
-        self._marks: U64 = np.zeros(1, dtype=np.uint64)  # per source partition: 1 + the highest ref that was entered
-        self._in_parts = False  # whether a ref may have several numbers, because its postings came in several calls
+        self._marks: U64 = np.zeros(1, dtype=np.uint64)  # per source partition: 1 + the highest inserted ref
+        self._in_parts = False  # whether a ref may have several numbers, because its postings arrived in several calls
         self.visited = 0
 
     def __len__(self) -> int:
@@ -101,7 +102,7 @@ class BandTable:
 
     @property
     def segments(self) -> int:
-        """Segments in use; each one more costs a probe some time, see `benchmarks.index`."""
+        """Segments in use; each one adds to the time of a probe, see `benchmarks.index`."""
         return len(self._segments)
 
     @property
@@ -110,20 +111,20 @@ class BandTable:
         return self._marks.nbytes + sum(segment.nbytes for segment in self._segments)
 
     def insert_and_probe(self, refs: U64, times: I64, rows: I64, buckets: U64) -> Hits:
-        """Enter postings, and return the pairs of their documents with all that came before, in the batch or earlier.
+        """Insert postings; returns the pairs of their documents with all earlier ones, in the batch or before.
 
-        Replays are welcome: a posting that is already here is not entered again, and is probed from the place it
-        has, so the same pairs come out as the first time, as far as they are still live.
+        Replays are safe: a posting that is already stored is not inserted again, and is probed from its place, so the
+        result has the same pairs as the first time, if they are still live.
 
         Args:
-            refs: uint64[n], one per document version; need not grow.
+            refs: uint64[n], one per document version, in any order.
             times: int64[n], event times in milliseconds.
             rows: int64[m] in [0, n), the document of a posting.
             buckets: uint64[m].
 
         Guarantees:
             Exact up to the caps: a pair is returned if its documents share a bucket in which fewer than
-            `cap_postings` live postings lie between them; what the caps left out is counted.  Deterministic.
+            `cap_postings` live postings lie between them; pairs beyond the caps are counted.  Deterministic.
 
         Cost:
             2 to 5 us a document of 17 postings in batches of 200, in buckets of any size; unless the caps are lifted.
@@ -137,17 +138,17 @@ class BandTable:
         return concatenated(parts)
 
     def insert(self, refs: U64, times: I64, rows: I64, buckets: U64) -> None:
-        """Enter postings without probing: recovery from a changelog.  Arguments as for `insert_and_probe`."""
+        """Insert postings without probing, for recovery from a changelog.  Arguments as for `insert_and_probe`."""
         for piece in checked(refs, times, rows, buckets).pieces():
             self._enter(piece)
 
     def seal(self) -> None:
-        """Seal all segments but the newest now, instead of on the way."""
+        """Seal all segments except the newest at once, instead of during inserts."""
         while self._seal_some():
             pass
 
     def probe(self, rows: I64, buckets: U64) -> Hits:
-        """Whom documents would meet that are not entered: a query, which leaves the table as it is.
+        """The candidates of documents that are not inserted: a query, which does not change the table.
 
         Args:
             rows: int64[m] in [0, n), the document of a posting; at most 2^23 documents.
@@ -164,11 +165,11 @@ class BandTable:
         return self._probed(refs, [Probe(newest, rows, buckets, heads)])
 
     def retire(self, refs: U64, rows: I64, buckets: U64) -> Hits:
-        """Take postings out, and return the copies that became neighbours by it.
+        """Remove postings; returns the pairs of copies that became neighbours.
 
-        In a digest bucket each posting has met the k = `cap_postings` before it, which ties all copies together.
-        When one goes, pairs that were k + 1 apart come within k: these are returned, so that the chain of copies
-        never breaks.
+        In a digest bucket each posting was paired with the k = `cap_postings` before it, which connects all copies.
+        Removing one brings pairs that were k + 1 apart within k: these are returned, so that the chain of copies never
+        breaks.
 
         Args:
             refs: uint64[n], the versions that are replaced or deleted.
@@ -190,15 +191,15 @@ class BandTable:
         return concatenated(parts)
 
     def expire(self, horizon_ms: int, min_offsets: U64 | None = None) -> int:
-        """Drop the segments that nothing live needs.
+        """Drop expired segments.
 
         Args:
-            horizon_ms: a segment goes if its stretch of event time ends at or before this.
-            min_offsets: uint64[partitions], the lowest live offset per source partition; a segment goes too if all of
-                its refs lie below.  Every offset of a partition beyond the array is live.
+            horizon_ms: a segment is dropped if its stretch of event time ends at or before this.
+            min_offsets: uint64[partitions], the lowest live offset per source partition; a segment is also dropped if
+                all of its refs lie below.  Every offset of a partition beyond the array is live.
 
         Returns:
-            How many live postings were dropped.
+            The number of live postings dropped.
         """
         keep, dropped = [], 0
         for segment in self._segments:
@@ -211,17 +212,18 @@ class BandTable:
 
     @property
     def is_copying(self) -> bool:
-        """Whether a copy has begun and is not through; no segment is sealed meanwhile."""
+        """Whether a copy is in progress; no segment is sealed meanwhile."""
         return self._table_copy is not None
 
     def begin_copy(self) -> None:
-        """Copy from now on what is here now."""
+        """Start a copy of the current postings."""
         self._table_copy = TableCopy(self._segments)
 
     def copy(self) -> Batch | None:
-        """The next live postings of a copy that has begun, in the order of arrival; None once it is through.
+        """The next live postings of the copy, in the order of arrival; None after the last ones.
 
-        A table into which all slices are inserted, and then what came and went since the copy began, is like this one.
+        A table with all slices inserted, followed by the changes since the start of the copy, is equivalent to this
+        one.
         """
         batch = None if self._table_copy is None else self._table_copy.step(self._segments)
         if batch is None:
@@ -229,7 +231,7 @@ class BandTable:
         return batch
 
     def snapshot(self) -> dict[str, np.ndarray]:
-        """Copies of all state as arrays by name, for `np.savez`; the caps and the span are not among them."""
+        """Copies of all state as arrays by name, for `np.savez`, without the caps and the span."""
         arrays: dict[str, np.ndarray] = {
             "marks": self._marks.copy(),
             "segments": np.array([len(self._segments), self._in_parts], dtype=np.int64),
@@ -240,7 +242,7 @@ class BandTable:
 
     @classmethod
     def restore(cls, arrays: Mapping[str, np.ndarray], **settings: Any) -> "BandTable":
-        """A table that behaves from now on as the one that the snapshot was taken of, under the same `settings`.
+        """The table of a snapshot; with the same `settings` it behaves like the original from there on.
 
         Raises:
             DamagedBytes: an array is missing or does not fit the others.
@@ -260,18 +262,18 @@ class BandTable:
     def assembled(
         cls, marks: U64, in_parts: bool, segments: Iterable[Segment | Sealed], **settings: Any
     ) -> "BandTable":
-        """A table of these segments; the other arguments are what `state` tells, and the settings of the table."""
+        """A table of the parts that `state` returns, with the settings of the table."""
         table = cls(**settings)
         table._marks, table._in_parts, table._segments = np.array(marks, np.uint64), in_parts, list(segments)
         return table
 
     @property
     def state(self) -> tuple[U64, bool, tuple[Segment | Sealed, ...]]:
-        """What there is beside the settings: marks, whether refs may have several numbers, and the segments."""
+        """The state without the settings: marks, whether refs may have several numbers, and the segments."""
         return self._marks.copy(), self._in_parts, tuple(self._segments)
 
     def _enter(self, piece: Batch) -> list[Probe]:
-        """Enter what is not yet here; where the walk of each posting begins, entered or found."""
+        """Insert the missing postings; returns the starting place of each posting's walk, whether inserted or found."""
         refs = piece.refs
         if len(piece.rows) == 0:
             return []
@@ -295,7 +297,7 @@ class BandTable:
         return probes
 
     def _append(self, refs: U64, times: I64, rows: I64, buckets: U64) -> list[Probe]:
-        """Add postings in chain order: to the open segment, to new ones where it is full or its stretch is over."""
+        """Add postings in chain order: to the open segment, or to new ones if it is full or its stretch is over."""
         counts = np.bincount(rows, minlength=len(refs))
         local = rows
         if not counts.all():  # only documents with postings get a number
@@ -319,7 +321,7 @@ class BandTable:
         return probes
 
     def _open_segment(self, time_ms: int, postings: int) -> Segment:
-        """The segment that takes a document of this time and size: the last one, or a new one behind it."""
+        """The segment for a document of this time and size: the last one, or a new one after it."""
         last = self._segments[-1] if self._segments else None
         enough = last is not None and 0 < self._most_documents <= last.documents
         if isinstance(last, Segment) and time_ms < last.until_ms and postings <= last.room and not enough:
@@ -340,11 +342,11 @@ class BandTable:
         return opened
 
     def _seal_some(self, every: bool = True) -> bool:
-        """One step in sealing what is to be sealed, every segment or what most of is dead; whether there was any."""
+        """Run one step of sealing, for every segment or only for mostly dead ones; returns whether there was work."""
         if self.is_copying:
             return False
         older, sealing = self._segments[:-1], self._sealing
-        # Segments can have expired, or become the newest again.
+        # A segment may have expired, or have become the newest again.
         if sealing is None or any(segment not in older for segment in sealing.segments):
             chosen = to_seal(older, every, self._most_documents)
             sealing = self._sealing = Sealing(chosen) if chosen else None
@@ -366,7 +368,7 @@ class BandTable:
         return rank(counted, refs, old, self._cap_candidates, walk.capped)
 
     def _unlink(self, refs: U64, buckets: U64) -> dict[int, list[int]]:
-        """Take postings out; the numbers of the documents that went, by digest bucket."""
+        """Remove postings; returns the numbers of the removed documents, by digest bucket."""
         gone: dict[int, list[int]] = {}
         for number, places in find(self._segments, refs, buckets):
             segment = self._segments[number]
@@ -386,13 +388,13 @@ class BandTable:
         for bucket, numbers in gone.items():
             leaving = list(numbers)
             alive = bucket_numbers(self._segments, bucket, min(leaving), self._cap_postings)
-            if len(alive) + len(leaving) > self._cap_postings + 1:  # fewer were all within the window already
+            if len(alive) + len(leaving) > self._cap_postings + 1:  # otherwise all were within the window already
                 pairs += new_neighbours(alive, leaving, self._cap_postings)
         if not pairs:
             return no_hits()
         numbered = np.array(sorted(set(pairs), reverse=True), dtype=np.int64)
         new, old = refs_of(self._segments, numbered[:, 0]), refs_of(self._segments, numbered[:, 1])
-        if self._in_parts:  # then the same two refs can meet under different numbers
+        if self._in_parts:  # then the same two refs can be paired under different numbers
             _, first = np.unique(np.stack((new, old)), axis=1, return_index=True)
             new, old = new[np.sort(first)], old[np.sort(first)]
         return Hits(new, old, np.ones(len(new), dtype=np.uint32), np.ones(len(new), dtype=np.bool_))

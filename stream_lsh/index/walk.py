@@ -1,6 +1,6 @@
-"""Following the chains: from postings back to the older ones of their buckets, over all segments.
+"""Follows chains from postings back to the older ones of their buckets, over all segments.
 
-This file owns the cap of a bucket.  It reads segments and never changes them.
+This module applies the cap of a bucket.  It reads segments and never changes them.
 """
 
 from collections.abc import Sequence
@@ -21,13 +21,13 @@ _NEWEST = int(NUMBER_MASK)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Probe:
-    """Postings to walk from: those of one segment, columns of equal length.
+    """The starting postings of a walk in one segment, columns of equal length.
 
     Attributes:
         segment: its place in the list of segments.
         rows: int64, the document of a posting, by its row in the batch.
         buckets: uint64.
-        older: int64, the row of `segment` where the walk begins, 0 where its chain ends before it.
+        older: int64, the row of `segment` at which the walk begins, 0 if the chain has no older row.
     """
 
     segment: int
@@ -39,9 +39,9 @@ class Probe:
 class Walk:
     """One walk of many postings at once, all chains in step.
 
-    Each posting follows its own chain to the end, then the chains of its bucket in the older segments, so it meets
-    the postings of its bucket from newest to oldest.  `cap` of them become keys; one more is looked for only to tell
-    that something was left out.
+    Each posting follows its own chain to the end, then the chains of its bucket in the older segments, so it visits
+    the postings of its bucket from newest to oldest.  `cap` of them become keys; the walk searches for one more only to
+    report that the cap was exceeded.
 
     Args:
         segments: oldest first.
@@ -49,9 +49,9 @@ class Walk:
         cap: postings to take per bucket over all segments together; 0 = all.
 
     Attributes:
-        keys: one array per round that found something; see `hits`.
-        capped: the buckets of postings whose bucket goes on behind the cap.
-        visited: rows read, the measure of what a walk costs.
+        keys: one array per round with hits; see `hits`.
+        capped: the buckets of postings whose bucket exceeds the cap.
+        visited: rows read, the measure of the cost of a walk.
     """
 
     __slots__ = ("_base", "_buckets", "_cap", "_few", "_left", "_tags", "capped", "keys", "visited")
@@ -88,7 +88,7 @@ class Walk:
             self.keys.append(np.array(self._few, dtype=np.uint64))
 
     def _single(self, segments: Sequence[Segment | Sealed], tag: int, bucket: int, row: int) -> None:
-        left = self._cap or -1  # from -1 downwards it never ends
+        left = self._cap or -1  # counting down from -1 never reaches 0
         for number in range(len(segments) - 1, -1, -1):
             segment = segments[number]
             if number < len(segments) - 1:
@@ -104,7 +104,7 @@ class Walk:
                 left = after
 
     def _along_chain(self, segment: Segment, key: int, bucket: int, row: int, left: int) -> int | None:
-        """One chain of one segment, given the key of its ordinal 0; what is left of the cap, None if that is spent."""
+        """Walk one chain, given the key of its ordinal 0; returns the rest of the cap, None if it is exceeded."""
         read = segment.log.item
         while row:
             self.visited += 1
@@ -119,7 +119,7 @@ class Walk:
         return left
 
     def _along_run(self, segment: Sealed, key: int, bucket: int, row: int, left: int) -> int | None:
-        """As `_along_chain`, in a sealed segment."""
+        """Walk one run of a sealed segment, as `_along_chain`."""
         for ordinal in segment.run(bucket, row):
             self.visited += 1
             if left == 0:
@@ -151,7 +151,7 @@ class Walk:
                 needles = Needles(self._buckets[walking])
 
     def _along_runs(self, segment: Sealed, lanes: I64, rows: I64) -> None:
-        """All runs of one sealed segment, as `_along_chains`; more of each run at a time as fewer go on."""
+        """Walk all runs of one sealed segment, as `_along_chains`; the window grows as runs end."""
         buckets, width = self._buckets[lanes], 4
         while len(lanes):
             documents = segment.window(rows, buckets, width)
@@ -177,7 +177,7 @@ class Walk:
             width = min(2 * width, _WIDEST)
 
     def _along_chains(self, segment: Segment, lanes: I64, current: I64) -> None:
-        """All chains of one segment to their ends, or until their bucket is spent: `_left` is then -1."""
+        """Walk all chains of one segment to their ends, or until their bucket exceeds the cap: `_left` is then -1."""
         log, buckets = segment.log, None
         while True:
             on = current.nonzero()[0]
@@ -209,12 +209,12 @@ class Walk:
 
 
 def _tags(rows: I64, buckets: U64) -> U64:
-    """What the keys of a posting have in common: its document, and whether its bucket is a digest."""
+    """The common part of the keys of a posting: its document, and whether its bucket is a digest."""
     return rows.astype(np.uint64) << ROW_SHIFT | (~buckets & _ONE)
 
 
 def _together(parts: Sequence[tuple[I64, I64]]) -> tuple[I64, I64]:
-    """Lanes and rows of several parts as one; none for no part."""
+    """Concatenate the lanes and rows of several parts; empty for no part."""
     if len(parts) == 1:
         return parts[0]
     if not parts:
@@ -225,10 +225,10 @@ def _together(parts: Sequence[tuple[I64, I64]]) -> tuple[I64, I64]:
 def bucket_numbers(segments: Sequence[Segment | Sealed], bucket: int, oldest: int, further: int) -> list[int]:
     """The numbers of a bucket's live postings, newest first: all above `oldest`, and `further` below it.
 
-    One posting after the other, in plain Python: it is asked for single buckets, where a round of numpy costs twenty
+    It runs in plain Python, posting by posting: for single buckets, a round of numpy would cost as much as twenty
     steps.
 
-    Cost: some .3 us per posting newer than `oldest`; no cap, because neighbours can be told by counting only.
+    Cost: some .3 us per posting newer than `oldest`; no cap, because finding neighbours requires counting all of them.
     """
     numbers: list[int] = []
     for segment in reversed(segments):
@@ -243,7 +243,7 @@ def bucket_numbers(segments: Sequence[Segment | Sealed], bucket: int, oldest: in
 
 
 def find(segments: Sequence[Segment | Sealed], refs: U64, buckets: U64) -> list[tuple[int, Places]]:
-    """Where postings are, by number of segment, newest first."""
+    """The positions of postings, by number of segment, newest first."""
     hits = []
     asked = np.arange(len(refs))
     for number in range(len(segments) - 1, -1, -1):
@@ -270,15 +270,15 @@ def refs_of(segments: Sequence[Segment | Sealed], numbers: I64) -> U64:
 
 
 def new_neighbours(alive: Sequence[int], gone: Sequence[int], window: int) -> list[tuple[int, int]]:
-    """The pairs of a bucket that come within `window` of each other because others went from between them.
+    """The pairs of a bucket that come within `window` of each other because postings between them were removed.
 
-    With a single posting gone these are exactly the pairs (i-th newer, j-th older) with i + j = window + 1.  With
-    several gone near each other, some pairs that were within the window before are named again; none is missed.
+    For a single removed posting these are exactly the pairs (i-th newer, j-th older) with i + j = window + 1.  For
+    several close ones, some pairs that were within the window before are returned again; none is missed.
 
     Args:
-        alive: numbers of what is left, newest first, as far as the window needs them.
-        gone: numbers of what went.
-        window: k; each live posting knows its k next older ones.
+        alive: numbers of the remaining postings, newest first, as far as the window needs them.
+        gone: numbers of the removed postings.
+        window: k; each live posting has been paired with its k next older ones.
 
     Returns:
         (newer, older), sorted from newest to oldest.

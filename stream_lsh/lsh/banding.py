@@ -2,8 +2,8 @@
 
     key[b] = fmix64( salt[b] + sum over i < rows of  factor[i] * signature[b * rows + i]   mod 2^64 )
 
-Two kinds of keys are told apart by bit 0: cleared for the key of a band, set for the key of a digest.  A key has 63
-bits that matter; keys of 32 would collide by birthday from 65,000 documents on.
+Bit 0 distinguishes two kinds of keys: cleared for the key of a band, set for the key of a digest.  The other 63 bits
+identify the bucket; with 32 bits, birthday collisions would start at 65,000 documents.
 
 Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.4.
 """
@@ -26,8 +26,8 @@ class Bands:
         seed: chooses the factors and the salts.
 
     Guarantees:
-        bit 0 of every key is 0.  Bands never share buckets, nor do documents that differ in a row of a band: but for a
-        chance of 2^-63 a pair.
+        bit 0 of every key is 0.  Except with probability 2^-63 for a pair, bands share no buckets, and documents that
+        differ in a row of a band share none in it.
     Cost:
         some 6 us a call and 0.2 us a document.
 
@@ -52,7 +52,7 @@ class Bands:
     def __call__(self, signatures: U32) -> U64:
         """The bucket keys of signatures uint32[n, slots]: uint64[n, bands].
 
-        A document without shingles gets keys like any other, all such documents the same ones: the caller masks them.
+        All documents without shingles get the same keys, which the caller masks.
         """
         used = self.bands * self.rows
         if signatures.shape[1] < used:
@@ -64,7 +64,7 @@ class Bands:
 
 
 def digest_buckets(digests: U64) -> U64:
-    """The bucket keys under which equal documents meet, whatever their bands: the digests with bit 0 set, uint64[n].
+    """The bucket keys of equal documents, independent of their bands: the digests with bit 0 set, uint64[n].
 
     Args:
         digests: of the documents' shingles (`text.digest`), uint64[n]; 0 means none, and the caller masks those.

@@ -1,19 +1,20 @@
-"""Multi-probe: to look in the buckets next to an item's own as well, the likeliest first, instead of more tables.
+"""Multi-probe: probes the buckets next to an item's own as well, the most likely first, instead of more tables.
 
-An item close to the border of a cell is likely to have a near neighbour on the other side.  `Hashes.margins` tells how
-close; a perturbation changes one or several functions of a band, and costs the sum of the squares of the distances from
-the borders that it crosses: for projections on normal directions, the order of the costs is that of the chances.
+An item close to the border of a cell is likely to have a near neighbour on the other side.  `MarginHashes.margins`
+returns the distances from the borders.  A perturbation changes one or several functions of a band, and costs the sum of
+the squares of the distances from the borders that it crosses: for projections on normal directions, the order of the
+costs is that of the probabilities.
 
-Where it pays: in memory.  A posting is stored once a band whatever is probed.  For vectors of 64 components and bands
-of 12 hyperplanes, pairs at 30 degrees are found by 4 bands with a probability of .36, by 4 bands with 10 probes .93, by
-24 bands .94; pairs at 80 degrees by .004, .04 and .03.
+It saves memory: a posting is stored once for a band, regardless of the number of probes.  For vectors of 64 components
+and bands of 12 hyperplanes, pairs at 30 degrees are found by 4 bands with a probability of .36, by 4 bands with 10
+probes .93, by 24 bands .94; pairs at 80 degrees with .004, .04 and .03.
 
-Where not: where memory is no concern, as a probe costs the time of a band and finds less than one more band would (44
-buckets are looked up here, instead of 24); for minhashing and bit sampling, whose values have no neighbours; where a
-stored item must be found by one that does not ask, as only who asks probes.
+It does not help if memory is no concern: a probe takes the time of a band and finds less than one more band would (44
+bucket look-ups in this example, instead of 24).  Nor does it apply to minhashing and bit sampling, whose values have no
+neighbours, or if a stored item must be found by an item that does not probe.
 
-Which sets of changes can be among the first t does not depend on the item: ranks of its changes by cost suffice.  A set
-that t others are sure to precede, as each of their changes costs no more, is left out once for all; what remains is
+The sets of changes that can be among the first t do not depend on the item, only on the ranks of its changes by cost.
+A set that t others always precede, because each of their changes costs no more, is excluded in advance; the others are
 summed and sorted for all items together.
 
 Reference: Lv, Josephson, Wang, Charikar and Li, Multi-probe LSH, 2007, sections 4.2 to 4.4; they take the sets from a
@@ -40,7 +41,7 @@ def probes(values: U32, margins: Margins, rows: int, count: int) -> U32:
         count: perturbations of each band, by ascending cost; `Bands` makes the keys of each.
 
     Guarantees:
-        no bucket of a band is named twice.  Ties are broken by the place of the function in the band.
+        no bucket of a band occurs twice.  Ties are broken by the place of the function in the band.
     Cost:
         some (count log count) additions an item and band, and their sorting.
 
@@ -63,7 +64,7 @@ def probes(values: U32, margins: Margins, rows: int, count: int) -> U32:
         )
     places, other, costs = _ranked(margins, rows)
     chosen = _cheapest(costs, _sets(rows, choices, count), count)
-    # A last column of its own takes the changes that a set does not have.
+    # An extra last column absorbs the padding of shorter sets.
     probed = np.repeat(np.pad(values.reshape(-1, rows), ((0, 0), (0, 1)))[:, None], 1 + count, axis=1)
     item, probe = np.arange(len(chosen))[:, None], np.arange(1, 1 + chosen.shape[1])
     for change in range(chosen.shape[2]):
@@ -76,8 +77,9 @@ def probes(values: U32, margins: Margins, rows: int, count: int) -> U32:
 def _ranked(margins: Margins, rows: int) -> tuple[I64, U32, F64]:
     """The changes of each item and band by ascending cost: functions, values and costs, [n * bands, changes + 1].
 
-    Where a function has two other values, one is behind the nearer border: the farther ones follow in the opposite
-    order, so that the changes of one function have the ranks i and 2 rows - 1 - i.  The last column is no change.
+    If a function has two other values, the changes across the nearer borders come first and those across the farther
+    borders follow in reverse order, so the changes of one function have the ranks i and 2 rows - 1 - i.  The last
+    column stands for no change.
     """
     choices = margins.costs.shape[2]
     costs, others = margins.costs.reshape(-1, rows, choices), margins.others.reshape(-1, rows, choices)
@@ -97,7 +99,7 @@ def _ranked(margins: Margins, rows: int) -> tuple[I64, U32, F64]:
 def _cheapest(costs: F64, sets: I64, count: int) -> I64:
     """The cheapest sets of changes of each item, by ascending cost: int64[n, count, changes]."""
     totals = np.zeros((len(costs), len(sets)))
-    for change in sets.T:  # in one order, so that equal costs give equal sums
+    for change in sets.T:  # in a fixed order, so that equal costs give equal sums
         totals += costs[:, change]
     cheapest: I64 = sets[totals.argsort(axis=1, kind="stable")[:, :count]]
     return cheapest
@@ -105,7 +107,7 @@ def _cheapest(costs: F64, sets: I64, count: int) -> I64:
 
 @functools.cache
 def _sets(rows: int, choices: int, count: int) -> I64:
-    """All sets of ranks that can be among the `count` cheapest; the rank of no change fills up: int64[m, changes]."""
+    """The sets of ranks that can be among the `count` cheapest, padded by the rank of no change: int64[m, changes]."""
     ranks = rows * choices
     sets = list(_extended((), rows, choices, count))
     most = max(map(len, sets), default=0)
@@ -118,7 +120,7 @@ def _extended(start: tuple[int, ...], rows: int, choices: int, count: int) -> It
     """The sets of ranks that begin with these, smaller sets first."""
     for rank in range(start[-1] + 1 if start else 0, rows * choices):
         longer = (*start, rank)
-        # Greater ranks, and more of them, have all these before them too.
+        # The same sets precede every set with greater or more ranks.
         if _preceding(longer, rows, choices, count) >= count:
             return
         if _is_possible(longer, rows, choices):
@@ -132,11 +134,11 @@ def _is_possible(ranks: tuple[int, ...], rows: int, choices: int) -> bool:
 
 
 def _preceding(ranks: tuple[int, ...], rows: int, choices: int, enough: int) -> int:
-    """How many other sets cost no more whatever the item: each of their changes has a change of these not before it."""
+    """The number of other sets that never cost more: each of their ranks is at most a different rank of these."""
     count = 0
     stack: list[tuple[int, ...]] = [()]
     while stack and count < enough:
-        # Built from the greatest rank down; the i-th greatest is held against the i-th greatest.
+        # Built from the greatest rank down; the i-th greatest is compared with the i-th greatest.
         entry = stack.pop()
         place = len(ranks) - 1 - len(entry)
         if place < 0:

@@ -1,12 +1,12 @@
-"""Recall of a banding from a sample of pairs: the share that was found, and between what the true one lies.
+"""Recall of a banding from a sample of pairs: the observed share, and a confidence interval.
 
-Recall is close to 1, and then intervals that lean on the normal distribution are too sure of small samples: one pair
-missed of ten would prove to them that less than 0.987 are found.  That of Clopper and Pearson leans on the binomial
-distribution itself, whose sums are incomplete beta functions and so take sizes that are not whole.
+Recall is close to 1, where intervals based on the normal distribution are too narrow for small samples: one missed pair
+of ten would prove to them that the recall is below 0.987.  The interval of Clopper and Pearson uses the binomial
+distribution itself.  Its sums are incomplete beta functions, which also accept fractional sizes.
 
-Pairs of one document stand or fall together, so they are worth fewer than they are.  With n_i pairs of document i the
-sample is taken for one of (sum n_i)^2 / sum n_i^2 independent pairs, as if the pairs of a document were all alike: that
-is the worst case, and the interval is too wide rather than too narrow.
+Pairs of one document depend on each other, so their effective number is smaller.  With n_i pairs of document i the
+sample counts as (sum n_i)^2 / sum n_i^2 independent pairs, as if all pairs of a document were equal.  That is the worst
+case: the interval is too wide rather than too narrow.
 
 References: Clopper and Pearson, The use of confidence or fiducial limits illustrated in the case of the binomial, 1934;
 Kish, Survey sampling, 1965, for the effective size of a sample; Korn and Graubard, Confidence intervals for proportions
@@ -19,7 +19,7 @@ from stream_lsh.errors import InvariantError
 from stream_lsh.sketch.beta import incomplete_beta_at
 
 CONFIDENCE = 0.99
-"""The interval has the true share in so many of all samples."""
+"""The share of samples whose interval contains the true share."""
 
 _HALVINGS = 40
 
@@ -33,7 +33,7 @@ class Recall(NamedTuple):
 
 
 def effective_size(pairs: int, squares: int) -> float:
-    """How many independent pairs a sample is worth: the sum of n_i pairs a document, squared, by the sum of squares.
+    """The effective number of independent pairs: the sum of n_i pairs a document, squared, by the sum of squares.
 
     Example:
         >>> effective_size(3, 1 + 1 + 1), effective_size(4, 2**2 + 2**2), effective_size(30, 30**2)
@@ -43,16 +43,16 @@ def effective_size(pairs: int, squares: int) -> float:
 
 
 def clopper_pearson(share: float, size: float, confidence: float = CONFIDENCE) -> Recall:
-    """The interval of Clopper and Pearson for a share of so many independent pairs.
+    """The interval of Clopper and Pearson for a share of `size` independent pairs.
 
     Args:
-        share: that was observed, 0 to 1.
-        size: of the sample, above 0; need not be whole.
-        confidence: that the interval has the true share.
+        share: the observed share, 0 to 1.
+        size: of the sample, above 0; may be fractional.
+        confidence: the probability that the interval contains the true share.
 
     Guarantees:
-        conservative: of samples of whole pairs at least so many hold the true share.  A share of 1 has a lower bound
-        below 1.
+        conservative: for whole numbers of pairs the probability is at least `confidence`.  A share of 1 has a lower
+        bound below 1.
     Cost:
         some 1 ms for a thousand pairs, some 3 ms for a million.
 
@@ -74,7 +74,7 @@ def clopper_pearson(share: float, size: float, confidence: float = CONFIDENCE) -
 
 
 def _quantile(chance: float, a: float, b: float, low: float, high: float) -> float:
-    """Where, between two bounds, the distribution of Beta(a, b) reaches a chance."""
+    """The quantile of Beta(a, b) for a probability, searched between two bounds."""
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         if incomplete_beta_at(a, b, middle) < chance:

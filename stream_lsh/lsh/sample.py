@@ -1,16 +1,16 @@
-"""In how many slots the pairs of a collection agree, estimated from a part of the pairs.
+"""Estimates the number of agreeing slots of the pairs of a collection from a part of the pairs.
 
-Two samples see what the other one misses.  Some documents are compared with all: that tells the bulk, pairs that share
-little, of which there are millions.  Pairs that share much are rare and hardly ever in it; they are brought up by
-generous bands over all documents, and each counts for as many as were missed of its kind.
+Two samples complement each other.  Some documents are compared with all others: this measures the bulk, millions of
+pairs that share little.  Pairs that share much are rare and hardly ever in that sample; generous bands over all
+documents find them, and each is weighted for the missed pairs of its kind.
 
     bulk    m documents against all       a pair is seen with probability m / n
-    tail    l documents against those     l / n times the probability that a pair of so many agreeing slots shares a
-            that share a band with them   band
+    tail    l documents against those     l / n times the probability that a pair with this number of agreeing slots
+            that share a band with them   shares a band
 
-Every count is taken from the sample that sees the greater share of such pairs.  Both are free of bias: a count weighs
-the inverse of the probability with which it is seen (Horvitz and Thompson 1952, A generalization of sampling without
-replacement from a finite universe).  Where m is n, all pairs are compared and nothing is estimated.
+Each count comes from the sample that sees the greater share of such pairs.  Both are unbiased: a pair weighs the
+inverse of the probability that it is seen (Horvitz and Thompson 1952, A generalization of sampling without replacement
+from a finite universe).  If m is n, all pairs are compared and the counts are exact.
 """
 
 import numpy as np
@@ -24,25 +24,25 @@ from stream_lsh.lsh.spread import Agreements, agreeing_probability
 COMPARED_WITH_ALL = 400
 VISITS = 2_000_000
 _ROWS = (2, 3, 4, 6, 8, 12)
-"""Of the generous bands: as few as the visits allow."""
+"""Rows of the generous bands: as few as the visits allow."""
 _AT_ONCE = 1 << 15
 
 
 def sampled_agreements(
     signatures: U32, seed: int = 1, *, compared_with_all: int = COMPARED_WITH_ALL, visits: int = VISITS
 ) -> Agreements:
-    """In how many slots the pairs of these documents agree.
+    """The distribution of the number of agreeing slots over the pairs of these documents.
 
     Args:
         signatures: uint32[n, slots], of documents that have shingles.
         seed: chooses which documents are compared.
-        compared_with_all: documents of the first sample; all of them if there are no more.
-        visits: pairs that the second one looks at, about.
+        compared_with_all: the most documents in the first sample.
+        visits: the approximate number of pairs in the second sample.
 
     Guarantees:
-        the expected number is the true one for every count of slots, over the seed and the choice of hash functions.
+        unbiased for every number of slots, over the seed and the choice of hash functions.
     Cost:
-        `compared_with_all` * n * slots comparisons of numbers, and `visits` * slots of them.
+        `compared_with_all` * n * slots comparisons of numbers, and `visits` * slots more.
 
     Raises:
         ConfigError: fewer than two documents have no pairs.
@@ -67,21 +67,21 @@ def sampled_agreements(
 
 
 def sampled_candidates(signatures: U32, bands: int, rows: int, seed: int = 1, *, visits: int = VISITS) -> F64:
-    """How many pairs these very bands make candidates, by the number of slots in which they agree.
+    """The number of candidates of exactly these bands, by the number of slots in which the pairs agree.
 
-    `Agreements.shares` tells what is expected over all choices of hash functions.  A pipeline makes one choice; where
-    many documents have a passage in common, such as the frame of a site, they become candidates of each other all
-    together or not at all, so a single choice can be far from what is expected.
+    `Agreements.shares` is the expectation over all choices of hash functions.  A pipeline makes one choice; many
+    documents with a common passage, such as the frame of a site, become candidates of each other all together or not
+    at all, so a single choice can be far from the expectation.
 
     Args:
-        signatures: uint32[n, slots], of documents that have shingles, as the pipeline makes them.
+        signatures: uint32[n, slots], of documents that have shingles, as computed by the pipeline.
         bands: of the pipeline.
         rows: of the pipeline.
         seed: of the pipeline.
-        visits: pairs that are looked at, about; where there are more, those of a part of the documents are.
+        visits: the approximate number of compared pairs; beyond it, a sample of the documents is compared.
 
     Returns:
-        float64[slots + 1]; estimates where not all were looked at.
+        float64[slots + 1]; estimates if only a sample was compared.
 
     Raises:
         ConfigError: fewer than two documents have no pairs.
@@ -104,24 +104,24 @@ def _shuffled(documents: int, seed: int) -> I64:
 
 
 def _affordable(keys: U64, visits: int) -> int:
-    """How many documents can be compared with all that they meet in a bucket."""
+    """The number of documents that can be compared with all others in their buckets."""
     return max(1, min(len(keys), int(len(keys) * visits / max(1, _collisions(keys)))))
 
 
 def _with_all(signatures: U32, chosen: I64) -> F64:
-    """How often a chosen document agrees with another one in so many slots."""
+    """The number of pairs of a chosen document with any other one, by agreeing slots."""
     slots = signatures.shape[1]
     columns = np.ascontiguousarray(signatures.T)
     counts = np.zeros(slots + 1, np.int64)
     for row in chosen.tolist():
         agreeing = (columns == columns[:, row, None]).sum(axis=0, dtype=np.uint16)
         counts += np.bincount(agreeing, minlength=slots + 1)
-    counts[slots] -= chosen.size  # each with itself
+    counts[slots] -= chosen.size  # the pair of each document with itself
     return counts.astype(np.float64)
 
 
 def _generous(signatures: U32, visits: int, seed: int) -> tuple[int, U64]:
-    """The bands with the fewest rows that bring up no more pairs than are to be looked at: rows, and bucket keys."""
+    """The bands with the fewest rows whose pairs do not exceed the visits: rows, and bucket keys."""
     slots = signatures.shape[1]
     fitting = [rows for rows in _ROWS if rows <= slots] or [slots]
     for rows in fitting:
@@ -132,7 +132,7 @@ def _generous(signatures: U32, visits: int, seed: int) -> tuple[int, U64]:
 
 
 def _collisions(keys: U64) -> int:
-    """How often a document meets another one in a bucket."""
+    """The number of ordered pairs of documents in a bucket, over all buckets."""
     met = 0
     for band in keys.T:
         _, sizes = np.unique(band, return_counts=True)
@@ -141,7 +141,7 @@ def _collisions(keys: U64) -> int:
 
 
 def _sharing(signatures: U32, keys: U64, chosen: I64) -> F64:
-    """How often a chosen document and another one that shares a bucket with it agree in so many slots."""
+    """The number of pairs of a chosen document with another one in its buckets, by agreeing slots."""
     documents, slots = signatures.shape
     met = [np.empty(0, np.int64)]
     for band in keys.T:

@@ -1,7 +1,7 @@
-"""Which bands and rows to take: the fewest false candidates among those that find the matches.
+"""Chooses bands and rows: the fewest false candidates among the bandings that reach the recall.
 
-Every candidate is verified exactly, so a false one costs time and a missed one is a missed match.  Hence the recall
-is the condition and the false candidates are what is minimised.  Whoever weighs both instead has `choose_by_areas`.
+Every candidate is verified exactly, so a false one costs time and a missed one is a missed match.  Hence the recall is
+the constraint and the number of false candidates is minimised.  `choose_by_areas` weighs both errors instead.
 """
 
 import math
@@ -16,23 +16,22 @@ from stream_lsh.lsh.scurve import areas, candidate_probability, false_negative_a
 from stream_lsh.lsh.spread import Similarities, Spread, unknown_spread
 
 SLACK = 0.001
-"""By how much the recall may be missed at the threshold where the slots do not suffice."""
+"""The accepted shortfall of the recall at the threshold if the slots do not suffice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Banding:
-    """Bands and rows, and what they promise.
+    """Bands and rows, and their guarantees.
 
     Attributes:
         bands: number of bands.
         rows: slots in each.
         threshold: the least similarity of a match.
-        recall: what was asked for, at the threshold; where nothing was, what it is.
-        probability_at_threshold: that a pair at the threshold becomes a candidate; more similar pairs have a greater
-            one.
-        false_candidates: expected share of all pairs that become candidates below the threshold, for the histogram
-            given.
-        true_candidates: likewise from the threshold on.
+        recall: the requested recall at the threshold; without a request, the actual one.
+        probability_at_threshold: that a pair at the threshold becomes a candidate; it is greater for more similar
+            pairs.
+        false_candidates: expected share of all pairs that are candidates below the threshold, for the given histogram.
+        true_candidates: expected share of all pairs that are candidates at or above the threshold.
         matches: share of all pairs that are at or above the threshold, candidates or not.
     """
 
@@ -75,10 +74,10 @@ class Banding:
         return candidate_probability(similarity, self.bands, self.rows)
 
     def candidates_per_document(self, documents: int) -> tuple[float, float]:
-        """Candidates among so many documents, in mean for each: those below the threshold, those from it on.
+        """The mean number of candidates for each of `documents` documents: below the threshold, and from it on.
 
-        Of a collection of which the histogram is a sample: pairs, and so candidates of each, grow with the documents.
-        Each pair counts once, as it is compared once.  Caps are not taken into account.
+        The histogram is a sample of the collection; candidates of a document grow with the number of documents.  Each
+        pair counts once, because it is compared once.  Caps are not taken into account.
 
         Example:
             >>> banding = choose_banding(0.8, histogram=np.array([99.0, 0, 0, 0, 1]))
@@ -98,29 +97,28 @@ def choose_banding(
     *,
     band_cost: float = 0.0,
 ) -> Banding:
-    """The banding with the fewest false candidates among those that find a pair at the threshold often enough.
+    """The banding with the fewest false candidates among those that reach the recall at the threshold.
 
-    For every number of rows the fewest bands that reach the recall are taken; where they do not fit, as many as fit, if
-    these reach `recall - slack`.  So the slack never costs recall that the slots could have given.
+    For every number of rows it takes the fewest bands that reach the recall; if they do not fit, as many as fit, if
+    these reach `recall - slack`.  So the slack never costs recall that the slots could provide.
 
     Args:
         threshold: the least similarity of a match, above 0 and below 1.
-        recall: asked for at the threshold, above 0 and below 1; over all matches it is greater.
+        recall: the required recall at the threshold, above 0 and below 1; over all matches it is greater.
         slots: length of a signature.
-        slack: by how much the recall may be missed where the slots do not suffice: 0.001 lets (25, 5), which reaches
-            .98995 with 125 slots, be chosen for T = .7 instead of (17, 4), and changes no other row of the table
-            below.
-        histogram: how many pairs have which similarity, in bins of equal width over 0 to 1, float64[m]; or in
-            how many slots signatures agree, as `lsh.sample` finds out; None for (1-s)^20, where most pairs share next
-            to nothing.
-        band_cost: what one more band costs, in shares of all pairs that become candidates.
+        slack: the accepted shortfall of the recall if the slots do not suffice: 0.001 admits (25, 5), which reaches
+            .98995 with 125 slots, for T = .7 instead of (17, 4), and changes no other row of the table below.
+        histogram: the number of pairs by similarity, in bins of equal width over 0 to 1, float64[m]; or by the number
+            of agreeing slots, as estimated by `lsh.sample`; None for (1-s)^20, which assumes that most pairs share
+            next to nothing.
+        band_cost: the cost of one more band, as a share of all pairs that become candidates.
 
     Returns:
-        of equal ones that with the smallest area under its curve below the threshold: a histogram in which no pair
-        shares anything chooses nothing, and more documents will have such pairs.
+        of equal bandings that with the smallest area under its curve below the threshold: with a histogram of
+        dissimilar pairs only, all bandings are equal, but more documents will have similar ones.
 
     Raises:
-        ConfigError: nothing is feasible -> more slots, less recall or a higher threshold, as the message says.
+        ConfigError: no banding is feasible -> more slots, less recall or a higher threshold; the message has numbers.
 
     Example:
         T =            .3       .5       .6       .7       .8       .9
@@ -153,17 +151,17 @@ def alternatives(
     slack: float = SLACK,
     histogram: F64 | Spread | None = None,
 ) -> list[Banding]:
-    """What `choose_banding` chooses among: for every number of rows the fewest bands that reach the recall.
+    """The options of `choose_banding`: for every number of rows the fewest bands that reach the recall.
 
     Args:
-        threshold: as there.
-        recall: as there.
-        slots: as there.
-        slack: as there; a greater one shows what a lower recall would allow.
-        histogram: as there.
+        threshold: as for `choose_banding`.
+        recall: as for `choose_banding`.
+        slots: as for `choose_banding`.
+        slack: as for `choose_banding`; a greater one shows the options for a lower recall.
+        histogram: as for `choose_banding`.
 
     Returns:
-        by rows, ascending: less is found for nothing from one to the next; none where nothing is feasible.
+        by rows, ascending, with ever fewer false candidates; empty if no banding is feasible.
 
     Example:
         >>> [(one.bands, one.rows, round(one.probability_at_threshold, 3)) for one in alternatives(0.8)]
@@ -180,10 +178,10 @@ def choose_by_areas(
     false_positive_weight: float = 0.5,
     histogram: F64 | Spread | None = None,
 ) -> Banding:
-    """The banding with the least weighted sum of the two areas in which its S-curve is wrong.
+    """The banding with the least weighted sum of the two error areas of its S-curve.
 
-    It takes all similarities for equally frequent and promises no recall at the threshold: usual where candidates are
-    not verified, and a false one is an error like a missed one.
+    It treats all similarities as equally frequent and guarantees no recall at the threshold.  This is usual if
+    candidates are not verified, so that a false candidate is an error like a missed match.
 
     Args:
         threshold: above 0 and below 1.
@@ -193,10 +191,10 @@ def choose_by_areas(
         histogram: as for `choose_banding`; it does not change the choice.
 
     Returns:
-        of equal ones that with the fewest bands.
+        of equal bandings that with the fewest bands.
 
     Raises:
-        ConfigError: a setting that cannot be.
+        ConfigError: an invalid setting.
 
     Reference:
         Zhu, Nargesian, Pu and Miller 2016, LSH Ensemble: Internet-Scale Domain Search: tuning by the areas of false
@@ -230,13 +228,13 @@ def choose_by_areas(
 def banding_of(
     threshold: float, bands: int, rows: int, recall: float | None = None, histogram: F64 | Spread | None = None
 ) -> Banding:
-    """The banding of so many bands and rows, with what it promises.
+    """The banding of `bands` bands with `rows` rows each, and its guarantees.
 
     Args:
         threshold: above 0 and below 1.
         bands: number of bands.
         rows: slots in each.
-        recall: what was asked for; None: nothing.
+        recall: the requested recall; None: no request.
         histogram: as for `choose_banding`.
 
     Example:
@@ -249,10 +247,10 @@ def banding_of(
 
 
 def pinned(threshold: float, recall: float, slots: int, bands: int, rows: int) -> Banding:
-    """The banding that somebody has chosen, if it fits the slots and reaches the recall.
+    """The banding of given bands and rows, if it fits the slots and reaches the recall.
 
     Raises:
-        ConfigError: it does not -> what the message says.
+        ConfigError: it does not -> change the setting that the message names.
 
     Example:
         >>> round(pinned(0.8, 0.94, 128, 16, 8).probability_at_threshold, 4)
@@ -280,7 +278,7 @@ def pinned(threshold: float, recall: float, slots: int, bands: int, rows: int) -
 
 
 def _feasible(threshold: float, recall: float, slots: int, slack: float, spread: Spread) -> Iterator[Banding]:
-    """The bandings that reach the recall, by rows; of each number of rows that with the fewest bands."""
+    """The bandings that reach the recall, by rows; for each number of rows that with the fewest bands."""
     for rows in range(1, slots + 1):
         bands = min(bands_needed(threshold, rows, recall), slots // rows)
         if candidate_probability(threshold, bands, rows) >= recall - slack - 1e-12:
@@ -294,7 +292,7 @@ def _spread(histogram: F64 | Spread | None) -> Spread:
 
 
 def bands_needed(threshold: float, rows: int, recall: float) -> int:
-    """The fewest bands of so many rows that reach the recall at the threshold.
+    """The fewest bands of `rows` rows that reach the recall at the threshold.
 
     Example:
         >>> bands_needed(0.8, 8, 0.95), bands_needed(0.8, 8, 0.99)
@@ -321,7 +319,7 @@ def _check(threshold: float, recall: float, slots: int, slack: float) -> None:
 
 
 def _infeasible(threshold: float, recall: float, slots: int) -> str:
-    """What to change where even bands of one row do not suffice; they are the ones that find most."""
+    """The message for slots that do not suffice even with bands of one row, which have the greatest recall."""
     reached = candidate_probability(threshold, slots, 1)
     lowest = 1 - (1 - recall) ** (1 / slots)
     return (

@@ -1,9 +1,9 @@
-"""How similar the pairs of a collection are, and how many of them a banding would make candidates.
+"""The distribution of the similarities of a collection, and the number of candidates that a banding would produce.
 
-What is known may be a histogram of similarities, or in how many slots pairs of signatures agree.  The latter is not
-read as a histogram of estimates: most pairs share next to nothing, and for those (estimate)^rows is on average several
-times similarity^rows.  Instead it is asked how often bands laid over the slots at random would make a candidate of a
-pair that agrees in `a` of them.  Over the choice of hash functions the answer is that of the S-curve, with no bias:
+The distribution is a histogram of similarities, or of the numbers of slots in which signatures agree.  The latter is
+not a histogram of estimates: most pairs share next to nothing, and for those (estimate)^rows is on average several
+times similarity^rows.  Instead, the number of candidates follows from the probability that bands, laid over the slots
+at random, make a candidate of a pair that agrees in `a` slots.  Over the choice of hash functions this has no bias:
 
     E[ P(candidate | a agreeing slots) ] = 1 - (1 - s^rows)^bands        for a ~ Binomial(slots, s)
 """
@@ -20,7 +20,7 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.lsh.scurve import candidate_probability
 
 _MOST_COUNTED = 1000
-"""Slots from which on the estimate is as good as the similarity, and 2^slots is no number any more."""
+"""With more slots the estimate is as good as the similarity, and 2^slots overflows a float."""
 
 
 class Shares(NamedTuple):
@@ -32,10 +32,10 @@ class Shares(NamedTuple):
 
 
 class Spread(Protocol):
-    """What is known of how similar pairs are."""
+    """A distribution of the similarities of pairs."""
 
     def shares(self, threshold: float, bands: int, rows: int) -> Shares:
-        """What a banding is expected to make of the pairs."""
+        """The expected shares of candidates with a banding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,10 +43,10 @@ class Similarities:
     """A histogram of similarities.
 
     Attributes:
-        weights: how many pairs have which similarity, in bins of equal width over 0 to 1: float64[m].
+        weights: the number of pairs by similarity, in bins of equal width over 0 to 1: float64[m].
 
     Raises:
-        ConfigError: counts that cannot be.
+        ConfigError: invalid counts.
     """
 
     weights: F64
@@ -55,7 +55,7 @@ class Similarities:
         _check(self.weights, "histogram")
 
     def shares(self, threshold: float, bands: int, rows: int) -> Shares:
-        """What a banding is expected to make of the pairs."""
+        """The expected shares of candidates with a banding."""
         middles = (np.arange(self.weights.size) + 0.5) / self.weights.size
         probability = candidate_probability(middles, bands, rows)
         return _shares(self.weights / self.weights.sum(), middles >= threshold, probability)
@@ -63,17 +63,17 @@ class Similarities:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Agreements:
-    """In how many slots the signatures of pairs agree.
+    """The distribution of the number of slots in which the signatures of pairs agree.
 
     Attributes:
-        pairs: how many pairs agree in 0, 1, ... all slots: float64[slots + 1]; estimates where they were sampled.
-        documents: that make these pairs.
+        pairs: the number of pairs that agree in 0, 1, ... all slots: float64[slots + 1]; estimates for a sample.
+        documents: the number of documents of these pairs.
 
     Raises:
-        ConfigError: counts that cannot be.
+        ConfigError: invalid counts.
 
     Example:
-        Two in three pairs agree nowhere, one in 4 of 8 slots:
+        Two of three pairs agree in no slot, one in 4 of 8 slots:
 
         >>> seen = Agreements(np.array([2.0, 0, 0, 0, 1, 0, 0, 0, 0]), documents=3)
         >>> [round(share, 3) for share in seen.shares(0.5, bands=4, rows=2)]  # in C(8, 4) - 2^4 of C(8, 4) places
@@ -95,11 +95,11 @@ class Agreements:
 
     @property
     def all_pairs(self) -> int:
-        """Pairs that the documents make: known, where the sum of estimates is near it."""
+        """The number of pairs of the documents: exact, unlike the sum of the estimates."""
         return self.documents * (self.documents - 1) // 2
 
     def shares(self, threshold: float, bands: int, rows: int) -> Shares:
-        """What a banding is expected to make of the pairs."""
+        """The expected shares of candidates with a banding."""
         probability = agreeing_probability(self.slots, bands, rows)
         return _shares(self.pairs / self.all_pairs, self._reaches(threshold), probability)
 
@@ -110,7 +110,7 @@ class Agreements:
 def agreeing_probability(slots: int, bands: int, rows: int) -> F64:
     """The probability that a pair becomes a candidate, by the number of slots in which it agrees: float64[slots + 1].
 
-    Of all ways to lay `a` agreeing slots, those that fill no band are counted: the coefficient of x^a in
+    It counts the placements of `a` agreeing slots that fill no band: the coefficient of x^a in
     ((1 + x)^rows - x^rows)^bands (1 + x)^(slots - bands * rows).  Every term is positive, so nothing cancels.
 
     Args:
@@ -119,7 +119,7 @@ def agreeing_probability(slots: int, bands: int, rows: int) -> F64:
         rows: slots in each; `bands * rows` are at most `slots`.
 
     Raises:
-        ConfigError: more slots are asked for than there are.
+        ConfigError: the banding needs more slots than there are.
 
     Example:
         >>> agreeing_probability(4, bands=2, rows=2).round(3).tolist()
@@ -155,7 +155,7 @@ def _power(polynomial: F64, exponent: int) -> F64:
 
 @functools.cache
 def unknown_spread() -> Similarities:
-    """What is assumed where nothing is known: (1 - s)^20, where most pairs share next to nothing."""
+    """The default distribution without data: (1 - s)^20, in which most pairs share next to nothing."""
     bins = 1000
     return Similarities((1 - (np.arange(bins) + 0.5) / bins) ** 20)
 

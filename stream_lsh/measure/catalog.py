@@ -1,4 +1,4 @@
-"""Measures by name, and what the steps ask of one."""
+"""Measures by name, and their interface."""
 
 from typing import Protocol
 
@@ -11,35 +11,35 @@ from stream_lsh.measure.jaccard import Jaccard, shared_count
 from stream_lsh.spelling import nearest
 
 MEASURES = (Jaccard.name, Containment.name)
-"""All names."""
+"""The names of all measures."""
 
 JACCARD = Jaccard()
-"""The measure, unless another one is asked for."""
+"""The default measure."""
 
 
 class Measure(Protocol):
-    """How similar two sets of shingles are, and what follows for those who look for similar ones."""
+    """The similarity of two sets of shingles, and the bounds that it implies for a search."""
 
     @property
     def name(self) -> str:
-        """What matches and settings call it."""
+        """The name in matches and settings."""
 
     @property
     def reports_sizes(self) -> bool:
-        """Whether a match is told with the sizes of both sets: shared and union do not say all."""
+        """Whether a match includes the sizes of both sets, because shared and union do not determine the similarity."""
 
     @property
     def settings(self) -> dict[str, str | float]:
-        """What stored pairs depend on: the name, and settings of its own."""
+        """The settings that stored pairs depend on: the name, and those of the measure."""
 
     def similarity(self, shared: U32 | I64, sizes: U32 | I64, others: U32 | I64) -> F64:
-        """Of pairs with so many shared shingles, so many in the one and in the other set: float64[n]."""
+        """The similarity of pairs, from the shared shingles and the sizes of both sets: float64[n]."""
 
     def sizes_allow(self, sizes: U32 | I64, others: U32 | I64, threshold: float) -> Bools:
         """Whether pairs of sets of these sizes can reach the threshold: bool[n]; never False for one that does."""
 
     def least_jaccard(self, threshold: float) -> float:
-        """The least Jaccard similarity of a pair that reaches the threshold: what signatures have to find."""
+        """The least Jaccard similarity of a pair that reaches the threshold; signatures have to find such pairs."""
 
 
 def measure_of(name: str = Jaccard.name, size_ratio: float | None = None) -> Measure:
@@ -47,10 +47,10 @@ def measure_of(name: str = Jaccard.name, size_ratio: float | None = None) -> Mea
 
     Args:
         name: `jaccard` or `containment`.
-        size_ratio: only with `containment`: how many times as many shingles the larger set has at most; None: 2.
+        size_ratio: only with `containment`: the greatest ratio of the sizes of the larger and smaller set; None: 2.
 
     Raises:
-        ConfigError: an unknown name, or a ratio that is out of range or that the measure does not have.
+        ConfigError: an unknown name, or a ratio that is out of range or that the measure does not use.
 
     Example:
         >>> measure_of("containment", 3)
@@ -71,7 +71,7 @@ def measure_of(name: str = Jaccard.name, size_ratio: float | None = None) -> Mea
 
 
 def no_size_ratio(size_ratio: float) -> str:
-    """What to tell whoever gives a measure a ratio of sizes that has none."""
+    """The message for a ratio of sizes with a measure that does not use it."""
     return f"got {size_ratio:g}, expected none, as the measure is {Jaccard.name}: only {Containment.name} uses it"
 
 

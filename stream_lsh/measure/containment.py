@@ -1,13 +1,13 @@
-"""Containment of sets of hashes: which share of one of them is in the other one.
+"""Containment of sets of hashes: the share of one set that is in the other.
 
-An excerpt, a mirror inside of another frame or a quoted letter shares all that it has with the longer text, and little
-of all that both have.  So a pair is held against its smaller set, which is the greater of both directions, containment
-of A in B and of B in A; elsewhere it is the overlap coefficient.
+An excerpt, a mirror inside another frame or a quoted letter shares all of its shingles with the longer text, but little
+of the union.  So the measure relates a pair to its smaller set: the greater of the containment of A in B and of B in A,
+also known as the overlap coefficient.
 
-    |A ∩ B| / min(|A|, |B|)     0 where the larger set has more than `size_ratio` times as many shingles
+    |A ∩ B| / min(|A|, |B|)     0 if the larger set has more than `size_ratio` times as many shingles
 
-The bound on the sizes makes the measure one that signatures can find: what they tell is the Jaccard similarity J, and
-with c shared of the smaller set, s shingles in it and l <= size_ratio * s in the larger one,
+The bound on the sizes lets signatures find such pairs.  Signatures estimate the Jaccard similarity J; with a share c of
+the smaller set in common, s shingles in it and l <= size_ratio * s in the larger one,
 
     J = c s / (s + l - c s) >= c / (1 + size_ratio - c)
 
@@ -25,7 +25,7 @@ from stream_lsh.arrays import F64, I64, U32, Bools
 from stream_lsh.errors import ConfigError
 
 SIZE_RATIO = 2.0
-"""An excerpt of half of a text is found, a shorter one is not."""
+"""Finds an excerpt of half of a text, but none that is shorter."""
 
 MOST_SIZE_RATIO = 100.0
 
@@ -35,10 +35,10 @@ class Containment:
     """The measure `containment`.
 
     Args:
-        size_ratio: how many times as many shingles the larger set has at most, 1 to 100.
+        size_ratio: the greatest ratio of the sizes of the larger and the smaller set, 1 to 100.
 
     Guarantees:
-        exact, with quotients rounded once: a threshold of 0.8 is met by 4 of 5 shingles, a ratio of 1.15 by 23 to 20.
+        exact, with quotients rounded once: 4 of 5 shingles meet a threshold of 0.8, 23 to 20 meet a ratio of 1.15.
 
     Raises:
         ConfigError: a ratio out of range.
@@ -63,16 +63,16 @@ class Containment:
 
     @property
     def settings(self) -> dict[str, str | float]:
-        """What stored pairs depend on."""
+        """The settings that stored pairs depend on."""
         return {"measure": self.name, "size_ratio": float(self.size_ratio)}
 
     def similarity(self, shared: U32 | I64, sizes: U32 | I64, others: U32 | I64) -> F64:
-        """Of pairs with so many shared shingles, so many in the one and in the other set: float64[n]."""
+        """The similarity of pairs, from the shared shingles and the sizes of both sets: float64[n]."""
         similarity: F64 = shared / np.maximum(np.minimum(sizes, others), 1)
         return np.where(self._near(sizes, others), similarity, 0.0)
 
     def sizes_allow(self, sizes: U32 | I64, others: U32 | I64, threshold: float) -> Bools:
-        """Whether sets of these sizes can be a pair at all: bool[n]; whatever the threshold."""
+        """Whether sets of these sizes can be a pair at any threshold: bool[n]."""
         return self._near(sizes, others)
 
     def _near(self, sizes: U32 | I64, others: U32 | I64) -> Bools:

@@ -1,12 +1,12 @@
-"""What a distance is, whatever it is between: sets, bags, vectors or strings.
+"""The interface of distances between sets, bags, vectors or strings.
 
-A distance is a metric if it has the four axioms: it is never negative, it is zero for equal items and for no others, it
-is the same in both directions, and no way round is shorter (the triangle inequality).  Indexes that prune by the
-triangle inequality, and families of hash functions stated for a distance, depend on that, so every distance says it.
+A distance is a metric if it satisfies four axioms: it is never negative, it is zero for equal items and for no others,
+it is the same in both directions, and no detour is shorter (the triangle inequality).  Indexes that prune by the
+triangle inequality, and families of hash functions for a distance, depend on that, so every distance declares it.
 
-An item that has nothing, an empty set or a vector of zeros, is similar to nothing, not even to itself: such a distance
-puts it as far from everything as two items with nothing in common, and its axioms are those of the items that have
-something.  Norms, numbers of positions and numbers of edits know no such item.
+An empty item, an empty set or a vector of zeros, is similar to nothing, not even to itself: such a distance puts it as
+far from everything as two items with nothing in common, and its axioms hold for all other items.  Norms, numbers of
+positions and numbers of edits have no such item.
 
 Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.5.
 """
@@ -23,25 +23,25 @@ from stream_lsh.measure.vectors import as_rows
 
 
 class Distance(Protocol):
-    """How far two items are from each other."""
+    """A distance between two items."""
 
     @property
     def name(self) -> str:
-        """What `stream_lsh.measure.distances.distance` knows it as."""
+        """The name in `stream_lsh.measure.distances.distance`."""
 
     @property
     def metric(self) -> bool:
-        """Whether it has the four axioms."""
+        """Whether the distance satisfies the four axioms."""
 
     @property
     def unit(self) -> str:
-        """What it counts: degrees, positions, edits, or a share from 0 to 1."""
+        """The unit: degrees, positions, edits, or a share from 0 to 1."""
 
     def __call__(self, left: Any, right: Any, /) -> float:
-        """How far one item is from the other one: 0 or more, and the same in both directions to the last bit."""
+        """The distance of two items: 0 or more, and bit by bit the same in both directions."""
 
     def many(self, left: Any, right: Any, /) -> F64:
-        """How far each item on the left is from the one across: float64[n], to the last bit what one by one gives."""
+        """The distances of n pairs of items: float64[n], bit by bit those of single calls."""
 
 
 class RowDistance(ABC):
@@ -51,10 +51,10 @@ class RowDistance(ABC):
 
     @abstractmethod
     def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
-        """Of each row [n, d] with the one across: float64[n]."""
+        """The distances of the rows [n, d] of both sides, pair by pair: float64[n]."""
 
     def __call__(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> float:
-        """Of two rows."""
+        """The distance of two rows."""
         return float(self.many(*as_rows(left, right))[0])
 
 
@@ -65,10 +65,10 @@ class HashesDistance(ABC):
 
     @abstractmethod
     def __call__(self, left: U64, right: U64, /) -> float:
-        """Of two sets or bags."""
+        """The distance of two sets or bags."""
 
     def many(self, left: Sequence[U64], right: Sequence[U64], /) -> F64:
-        """Of each one with the one across: float64[n]."""
+        """The distances of the items of both sides, pair by pair: float64[n]."""
         return np.array(
             [self(left_item, right_item) for left_item, right_item in zip(left, right, strict=True)], np.float64
         )

@@ -1,11 +1,11 @@
-"""What little of two sets tells of what they share: their sizes, and the first members of each in one order.
+"""Bounds the overlap of two sets by their sizes and the first members of each in a common order.
 
-A row of uint32 stands for a set:
+A row of uint32 represents a set:
 
     size | first members, ascending, by the upper halves of their 64-bit hashes | EMPTY_SLOT where there are no more
 
-The order is that of the hashes: no set is better off in it than another, and nobody needs to know how frequent a member
-is.  Halves suffice, as members that have one half in common only seem to be one: the bound gets higher, never too low.
+The order is that of the hashes: it favours no set, and needs no frequencies of members.  Halves suffice, because
+different members with equal halves only raise the bound; it is never too low.
 
 Reference: the bounds of positions and suffix lengths in Leskovec, Rajaraman and Ullman, Mining of Massive Datasets,
 section 3.9, over all members that are known and not only the first shared one; Cohen and Kaplan, Summarizing data using
@@ -21,7 +21,7 @@ from stream_lsh.sketch.scheme import EMPTY_SLOT
 
 _HALF = np.uint64(32)
 _TOGETHER = 1 << 20
-"""Members of both sets that are looked at together."""
+"""The members of both sets that are processed at once."""
 
 
 def first_members(sets: Sequence[U64], slots: int) -> U32:
@@ -29,7 +29,7 @@ def first_members(sets: Sequence[U64], slots: int) -> U32:
 
     Args:
         sets: ascending and without repetitions.
-        slots: one for the size, and one for each first member that is kept; at least 2.
+        slots: one for the size, and one for each stored first member; at least 2.
 
     Example:
         >>> sets = [np.array([3 << 32, 5 << 32, 9 << 32], np.uint64), np.array([4 << 32], np.uint64)]
@@ -51,17 +51,17 @@ def sizes_of(rows: U32) -> I64:
 
 
 def most_shared(ones: U32, others: U32) -> I64:
-    """How many members each of some pairs of sets can share at most: int64[n].
+    """The most members that each pair of sets can share: int64[n].
 
-    Below the last member that is known of a set all of its members are known.  So below the lesser of both ends it is
-    counted what they share; of what lies behind, the set that has less of it may share all.
+    Up to its last stored member, all members of a set are known.  So below the smaller of both ends the common members
+    are counted; beyond it, all members of the set with fewer of them may be common.
 
     Args:
         ones: uint32[n, slots], rows of sets that have members.
         others: likewise.
 
     Guarantees:
-        never less than what they share; where all members of both are known it is that, but for equal halves.
+        never less than the overlap; equal to it, except for equal halves, if all members of both are known.
     Cost:
         a sort of both rows.
 
@@ -96,5 +96,5 @@ def _most_shared(ones: U32, others: U32) -> I64:
 
 
 def _end(rows: U32, sizes: I64) -> I64:
-    """Below what all members of a set are known: the last one that is kept, beyond all if all are kept."""
+    """The end of the known members of a set: the last stored one, beyond all hashes if all are stored."""
     return np.where(sizes >= rows.shape[1], rows[:, -1].astype(np.int64), np.int64(1 << 32))

@@ -1,6 +1,6 @@
 """Exact Jaccard similarity |A ∩ B| / |A ∪ B| of sets of hashes, as sorted arrays without repetitions.
 
-Which strategy is fastest depends on the sizes; all of them give the same counts.  Measured, us a pair of sets of n:
+The fastest strategy depends on the sizes; all strategies give the same counts.  Measured, us a pair of sets of n:
 
     n                        5     20     50    450   2,700
     Python sets            0.6    1.6    3.4     31     199
@@ -25,8 +25,8 @@ from stream_lsh.measure.probe import Probe
 _TINY = 20  # hashes of both sets together: Python sets
 _SMALL = 128  # hashes of the smaller set: search
 _LOPSIDED = 6  # times larger: search
-_FEW_SETS = 4  # below, each for itself
-_MANY_SETS = 32  # the probe table pays for itself from here on
+_FEW_SETS = 4  # fewer sets are counted one by one
+_MANY_SETS = 32  # a probe table pays off from this number on
 _AT_ONCE = 64  # sets against one in one pass: their hashes stay in the cache
 _LARGEST_PROBE = 1 << 16  # hashes: a table of 8 MB
 
@@ -85,7 +85,7 @@ def jaccard(left: U64, right: U64) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Jaccard:
-    """The measure `jaccard`: for pairs by their counts, what `jaccard` is for two sets.
+    """The measure `jaccard`: computes from counts of pairs what `jaccard` computes from two sets.
 
     Example:
         >>> Jaccard().similarity(np.array([3, 0]), np.array([4, 0]), np.array([3, 0])).tolist()
@@ -97,11 +97,11 @@ class Jaccard:
 
     @property
     def settings(self) -> dict[str, str | float]:
-        """What stored pairs depend on."""
+        """The settings that stored pairs depend on."""
         return {"measure": self.name}
 
     def similarity(self, shared: U32 | I64, sizes: U32 | I64, others: U32 | I64) -> F64:
-        """Of pairs with so many shared shingles, so many in the one and in the other set: float64[n]."""
+        """The similarity of pairs, from the shared shingles and the sizes of both sets: float64[n]."""
         similarity: F64 = shared / np.maximum(sizes + others - shared, 1)
         return similarity
 
@@ -141,7 +141,7 @@ def shared_counts(hashes: U64, many: Sequence[U64]) -> I64:
 
 
 def _count_at_once(counts: I64, rows: Sequence[int], many: Sequence[U64], contains: Callable[[U64], Bools]) -> None:
-    """Counts the members of one set among the sets of these rows, none of them empty, some dozens at a time."""
+    """Count the members of one set in the sets of these rows, none of them empty, some dozens at a time."""
     for start in range(0, len(rows), _AT_ONCE):
         chosen = rows[start : start + _AT_ONCE]
         others = [many[row] for row in chosen]

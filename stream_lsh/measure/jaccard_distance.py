@@ -1,9 +1,9 @@
-"""Jaccard distance: the share of the union that only one of two sets has.
+"""Jaccard distance: the share of the union that is in only one of two sets.
 
     1 - |A ∩ B| / |A ∪ B|  =  |A △ B| / |A ∪ B|
 
 It is a metric: |A △ B| is one, and |A △ B| / |A ∪ B| is its Steinhaus transform towards the empty set; or, by minhash,
-it is the probability that two minima differ, and whoever differs from a third one differs from one of both.
+it is the probability that two minima differ, and if two minima differ, a third one differs from at least one of them.
 
 Reference: Levandowsky and Winter, Distance between sets, 1971; Broder, On the resemblance and containment of
 documents, 1997.
@@ -25,7 +25,7 @@ from stream_lsh.measure.vectors import check_rows
 class JaccardDistance(HashesDistance):
     """The distance `jaccard`: of sets of hashes, each ascending and without repetitions.
 
-    The empty set is at 1 from every set, itself included.
+    The empty set has the distance 1 from every set, itself included.
 
     Guarantees:
         exact, rounded once.
@@ -40,7 +40,7 @@ class JaccardDistance(HashesDistance):
     unit: ClassVar[str] = "share"
 
     def __call__(self, left: U64, right: U64, /) -> float:
-        """Of two sets."""
+        """The distance of two sets."""
         shared = shared_count(left, right)
         union = left.size + right.size - shared
         return (union - shared) / union if shared else 1.0
@@ -50,7 +50,7 @@ class JaccardDistance(HashesDistance):
 class JaccardOfBits(RowDistance):
     """The distance `jaccard_bits`: of sets as columns of a characteristic matrix, one position for every element.
 
-    A position counts as taken if it is not zero.
+    A nonzero position is in the set.
 
     Raises:
         InputError: columns of different lengths; reason `vector`.
@@ -65,7 +65,7 @@ class JaccardOfBits(RowDistance):
     unit: ClassVar[str] = "share"
 
     def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
-        """Of each set, here a row of [n, d], with the one across: float64[n]."""
+        """The distances of the rows [n, d] of both sides, pair by pair: float64[n]."""
         left_bits, right_bits = (side.astype(np.bool_) for side in check_rows(left, right))
         union = np.count_nonzero(left_bits | right_bits, axis=1)
         shared = np.count_nonzero(left_bits & right_bits, axis=1)

@@ -1,8 +1,8 @@
-"""A set of hashes as a table that answers for many hashes at once whether they are members.
+"""A set of hashes as a table that tests the membership of many hashes at once.
 
-The low bits of a hash are its address in a table eight to sixteen times as large as the set.  Members that lose their
-place to another one go to a second table addressed by other bits, and so on; the few that lose everywhere are
-searched.
+The low bits of a hash are its address in a table eight to sixteen times as large as the set.  Members that lose a
+collision go to a second table addressed by other bits, and so on; the few that lose in every table are found by a
+binary search.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ class Probe:
         members: uint64[n] without repetitions, in any order; hashes, as their bits are the addresses.
 
     Cost:
-        64 to 128 bytes a member; some 5 ns a question.
+        64 to 128 bytes a member; some 5 ns a test.
 
     Example:
         >>> Probe(np.array([5, 7], np.uint64)).contains(np.array([7, 8, 5, 7], np.uint64)).tolist()
@@ -41,7 +41,7 @@ class Probe:
         self._rest = np.sort(members)
 
     def contains(self, hashes: U64) -> Bools:
-        """Which of these hashes are members: bool[n]."""
+        """Whether each of these hashes is a member: bool[n]."""
         contained = np.zeros(hashes.size, np.bool_)
         for table, mask, shift in self._tables:
             contained |= table[_addresses(hashes, mask, shift)] == hashes
@@ -51,9 +51,9 @@ class Probe:
 
 
 def _table(members: U64, mask: np.uint64, shift: np.uint64) -> tuple[U64, U64]:
-    """The table, and the members that found no place in it."""
-    # An empty place must not look like a member: it holds a value that belongs to another address.  At that one address
-    # stands a member that belongs elsewhere, unless somebody lives there.
+    """The table, and the members that lost a collision in it."""
+    # An empty place must not look like a member: it holds a value that belongs to another address.  The place at that
+    # one address holds a member of another address, unless a member belongs there.
     filler = ~members[:1]
     table = np.full(int(mask) + 1, filler[0], np.uint64)
     table[_addresses(filler, mask, shift)] = members[0]

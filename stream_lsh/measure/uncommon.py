@@ -1,8 +1,8 @@
-"""Pairs of sets that share what few others have, with exact counts: what copied passages are found by.
+"""Finds pairs of sets that share uncommon elements, with exact counts, to detect copied passages.
 
-Elements that many sets have, such as menus, licences, quoted mottos, tell nothing of who copied from whom; they count
-for none of them.  What is left has short posting lists, so all pairs of each are added up: the containment of a small
-excerpt in a large text is as cheap as that of two equal ones, which no bound on sizes and no signature can give.
+Elements of many sets, such as menus, licences and quoted mottos, are no evidence of copying and do not count.  The
+other elements have short posting lists, so all pairs of each list are counted: the containment of a small excerpt in a
+large text is as cheap as that of two equal texts, which no bound on sizes and no signature can provide.
 
 Reference: Broder, On the resemblance and containment of documents, 1997 (containment); Schleimer, Wilkerson and Aiken,
 Winnowing: local algorithms for document fingerprinting, 2003, section 5 (passages that are common do not count).
@@ -24,9 +24,9 @@ class Sharing:
 
     Attributes:
         left, right: int64[n], the rows of two sets, left < right; ascending.
-        shared: int64[n], uncommon elements that both have.
+        shared: int64[n], common uncommon elements of both sets.
         sizes: int64[sets], uncommon elements of each set.
-        common: uint64[m], the elements that did not count, ascending.
+        common: uint64[m], the elements that do not count, ascending.
     """
 
     left: I64
@@ -40,11 +40,11 @@ class Sharing:
 
 
 def sharing(sets: Sequence[U64], most_holders: int) -> Sharing:
-    """All pairs of sets that share an element which at most `most_holders` sets have, and how many of these.
+    """All pairs of sets that share an element of at most `most_holders` sets, and the number of such elements.
 
     Args:
         sets: each ascending and without repetitions.
-        most_holders: 2 or more; an element of more sets is common, and left out everywhere.
+        most_holders: 2 or more; an element of more sets is common, and ignored.
 
     Guarantees:
         exact.
@@ -74,7 +74,7 @@ def sharing(sets: Sequence[U64], most_holders: int) -> Sharing:
 
 
 def _added_up(rows: I64, begins: I64, holders: I64, most_holders: int, sets: int) -> tuple[I64, I64]:
-    """Each pair that is in a posting list as left * sets + right, ascending, and in how many lists it is."""
+    """Each pair in a posting list as left * sets + right, ascending, and the number of lists with it."""
     keys, counts = np.empty(0, np.int64), np.empty(0, np.int64)
     pending: list[I64] = []
     size = 0

@@ -1,22 +1,22 @@
-"""What a locality-sensitive family is: functions of which one, drawn at random, tells near items from far ones.
+"""Locality-sensitive families: a function drawn at random from one distinguishes near items from far ones.
 
 A family is (d1, d2, p1, p2)-sensitive if a function drawn from it agrees for two items at a distance of at most d1 with
 a probability of at least p1, and for two items at a distance of d2 or more with a probability of at most p2.  It is a
-value: its settings and nothing else.  What it draws depends on the settings and the seed alone.
+value, defined by its settings.  The functions that it draws depend on the settings and the seed alone.
 
 Reference: Indyk and Motwani, Approximate nearest neighbors, 1998; Leskovec, Rajaraman and Ullman, Mining of Massive
 Datasets, sections 3.6 and 3.7.
 
-Families made of families: AND, OR, and any cascade of the two.
+Families can be composed by AND, OR, and any cascade of the two.
 
     AND of r:   agrees where all of r functions agree            p -> p^r
     OR of b:    agrees where at least one of b functions agrees  p -> 1 - (1 - p)^b
 
-AND takes away from the far pairs more than from the near ones, OR gives to the near ones more than to the far ones; one
-after the other they steepen the curve.  What it costs is the product of all the counts.
+AND lowers the probability of far pairs more than that of near ones, OR raises that of near pairs more than that of far
+ones; in sequence they steepen the curve.  The cost is the product of all counts.
 
-Both p and 1 - p are carried along, each to its full relative precision: after a few steps one of the two is beyond what
-a number near 1 can hold.
+The steps compute both p and 1 - p, each to its full relative precision: after a few steps one of them is so close to 1
+that its complement would be lost.
 
 Reference of compositions: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.6.3.
 """
@@ -32,18 +32,18 @@ from stream_lsh.lsh.banding import Bands
 from stream_lsh.lsh.families.functions import NOTHING, Hashes, Items, Sensitivity, agreements, sensitivity_of
 
 _PLACES = 4096
-"""Intervals in which fixed points are looked for; a curve of few steps has one at most."""
+"""Intervals in which fixed points are searched; a curve of few steps has one at most."""
 
 
 class Family(Protocol):
-    """A locality-sensitive family; a base class too, which turns `curve` into all that is said about a family.
+    """A locality-sensitive family; also a base class, which computes all properties of a family from `curve`.
 
     Attributes:
         name: in the catalog.
-        version: raised whenever any item would get another value; for the fingerprint of what is stored.
+        version: raised whenever the value of any item changes; part of the fingerprint of stored values.
         unit: of the distance.
-        cost: base functions that one function is made of.
-        farthest: the distance up to which the curve is worth a look.
+        cost: base functions in one function.
+        farthest: the distance at which a table of the curve ends.
     """
 
     name: ClassVar[str]
@@ -53,13 +53,13 @@ class Family(Protocol):
 
     @property
     def farthest(self) -> float:
-        """The distance up to which the curve is worth a look."""
+        """The distance at which a table of the curve ends."""
 
     def curve(self, distances: F64) -> F64:
         """The probability that one function agrees for two items at each of these distances; it never rises."""
 
     def draw(self, count: int, seed: int) -> Hashes:
-        """As many functions, independent of one another."""
+        """Draw `count` independent functions."""
 
     @overload
     def probability(self, distance: float) -> float: ...
@@ -74,7 +74,7 @@ class Family(Protocol):
         return probabilities if isinstance(distance, np.ndarray) else float(probabilities[0])
 
     def sensitivity(self, d1: float, d2: float) -> Sensitivity:
-        """What the family promises at two distances, d1 below d2."""
+        """The sensitivity of the family at two distances, d1 below d2."""
         return sensitivity_of(self, d1, d2)
 
     def and_(self, count: int) -> "Composed":
@@ -86,7 +86,7 @@ class Family(Protocol):
         return Composed(self).or_(count)
 
     def settings(self) -> dict[str, Any]:
-        """What the family was made with, by name: `catalog.family(name, **settings)` is an equal one."""
+        """The settings of the family, by name: `catalog.family(name, **settings)` is an equal one."""
         return {field.name: getattr(self, field.name) for field in fields(self)} if is_dataclass(self) else {}
 
     def __str__(self) -> str:
@@ -95,7 +95,7 @@ class Family(Protocol):
 
 
 class Step(NamedTuple):
-    """All of `size` functions, or one of them at least."""
+    """All of `size` functions, or at least one of them."""
 
     kind: Literal["AND", "OR"]
     size: int
@@ -152,32 +152,32 @@ class Composed:
 
     @property
     def name(self) -> str:
-        """The base family's name and the steps, in the order in which they are taken."""
+        """The base family's name and the steps, in their order."""
         return " ".join((self.base.name, *(f"{kind} {size}" for kind, size in self.steps)))
 
     @property
     def unit(self) -> str:
-        """Of the distance: the base family's."""
+        """The unit of the distance, that of the base family."""
         return self.base.unit
 
     @property
     def farthest(self) -> float:
-        """The distance up to which the curve is worth a look."""
+        """The distance at which a table of the curve ends."""
         return self.base.farthest
 
     @property
     def cost(self) -> int:
-        """Base functions that one function is made of."""
+        """Base functions in one function."""
         cost = self.base.cost
         for step in self.steps:
             cost *= step.size
         return cost
 
     def amplified(self, probabilities: F64) -> tuple[F64, F64]:
-        """What the steps make of the probability that one base function agrees: p and 1 - p, float64[n] each."""
+        """Apply the steps to the probability that one base function agrees: p and 1 - p, float64[n] each."""
         p = np.asarray(probabilities, np.float64)
         q = 1 - p
-        with np.errstate(divide="ignore"):  # the logarithm of 0 is the right one
+        with np.errstate(divide="ignore"):  # -inf is the correct logarithm of 0
             for kind, size in self.steps:
                 if kind == "AND":
                     p, q = p**size, -np.expm1(size * np.log1p(-q))
@@ -190,7 +190,7 @@ class Composed:
         return self.amplified(self.base.probability(distances))[0]
 
     def misses(self, distances: F64) -> F64:
-        """The probability that one function does not agree, precise also where it is tiny: float64[n]."""
+        """The probability that one function does not agree, precise even if it is tiny: float64[n]."""
         return self.amplified(self.base.probability(distances))[1]
 
     @overload
@@ -203,14 +203,14 @@ class Composed:
         return found if isinstance(distance, np.ndarray) else float(found[0])
 
     def sensitivity(self, d1: float, d2: float) -> Sensitivity:
-        """What the family promises at two distances, d1 below d2."""
+        """The sensitivity of the family at two distances, d1 below d2."""
         return sensitivity_of(self, d1, d2)
 
     def fixed_points(self) -> tuple[float, ...]:
-        """The probabilities between 0 and 1 that the steps leave as they are, ascending.
+        """The probabilities between 0 and 1 that the steps do not change, ascending.
 
-        Below a single one the steps lower a probability, above it they raise it, so that the base family has to be near
-        it at the distance where near and far part.  AND alone and OR alone have none.
+        Below a single fixed point the steps lower a probability, above it they raise it.  So the probability of the
+        base family should be near it at the distance that separates near from far.  AND alone and OR alone have none.
 
         Example:
             >>> from stream_lsh.lsh.families.minhash import MinHash
@@ -218,8 +218,8 @@ class Composed:
             ([0.7245], ())
         """
         if not any(step.size > 1 for step in self.steps):
-            return ()  # every probability stays
-        # By their logits: many steps push the fixed point to the ends.
+            return ()  # the steps change no probability
+        # The places are even in logits, because many steps push the fixed point to the ends.
         places = 1 / (1 + np.exp(-np.linspace(-30, 30, _PLACES)))
         above = self._rises(places)
         return tuple(
@@ -227,7 +227,7 @@ class Composed:
         )
 
     def _rises(self, places: F64) -> Bools:
-        """Where the steps raise a probability; asked of whichever of p and 1 - p is the smaller one."""
+        """Whether the steps raise each probability; compares p or 1 - p, the smaller of both."""
         p, q = self.amplified(places)
         return np.where(places < 0.5, p > places, q < 1 - places)
 
@@ -243,7 +243,7 @@ class Composed:
         return (low + high) / 2
 
     def draw(self, count: int, seed: int) -> "Drawn":
-        """So many functions of the composed family, independent of one another."""
+        """Draw `count` independent functions of the composed family."""
         return Drawn(self.base.draw(count * self.cost, seed), self.steps, count)
 
     def candidates(self, left: Items, right: Items, seed: int) -> Bools:
@@ -252,19 +252,19 @@ class Composed:
         return drawn.agree(drawn(left), drawn(right))[:, 0]
 
     def bands(self, seed: int = 1) -> Bands:
-        """The banding of an OR of ANDs: items that share a key of it are those that the function makes candidates.
+        """The banding of an OR of ANDs: two items share a key exactly if the function makes them candidates.
 
-        It takes the values of `draw(1, ...)`.  Where a function can say `NOTHING`, the caller masks the keys outside
+        It takes the values of `draw(1, ...)`.  If a function can return `NOTHING`, the caller masks the keys outside
         `defined_bands`.
 
         Raises:
-            ConfigError: the steps are others -> take AND r, then OR b; other cascades have no buckets.
+            ConfigError: other steps -> use AND r, then OR b; other cascades have no buckets.
         """
         rows, bands = self._rows_and_bands()
         return Bands(bands, rows, seed)
 
     def defined_bands(self, values: U32) -> Bools:
-        """Which bands of an OR of ANDs have a value in each row that is not `NOTHING`: bool[n, bands]."""
+        """Whether no row of a band of an OR of ANDs is `NOTHING`: bool[n, bands]."""
         rows, bands = self._rows_and_bands()
         return np.asarray((values != np.uint32(NOTHING)).reshape(-1, bands, rows).all(axis=2))
 
@@ -278,7 +278,7 @@ class Composed:
         return " ".join((str(self.base), *(f"{kind} {size}" for kind, size in self.steps)))
 
     def table(self, rows: int = 10) -> str:
-        """The curve as a text: at `rows` + 1 distances, of one base function and of the cascade; fixed points, cost."""
+        """The curve as text at `rows` + 1 distances, for one base function and the cascade; fixed points and cost."""
         distances = np.linspace(0, self.farthest, rows + 1)
         lines = [str(self), f"{'distance':>10}  {'one function':>12}  {'composed':>12}"]
         lines += [
@@ -292,7 +292,7 @@ class Composed:
 
 
 class Drawn:
-    """Functions of a composed family: the base functions that were drawn for them, and how these are put together.
+    """Functions drawn from a composed family: the base functions, and the steps that combine them.
 
     Example:
         >>> from stream_lsh.lsh.families.bit_sampling import BitSampling
@@ -308,11 +308,11 @@ class Drawn:
         self._count = count
 
     def __call__(self, items: Items) -> U32:
-        """The values of the base functions, those of one function side by side: uint32[n, count * cost]."""
+        """The values of the base functions, grouped by composed function: uint32[n, count * cost]."""
         return self.hashes(items)
 
     def agree(self, left: U32, right: U32) -> Bools:
-        """In which functions each pair of rows of values agrees: bool[n, count]; one row on a side meets all."""
+        """Whether each pair of rows agrees in each function: bool[n, count]; a single row is paired with all."""
         agreeing = agreements(left, right)
         for kind, size in self._steps:
             groups = agreeing.reshape(len(agreeing), -1, size)

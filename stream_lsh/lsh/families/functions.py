@@ -9,10 +9,10 @@ from stream_lsh.errors import ConfigError, InvariantError
 from stream_lsh.sketch.scheme import EMPTY_SLOT
 
 Items: TypeAlias = Any
-"""A batch of what a family compares: an array [n, dimension], shingles, or lengths; the family says which."""
+"""A batch of items of a family: an array [n, dimension], shingles, or lengths, as documented by the family."""
 
 NOTHING = EMPTY_SLOT
-"""The value of a function that has nothing to say about an item: the item agrees in it with no other."""
+"""The value of a function that is undefined for an item: the item agrees with no other in it."""
 
 
 class Sensitivity(NamedTuple):
@@ -28,7 +28,7 @@ class Hashes(Protocol):
     """Functions drawn from a family.
 
     Guarantees:
-        pure; the values of an item depend on the item and the functions alone, to the last bit, not on the batch.
+        pure; the values of an item depend on the item and the functions alone, bit by bit, not on the batch.
     """
 
     def __call__(self, items: Items, /) -> U32:
@@ -36,12 +36,12 @@ class Hashes(Protocol):
 
 
 class Margins(NamedTuple):
-    """How near each item is to another value in each function.
+    """The distance of each item from another value in each function.
 
     Attributes:
         others: the values next to the item's own, uint32[n, count, m].
-        costs: how unlikely a near item has each: the square of the item's distance from the border, float64[n, count,
-            m].  Where m = 2, the roots of an item's two costs add up to the width of a cell.
+        costs: the unlikelihood of each for a near item: the square of the item's distance from the border,
+            float64[n, count, m].  For m = 2, the roots of an item's two costs add up to the width of a cell.
     """
 
     others: U32
@@ -49,10 +49,10 @@ class Margins(NamedTuple):
 
 
 class MarginHashes(Hashes, Protocol):
-    """Functions that also know how near an item is to having had another value."""
+    """Functions that also compute the distance of an item from the neighbouring values."""
 
     def margins(self, items: Items) -> Margins:
-        """The values next to those that the functions give."""
+        """The neighbours of the values that the functions return."""
 
 
 class _Sensitive(Protocol):
@@ -63,7 +63,7 @@ def sensitivity_of(family: _Sensitive, d1: float, d2: float) -> Sensitivity:
     """The sensitivity at two distances.
 
     Raises:
-        ConfigError: d1 is not below d2 -> exchange them.
+        ConfigError: d1 is not below d2 -> swap them.
     """
     if not 0 <= d1 < d2:
         raise ConfigError(f"sensitivity: got the distances {d1} and {d2}, expected 0 <= d1 < d2")
@@ -71,7 +71,7 @@ def sensitivity_of(family: _Sensitive, d1: float, d2: float) -> Sensitivity:
 
 
 def agreements(left: U32, right: U32) -> Bools:
-    """In which functions two items agree: bool, of the shape of the values.
+    """Whether two items agree in each function: bool, of the shape of the values.
 
     Example:
         >>> agreements(np.array([1, 2, NOTHING], np.uint32), np.array([1, 3, NOTHING], np.uint32)).tolist()
@@ -81,10 +81,10 @@ def agreements(left: U32, right: U32) -> Bools:
 
 
 def check_settings(name: str, **least: tuple[float, float]) -> None:
-    """Refuses settings below their least value.
+    """Reject settings below their least value.
 
     Raises:
-        ConfigError: all settings that are too small, or not numbers -> take what the message expects.
+        ConfigError: lists all settings that are too small, or not finite -> use the values that it expects.
     """
     problems = [
         f"{name}: got {setting} = {value}, expected {smallest} or more"
@@ -96,6 +96,6 @@ def check_settings(name: str, **least: tuple[float, float]) -> None:
 
 
 def check_columns(name: str, items: Items, columns: int) -> None:
-    """Asserts that items are an array of so many columns."""
+    """Assert that items are an array of `columns` columns."""
     if items.ndim != 2 or items.shape[1] != columns:
         raise InvariantError(f"{name}: got items of the shape {items.shape}, expected (n, {columns})")

@@ -1,14 +1,13 @@
-"""Grid triples, for fingerprints: a function is a few squares of a grid, and holds where minutiae lie in all of them.
+"""Grid triples, for fingerprints: a function is a few squares of a grid; prints with minutiae in all of them agree.
 
     P(agree) = (occupied (1 - d))^size
 
-where `occupied` is the share of squares with a minutia, and d the share of one print's minutiae that the other has not
-got in the same square.  Two prints of one finger have d = .2 or so; for prints of different fingers d = 1 - occupied.
-With two prints at hand, of which `shared` squares of the grid are occupied in both, it is exactly
-C(shared, size) / C(squares, size).
+where `occupied` is the share of squares with a minutia, and d the share of one print's minutiae that the other print
+lacks in the same square.  Two prints of one finger have d = .2 or so; prints of different fingers d = 1 - occupied.
+For two given prints with `shared` squares occupied in both, it is exactly C(shared, size) / C(squares, size).
 
-Unlike other families a function is mostly silent: a print without a minutia in one of the squares agrees with none, not
-even with one that has none either.
+Unlike those of other families, a function mostly returns `NOTHING`: a print without a minutia in one of the squares
+agrees with no print, not even with another one that lacks it.
 
 Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.8.5.
 """
@@ -36,7 +35,7 @@ class GridTriples(Family):
         occupied: share of the squares that have a minutia, for the curve.
 
     Guarantees:
-        sensitive as the curve says, on the average over prints whose squares are occupied independently.
+        the sensitivity of the curve, on average over prints whose squares are occupied independently.
 
     Example:
         >>> prints = GridTriples(squares=400).or_(1024)
@@ -58,7 +57,7 @@ class GridTriples(Family):
 
     @property
     def farthest(self) -> float:
-        """No minutia is shared."""
+        """The distance of prints without common minutiae."""
         return 1.0
 
     def curve(self, distances: F64) -> F64:
@@ -66,7 +65,7 @@ class GridTriples(Family):
         return (self.occupied * np.maximum(0.0, 1 - distances)) ** self.size
 
     def probability_for(self, shared: int) -> float:
-        """The exact probability for two prints with so many squares occupied in both.
+        """The exact probability for two prints with `shared` squares occupied in both.
 
         Example:
             >>> GridTriples(squares=10).probability_for(shared=4) == 4 / 120
@@ -75,7 +74,7 @@ class GridTriples(Family):
         return math.comb(shared, self.size) / math.comb(self.squares, self.size)
 
     def draw(self, count: int, seed: int) -> Hashes:
-        """So many different squares a function."""
+        """Draw `size` different squares for each function."""
         return _Triples(_combinations(self.squares, self.size, count, seed), self.squares)
 
 
@@ -83,7 +82,7 @@ def _combinations(squares: int, size: int, count: int, seed: int) -> I64:
     """`size` different squares a row, each choice equally likely, ascending: int64[count, size]."""
     chosen = np.empty((count, 0), np.int64)
     for place in range(size):
-        # One of those that are left, by its rank among them: step over each smaller one that is taken.
+        # `square` is a rank among the free squares: skip each smaller taken one.
         square = below(squares - place, count, seed, salt=400 + place)
         for taken in chosen.T:
             square += square >= taken

@@ -1,4 +1,4 @@
-"""Random hyperplanes, for the cosine distance: a function tells on which side of a plane through 0 a vector is.
+"""Random hyperplanes, for the cosine distance: a function returns the side of a plane through 0 that a vector is on.
 
     value = 1 if v . x >= 0 else 0        v: independent normal components, or -1 and 1
     P(agree) = 1 - d / 180                d: the angle in degrees
@@ -26,13 +26,13 @@ class Hyperplanes(Family):
 
     Args:
         dimension: components of a vector.
-        signs: directions of -1 and 1, which are cheaper to draw; for vectors of few components, or with few that are
-            not 0, the angle is then followed roughly only.
+        signs: directions of -1 and 1, which are cheaper to draw; with few components, or few that are not 0, they
+            approximate the angle only roughly.
 
     Guarantees:
         (d1, d2, 1 - d1/180, 1 - d2/180)-sensitive, exactly for normal directions; with `signs` in the limit of many
-        components.  A vector and a positive multiple by a power of two have the same values.  A vector of zeros has no
-        angle; all its values are 1, and the caller masks it.
+        components.  A vector and its product with a positive power of two have the same values.  A vector of zeros has
+        no angle; all its values are 1, and the caller masks it.
     Cost:
         `dimension` multiplications a function, in one matrix product of float64 (see `projections`).
 
@@ -55,7 +55,7 @@ class Hyperplanes(Family):
 
     @property
     def farthest(self) -> float:
-        """Opposite directions."""
+        """The distance of opposite directions."""
         return 180.0
 
     def curve(self, distances: F64) -> F64:
@@ -63,7 +63,7 @@ class Hyperplanes(Family):
         return np.maximum(0.0, 1 - distances / 180)
 
     def draw(self, count: int, seed: int) -> MarginHashes:
-        """One plane a function."""
+        """Draw one plane for each function."""
         if self.signs:
             return _Sides(Directions(signs(count, self.dimension, seed, salt=202), bits=(1, 0), slices=1))
         # 16 bits after the point: a direction is off by less than a thousandth of a degree.
@@ -78,17 +78,17 @@ class _Sides:
         return (self._directions.relative(Hyperplanes.name, items)[0] >= 0).astype(np.uint32)
 
     def margins(self, items: Items) -> Margins:
-        """The other side of each plane; the cost is the square of the projection, with the vector at half its size."""
+        """The other side of each plane; the cost is the square of the projection of the scaled vector."""
         projections = self._directions.relative(Hyperplanes.name, items)[0]
         return Margins((projections < 0).astype(np.uint32)[:, :, None], np.square(projections)[:, :, None])
 
 
 def estimated_angle(left: U32, right: U32) -> F64:
-    """The angle between vectors as their sketches tell it, in degrees: float64[n].
+    """The estimated angle between vectors from their sketches, in degrees: float64[n].
 
     Args:
         left: values of the same functions for one vector a row, uint32[n, count].
-        right: its partner's.
+        right: values for its partner.
 
     Example:
         >>> estimated_angle(np.array([[1, 1, 0]], np.uint32), np.array([[1, 0, 1]], np.uint32)).tolist()

@@ -1,4 +1,4 @@
-"""Random lines, for the Euclidean distance: a line is cut into cells, and a function gives the cell of the projection.
+"""Random lines, for the Euclidean distance: a line is cut into cells, and a function returns the projection's cell.
 
     value = floor((v . x + offset) / width)                            offset uniform in 0 to width
 
@@ -33,9 +33,9 @@ from stream_lsh.lsh.families.functions import Items, MarginHashes, Margins, chec
 from stream_lsh.lsh.families.projections import Directions
 
 _CELLS = 4294967295.0
-"""Cells are told apart modulo 2^32 - 1, so that none is `NOTHING`."""
+"""Cell numbers are taken modulo 2^32 - 1, so that none is `NOTHING`."""
 _FARTHEST = 2.0**40
-"""Cells from the origin: farther out a cell is no longer resolved."""
+"""The most cells from the origin: beyond, floats cannot resolve a cell."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class Lines(Family):
             the dimension: for few dimensions.
 
     Guarantees:
-        sensitive as the curve says.  Cells 2^32 - 1 apart are taken for one.
+        the sensitivity of the curve.  Cells 2^32 - 1 apart count as one.
     Cost:
-        2 `dimension` multiplications a function, in two matrix products of float64 (see `projections`): what is
-        rounded away must be small beside a cell, not beside the vector.
+        2 `dimension` multiplications a function, in two matrix products of float64 (see `projections`): the rounding
+        error must be small compared with a cell, not with the vector.
 
     Example:
         >>> [round(p, 3) for p in Lines(dimension=64, width=4.0).sensitivity(1, 8)]
@@ -75,7 +75,7 @@ class Lines(Family):
 
     @property
     def farthest(self) -> float:
-        """Four cells: from there on the curve falls slowly."""
+        """Four cells: beyond, the curve falls slowly."""
         return 4 * self.width
 
     def curve(self, distances: F64) -> F64:
@@ -128,7 +128,7 @@ class _Cells:
         self._offsets = offsets
 
     def _positions(self, items: Items) -> F64:
-        """Where on each line an item is, in cells."""
+        """The position of each item on each line, in cells."""
         with np.errstate(over="ignore"):
             positions = self._directions(Lines.name, items) / self._width + self._offsets
         if not (np.abs(positions) < _FARTHEST).all():

@@ -1,7 +1,7 @@
-"""The same filters for strings that come one by one: an index of symbol, position and suffix length.
+"""The same filters for strings that arrive one by one: an index of symbol, position and suffix length.
 
-Whoever brings the strings gives the order of their symbols, as nobody knows yet how rare each will be: any order is
-exact that is the same for all strings, and one that begins with the rare ones is fast.
+The caller orders the symbols of the strings, because their frequencies are not known in advance.  Any order that is the
+same for all strings is exact; one that begins with the rare symbols is fast.
 """
 
 from collections.abc import Hashable, Sequence
@@ -14,28 +14,28 @@ from stream_lsh.measure.filters import prefix_lengths, suffix_allows
 
 
 class JoinMatch(NamedTuple):
-    """A string that is similar enough: its number, by arrival, and its similarity."""
+    """A matching string: its number, in order of arrival, and its similarity."""
 
     number: int
     similarity: float
 
 
 class Index:
-    """Strings in memory, and which of them are similar.
+    """An index of strings in memory that finds similar ones.
 
     Args:
         threshold: least Jaccard similarity, above 0 and at most 1.
 
     Attributes:
-        compared: how many pairs have been compared so far.
+        compared: the number of pairs compared so far.
 
     Guarantees:
-        exact for strings that have no symbol twice, all in one order.
+        exact for strings without repeated symbols, all in one order.
 
     Cost:
-        a dictionary entry for each of the first symbols of a string, and a look at all strings that have it among
-        theirs.  It shows how the filters work, and is their oracle in tests; for many sets see `join`, and for texts
-        that come, change and go the method `exact` of a pipeline.
+        a dictionary entry for each of the first symbols of a string, and a comparison with each string that has it
+        among its own.  It demonstrates the filters, and is their oracle in tests; for many sets see `join`, and for a
+        stream of texts the method `exact` of a pipeline.
 
     Example:
         >>> index = Index(0.8)
@@ -54,7 +54,7 @@ class Index:
         self._filed: dict[Hashable, list[tuple[int, int]]] = {}
 
     def filed_under(self, string: Sequence[Hashable]) -> Sequence[Hashable]:
-        """The first symbols of a string: those that it is filed under, and looked for."""
+        """The first symbols of a string: its keys in the index, for storage and look-up."""
         return string[: int(prefix_lengths(np.array([len(string)]), self._threshold)[0])]
 
     def add(self, string: Sequence[Hashable]) -> int:
@@ -66,20 +66,20 @@ class Index:
         return number
 
     def candidates(self, string: Sequence[Hashable]) -> list[int]:
-        """The numbers of the strings that one has to be compared with, ascending."""
+        """The numbers of the strings that have to be compared with a string, ascending."""
         met = [
             (number, len(self._strings[number]), before, other_before)
             for before, symbol in enumerate(self.filed_under(string))
             for number, other_before in self._filed.get(symbol, ())
         ]
         numbers, sizes, before, others_before = np.array(met, np.int64).reshape(-1, 4).T
-        # The bound of lengths follows from that of suffixes, as at least no symbol stands before a shared one.
+        # The bound of suffixes implies that of lengths, because the number of symbols before a shared one is 0 or more.
         may = suffix_allows(np.full(len(met), len(string)), sizes, before, others_before, self._threshold)
         candidates: list[int] = np.unique(numbers[may]).tolist()
         return candidates
 
     def find(self, string: Sequence[Hashable]) -> list[JoinMatch]:
-        """Which strings are similar to one, ascending by number; nothing is changed."""
+        """The strings similar to a string, ascending by number; the index stays unchanged."""
         members, candidates = set(string), self.candidates(string)
         self.compared += len(candidates)
         shared = [(number, len(members.intersection(self._strings[number]))) for number in candidates]
@@ -88,7 +88,7 @@ class Index:
         return [match for match in matches if match.similarity >= self._threshold]
 
     def add_and_find(self, string: Sequence[Hashable]) -> list[JoinMatch]:
-        """Add a string; returns those before it that are similar to it."""
+        """Add a string; returns the similar strings before it."""
         matches = self.find(string)
         self.add(string)
         return matches
