@@ -120,7 +120,7 @@ under another `app_id`
     if moved:
         problem = f"{name}: its results were written to other topics ({'; '.join(moved)}), and new ones would be"
         errors.append(ConfigError(f"{problem} incomplete: set the names back, or {_AGAIN}"))
-    anew = _made_anew(ours, theirs)
+    anew = _recreated(ours, theirs)
     errors += anew
     if ours.partitions != theirs.partitions and not anew:
         problem = f"{ours.documents}: has {ours.partitions} partitions, and the state of {name} was built from"
@@ -135,11 +135,11 @@ def _all_settings(manifest: Manifest) -> dict[str, Setting]:
     return {**manifest.settings, "threshold": manifest.threshold, **guards, **stories, **mirrors}
 
 
-def _made_anew(ours: Manifest, theirs: Manifest) -> list[StreamLSHError]:
-    """Topics that were deleted and created anew; one whose id is not known is not judged."""
+def _recreated(ours: Manifest, theirs: Manifest) -> list[StreamLSHError]:
+    """Topics that were deleted and recreated; one whose id is not known is not judged."""
     recreated: list[StreamLSHError] = [
         StateError(
-            f"{topic}: was deleted and created anew: its id is {ours.own[topic]}, expected {before}: what was in it is "
+            f"{topic}: was deleted and recreated: its id is {ours.own[topic]}, expected {before}: what was in it is "
             f"lost, and {ours.pipeline} goes by its offsets, which come again; see {LOST}"
         )
         for topic, before in theirs.own.items()
@@ -147,7 +147,7 @@ def _made_anew(ours: Manifest, theirs: Manifest) -> list[StreamLSHError]:
     ]
     return recreated + [
         StateError(
-            f"{source}: was deleted and created anew: its id is {ours.sources[source]}, and the state of "
+            f"{source}: was deleted and recreated: its id is {ours.sources[source]}, and the state of "
             f"{ours.pipeline} was built from {before}, whose offsets come again: {_AGAIN}"
         )
         for source, before in theirs.sources.items()

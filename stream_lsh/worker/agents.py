@@ -1,6 +1,6 @@
 """The agents on Kafka: what each reads, decoded, and the driver that carries out its effects.
 
-What an agent does, and in which order, stands in `stream_lsh/pipeline/agents`.
+What an agent does, and in which order, is defined in `stream_lsh/pipeline/agents`.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ from stream_lsh.worker.state import Documents, PipelineState
 _Frame = TypeVar("_Frame")
 
 _COPIES_WINDOW = 8
-"""Events of 200 messages that the intake has under way: a crash copies at most these twice."""
+"""Events of 200 messages that the intake has in flight: a crash copies at most these twice."""
 
 
 class PipelineAgents:
@@ -102,7 +102,7 @@ class PipelineAgents:
             await self._run(agent, batch, acker, states)
 
     async def settle(self, stream: Any) -> None:
-        """Edges in, the truth out: message by message, those that are independent under way together."""
+        """Edges in, results out: message by message; independent messages are in flight together."""
         acker, guard, states = self._acker(), self._guard(), self._state.ledger
         async for batch in self._current(stream, guard):
             stop, generation = batch.offset + 1, self._app.generation
@@ -112,7 +112,7 @@ class PipelineAgents:
     async def copy(self, stream: Any) -> None:
         """Messages of a source in, the same keyed by id out.
 
-        The client has one request under way for a partition, and retries it before it sends the next one: so the
+        The client has one request in flight for a partition, and retries it before it sends the next one: so the
         messages of one partition of a source are copied in their order.
         """
         acker = OrderedAcker(self._app, _COPIES_WINDOW)
@@ -153,7 +153,7 @@ class PipelineAgents:
         return ContiguityGuard(self._app.committed_offset)
 
     async def _current(self, stream: Any, guard: ContiguityGuard) -> AsyncIterator[Batch]:
-        """What waits; what is before it is under way no more."""
+        """The waiting batches, each marked as read for the measurement of backpressure."""
         async for batch in self._app.current(stream, guard):
             self._state.traffic.passed(batch.tp, batch.records)
             yield batch
@@ -169,7 +169,7 @@ class PipelineAgents:
         return Input(batch.partition, frames, batch.offset + 1, self._app.generation)
 
     def _decoded(self, decode: Callable[[bytes | None, int], _Frame], record: Any) -> _Frame:
-        """The frame in a record; an error says where it lies."""
+        """The frame in a record; an error contains the offset of the record."""
         try:
             return decode(record.value, self._state.fingerprint)
         except StateError as error:
@@ -212,8 +212,8 @@ class _Reader:
     def document(self, received: Received) -> Document:
         """The document in a message.
 
-        One that is stored already is taken again whatever the clock of this worker is: what it has to say to the other
-        steps may not have arrived before the crash.
+        A document that is already stored is read again regardless of the clock of this worker: its messages to the
+        other steps may not have been stored before the crash.
         """
         record, origin = received
         timestamp_ms, config = record.timestamp if origin is None else origin.timestamp_ms, self._state.config

@@ -1,11 +1,11 @@
 """States of partitions that are kept in changelogs: which are here, and how far each has its changelog.
 
-What a record means is the core's.  A state is made when its partition is assigned, before it is recovered, and
-forgotten when the partition is taken away.  Reading one that is not here is a bug and raises; it never looks like an
-empty one.
+The core defines what a record means.  A state is made when its partition is assigned, before it is recovered, and
+dropped when the partition is revoked.  Access to a state that is not here is a bug and raises; it never looks like an
+empty state.
 
-A state that is only *followed* is another worker's: a standby reads what that one writes and takes it in, and nobody
-looks at it until its partition comes here (docs/internals/adr/0017).
+A *followed* state belongs to another worker: a standby applies the records that the owner writes, and no agent reads
+the state until its partition is assigned here (docs/internals/adr/0017).
 """
 
 import logging
@@ -22,14 +22,14 @@ _log = logging.getLogger(__name__)
 
 
 def located(error: StateError, place: str, offset: int) -> StateError:
-    """The same error, which says where the bytes are that it is about."""
+    """The same error, with the topic, the partition and the offset of the bytes in front."""
     located_error = type(error)(f"{place}, offset {offset}: {error}")
     located_error.__cause__ = error
     return located_error
 
 
 class Copy(Protocol):
-    """What is on disk of a state; it contains a changelog up to some record.
+    """The copy of a state on disk; it contains a changelog up to some record.
 
     Attributes:
         offset: of this record; None for none.
@@ -40,18 +40,18 @@ class Copy(Protocol):
     head: LogHead
 
     def discard(self, why: object) -> None:
-        """Remove it, and begin with nothing."""
+        """Remove the copy, and start with an empty one."""
 
     def close(self) -> None:
-        """It is not used any more."""
+        """Release the copy."""
 
 
 Persist = Callable[[int, LogHead], None]
-"""Takes the offset that a record has in the changelog, and the changelog's head, once it is stored there."""
+"""Takes the offset of a record in the changelog, and the head of the changelog, once the record is stored there."""
 
 
 class Applied(NamedTuple):
-    """A record that is in a state: what it names, and what is to be done once it is in the changelog."""
+    """A record in a state: the versions that it names, and the steps that are due once it is in the changelog."""
 
     extent: Extent
     persist: Persist | None = None
@@ -61,9 +61,9 @@ class Changelogged(Generic[_State]):
     """The states of one table, by partition.
 
     Args:
-        make: a state for a partition: what there is on disk, or an empty one.
-        apply: takes the record of the changelog at an offset into a state.
-        copy: what is on disk of a state; None for nothing.
+        make: a state for a partition: the copy on disk, or an empty state.
+        apply: applies the record of the changelog at an offset to a state.
+        copy: the copy of a state on disk; None for none.
     """
 
     def __init__(
@@ -95,18 +95,18 @@ class Changelogged(Generic[_State]):
         return state
 
     def own(self, partition: int) -> None:
-        """The partition belongs to this worker from now on; what is on disk, or nothing, if it did not before.
+        """Own a partition from now on; a new state starts with the copy on disk, or empty.
 
-        A state that was followed goes on as it is.
+        A followed state is kept as it is.
         """
         self._followed.discard(partition)
         self._begin(partition)
 
     def follow(self, partition: int) -> None:
-        """The partition is another worker's, and what that one writes is taken in here as well.
+        """Follow a partition of another worker: apply the records that the owner writes.
 
-        A state that was this worker's own begins anew with what is on disk: what is in memory may be ahead of the
-        changelog, and nobody would ever take that back.
+        A state that this worker owned starts again from the copy on disk: the state in memory may be ahead of the
+        changelog, and nothing would ever undo that.
         """
         if partition not in self._followed:
             self.drop(partition)
@@ -123,20 +123,20 @@ class Changelogged(Generic[_State]):
             self._offsets[partition] = copy.offset
 
     def fit(self, partition: int, first: int, end: int) -> None:
-        """The changelog has the offsets from `first` to `end`, exclusive: a state that is not of it begins anew."""
+        """Reset a state that does not fit its changelog, which has the offsets from `first` to `end`, exclusive."""
         self.begins(partition, first)
         offset, state = self._offsets.get(partition), self._states.get(partition)
         copy = None if state is None else self._copy(state)
         if offset is None or copy is None or first <= offset + 1 <= end:
             return
-        self._begin_anew(partition, f"what is on disk ends at offset {offset}, and the log has {first} to {end}")
+        self._start_again(partition, f"the copy on disk ends at offset {offset}, and the log has {first} to {end}")
 
-    def _begin_anew(self, partition: int, why: str) -> None:
-        """The changelog lacks something: all that is needed is in what is left of it."""
+    def _start_again(self, partition: int, why: str) -> None:
+        """Reset a state that the changelog does not continue: the rest of the changelog has all that is needed."""
         message = f"{self.name}, partition {partition}: {why}"
         copy = self._copy(self._states[partition])
         if copy is None:
-            _log.warning("%s; the state is read from what is left", message)
+            _log.warning("%s; the state is rebuilt from the rest of the log", message)
         else:
             copy.discard(StateError(message))
             copy.close()
@@ -144,9 +144,9 @@ class Changelogged(Generic[_State]):
         self._begin(partition)
 
     def begins(self, partition: int, first: int) -> None:
-        """The changelog begins at this offset by now: what is known of what lay before it is forgotten.
+        """Note that the changelog starts at this offset now: the earlier part of its head is dropped.
 
-        A state that was begun behind it lacks something, and that is a failure: the engine has lost records.
+        A state that started behind this offset lacks records, and that is a failure: the engine has lost them.
         """
         begun = self._begun.get(partition)
         if begun is not None and begun > first and self.failure is None:
@@ -160,27 +160,27 @@ class Changelogged(Generic[_State]):
         self.rewritten(partition, first)
 
     def held(self) -> dict[int, _State]:
-        """The states that are this worker's own."""
+        """The states that this worker owns."""
         return {partition: state for partition, state in self.here().items() if partition not in self._followed}
 
     def is_same(self, partition: int, state: _State) -> bool:
-        """Whether this state is still the one of this partition, and the partition this worker's own."""
+        """Whether this state is still the one of this partition, and this worker still owns the partition."""
         if self.failure is not None:
             raise self.failure
         return self._states.get(partition) is state and partition not in self._followed
 
     def followed(self) -> dict[int, _State]:
-        """The states that are other workers', as far as what those wrote has come here."""
+        """The states of other workers, as far as their changelogs have been applied here."""
         return {partition: state for partition, state in self.here().items() if partition in self._followed}
 
     def here(self) -> dict[int, _State]:
-        """All states that are here, whoever's they are."""
+        """All states in this worker, owned or followed."""
         if self.failure is not None:
             raise self.failure
         return dict(self._states)
 
     def partitions(self) -> list[int]:
-        """Which partitions are this worker's own."""
+        """The partitions that this worker owns."""
         return sorted(self._states.keys() - self._followed)
 
     def offset(self, partition: int) -> int | None:
@@ -188,18 +188,18 @@ class Changelogged(Generic[_State]):
         return self._offsets.get(partition)
 
     def recover(self, partition: int, value: bytes | None, offset: int) -> None:
-        """Take a record of the changelog in; a failure is kept and raised at the next use.
+        """Apply a record of the changelog; a failure is kept and raised at the next use.
 
-        A record of a partition that was revoked meanwhile is ignored.  A failure of a partition that is followed
-        concerns its owner: this worker stops following it until the next rebalance, and reads it from the beginning if
-        it is assigned then.
+        A record of a partition that was revoked meanwhile is ignored.  A failure of a followed partition concerns its
+        owner: this worker stops following it until the next rebalance, and reads it from the beginning if it is
+        assigned then.
         """
         if self.failure is not None or partition not in self._states:
             return
         taken = Applied(Extent())
         try:
             if offset > self._offsets.get(partition, offset) + 1:
-                self._begin_anew(partition, f"the log was trimmed up to offset {offset} while it was read")
+                self._start_again(partition, f"the log was trimmed up to offset {offset} while it was read")
             if partition not in self._offsets:
                 self._begun[partition] = offset
             if value is not None:
@@ -212,13 +212,13 @@ class Changelogged(Generic[_State]):
             self._failed(partition, error)
 
     def _failed(self, partition: int, failure: Exception) -> None:
-        """A record cannot be taken in: the end of this worker, or of its following another one's partition."""
+        """Note that a record cannot be applied: this worker ends, or stops following the partition of another one."""
         if partition in self._followed and not isinstance(failure, DoubtError):
             problem = f"{self.name}, partition {partition}: not followed until the next rebalance"
             _log.error("%s", problem, exc_info=failure)
             try:
                 copy = self._copy(self._states[partition])
-                if copy is not None:  # it may have a part of the record
+                if copy is not None:  # it may contain a part of the record
                     copy.discard(StateError(problem))
                 self.drop(partition)
             except Exception as error:
@@ -239,12 +239,12 @@ class Changelogged(Generic[_State]):
         return self._heads[partition].needed(horizon)
 
     def rewritten(self, partition: int, offset: int) -> None:
-        """What lies before this offset of the changelog is not needed any more, or not there."""
+        """Note that the records before this offset of the changelog are obsolete, or deleted."""
         if partition in self._heads:
             self._heads[partition].rewritten(offset)
 
     def drop(self, partition: int) -> None:
-        """The partition belongs to another worker now, and is not followed either."""
+        """Drop a partition that belongs to another worker now, and is not followed either."""
         state = self._states.pop(partition, None)
         copy = None if state is None else self._copy(state)
         if copy is not None:
@@ -256,23 +256,23 @@ class Changelogged(Generic[_State]):
         self._drops[partition] = self._drops.get(partition, 0) + 1
 
     def clear(self) -> None:
-        """Nothing is here any more."""
+        """Drop all states."""
         for partition in tuple(self._states):
             self.drop(partition)
 
     def under_way(self, partition: int) -> int:
-        """How many records of ours are not known to be in the changelog yet."""
+        """The number of records of this worker that are not confirmed to be in the changelog yet."""
         return self._under_way.get(partition, 0)
 
     def head(self, partition: int) -> LogHead:
-        """What is known of the head of the changelog."""
+        """The known part of the head of the changelog."""
         return self._heads[partition]
 
     def appended(self, partition: int, taken: Applied) -> Callable[[Any], None]:
-        """What to do when this record of ours has been delivered.
+        """The callback for the delivery of this record.
 
-        A delivery that is confirmed after the partition was taken away must not move the offset of the new, empty
-        state: its recovery would start behind records that it needs.  Nor does one of a state that is only followed.
+        A delivery that is confirmed after the partition was revoked must not move the offset of the new, empty state:
+        its recovery would start behind records that it needs.  The same holds for a state that is only followed.
         """
         if partition in self._followed:
             return lambda future: None

@@ -1,4 +1,4 @@
-"""The generations of copies that the intake made (`wire.origin`), which tell a new owner which copies are late."""
+"""The generations of copies that the intake made (`wire.origin`): a new owner recognizes late copies by them."""
 
 from collections.abc import Callable
 
@@ -14,13 +14,13 @@ REMEMBERED = 1_000
 
 
 async def learn_generations(kafka: KafkaConfig, state: PipelineState, committed: Callable[[TP], int | None]) -> None:
-    """Have partitions that were assigned anew know which copies are late, from those before the committed offset.
+    """Read the generations of the copies before the committed offset, for newly assigned partitions.
 
     Cost:
         reads `REMEMBERED` copies of each of them.
 
     Raises:
-        DoubtError: a broker does not go on.
+        DoubtError: a broker does not answer.
     """
     topic, new = state.config.documents_topic, {}
     for partition, documents in state.documents.held().items():

@@ -1,4 +1,4 @@
-"""What has passed through a worker, for its log."""
+"""The counts of a worker for its log."""
 
 from dataclasses import dataclass, field
 
@@ -21,12 +21,12 @@ _BLOCKS = 3
 
 @dataclass(slots=True)
 class Counts(StepCounts):
-    """Of one pipeline on this worker, since it was started.
+    """The counts of one pipeline on this worker, since it was started.
 
     Attributes:
         matches: that were published.
         dead_letters: messages that cannot be used, by reason.
-        recall_monitor: what the bands find and miss, measured on a sample.
+        recall_monitor: the matches that the bands find and miss, measured on a sample.
     """
 
     matches: int = 0
@@ -34,7 +34,7 @@ class Counts(StepCounts):
     recall_monitor: RecallCounts = field(default_factory=RecallCounts)
 
     def line(self) -> str:
-        """All of it in one line."""
+        """All counts in one line."""
         became = ", ".join(f"{count} {word}" for name, word in _WORDS if (count := getattr(self.signed, name)))
         letters = ", ".join(f"{reason} {count}" for reason, count in sorted(self.dead_letters.items()))
         copies = f"; late copies passed over: {self.late_copies}" if self.late_copies else ""
@@ -46,13 +46,13 @@ class Counts(StepCounts):
         )
 
     def _recall(self) -> str:
-        """The measured recall, once there is a pair."""
+        """The measured recall, as soon as there is a pair."""
         recall, pairs = self.recall_monitor.recall(), self.recall_monitor.pairs
         if recall is None:
             return ""
         return f"; shadow: recall {recall.share:.3f} ({recall.low:.3f} to {recall.high:.3f}) of {pairs} pairs"
 
     def _blocks(self) -> str:
-        """The blocks that have the most of them, where they have names."""
+        """The blocks with the most capped buckets, where blocks have names."""
         named = [f"{name}: {count}" for name, count in self.capped_by_block.most_common(_BLOCKS) if name]
         return f" ({', '.join(named)})" if named else ""

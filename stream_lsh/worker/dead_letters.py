@@ -1,7 +1,7 @@
 """Dead letters: messages that cannot be used, as they came, with the reason and the place in the source.
 
-What the topic would not take is left out: a value that is too large, which `error` says, and a key that is longer than
-any id. Of the key the first bytes are in the header `key`, its SHA-256 and its length in `key_sha256` and `key_bytes`.
+Data that the topic would refuse is omitted: a value that is too large, which `error` reports, and a key that is longer
+than any id.  The header `key` has the first bytes of the key, `key_sha256` and `key_bytes` its hash and its length.
 """
 
 import logging
@@ -41,11 +41,11 @@ async def dead_letter(
     """Send a message to the dead letters and count it; a bug is logged with its traceback.
 
     Args:
-        app: sends it.
+        app: sends the message.
         state: of the pipeline.
         record: the message.
-        error: why: what the parser or the scheme raised.
-        origin: where the source has it, if the record is a copy.
+        error: the exception of the parser or the scheme.
+        origin: the place of the message in the source, if the record is a copy.
 
     Returns:
         its delivery.
@@ -86,5 +86,5 @@ async def dead_letter(
 
 
 def _cut(text: str, most: int) -> bytes:
-    """The first bytes of a text as UTF-8, no character divided."""
+    """The first bytes of a text as UTF-8, cut between characters."""
     return text.encode("utf-8", "backslashreplace")[:most].decode("utf-8", "ignore").encode()

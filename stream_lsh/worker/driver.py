@@ -1,7 +1,7 @@
 """Carries out the effects of the agents on Kafka: encodes, produces, waits at a barrier, acknowledges in order.
 
-Which output is stored before which other one is up to the agents (`stream_lsh/pipeline/agents`).  Deliveries that no
-barrier has waited for go to the acker, which waits for them before it acknowledges.
+The agents define which output is stored before which other one (`stream_lsh/pipeline/agents`).  The acker waits for
+the deliveries that no barrier has waited for, before it acknowledges.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ Deliveries = list[Awaitable[Any]]
 
 
 class Received(NamedTuple):
-    """A message as the agents of the worker get it; `origin` is its place in the source, where it is a copy."""
+    """A message as the agents of the worker receive it; `origin` is its place in the source, if it is a copy."""
 
     record: Any
     origin: Origin | None = None
@@ -51,7 +51,7 @@ class Driver:
     Args:
         app: the engine.
         state: of the pipeline.
-        tables: that log it, by name.
+        tables: that store its state in changelogs, by name.
     """
 
     def __init__(self, app: EngineApp, state: PipelineState, tables: dict[str, StateTable]) -> None:
@@ -70,12 +70,12 @@ class Driver:
 
         Args:
             agent: that was given the batch.
-            batch: acknowledged where the agent says so.
+            batch: acknowledged when the agent asks for it.
             acker: of the agent.
-            is_held: whether the state of the agent is still this worker's.
+            is_held: whether this worker still owns the state of the agent.
 
         Returns:
-            False where it is not: then no effect after that is carried out, and the batch is passed over unless it was
+            False where it does not: then no further effect is carried out, and the batch is passed over unless it was
             acknowledged before.
         """
         run = _Run(self._app, self._state, self._tables, batch, acker)
@@ -87,10 +87,10 @@ class Driver:
         return True
 
     async def report(self, effects: Iterable[Effect]) -> None:
-        """Send a report, of which no batch is acknowledged, and wait until it is stored.
+        """Send a report, which acknowledges no batch, and wait until it is stored.
 
         Args:
-            effects: of the agents of reports; all of them are taken before anything is awaited.
+            effects: of the agents of reports; all of them are computed before the first await.
         """
         sends = _Sends(self._app, self._state)
         for effect in [*effects]:
@@ -101,7 +101,7 @@ class Driver:
 
 
 class _Sends:
-    """Sends frames to the next steps; holds the deliveries that nothing has waited for."""
+    """Sends frames to the next steps; holds the deliveries that no barrier has waited for."""
 
     def __init__(self, app: EngineApp, state: PipelineState) -> None:
         self._app = app
@@ -161,7 +161,7 @@ class _Run(_Sends):
                 await self._save(effect)
 
     def pass_over(self) -> None:
-        """The batch belongs to another worker now; no rebalance is to wait for its acknowledgement."""
+        """Pass over a batch that belongs to another worker now, so that no rebalance waits for its acknowledgement."""
         for event in () if self._acknowledged else self._batch.events:
             self._app.pass_over(event)
 
@@ -171,7 +171,7 @@ class _Run(_Sends):
         parts, rewriter, table = parts_of(append, self._state.fingerprint), append.rewriter, self._tables[append.table]
         if rewriter is not None:
             rewriter.sent(len(parts), sum(len(part.value) for part in parts))
-        # The state may be taken away between two parts.
+        # A rebalance may revoke the state between two parts.
         for part, taken in zip(parts, self._taken(append, parts), strict=True):
             delivery = await table.append(self._app, append.partition, part.value, taken)
             self._deliveries.append(delivery)
@@ -182,7 +182,7 @@ class _Run(_Sends):
                 _when_stored(delivery, partial(self._wrote, len(part.value)))
 
     def _taken(self, append: Append, parts: Sequence[Part]) -> Iterator[Applied]:
-        """What is to be done once each part is in the changelog."""
+        """The records of the parts, as applied to the state, for their deliveries."""
         if append.table != "documents":
             return (Applied(part.extent) for part in parts)
         documents, is_copy = self._state.documents[append.partition], append.rewriter is not None
@@ -191,7 +191,7 @@ class _Run(_Sends):
     def _taken_documents(self, documents: Documents, part: Part, is_copy: bool) -> Applied:
         if part.record is None:
             return Applied(part.extent)
-        # What is on disk has the versions of a copy already.
+        # The store on disk already has the versions of a copy.
         stored = np.zeros(len(part.record), np.bool_) if is_copy else None
         return self._state.taken_documents(documents, part.record, stored)
 
@@ -226,7 +226,7 @@ class _Run(_Sends):
     # -- behind the outputs
 
     def _trim(self, trim: Trim) -> None:
-        """Note what is not needed any more, as soon as the last copy of a pass is stored; `maintenance` deletes it."""
+        """Note the obsolete offsets as soon as the last copy of a pass is stored; `maintenance` deletes the records."""
         states = self._changelogged(trim.table)
         state = states.held().get(trim.partition)
 
@@ -252,7 +252,7 @@ class _Run(_Sends):
 
 
 def _when_stored(delivery: Awaitable[Any], do: Callable[[int], None]) -> None:
-    """Do something, given its offset, once a record is in its log; nothing if it never is, which ends the worker."""
+    """Call a function with the offset of a record once it is in its log; an unstored record ends the worker."""
 
     def ended(future: Any) -> None:
         if not future.cancelled() and future.exception() is None:

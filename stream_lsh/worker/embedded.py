@@ -1,9 +1,9 @@
-"""Pipelines on a broker in this process: for the demo, and for trying things out where there is no Kafka.
+"""Pipelines on a broker in this process: for the demo, and for experiments without Kafka.
 
-The agents are those of any worker.  What differs is settled before they start, because the broker cannot do it:
+The agents are those of any worker.  The differences are handled before they start, because the broker lacks functions:
 
     it creates no topics on request          all topics are made here
-    it tells no settings of topics           `ensure_topics` has nothing to check
+    it does not report settings of topics    `ensure_topics` has nothing to check
     it deletes no records                    nothing is trimmed (`WorkerApp.embedded`)
     it forgets everything at the end         so does the worker, which has no `data_dir`
 """
@@ -19,11 +19,11 @@ from stream_lsh.worker.brokers import EmbeddedBroker
 from stream_lsh.worker.topology import topics
 
 ADDRESS_VARIABLE = "STREAM_LSH__KAFKA__BROKERS"
-"""What points other commands at the broker: it goes before the configuration."""
+"""The environment variable that points other commands at the broker; it overrides the configuration."""
 
 
 class Embedded(NamedTuple):
-    """A running broker, and what a worker on it is configured with.
+    """A running broker, and the configuration of a worker on it.
 
     Attributes:
         config: with the broker's address, and no folder.
@@ -35,7 +35,7 @@ class Embedded(NamedTuple):
 
     @property
     def address(self) -> str:
-        """Where `feed` and `tail` find it."""
+        """The address of the broker, for `feed` and `tail`."""
         return self.config.kafka.brokers[0]
 
 

@@ -1,7 +1,7 @@
-"""A topic that ends before an offset that was read has lost messages, and writes other ones under their offsets.
+"""A topic that ends before an offset that was read has lost messages, and reuses their offsets for other messages.
 
-That happens where a topic is deleted and created anew, and where an unclean leader election truncates it.  The state
-knows versions, edges and decisions by their offsets, and would pass over whatever comes at an offset that it has seen.
+That happens when a topic is deleted and recreated, and when an unclean leader election truncates it.  The state
+identifies versions, edges and decisions by their offsets, and would skip new messages at offsets that it has seen.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,15 +18,15 @@ from stream_lsh.worker.changelogged_state import Changelogged
 from stream_lsh.worker.engine.topics import raise_all
 from stream_lsh.worker.state import PipelineState
 
-_HOW = "it was deleted and created anew, or truncated by an unclean leader election, and what it lost is not in the"
+_HOW = "it was deleted and recreated, or truncated by an unclean leader election, and what it lost is not in the"
 
 
 def seen_offsets(state: PipelineState, committed: Mapping[TP, int | None]) -> dict[TP, int]:
-    """The highest offset that was read or written of each partition, as far as this worker knows; -1 for none.
+    """The highest known offset that was read or written of each partition; -1 for none.
 
     Args:
         state: of a pipeline.
-        committed: the offset that is committed of each partition that is assigned here.
+        committed: the committed offset of each partition that is assigned here.
 
     Cost: 2 ns for each version in the documents tables.
     """
@@ -69,7 +69,7 @@ def known_offsets(documents: Mapping[int, DocumentTable], settlers: Iterable[Set
 
 
 def highest(*seen: Mapping[TP, int]) -> dict[TP, int]:
-    """The highest offset that any of them names of each partition."""
+    """The highest offset of each partition in any of these mappings."""
     joined: dict[TP, int] = {}
     for offsets in seen:
         for tp, offset in offsets.items():
@@ -78,7 +78,7 @@ def highest(*seen: Mapping[TP, int]) -> dict[TP, int]:
 
 
 def lost_ends(seen: Mapping[TP, int], ends: Mapping[TP, int | None]) -> list[StateError]:
-    """A problem for each partition that does not end behind what was read of it.
+    """A problem for each partition that ends at or before an offset that was read.
 
     Example:
         >>> [problem] = lost_ends({TP("app-news-edges", 0): 7, TP("docs", 0): 7}, {TP("app-news-edges", 0): 3})
@@ -96,12 +96,12 @@ def lost_ends(seen: Mapping[TP, int], ends: Mapping[TP, int | None]) -> list[Sta
 
 
 def lost_records(changelog: str, applied_offset: int, committed: int | None) -> list[StateError]:
-    """A problem if a ledger lacks messages of `edges` that are acknowledged: its changelog had a record of each.
+    """A problem if a ledger lacks acknowledged messages of `edges`: its changelog had a record of each.
 
     Args:
         changelog: of the ledger.
         applied_offset: the last message of `edges` in the ledger; -1 for none.
-        committed: the offset of `edges` that is committed; None for none.
+        committed: the committed offset of `edges`; None for none.
 
     Example:
         >>> lost_records("app-news-ledger-changelog", 41, 42)
@@ -120,17 +120,17 @@ def lost_records(changelog: str, applied_offset: int, committed: int | None) -> 
 
 
 async def expect_ends(consumer: Any, seen: Mapping[TP, int]) -> None:
-    """Every partition ends behind what was read of it.
+    """Check that every partition ends behind the offsets that were read of it.
 
     Raises:
-        StateError: one does not -> docs/operations/errors.md.
-        KafkaError: the broker does not tell where they end.
+        StateError: a partition ends earlier -> docs/operations/errors.md.
+        KafkaError: the broker does not report the ends.
     """
     raise_all(lost_ends(seen, await consumer.highwaters(*seen) if seen else {}))
 
 
 def expect_records(state: PipelineState, committed: Mapping[TP, int | None]) -> None:
-    """A ledger that is this worker's has all messages that are acknowledged.
+    """Check that a ledger that this worker owns contains all acknowledged messages.
 
     Raises:
         StateError: it lacks some -> docs/operations/errors.md.

@@ -1,7 +1,6 @@
-"""Tables of the engine whose states are the core's (`changelogged.py`).
+"""Tables of the engine whose states belong to the core (`changelogged_state.py`).
 
-The engine owns the changelog topic, its assignment and its recovery, and has to know of a state no more than how to do
-these.
+The engine owns the changelog topic, its assignment and its recovery; it only calls these functions of a state.
 """
 
 from collections.abc import Awaitable, Iterable, Set
@@ -22,7 +21,7 @@ _RECOVERY_BUFFER = 4  # events, which are chunks; 1 is a path of its own in the 
 
 
 class _ChangelogStore(Store[bytes, bytes]):
-    """The engine's view of a `Changelogged`: nothing but recovery, offsets and rebalances."""
+    """The engine's view of a `Changelogged`: only recovery, offsets and rebalances."""
 
     @property
     def _states(self) -> Changelogged[Any]:
@@ -40,11 +39,11 @@ class _ChangelogStore(Store[bytes, bytes]):
                 self._states.recover(record.partition, record.value, record.offset)
 
     def persisted_offset(self, tp: TP) -> int | None:
-        """Where recovery goes on; it reads this record again, which changes nothing."""
+        """The offset from which recovery continues; this record is applied again, which changes nothing."""
         return self._states.offset(tp.partition)
 
     def set_persisted_offset(self, tp: TP, offset: int) -> None:
-        """The engine tells what it has given to `apply_changelog_batch`: that is known already."""
+        """Nothing to store: the engine reports the offset of the records that `apply_changelog_batch` has applied."""
 
     async def on_rebalance(
         self, assigned: Set[TP], revoked: Set[TP], newly_assigned: Set[TP], generation_id: int = 0
@@ -60,9 +59,9 @@ class _ChangelogStore(Store[bytes, bytes]):
                 take(tp.partition)
 
     async def on_recovery_completed(self, active_tps: Set[TP], standby_tps: Set[TP]) -> None:
-        """The states are complete, or cannot be: then the worker ends before anything is read.
+        """Check that the states are complete; an incomplete state ends the worker before any message is read.
 
-        The engine does not look at what is raised here.
+        The engine ignores exceptions that are raised here.
         """
         if self._states.failure is not None:
             await self.app.crash(self._states.failure)
@@ -74,7 +73,7 @@ class _ChangelogStore(Store[bytes, bytes]):
         """The changelog is the backup."""
 
     def reset_state(self) -> None:
-        """Start from nothing."""
+        """Drop all states."""
         self._states.clear()
 
     def __len__(self) -> int:
@@ -108,7 +107,7 @@ class StateTable(Table[bytes, bytes]):
         return _ChangelogStore("memory://", self.app, self, table_name=self.name, loop=self.loop)
 
     def fitting_offset(self, tp: TP, first: int, end: int) -> int | None:
-        """How far the state has its changelog, in which the offsets are from `first` to `end`, exclusive."""
+        """The last offset of the changelog, which has the offsets from `first` to `end`, exclusive, in the state."""
         self.states.fit(tp.partition, first, end)
         return self.states.offset(tp.partition)
 

@@ -1,7 +1,7 @@
-"""What forbids a worker to start: state built from something else or under other settings, results of somebody else.
+"""Start-up checks: a worker refuses incompatible state, and topics that another application writes to.
 
-A manifest (`wire/manifest.py`) lies in a topic of its own, and its first record counts for ever: of two workers that
-start at once under different settings, the one whose record comes second finds the other's, and ends.
+A manifest (`wire/manifest.py`) has a topic of its own, and the first record counts for ever: if two workers start at
+the same time with different settings, the second one to write finds the record of the first one, and ends.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,11 +23,11 @@ from stream_lsh.worker.engine.topics import FoundTopic, find_topics, raise_all
 from stream_lsh.worker.security import client_security
 
 _LAST = 10
-"""Offsets looked at from the end of a partition: the last one may be the marker of a transaction."""
+"""Offsets that are read from the end of a partition: the last one may be the marker of a transaction."""
 
 
 async def before_topics(admin: Any, config: Config, partitions: Mapping[str, int]) -> list[StreamLSHError]:
-    """Everything that forbids the start, of all pipelines; nothing is changed.
+    """All problems that prevent the start, of all pipelines; nothing is changed.
 
     Args:
         admin: a started admin client.
@@ -48,13 +48,13 @@ async def before_topics(admin: Any, config: Config, partitions: Mapping[str, int
 
 
 async def after_topics(admin: Any, config: Config, partitions: Mapping[str, int]) -> Mapping[str, str]:
-    """Write the manifests that are missing, now that all topics are there.
+    """Write the missing manifests, once all topics exist.
 
     Returns:
-        the ids of `checked_topics`; nothing where the broker does not tell them.
+        the ids of `checked_topics`; empty where the broker does not report ids.
 
     Raises:
-        StreamLSHError: another worker was faster since `before_topics`, and disagrees.
+        StreamLSHError: another worker has written a different manifest since `before_topics`.
     """
     topics, _ = await find_topics(admin, _looked_at(config))
     ids = await topic_ids(admin, checked_topics(config.pipelines))
@@ -74,30 +74,30 @@ async def after_topics(admin: Any, config: Config, partitions: Mapping[str, int]
 
 
 def checked_topics(pipelines: Iterable[PipelineConfig]) -> list[str]:
-    """The topics of which it is noticed if they are deleted and created anew: sources, and what the state is from."""
+    """The topics whose recreation is detected: the sources, and the topics that hold the state."""
     return [topic for pipeline in pipelines for topic in (*pipeline.sources, *_own(pipeline))]
 
 
 def _own(pipeline: PipelineConfig) -> list[str]:
-    """The topics of a pipeline itself whose offsets its state knows, or that hold it."""
+    """The topics of a pipeline whose offsets are in its state, or that hold the state."""
     names = [pipeline.internal_topic(name) for name in INTERNAL_TOPICS if name != "manifest"]
     return [*names, *pipeline.decision_topics]
 
 
 async def expect_same_topics(admin: Any, ids: Mapping[str, str]) -> None:
-    """The topics that there were at the start are still the same ones.
+    """Check that the topics are still those that existed at the start.
 
     Raises:
-        StateError: one was deleted and created anew since -> docs/operations/errors.md.
+        StateError: a topic was deleted and recreated since -> docs/operations/errors.md.
     """
-    raise_all(created_anew(ids, await topic_ids(admin, ids) or {}))
+    raise_all(recreated(ids, await topic_ids(admin, ids) or {}))
 
 
-def created_anew(before: Mapping[str, str], after: Mapping[str, str]) -> list[StateError]:
-    """A problem for each topic that has another id than before; one that is not found is not judged."""
+def recreated(before: Mapping[str, str], after: Mapping[str, str]) -> list[StateError]:
+    """A problem for each topic whose id has changed; a topic that is not found is not judged."""
     return [
         StateError(
-            f"{topic}: was deleted and created anew while this worker ran: its id is {after[topic]}, expected {id}: "
+            f"{topic}: was deleted and recreated while this worker ran: its id is {after[topic]}, expected {id}: "
             f"what was in it is lost, and its offsets come again; see {LOST}"
         )
         for topic, id in before.items()
@@ -106,7 +106,7 @@ def created_anew(before: Mapping[str, str], after: Mapping[str, str]) -> list[St
 
 
 def manifest_of(pipeline: PipelineConfig, partitions: int, ids: Mapping[str, str] | None) -> Manifest:
-    """What a worker of this configuration would build."""
+    """The manifest of the state that a worker of this configuration builds."""
     return Manifest(
         pipeline.name,
         pipeline.documents_topic,
@@ -123,7 +123,7 @@ def manifest_of(pipeline: PipelineConfig, partitions: int, ids: Mapping[str, str
 
 
 def state_problems(ours: Manifest, theirs: Manifest | None, ids: Mapping[str, str] | None) -> list[StreamLSHError]:
-    """Why this configuration must not go on with the state that is there; `ids` are those of the sources."""
+    """The reasons why this configuration cannot use the existing state; `ids` are those of the sources."""
     if theirs is None:
         return []
     gone = [one for one in ours.sources if ids is not None and one in theirs.sources and one not in ids]
@@ -150,10 +150,10 @@ def state_problems(ours: Manifest, theirs: Manifest | None, ids: Mapping[str, st
 async def stored_manifest(
     kafka: KafkaConfig, pipeline: PipelineConfig, topics: Mapping[str, FoundTopic]
 ) -> Manifest | None:
-    """The manifest that counts; None if there is none yet.
+    """The first manifest of the topic; None if there is none yet.
 
     Raises:
-        StateError: what is there cannot be read.
+        StateError: the stored manifest cannot be read.
     """
     topic = pipeline.internal_topic("manifest")
     if topic not in topics:
@@ -168,7 +168,7 @@ async def stored_manifest(
 async def writers(
     kafka: KafkaConfig, pipeline: PipelineConfig, topics: Mapping[str, FoundTopic]
 ) -> dict[str, frozenset[str]]:
-    """Which applications wrote the last records of each public topic that exists, as far as the records say."""
+    """The applications that wrote the last records of each existing public topic, by the headers of the records."""
     tps = [
         tp for topic in _results(pipeline) if topic in topics for tp in partitions_of(topic, topics[topic].partitions)
     ]
@@ -197,7 +197,7 @@ def foreign_results(pipeline: PipelineConfig, wrote: Mapping[str, Iterable[str]]
 
 
 async def _write(kafka: KafkaConfig, pipeline: PipelineConfig, manifest: Manifest, limit: int) -> None:
-    """Write the first record of the topic of a pipeline, of which one of `limit` bytes fits; 0 if that is not known."""
+    """Write the first record of the topic of a pipeline; a batch has at most `limit` bytes, 0 if that is not known."""
     topic, value, most = pipeline.internal_topic("manifest"), encode_manifest(manifest), pipeline.max_message_bytes
     limits = TopicLimits(most)
     if limit:
@@ -218,7 +218,7 @@ async def _write(kafka: KafkaConfig, pipeline: PipelineConfig, manifest: Manifes
 
 
 def _results(pipeline: PipelineConfig) -> list[str]:
-    """The public topics that hold what is true; dead letters of several applications do not contradict each other."""
+    """The public topics with results; dead letters of several applications do not contradict each other."""
     return [topic for name, topic in pipeline.public_topics.items() if name != "dead_letters"]
 
 

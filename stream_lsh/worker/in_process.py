@@ -1,7 +1,7 @@
-"""A worker in the loop of whoever starts it, beside what feeds it and what follows it; for a demo.
+"""A worker in the event loop of its caller, beside a producer and a consumer; for a demo.
 
-A worker that others rely on is a process of its own (`process.execute`): it ends in doubt, at once, and is started
-again.  Here a failure is an exception of `check`.
+A production worker is a process of its own (`process.execute`): it ends at once when it is in doubt, and a supervisor
+restarts it.  Here a failure is an exception of `check`.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ class LiveWorker:
 
     Args:
         app: the engine's app, started.
-        broker: what it runs on.
+        broker: the broker that it runs on.
         client: reads the results.
     """
 
@@ -39,15 +39,15 @@ class LiveWorker:
 
     @property
     def counts(self) -> Counts:
-        """What has passed through so far."""
+        """The counts since the start."""
         counts: Counts = self._app.pipelines[self._pipeline.name].counts
         return counts
 
     def check(self) -> None:
-        """Nothing, as long as the worker runs.
+        """Return while the worker runs.
 
         Raises:
-            Exception: what it failed with.
+            Exception: the reason of its failure.
         """
         if self._app.ended_by is not None:
             raise self._app.ended_by
@@ -55,10 +55,10 @@ class LiveWorker:
             raise DoubtError("the worker has stopped by itself")
 
     async def settled(self) -> None:
-        """Return when everything that the source holds now has been answered.
+        """Return when all messages of the source have been processed.
 
-        An offset is committed when all that follows from it is stored, so one step after the other is waited for.  The
-        second round is for the rechecks, which settle sends back to `candidates`; nothing asks for more of them.
+        An offset is committed when all outputs of the message are stored, so the steps are awaited one after the
+        other.  The second round is for the rechecks, which settle sends back to `candidates`; they cause no others.
         """
         steps = self._pipeline.step_topics
         for topic in (self._pipeline.source, *steps, *steps):
@@ -69,12 +69,12 @@ class LiveWorker:
                 await asyncio.sleep(_LOOK_SECONDS)
 
     async def results(self) -> AsyncIterator[Any]:
-        """The messages of `matches` and `clusters`, from the first one on, as they come."""
+        """The messages of `matches` and `clusters`, from the first one on, as they arrive."""
         async for record in self._client:
             yield record
 
     async def all_read(self) -> None:
-        """Return when `results` has given everything that is there now."""
+        """Return when `results` has yielded all current messages."""
         results = self._client.assignment()
         ends = await self._client.end_offsets(results)
         while any([await self._client.position(tp) < ends[tp] for tp in results]):
@@ -82,7 +82,7 @@ class LiveWorker:
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def ready(self) -> None:
-        """Return when it reads its source."""
+        """Return when the worker reads its source."""
         app = self._app
         async with asyncio.timeout(_READY_SECONDS):
             while not (
@@ -94,7 +94,7 @@ class LiveWorker:
 
 @asynccontextmanager
 async def live_worker(broker: Embedded) -> AsyncIterator[LiveWorker]:
-    """The worker of a configuration with one pipeline, ready; stopped at the end, whatever happened."""
+    """The worker of a configuration with one pipeline, ready; it is stopped at the end in any case."""
     app = build_app(broker.config, broker.partitions, embedded=True)
     app.finalize()
     pipeline = broker.config.pipelines[0]
@@ -120,9 +120,9 @@ async def live_worker(broker: Embedded) -> AsyncIterator[LiveWorker]:
 
 
 async def _stop(app: Any) -> None:
-    """Stop an app; of one that has crashed what is left, as far as that goes: a process would just end.
+    """Stop an app; of a crashed app, stop the remaining parts, as far as possible: a process would just end.
 
-    The threads of such an app may be gone already, and cancel whoever waits for them.
+    The threads of such an app may have ended already, and cancel the task that waits for them.
     """
     crashed, producer = app.crash_reason is not None, app._producer and app._producer._producer
     with suppress(*(Exception, asyncio.CancelledError) if crashed else (TimeoutError,)):

@@ -1,7 +1,7 @@
-"""The log of a worker: our own words at the level that was asked for, those of the libraries where they warn.
+"""The log of a worker: its own messages at the configured level, those of the libraries from warnings on.
 
 Fault (faust-streaming 0.15.3, aiokafka 0.14.0): some hundred lines at each start, tables among them, on standard
-output; and while a broker is away, a hundred lines a second that all say the same.
+output; and while a broker is away, a hundred identical lines a second.
 """
 
 import logging
@@ -15,13 +15,13 @@ from stream_lsh.errors import ConfigError, DamagedBytes, StateError
 
 OWN = "stream_lsh"
 SHOWN, WITHIN_SECONDS = 3, 10.0
-"""So many lines of a kind are shown within so many seconds; the others are counted."""
+"""The number of lines of a kind that are shown in a number of seconds; further lines are counted."""
 
 
 class Repeats(logging.Filter):
-    """Drops what is said again and again, and says how much it dropped.
+    """Drops repeated lines, and reports how many it dropped.
 
-    Two lines are of a kind if they come from one place in the code, whatever they are about.
+    Two lines are of a kind if they come from one place in the code, whatever their arguments are.
 
     Args:
         clock: seconds that only grow.
@@ -35,7 +35,7 @@ class Repeats(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether a line is shown."""
         if record.name.partition(".")[0] == OWN:
-            # What the engine says of its services comes under the names of those that are ours.
+            # The engine logs its services under the names of our subclasses.
             return record.levelno > logging.INFO or not str(record.msg).startswith("[^")
         kind, now = (record.pathname, record.lineno), self._clock()
         since, count = self._since.get(kind, (now, 0))
@@ -72,7 +72,7 @@ class CoordinatorRetries(logging.Filter):
 
 
 class OperatorErrors(logging.Filter):
-    """Drops the tracebacks of what an operator has to mend: the last line of the process says it.
+    """Drops the tracebacks of errors that an operator has to fix: the last line of the process reports the error.
 
     Fault (faust-streaming 0.15.3): each error that ends a worker is logged three times, twice with its traceback.
     """
@@ -87,7 +87,7 @@ def log_to_stderr(level: str) -> None:
     """Set up the log of this process.
 
     Args:
-        level: of our own words; `debug` shows everything that the libraries say, too.
+        level: of the project's own messages; `debug` also shows all messages of the libraries.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s"))

@@ -1,10 +1,9 @@
-"""What a worker does beside its agents: it closes the sources while it has enough to do, trims its topics, and counts.
+"""The tasks of a worker beside its agents: it closes the sources under load, trims its topics, and reports counts.
 
-Trimmed is what nobody reads again: of the topics between the steps what lies behind the committed offset, of the
-changelogs of `documents` and `buckets` the records of which everything has expired, of the ledger's what lies before
-its last copy.
+Obsolete records are trimmed: of the topics between the steps those behind the committed offset, of the changelogs of
+`documents` and `buckets` those of which everything has expired, of the ledger's changelog those before its last copy.
 
-Of what it follows as a standby it trims nothing, but sees what the owner has trimmed, and keeps a copy on disk.
+A standby trims nothing of the states that it follows, but it detects trims by the owner, and keeps a copy on disk.
 """
 
 import asyncio
@@ -41,13 +40,13 @@ class Maintenance:
 
     Args:
         app: the engine.
-        pipelines: all that run on it, by name; may grow until the app starts.
+        pipelines: all pipelines of the app, by name; may grow until the app starts.
 
     Attributes:
-        trim_seconds: how often topics are trimmed.
-        trim_step: by how many offsets at least.
-        report_counts_seconds: how often the log says what has passed.
-        topic_ids: of the topics that must not be created anew, as they were at the start; empty if unknown.
+        trim_seconds: the period of trimming.
+        trim_step: the least number of offsets that a trim moves.
+        report_counts_seconds: the period of the counts in the log.
+        topic_ids: of the topics that must not be recreated, as they were at the start; empty if unknown.
     """
 
     def __init__(self, app: EngineApp, pipelines: Mapping[str, PipelineState]) -> None:
@@ -60,7 +59,7 @@ class Maintenance:
     # -- backpressure
 
     async def watch(self) -> None:
-        """Close and open the sources, for ever."""
+        """Close and open the sources, until cancelled."""
         backpressure = self._backpressure = Backpressure(
             self._app, [source for state in self._pipelines.values() for source in state.config.sources]
         )
@@ -75,7 +74,7 @@ class Maintenance:
         return self._backpressure is not None and self._backpressure.closed
 
     def bytes_under_way(self) -> int:
-        """Some bytes that lie in the topics between the steps and are this worker's to read."""
+        """The estimated bytes in the topics between the steps that this worker has to read."""
         consumer, assigned = self._app.consumer, self._app.consumer.assignment()
         return sum(
             state.traffic.bytes_before(tp, consumer.highwater(tp) or 0)
@@ -85,11 +84,11 @@ class Maintenance:
         )
 
     def bytes_before_settle(self) -> int:
-        """Some bytes that wait for settle on other workers, as those report them."""
+        """The estimated bytes that wait for settle on other workers, as reported by those."""
         return sum(state.settle_lag.size for state in self._pipelines.values() if not state.ledger.held())
 
     async def report_lag(self) -> None:
-        """Report to all workers how much waits for settle, where this worker settles, for ever."""
+        """Report to all workers how many bytes wait for settle, if this worker settles, until cancelled."""
         while True:
             await asyncio.sleep(REPORT_SECONDS)
             for state in self._pipelines.values():
@@ -109,7 +108,7 @@ class Maintenance:
     # -- trimming
 
     async def trim(self) -> None:
-        """Trim the topics of our own, for ever, or until the broker says that it cannot."""
+        """Trim the topics of the application, until cancelled, or until the broker refuses deletion."""
         async with admin_client(self._app) as admin:
             trimmer = Trimmer(admin, self._own_topics(), step=self.trim_step)
             while True:
@@ -117,7 +116,7 @@ class Maintenance:
                 needed = self.needed() if self.at_work else {}
                 if not needed:
                     continue
-                # Who may not write may not delete either: its successor may need what is superfluous here.
+                # A worker that may not write may not delete either: its successor may need what is obsolete here.
                 await self._app.may_write()
                 try:
                     await trimmer.trim(needed)
@@ -126,7 +125,7 @@ class Maintenance:
                     return
 
     def needed(self) -> dict[TP, int]:
-        """The first offset that somebody may still read, of every partition that this worker may trim."""
+        """The first offset that any worker may still read, of every partition that this worker may trim."""
         assigned, own = self._app.consumer.assignment(), self._own_topics()
         needed = {tp: self._app.committed_offset(tp) for tp in assigned if tp.topic in own}
         for state in self._pipelines.values():
@@ -144,7 +143,7 @@ class Maintenance:
         return {tp: offset for tp, offset in needed.items() if offset}
 
     async def follow(self) -> None:
-        """Forget of what is followed what the changelogs have no more; save what is due."""
+        """Drop trimmed records from the heads of followed changelogs; save the states that are due."""
         while True:
             await asyncio.sleep(self.trim_seconds)
             for state in self._pipelines.values():
@@ -156,7 +155,7 @@ class Maintenance:
     async def _forget_trimmed(self, followed: Mapping[TP, Changelogged[Any]]) -> None:
         try:
             firsts = await self._app.consumer.earliest_offsets(*followed)
-        except KafkaError:  # a leader moves, a broker restarts, the group is rebalanced: the next time will do
+        except KafkaError:  # a leader moves, a broker restarts, the group is rebalanced: the next check will do
             return
         for tp, first in firsts.items():
             followed[tp].begins(tp.partition, first)
@@ -164,10 +163,10 @@ class Maintenance:
     def _own_topics(self) -> set[str]:
         return {state.config.internal_topic(name) for state in self._pipelines.values() for name in INTERNAL_TOPICS}
 
-    # -- topics that lose what was in them
+    # -- topics that lose messages
 
     async def check_topics(self) -> None:
-        """See to it that no topic is created anew, and none loses its end, for ever."""
+        """Check that no topic is recreated, and none loses its end, until cancelled."""
         async with admin_client(self._app) as admin:
             while True:
                 await asyncio.sleep(self.trim_seconds)
@@ -177,13 +176,13 @@ class Maintenance:
                 try:
                     await guards.expect_same_topics(admin, self.topic_ids)
                 except KafkaError as error:
-                    _log.warning("the broker does not tell which topics there are: %s", error)
+                    _log.warning("the broker does not report which topics exist: %s", error)
 
     async def expect_ends(self) -> None:
-        """No topic ends before what was read of it; where the broker does not answer, the next time will do.
+        """Check that no topic ends before an offset that was read; without an answer, the next check will do.
 
         Raises:
-            StateError: one does, or a ledger lacks what is acknowledged.
+            StateError: a topic does, or a ledger lacks acknowledged messages.
         """
         seen: dict[TP, int] = {}
         committed = {tp: self._app.committed_offset(tp) for tp in self._app.consumer.assignment()}
@@ -193,12 +192,12 @@ class Maintenance:
         try:
             await expect_ends(self._app.consumer, seen)
         except KafkaError as error:
-            _log.warning("the broker does not tell where the topics end: %s", error)
+            _log.warning("the broker does not report where the topics end: %s", error)
 
     # -- counts
 
     async def report_counts(self) -> None:
-        """Say now and then what has passed, for ever."""
+        """Log the counts periodically, until cancelled."""
         last_lines: dict[str, str] = {}
         short: set[str] = set()
         while True:
@@ -211,7 +210,7 @@ class Maintenance:
                 _warn_of_low_recall(state, short)
 
     async def report_progress(self) -> None:
-        """Say how a recovery comes along, what this worker has once it is ready, and what it follows, for ever."""
+        """Log the progress of a recovery, the state of this worker once it is ready, and its standbys, for ever."""
         ready: int | None = None
         followed: int | None = None
         while True:
@@ -231,13 +230,13 @@ class Maintenance:
                     _log.info("standing by: everything that is followed here has been read")
 
     def _has_followed(self) -> bool:
-        """Whether standbys have come to where their changelogs ended when the group was rebalanced last."""
+        """Whether standbys have read their changelogs up to the ends at the last rebalance."""
         recovery = cast(Any, self._app.tables).recovery
         ends, offsets = recovery.standby_highwaters, recovery.standby_offsets
         return all(offsets[tp] is not None and offsets[tp] >= end for tp, end in ends.items())
 
     async def _report_recovery(self) -> None:
-        """Say every few seconds how many changelog records are left; return when none are."""
+        """Log every few seconds how many changelog records are left; return when none are."""
         started, most, reported_at = time.monotonic(), 0, 0.0
         while self._app.in_recovery:
             left = cast(Any, self._app.tables).recovery.active_remaining_total()
@@ -250,13 +249,13 @@ class Maintenance:
         _log.info("recovered from %d changelog records in %.1f s", most, time.monotonic() - started)
 
     async def _report_deleted(self) -> None:
-        """Say what of the sources was deleted before this application had read it."""
+        """Log how many messages of the sources were deleted before this application had read them."""
         sources = {source for state in self._pipelines.values() for source in state.config.sources}
         assigned = [tp for tp in self._app.consumer.assignment() if tp.topic in sources]
         try:
             firsts = await self._app.consumer.earliest_offsets(*assigned)
-        except KafkaError as error:  # what is only told ends no worker
-            _log.warning("the broker does not tell where the sources begin: %s", error)
+        except KafkaError as error:  # a failed report does not end the worker
+            _log.warning("the broker does not report where the sources begin: %s", error)
             return
         for tp in sorted(firsts):
             deleted = firsts[tp] - (self._app.committed_offset(tp) or firsts[tp])
@@ -277,7 +276,7 @@ class Maintenance:
 
 
 def _warn_of_low_recall(state: PipelineState, short: set[str]) -> None:
-    """Say once that the bands find too little; `short` has the pipelines of which it was said."""
+    """Warn once if the bands find too few matches; `short` has the pipelines that were reported."""
     name, asked = state.config.name, state.config.kind.recall
     if not state.counts.recall_monitor.falls_short(asked):
         short.discard(name)

@@ -1,4 +1,4 @@
-"""What a worker tells Prometheus: counts since it was started, what it holds, and how much it has yet to read."""
+"""The Prometheus metrics of a worker: counts since the start, the size of its state, and its lag."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,22 +14,22 @@ from stream_lsh.worker.maintenance import Maintenance
 from stream_lsh.worker.state import PipelineState
 
 _Values = list[tuple[tuple[str, ...], float]]
-"""Of each pipeline, and whatever else a value is told apart by."""
+"""The labels of each sample: the pipeline, and any further label of the metric."""
 
 _PREFIX = "stream_lsh_"
 _BECAME = tuple(name for name in SignCounts.__slots__ if name != "expired")
 
 
 class WorkerCollector:
-    """The metrics of one worker, as prometheus_client asks for them.
+    """The metrics of one worker, as a collector of prometheus_client.
 
     Args:
         app: the engine.
-        pipelines: all that run on it, by name.
-        maintenance: knows how much is under way.
-        ends: of the partitions that this worker reads, as far as the broker has told.
+            pipelines: all pipelines of the app, by name.
+            maintenance: measures the bytes under way.
+            ends: of the partitions that this worker reads, as far as the broker has reported them.
 
-    Cost: some microseconds a partition; nothing is counted through.
+        Cost: some microseconds for each partition; no state is iterated.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class WorkerCollector:
         self._app, self._pipelines, self._maintenance, self._ends = app, pipelines, maintenance, ends
 
     def collect(self) -> Iterator[Metric]:
-        """All metrics, as they are now."""
+        """All metrics, with their current values."""
         yield from self._of_the_worker()
         yield self._lag()
         for name, help_text, labels, values in (*self._passed(), *self._held(), *self._recall()):
@@ -139,7 +139,7 @@ class WorkerCollector:
 
 
 def _by_similarity(counts: I64 | F64) -> Iterator[tuple[str, float]]:
-    """What is not 0, by the least similarity of its bin."""
+    """The nonzero counts, by the least similarity of their bin."""
     return ((f"{row / BINS:.2f}", counts[row].item()) for row in np.flatnonzero(counts).tolist())
 
 

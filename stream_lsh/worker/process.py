@@ -16,17 +16,17 @@ _log = logging.getLogger(__name__)
 
 FAILED, WRONG_USE = 1, 2
 COLLECT_AFTER = 100_000
-"""Objects between two searches for reference cycles: the state has none, and a million objects to look through."""
+"""Objects between two searches for reference cycles: the state has no cycles, but a million objects to traverse."""
 
 
 def execute(config: Config, partitions: Mapping[str, int], level: str, *, embedded: bool = False) -> int:
     """Run until a signal comes or something fails; returns the exit code.
 
-    0 after SIGTERM and SIGINT, with everything acknowledged; 2 for what the operator must mend; 1 for everything else,
-    after which a supervisor starts the process again.
+    0 after SIGTERM and SIGINT, with everything acknowledged; 2 for errors that the operator must fix; 1 for all others,
+    after which a supervisor restarts the process.
     """
     app = build_app(config, partitions, embedded=embedded)
-    gc.freeze()  # what the libraries consist of stays to the end
+    gc.freeze()  # the objects of the libraries live until the end
     gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
     log_to_stderr(level)
     for warnings in warnings_of(config):
@@ -45,6 +45,6 @@ def execute(config: Config, partitions: Mapping[str, int], level: str, *, embedd
 
 
 def warnings_of(config: Config) -> Iterator[str]:
-    """What a configuration leaves to be wished for, though a worker runs with it."""
+    """The warnings about a configuration with which a worker runs nevertheless."""
     for pipeline in config.pipelines:
         yield from (f"{pipeline.name}: {warning}" for warning in pipeline.kind.warnings())

@@ -1,4 +1,4 @@
-"""The reports of sign on Kafka (`pipeline.agents.reports`): event time once a second, page counts now and then."""
+"""The reports of sign on Kafka (`pipeline.agents.reports`): event time once a second, page counts less often."""
 
 import itertools
 from collections.abc import Awaitable, Callable, Iterator
@@ -13,10 +13,10 @@ from stream_lsh.worker.driver import Driver
 from stream_lsh.worker.state import PipelineState
 
 TICK_SECONDS = 1.0
-"""How often sign reports how far event time has come."""
+"""The period at which sign reports the event time."""
 
 PAGES_TICKS = 10
-"""At which of these ticks sign reports changed page counts: one page more or less republishes all pairs of its site."""
+"""The ticks at which sign reports changed page counts: each changed count republishes all pairs of its site."""
 
 
 def ticking(app: Any, state: PipelineState) -> Callable[[], Awaitable[None]]:

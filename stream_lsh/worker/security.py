@@ -1,4 +1,4 @@
-"""TLS and SASL: from the configuration to what the engine and aiokafka's clients take."""
+"""TLS and SASL: converts the configuration to the arguments of the engine and of aiokafka's clients."""
 
 import ssl
 from pathlib import Path
@@ -36,7 +36,7 @@ def _identify(context: ssl.SSLContext, cert_file: Path, key_file: Path) -> None:
         )
 
     try:
-        # Of its own first: what is wrong with both files together is that they do not belong to each other.
+        # Checked alone first: the remaining error of both files together is that they do not belong to each other.
         ssl.create_default_context().load_verify_locations(cafile=str(cert_file))
     except (ssl.SSLError, OSError) as error:
         raise ConfigError(
@@ -53,14 +53,14 @@ def _identify(context: ssl.SSLContext, cert_file: Path, key_file: Path) -> None:
 
 
 def _reason(error: OSError) -> str:
-    """What OpenSSL or the system calls it."""
+    """The reason as given by OpenSSL or the system."""
     if isinstance(error, ssl.SSLError):
         return (error.reason or "unreadable").lower().replace("_", " ")
     return (error.strerror or str(error)).lower()
 
 
 def engine_credentials(kafka: KafkaConfig) -> Any:
-    """What the engine needs to reach the brokers; None where they ask for nothing."""
+    """The credentials of the engine for the brokers; None where they need none."""
     security = kafka.security
     if security is None:
         return None
@@ -90,10 +90,10 @@ def client_security(kafka: KafkaConfig) -> dict[str, Any]:
 
 
 def unreachable(kafka: KafkaConfig, error: Exception) -> DoubtError:
-    """What to tell the operator when no broker answers.
+    """The error to report to the operator when no broker answers.
 
-    No ConfigError, though the address may be wrong: after one, a supervisor need not start a worker again, and brokers
-    that are away come back.
+    This is no ConfigError, though the address may be wrong: a supervisor need not restart a worker after
+    a ConfigError, but unavailable brokers come back.
     """
     hint = "does it ask for TLS or a password ([kafka.security])"
     if kafka.security is not None:

@@ -1,4 +1,4 @@
-"""What a worker holds of one pipeline: the core's state by partition, and how a record of a changelog goes into it."""
+"""The state of one pipeline on a worker: the core's state by partition, and the application of changelog records."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -44,8 +44,8 @@ _LEAST_SAVED = 250_000  # postings
 class Documents(DocumentsState):
     """The documents of one source partition on this worker.
 
-    `store` is the copy on disk, with the contents of the table.  `generations` recognises late copies; only where
-    sources are rekeyed.
+    `store` is the copy on disk, with the contents of the table.  `generations` recognizes late copies; it is used only
+    for sources that are rekeyed.
     """
 
     store: DocumentStore | None = None
@@ -56,7 +56,7 @@ class Documents(DocumentsState):
 class Buckets(BucketsState):
     """One partition of the band-bucket table on this worker.
 
-    `log_end` is where the changelog ended when a follower first waited for the end of a pass.
+    `log_end` is the end of the changelog when a follower first waited for the end of a pass.
     `store` is the copy on disk, which lacks `unsaved` postings.
     """
 
@@ -65,7 +65,7 @@ class Buckets(BucketsState):
 
     @property
     def is_due(self) -> bool:
-        """Whether a restart would have much to read."""
+        """Whether a restart would have to read many records."""
         if self.store is None or not self.recovery.is_complete:
             return False
         return self.unsaved > max(_LEAST_SAVED, len(self.table) // 4)
@@ -80,32 +80,32 @@ class Ledger(LedgerState):
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing that has been taken in still waits for something."""
+        """Whether no applied record still waits for further parts."""
         return self.recovery.is_whole and not self.assembler.waits
 
     @property
     def began(self) -> int | None:
-        """The offset at which the changelog begins, where that is known."""
+        """The offset at which the changelog starts, if known."""
         return self.assembler.began
 
 
 @dataclass(slots=True)
 class Traffic:
-    """How far the agents have read each topic, and how large its messages are."""
+    """The last offsets that the agents read of each topic, and the size of its messages."""
 
     positions: dict[TP, int] = field(default_factory=dict)
     records: dict[str, int] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
 
     def passed(self, tp: TP, records: Sequence[Any]) -> None:
-        """An agent takes these records of a partition."""
+        """Count the records of a partition that an agent takes."""
         self.positions[tp] = records[-1].offset + 1
         self.records[tp.topic] = self.records.get(tp.topic, 0) + len(records)
         size = sum(len(record.value) for record in records if record.value is not None)
         self.sizes[tp.topic] = self.sizes.get(tp.topic, 0) + size
 
     def bytes_before(self, tp: TP, end: int) -> int:
-        """Some bytes that lie between what was read of a partition and its end; 0 as long as nothing was read."""
+        """The estimated bytes between the read offset of a partition and its end; 0 before the first read."""
         position, records = self.positions.get(tp), self.records.get(tp.topic)
         if position is None or not records:
             return 0
@@ -120,7 +120,7 @@ class PipelineState:
         partitions: of its source.
 
     Attributes:
-        storage: where copies of the states are kept on disk; None for nowhere.
+        storage: holds the copies of the states on disk; None for no copies.
     """
 
     def __init__(self, config: PipelineConfig, partitions: int) -> None:
@@ -134,7 +134,7 @@ class PipelineState:
         self.criteria = self.scheme.criteria(config.kind.least, self.limits.retention_ms)
         self.comparer = self.scheme.comparer()
         self.results = config.kind.results(config.name)
-        # Where no number of slots says that a pair cannot match, signatures do not tell what is similar.
+        # Where no number of equal slots excludes a match, signatures do not show which documents are similar.
         self.has_recall_monitor = config.kind.shadow > 0 and self.criteria.least_matching > 0
         self.counts = Counts()
         self.shared = Shared(
@@ -152,7 +152,7 @@ class PipelineState:
         self.ledger = Changelogged(self._new_ledger, self._apply_ledger, lambda state: state.store)
 
     def line(self) -> str:
-        """What is here, in one line."""
+        """A summary of the state in one line."""
         held, followed = self.documents.partitions(), sorted(self.documents.followed())
         follows = f"; follows {', '.join(map(str, followed))}" if followed else ""
         if not held:
@@ -164,7 +164,7 @@ class PipelineState:
         )
 
     def followed(self) -> dict[TP, Changelogged[Any]]:
-        """The partitions of changelogs that this worker follows, and whose states they are."""
+        """The changelog partitions that this worker follows, with the table of each."""
         tables: Mapping[str, Changelogged[Any]]
         tables = {"documents": self.documents, "buckets": self.buckets, "ledger": self.ledger}
         return {
@@ -174,7 +174,7 @@ class PipelineState:
         }
 
     def close(self) -> None:
-        """What is on disk is not used any more."""
+        """Release the copies on disk."""
         for states in (self.documents, self.buckets):
             states.clear()
 
@@ -205,7 +205,7 @@ class PipelineState:
         return self.taken_documents(state, record, stored)
 
     def taken_documents(self, state: Documents, record: DocumentsRecord, stored: Bools | None = None) -> Applied:
-        """A record that is in the table of a partition; `stored` says which of its versions are, None for all."""
+        """The extent of a record in the table of a partition; `stored` marks its stored versions, None for all."""
         if state.store is None:
             return Applied(extent_of_documents(record))
         which = np.ones(len(record), np.bool_) if stored is None else stored
@@ -244,16 +244,16 @@ class PipelineState:
 
     def save_buckets(self, partition: int, buckets: Buckets) -> Coroutine[Any, Any, None]:
         """Save a table on disk, if it is not ahead of its changelog: copied now; awaited, it is written in a thread."""
-        # An agent with much to do comes to its next batch before anything else runs.
+        # A busy agent starts its next batch before any other task runs.
         return self._saved(buckets, self._captured(partition, buckets))
 
     def end_waiting(self, log_end: Callable[[TP], int | None]) -> None:
-        """Have followed tables apply what waits for the end of a pass, where the changelog holds no such end.
+        """Make followed tables apply the records that wait for the end of a pass, if the changelog holds no such end.
 
-        A table whose partition is this worker's own does so when it is used.
+        A table of a partition that this worker owns does so when it is used.
 
         Args:
-            log_end: gives the offset behind the last record of a partition; None where that is not known.
+            log_end: gives the offset behind the last record of a partition; None if it is not known.
         """
         for partition, buckets in self.buckets.followed().items():
             if buckets.recovery.is_complete:
@@ -264,7 +264,7 @@ class PipelineState:
                 buckets.recovery.catch_up()
 
     async def save_followed(self) -> None:
-        """Save the tables that are followed, where that is due, as their owners do."""
+        """Save the followed tables that are due, as their owners do."""
         for partition, buckets in self.buckets.followed().items():
             if buckets.is_due:
                 await self.save_buckets(partition, buckets)
@@ -274,7 +274,7 @@ class PipelineState:
             use(await asyncio.to_thread(buckets.store.save, captured), captured.parts)
 
     def save_all(self) -> None:
-        """Save what can be: the worker ends."""
+        """Save all states that can be saved; called when the worker ends."""
         for partition, documents in self.documents.here().items():
             if documents.store is not None and not (documents.is_ahead or self.documents.under_way(partition)):
                 documents.store.save(documents.table)
@@ -290,7 +290,7 @@ class PipelineState:
                 buckets.store.save(captured)
 
     def _captured(self, partition: int, buckets: Buckets) -> Captured | None:
-        """The table as it is; None if nothing is new, it is ahead of its changelog, or not here any more."""
+        """The table as it is; None if nothing is new, if it is ahead of its changelog, or if it was dropped."""
         offset = self.buckets.offset(partition)
         is_current = self.buckets.here().get(partition) is buckets and not self.buckets.under_way(partition)
         if not is_current or buckets.is_ahead or not buckets.recovery.is_complete:

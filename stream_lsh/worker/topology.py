@@ -30,10 +30,10 @@ _CHUNKS = {"bands": 16, "candidates": 16, "verifications": 16, "edges": 64}
 
 
 async def source_partitions(config: Config) -> dict[str, int]:
-    """How many partitions each pipeline works with, by its name: those of its source, which may have to be made.
+    """The number of partitions of each pipeline, by name: those of its source, which may not exist yet.
 
-    What is rekeyed has as many as the configuration says, and a source that exists has its own number, whatever the
-    configuration says.  That it still is the number which the state was built from, `guards` see to.
+    A rekeyed source has the configured number, and an existing source has its own number, whatever the configuration
+    is.  `guards` checks that the state was built from the same number.
 
     Raises:
         DoubtError: no broker answers.
@@ -49,11 +49,11 @@ async def source_partitions(config: Config) -> dict[str, int]:
 
 
 def topics(config: Config, pipeline: PipelineConfig, partitions: int) -> list[TopicSpec]:
-    """Every topic that a pipeline needs."""
+    """All topics that a pipeline needs."""
     copies, largest = config.kafka.replication, pipeline.max_message_bytes
     internal = {step: partitions for step in ("bands", "candidates", "verifications")} | {"edges": 1, "manifest": 1}
     internal |= {"intake": partitions} if pipeline.rekey else {}
-    # Sources that are rekeyed are somebody's: a name that is not there is a mistake.
+    # Sources that are rekeyed belong to users: a missing one is a mistake in the name.
     sources = None if pipeline.rekey else partitions
     changelogs = {"documents": partitions, "buckets": partitions, "ledger": 1}
     names = {pipeline.internal_topic(step): count for step, count in internal.items()}
@@ -61,7 +61,7 @@ def topics(config: Config, pipeline: PipelineConfig, partitions: int) -> list[To
     named = pipeline.public_topics
     public = [topic for key, topic in named.items() if key not in ("mirror_sites", "dead_letters")]
     lasting = {named["mirror_sites"]: partitions} if "mirror_sites" in named else {}
-    # The last word about a pair counts: in one partition it is the last, whoever writes the key, and however.
+    # The last message about a pair counts: in one partition that is the last one, whatever partitioner a writer has.
     lasting |= dict.fromkeys(pipeline.decision_topics, 1)
     keep_ms = pipeline.public_retention_ms
     least_ms = None if keep_ms == -1 else pipeline.live_ms
@@ -80,7 +80,7 @@ def topics(config: Config, pipeline: PipelineConfig, partitions: int) -> list[To
             )
             for name in public
         ),
-        # What is true of two sites may stay as it is for longer than any page; what somebody said holds for ever.
+        # Mirrored pairs of sites can stay unchanged for longer than the life of any page; decisions hold for ever.
         *(
             public_topic(name, count, retention_ms=-1, message_bytes=PUBLIC_BYTES, replication=copies)
             for name, count in lasting.items()
@@ -92,11 +92,11 @@ def topics(config: Config, pipeline: PipelineConfig, partitions: int) -> list[To
 
 
 class WorkerApp(EngineApp):
-    """The engine with the pipelines of a configuration on it, by name.
+    """The engine with the pipelines of a configuration, by name.
 
     Attributes:
-        embedded: whether it runs on the broker in this process, whose topics were made beforehand, and which neither
-            tells their settings nor deletes records.
+        embedded: whether it runs on the broker in this process, whose topics exist already, and which neither
+            reports their settings nor deletes records.
         ticks: report the event time of each pipeline, once a second and at the start of a generation.
     """
 
@@ -113,7 +113,7 @@ class WorkerApp(EngineApp):
         return WorkerTransport(self.conf.broker_consumer, self)
 
     async def on_start(self) -> None:
-        """Start with the upkeep beside the agents."""
+        """Start the maintenance tasks beside the agents."""
         await super().on_start()
         maintenance = self.maintenance
         for duty in (
@@ -131,11 +131,11 @@ class WorkerApp(EngineApp):
             self.add_future(WorkerWeb(self, self.pipelines, self.maintenance).serve(*address))
 
     async def before_topics(self, admin: Any) -> Sequence[StreamLSHError]:
-        """State of something else, results of somebody else."""
+        """Check for incompatible state and for results of other applications."""
         return await guards.before_topics(admin, self.config, self._partitions())
 
     async def after_topics(self, admin: Any) -> None:
-        """At the first start, what the state is built from is written down; then what is on disk can be used."""
+        """Write the manifest at the first start; then open the copies on disk."""
         self.maintenance.topic_ids = await guards.after_topics(admin, self.config, self._partitions())
         if self.config.worker.data_dir is None:
             return
@@ -146,7 +146,7 @@ class WorkerApp(EngineApp):
             state.storage = Storage(self.folder, self.config.worker.app_id, ids)
 
     async def before_sources(self) -> None:
-        """Check that no topic has lost its end; then all partitions say how far event time has come."""
+        """Check that no topic has lost its end; then report the event time of all partitions."""
         await self.maintenance.expect_ends()
         for state in self.pipelines.values():
             if state.config.rekey:
@@ -155,7 +155,7 @@ class WorkerApp(EngineApp):
             await tick()
 
     async def stop(self) -> None:
-        """Stop in order, and leave what is on disk to the next one."""
+        """Stop in order, and release the copies on disk for the next process."""
         await super().stop()
         for state in self.pipelines.values():
             if self.ended_by is None:
@@ -172,10 +172,10 @@ def build_app(config: Config, partitions: Mapping[str, int], *, embedded: bool =
     """The app of a configuration, ready to be started.
 
     Args:
-        config: checked as a whole.
+        config: validated.
         partitions: of each pipeline's source, by the pipeline's name.
-        embedded: on the embedded broker: topics are there, and are not checked.
-        settings: the engine's, over what the configuration says.
+        embedded: on the embedded broker: topics exist, and are not checked.
+        settings: of the engine; they override the configuration.
     """
     if embedded:
         settings = {"fetch_max_wait_ms": FETCH_WAIT_MS, **settings}
@@ -231,7 +231,7 @@ def _add_pipeline(app: WorkerApp, state: PipelineState) -> None:
 
 
 def _as_function(run: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
-    """The engine looks at functions, not at bound methods."""
+    """Wrap a bound method: the engine accepts only functions."""
 
     async def agent(stream: Any) -> None:
         await run(stream)

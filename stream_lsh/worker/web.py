@@ -1,7 +1,7 @@
-"""A worker over HTTP: `/metrics` for Prometheus, `/health` and `/ready` for whoever looks after it.
+"""The HTTP pages of a worker: `/metrics` for Prometheus, `/health` and `/ready` for a supervisor.
 
 /metrics    200 and the metrics
-/health     200 as long as the process answers; a worker that is in doubt ends by itself, so nobody need kill it
+/health     200 as long as the process answers; a worker in doubt ends by itself, so no supervisor need kill it
 /ready      200 if it is in its group and has its state, 503 while it joins, recovers or stops
 """
 
@@ -30,14 +30,14 @@ class WorkerWeb:
     Args:
         app: the engine.
         pipelines: all that run on it, by name.
-        maintenance: knows whether it is at work.
+        maintenance: reports whether the worker is at work.
     """
 
     def __init__(self, app: Any, pipelines: Mapping[str, PipelineState], maintenance: Maintenance) -> None:
         self._app, self._pipelines, self._maintenance = app, pipelines, maintenance
 
     async def serve(self, host: str, port: int) -> None:
-        """Serve at this address, for ever; an address that cannot be had is told, and the worker goes on without."""
+        """Serve at this address until cancelled; if the address is not available, log a warning and return."""
         pages = web.Application()
         pages.add_routes([web.get(f"/{page.__name__}", page) for page in (self.metrics, self.health, self.ready)])
         runner = web.AppRunner(pages, access_log=None)
@@ -61,17 +61,17 @@ class WorkerWeb:
         return web.Response(body=generate_latest(collector), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     async def health(self, _: web.Request) -> web.Response:
-        """Whether the process answers."""
+        """Answer as long as the process runs."""
         return web.Response(text="ok\n")
 
     async def ready(self, _: web.Request) -> web.Response:
-        """Whether it is at work."""
+        """Report whether the worker is at work."""
         if self._maintenance.at_work:
             return web.Response(text="ready\n")
         return web.Response(text="recovering\n" if self._app.in_recovery else "not in the group\n", status=503)
 
     async def _ends(self) -> dict[TP, int]:
-        """The ends of what this worker reads; a source that waits is not fetched, so the broker is asked."""
+        """The ends of the partitions that this worker reads; a closed source is not fetched, so the broker is asked."""
         if not self._maintenance.at_work:
             return {}
         configs = [state.config for state in self._pipelines.values()]

@@ -1,4 +1,4 @@
-"""Schedules in which a topic of our own loses messages: it is created anew, or truncated below what was read of it.
+"""Schedules in which a topic of our own loses messages: it is recreated, or truncated below what was read of it.
 
 Nothing can be right afterwards, so a worker must end: at its start, in a new generation, or at the next look, which
 comes before the topic has grown past what was lost.  What it looks at is the package's own code.
@@ -16,12 +16,12 @@ from stream_lsh.model import ref_offset, ref_partition
 from stream_lsh.wire.manifest import LOST, Manifest
 from stream_lsh.worker.ends import highest, known_offsets, lost_ends, lost_records
 from stream_lsh.worker.engine.topics import raise_all
-from stream_lsh.worker.guards import created_anew, state_problems
+from stream_lsh.worker.guards import recreated, state_problems
 from tests.simulation.recovery import PartitionState, recovered_settler
 from tests.simulation.schedule import Run
 from tests.simulation.workers import Worker
 
-IDS_RULE = "a topic that is created anew ends the worker"
+IDS_RULE = "a topic that is recreated ends the worker"
 ENDS_RULE = "a topic that ends before what was read ends the worker"
 LEDGER_RULE = "a ledger that lacks what is acknowledged ends the worker"
 
@@ -224,7 +224,7 @@ class LossyRun(Run):
             return
         self._checked = True
         if self._tells_ids and IDS_RULE not in self.setup.rules_out:
-            raise_all(created_anew(dict.fromkeys(self._ids(), "1"), self._ids()))
+            raise_all(recreated(dict.fromkeys(self._ids(), "1"), self._ids()))
         for worker in self.workers:
             seen = self._seen(worker)
             if worker.settler is not None and LEDGER_RULE not in self.setup.rules_out:

@@ -104,7 +104,7 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
     "a cluster tells anew when its members do": (1000004, 1000031),
     "a pass over buckets does not count behind a copy on disk": (199,),
     "copies of an older generation are passed over": (4000002, 4000006, 4000010),
-    "a topic that is created anew ends the worker": (6000213,),
+    "a topic that is recreated ends the worker": (6000213,),
     "a topic that ends before what was read ends the worker": (6000002, 6000066),
     "a ledger that lacks what is acknowledged ends the worker": (6000155,),
     "what is counted is restored": (1000001, 1000002),

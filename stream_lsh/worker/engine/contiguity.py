@@ -37,7 +37,7 @@ class ContiguityGuard:
 
         Raises:
             DoubtError: records are missing before it -> halt.
-            StateError: it was read before: the topic was truncated, or created anew -> docs/operations/errors.md.
+            StateError: it was read before: the topic was truncated, or recreated -> docs/operations/errors.md.
         """
         message = event.message
         first, last = event.value[0].offset, message.offset
@@ -47,7 +47,7 @@ class ContiguityGuard:
         elif expected is not None and first < expected:
             raise StateError(
                 f"{message.topic}[{message.partition}] goes on at offset {first}, and {expected} had to come: it was "
-                "truncated by an unclean leader election, or deleted and created anew; see `An own topic that was "
+                "truncated by an unclean leader election, or deleted and recreated; see `An own topic that was "
                 "deleted or cut` in docs/operations/errors.md"
             )
         if expected is not None and first > expected:

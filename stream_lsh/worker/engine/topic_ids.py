@@ -1,4 +1,4 @@
-"""The ids of topics: a topic that was deleted and created anew under its name has another one.
+"""The ids of topics: a topic that was deleted and recreated under its name has another one.
 
 Fault (aiokafka 0.14.0): its metadata requests end at version 5; brokers tell the ids from version 10 on.  Version 12,
 which every broker from Kafka 3.0 on speaks, is described here.

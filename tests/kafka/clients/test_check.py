@@ -105,7 +105,7 @@ def test_everything_that_is_wrong_has_a_line_that_says_what_to_do(
     }
     assert told[f"topic {name}-p-dead-letters"].startswith("has 3 partitions, not 1: see ")
     assert "shingles: ours 'char:4', theirs 'word:3'" in told[f"settings of {name}-p"]
-    assert "was deleted and created anew" in told[f"identity of {name}-source"]
+    assert "was deleted and recreated" in told[f"identity of {name}-source"]
     assert "the application somebody writes to it" in told[f"results of {name}-p"]
     assert not any(subject.startswith("audit") for subject in (one["subject"] for one in found))
 

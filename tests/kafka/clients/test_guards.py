@@ -71,7 +71,7 @@ def test_a_worker_that_comes_again_goes_on_with_the_manifest_of_the_first(broker
     assert said["sources"] == ids
 
 
-async def source_made_anew(broker: Broker, config: Config) -> Config:
+async def source_recreated(broker: Broker, config: Config) -> Config:
     await replaced(broker, config.pipelines[0].source, 1)
     return config
 
@@ -124,7 +124,7 @@ def altered(config: Config, **keys: Any) -> Config:
 
 
 CHANGES: dict[str, tuple[Callable[[Broker, Config], Awaitable[Config]], type[StreamLSHError], list[str]]] = {
-    "source made anew": (source_made_anew, StateError, ["{}-source: was deleted and created anew", "`app_id`"]),
+    "source recreated": (source_recreated, StateError, ["{}-source: was deleted and recreated", "`app_id`"]),
     "source gone": (source_gone, StateError, ["{}-source: does not exist any more", "start over"]),
     "source grown": (
         source_grown,

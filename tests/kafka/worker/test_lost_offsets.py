@@ -1,4 +1,4 @@
-"""Offsets that are lost: a group that Kafka has forgotten, and topics of our own that are created anew."""
+"""Offsets that are lost: a group that Kafka has forgotten, and topics of our own that are recreated."""
 
 import asyncio
 
@@ -63,7 +63,7 @@ def test_results_are_complete_after_kafka_has_forgotten_the_group(broker: Broker
 
 
 @pytest.mark.parametrize("topic", ["edges", "bands", "documents-changelog"])
-def test_a_worker_does_not_start_on_a_topic_of_its_own_that_was_created_anew(
+def test_a_worker_does_not_start_on_a_topic_of_its_own_that_was_recreated(
     broker: Broker, name: str, topic: str
 ) -> None:
     config = configured(broker, name, 1)
@@ -81,7 +81,7 @@ def test_a_worker_does_not_start_on_a_topic_of_its_own_that_was_created_anew(
 
     gone, anew = asyncio.run(run())
     assert f"{full}: does not exist any more" in gone
-    assert f"{full}: was deleted and created anew" in anew
+    assert f"{full}: was deleted and recreated" in anew
     assert "docs/operations/errors.md" in anew
 
 
@@ -123,7 +123,7 @@ def test_without_the_ids_of_an_earlier_version_the_end_of_a_topic_tells(
 def test_without_its_id_a_ledger_that_lacks_what_is_acknowledged_ends_the_worker(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its changelog was created anew while no worker ran, and messages of `edges` are acknowledged."""
+    """Its changelog was recreated while no worker ran, and messages of `edges` are acknowledged."""
     config = configured(broker, name, 1)
     pipeline = config.pipelines[0]
     topic = pipeline.internal_topic("ledger-changelog")
@@ -142,7 +142,7 @@ def test_without_its_id_a_ledger_that_lacks_what_is_acknowledged_ends_the_worker
     assert f"{topic}: its last record is of offset -1 of `edges`, expected one of offset" in str(reason)
 
 
-def test_a_worker_ends_when_a_topic_of_its_own_is_created_anew(broker: Broker, name: str) -> None:
+def test_a_worker_ends_when_a_topic_of_its_own_is_recreated(broker: Broker, name: str) -> None:
     config = configured(broker, name, 1)
     edges = config.pipelines[0].internal_topic("edges")
 

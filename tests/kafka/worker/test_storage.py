@@ -121,7 +121,7 @@ def test_what_is_older_than_its_changelog_is_not_used(
         return (await published(config))[0]
 
     pairs = asyncio.run(run())
-    assert "what is on disk ends at offset" in caplog.text
+    assert "the copy on disk ends at offset" in caplog.text
     assert pairs == expected(configured(broker, name, PARTITIONS, threshold=0.8), told)[0]
 
 

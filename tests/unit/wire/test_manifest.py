@@ -15,11 +15,11 @@ ONE = Manifest("news", "wire", {"wire": "id-1"}, 4, {"matches": "pairs"}, 0.8, S
 OWN = replace(ONE, own={"news-edges": "id-2", "news-bands": "id-3"})
 
 
-def test_a_topic_of_the_pipeline_that_was_created_anew_is_noticed_where_its_id_is_known() -> None:
+def test_a_topic_of_the_pipeline_that_was_recreated_is_noticed_where_its_id_is_known() -> None:
     """An earlier version did not store the ids, and not every broker tells them."""
     (found,) = disagreements(replace(OWN, own={**OWN.own, "news-edges": "id-9"}), OWN)
     assert isinstance(found, StateError)
-    assert str(found).startswith("news-edges: was deleted and created anew: its id is id-9, expected id-2")
+    assert str(found).startswith("news-edges: was deleted and recreated: its id is id-9, expected id-2")
     assert disagreements(OWN, ONE) == disagreements(ONE, OWN) == disagreements(OWN, OWN) == []
 
 
