@@ -1,23 +1,24 @@
 """faust, with its faults worked around: one fault a file, and when the file can be deleted.
 
-    versions      refuses an engine that was not tested
-    topics        checks and creates every topic; `topic_ids` tells one that was made anew
-    resume_order  sources wait for the tables
-    spreading     partitions and standbys are even
-    polling       a recovery never waits for ever
-    handover      what was fetched reaches the streams at once
-    coalescing    many records an event, in order
-    waiting       what waits for an agent is one batch
-    contiguity    the alarm: a gap in the offsets
-    acker         acks in order after confirmed delivery
-    fence         a zombie must not write
-    limits        what a topic would refuse is never sent
-    crash         an exception ends the process
-    watchdog      a worker that cannot join ends
-    backpressure  closes the sources, not the streams
-    trimming      cuts our own topics behind what is needed
-    transport     puts the parts into faust's transport
-    app           puts everything into one app
+    versions              refuses an engine that was not tested
+    topics                checks and creates every topic; `topic_ids` detects one that was recreated
+    ordered_recovery      sources wait for the tables
+    assignor              partitions and standbys are even
+    polling               a recovery never waits for ever
+    handover              fetched records reach the streams at once
+    coalescing            many records an event, in order
+    batching              waiting events become one batch
+    per_partition_buffer  a full stream delays only its own partitions
+    contiguity            the alarm: a gap in the offsets
+    acker                 acks in order after confirmed delivery
+    fence                 a zombie must not write
+    limits                a record that a topic would refuse is never sent
+    crash                 an exception ends the process
+    watchdog              a worker that cannot join ends
+    backpressure          closes the sources, not the streams
+    trimming              deletes obsolete records of internal topics
+    transport             puts the parts into faust's transport
+    app                   puts everything into one app
 
 A loss-free agent, in one piece:
 

@@ -1,4 +1,4 @@
-"""Events are acked in order, after everything that was sent because of them is stored.
+"""Events are acked in order, after all records that result from them are stored.
 
 Fault (faust-streaming 0.15.3): an event is acked when the agent asks for the next one, whether or not anything it
 sent was stored, and the commit passes over failures.  Measured: three failed deliveries, three records
@@ -83,7 +83,7 @@ class OrderedAcker:
                 doubt = DoubtError(f"a record made from {message.tp} at {message.offset} was not stored: {error!r}")
                 doubt.__cause__ = error
                 await halt(self._app, doubt)
-            # An event of an older generation belongs to whoever owns the partition now: it is read again there.
+            # The owner of the partition in the newer generation reads an event of an older one again.
             if event.message.generation_id == self._app.consumer_generation_id:
                 event.ack()
             else:

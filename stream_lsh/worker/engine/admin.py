@@ -8,8 +8,8 @@ from aiokafka.admin import AIOKafkaAdminClient  # type: ignore[import-untyped]
 from faust.transport.drivers.aiokafka import credentials_to_aiokafka_auth, server_list
 
 ANSWER_MS = 15_000
-"""How long the clients that are needed for a start wait for an answer: each asks brokers in an order by chance, and one
-that is gone may be the first."""
+"""The timeout of the clients that are needed for a start: each asks brokers in random order, and the first one may
+be down."""
 
 
 @asynccontextmanager

@@ -35,21 +35,21 @@ FIXED: Mapping[str, Any] = {
 """Settings of faust that the guarantees rest on: an app cannot change them."""
 
 REQUEST_SECONDS = 30.0
-"""How long a request may go without an answer, as with the Java client.
+"""The timeout of a request, as with the Java client.
 
 Fault (faust-streaming 0.15.3): 20 minutes for the producer, 90 s for the consumer, and leaders are asked for every 5
-minutes.  A machine that is gone resets no connection.  Measured with one of three brokers stopped, not the one that
-leads the group: nothing was acknowledged until it was back, after 115 s, and no worker ended.
+minutes.  A machine that has gone down resets no connection.  Measured with one of three brokers stopped, not the one
+that leads the group: nothing was acknowledged until it was back, after 115 s, and no worker ended.
 """
 
 DEFAULTS: Mapping[str, Any] = {
-    "broker_commit_interval": 0.5,  # seconds; decides how much is done twice after a crash
+    "broker_commit_interval": 0.5,  # seconds; bounds the work that is repeated after a crash
     "broker_heartbeat_interval": 1.0,
     "broker_rebalance_timeout": 30.0,
     "broker_request_timeout": REQUEST_SECONDS + 10.0,  # a join is answered when the rebalance is over
     "broker_session_timeout": 6.0,  # the lowest that a broker accepts by default
     "consumer_auto_offset_reset": "earliest",
-    "consumer_max_fetch_size": 1 << 20,  # far behind, all of a fetch of the source is signed before the next one
+    "consumer_max_fetch_size": 1 << 20,  # with a large lag, all of a fetch is signed before the next one
     "consumer_metadata_max_age_ms": 10_000,
     "producer_acks": -1,
     "producer_max_batch_size": 1 << 18,  # a topic's max.message.bytes is one of batches, and refuses larger ones
@@ -61,7 +61,7 @@ DEFAULTS: Mapping[str, Any] = {
     "table_standby_replicas": 0,
     "worker_redirect_stdouts": False,
 }
-"""Settings of faust where its own defaults do not serve; an app may choose others."""
+"""Settings of faust whose own defaults are unsuitable; an app may choose others."""
 
 
 class EngineApp(faust.App):
@@ -69,18 +69,18 @@ class EngineApp(faust.App):
 
     Args:
         app_id: consumer group and prefix of the changelogs.
-        required_topics: what `topics.ensure_topics` sees to before the worker joins; changelogs too.
+        required_topics: checked and created by `topics.ensure_topics` before the worker joins; changelogs too.
         chunks: topic -> records per event at most, see `coalescing.py`.  May grow until the app starts.
-        join_seconds: end the worker if the group has not let it in for so long.
-        recovery_seconds: end it if a recovery has not read a record for so long.
-        fetch_max_wait_ms: how long the broker holds back a fetch without data.
+        join_seconds: end the worker if the group has not admitted it for this time.
+        recovery_seconds: end it if a recovery has not read a record for this time.
+        fetch_max_wait_ms: how long the broker delays the answer to a fetch without data.
         settings: faust's own, over `DEFAULTS`.
 
     Attributes:
-        group: what is known of the membership in the consumer group.
+        group: the observed membership in the consumer group.
         fence: whether this worker may write.
         limits: the largest record of each topic.
-        ended_by: the first reason to crash; what goes wrong while the app stops comes from it.
+        ended_by: the first reason to crash; later errors while the app stops result from it.
 
     Raises:
         ConfigError: an engine that was not tested, or a setting that is fixed.
@@ -130,14 +130,14 @@ class EngineApp(faust.App):
                 await self.after_topics(admin)
 
     async def before_topics(self, admin: Any) -> Sequence[StreamLSHError]:
-        """What else forbids a start, to be told together with what is wrong with the topics; changes nothing."""
+        """Further problems that prevent the start, for the report with those of the topics; changes nothing."""
         return ()
 
     async def after_topics(self, admin: Any) -> None:
-        """The topics are there and nothing forbids the start; what is raised ends it."""
+        """Prepare the start, once the topics exist and no problem was found; an exception ends the start."""
 
     async def before_sources(self) -> None:
-        """The states are complete, and nothing of the sources was read in this generation; raise to end the app."""
+        """Check that the sources may be read: the states are complete, no message was read in this generation."""
 
     async def on_start(self) -> None:
         """Start with the watchdog beside everything else."""
@@ -159,19 +159,19 @@ class EngineApp(faust.App):
         super()._crash(reason)
 
     async def _consumer_wait_empty(self, consumer: Any, logger: Any) -> None:
-        """Streams get empty before the app stops; but not where an agent has crashed, which will not read on."""
+        """Wait for empty streams before the app stops, unless an agent has crashed, which reads no further events."""
         if self.ended_by is None:
             await super()._consumer_wait_empty(consumer, logger)
 
     async def rounds(self, stream: Any, guard: ContiguityGuard) -> AsyncIterator[list[Batch]]:
-        """What waits for an agent, of this generation of the group, in rounds: at most one batch of each partition.
+        """The waiting events of this generation of the group, in rounds: at most one batch of each partition.
 
-        One of an older generation belongs to whoever owns the partition now: it is read again there, or here, from the
-        committed offset.
+        The owner of the partition reads an event of an older generation again, from the committed offset; that owner
+        may be this worker.
 
         Args:
             stream: of the agent, whose topic is in `chunks`.
-            guard: looks at every batch that is given out.
+            guard: checks every batch that is returned.
         """
         async for event in stream.noack().events():
             waiting = [event, *self._waiting(stream.channel.queue)]
@@ -184,10 +184,10 @@ class EngineApp(faust.App):
                     yield current
 
     def _waiting(self, queue: Any) -> Iterator[Any]:
-        """What else lies in the queue of a stream, looked at and tracked as the stream does it.
+        """The other events in the queue of a stream, checked and tracked as the stream does it.
 
-        The stream itself is not asked: it drops what came before a rebalance and waits for more, and what an agent has
-        in its hands already would wait with it, and the rebalance for that.
+        The stream itself is not asked: it drops events from before a rebalance and waits for more.  The events that an
+        agent already holds would wait too, and the rebalance for them.
         """
         for _ in range(queue.qsize()):
             event = queue.get_nowait()
@@ -199,10 +199,10 @@ class EngineApp(faust.App):
                 yield event
 
     async def current(self, stream: Any, guard: ContiguityGuard) -> AsyncIterator[Batch]:
-        """What waits for an agent, of this generation of the group, batch by batch; as `rounds`."""
+        """The waiting events of this generation of the group, batch by batch; as `rounds`."""
         async for batches in self.rounds(stream, guard):
             for batch in batches:
-                if self._is_current(batch):  # which may have changed since the round began
+                if self._is_current(batch):  # a rebalance may have happened since the round began
                     yield batch
 
     def _is_current(self, batch: Batch) -> bool:
@@ -213,11 +213,11 @@ class EngineApp(faust.App):
         return False
 
     def pass_over(self, event: Any) -> None:
-        """An event of an older generation is nobody's here: no rebalance is to wait for its acknowledgement.
+        """Release an event of an older generation, so that no rebalance waits for its acknowledgement.
 
-        Fault (faust-streaming 0.15.3): a rebalance waits for every message that is not acknowledged and that anything
-        still refers to, be it a variable of a generator that waits for its next event.  Measured with two rebalances
-        within a second, under load: it waited until the group had thrown the worker out, after 30 s.
+        Fault (faust-streaming 0.15.3): a rebalance waits for every message that is not acknowledged and still
+        referenced, for example in a variable of a generator that waits for its next event.  Measured with two
+        rebalances within a second, under load: it waited until the group had expelled the worker, after 30 s.
 
         Delete when: a rebalance waits for messages of the generation that ends, and for no others.
         """
@@ -225,7 +225,7 @@ class EngineApp(faust.App):
 
     @property
     def generation(self) -> int:
-        """The generation of the group in which this worker is, as `GroupWatch.unique` numbers it."""
+        """The number of the current generation of the group, as `GroupWatch.unique` defines it."""
         return self.group.unique(self.consumer_generation_id)
 
     def committed_offset(self, tp: TP) -> int | None:
@@ -246,20 +246,20 @@ class EngineApp(faust.App):
         """Send one record, unless this worker may be a zombie.
 
         Returns:
-            its delivery: give it to `OrderedAcker.add` with the event it was made from.
+            its delivery: pass it to `OrderedAcker.add` with the event that it results from.
 
         Guarantees:
             a worker that may have lost its partitions ends here, and never returns.
 
         Raises:
-            InvariantError: the topic does not take a record of this size -> nothing was handed to the producer.
+            InvariantError: the topic does not take a record of this size -> the record was not sent.
         """
         self.limits.check(topic, key, value, headers)
         await self.may_write()
         return await self.producer.send(topic, key, value, partition, timestamp, headers)
 
     async def may_write(self) -> None:
-        """Return if this worker may write; if not, it ends here without clearing up, and this never returns."""
+        """Return if this worker may write; otherwise end the process without cleanup, and never return."""
         try:
             self.fence.check()
         except DoubtError as doubt:

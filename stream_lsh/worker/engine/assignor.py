@@ -1,13 +1,13 @@
-"""Which worker gets which partitions, and which it follows as a standby.
+"""The assignment of partitions to workers, and of standbys.
 
-Fault (faust-streaming 0.15.3): with standbys, its assignor gives out partitions up to the rounded-up share and stops
+Fault (faust-streaming 0.15.3): with standbys, its assignor assigns partitions up to the rounded-up share and stops
 there.  Measured with 4 partitions and one standby: of three workers two have 2 each, and the third has
 nothing and follows nothing; when one of the two dies, the third takes over both, and has neither.  Without standbys a
 worker that joins moves partitions between the others.
 
-Here owners are even, to one partition; within that nothing moves that need not, and a partition whose owner is gone
-goes to whoever followed it.  Only the leader of the group decides, so the members may differ in how many standbys they
-want.
+This assignor gives owners equal numbers, up to one partition; within that limit it moves no partition without need,
+and a partition whose owner is gone goes to a follower of it.  Only the leader of the group decides, so the members may
+differ in their numbers of standbys.
 
 Delete when: the engine's assignor is even with standbys, and gives a partition to one of them while that is even.
 """
@@ -60,18 +60,18 @@ class SpreadingAssignor(PartitionAssignor):
 def spread(
     owned: Mapping[str, Iterable[int]], followed: Mapping[str, Iterable[int]], partitions: int, standbys: int
 ) -> tuple[Partitions, Partitions]:
-    """Who owns and who follows each partition from now on.
+    """Assign an owner and followers to each partition.
 
     Args:
-        owned: member -> what it owned up to now.
-        followed: the same members -> what they followed.
-        partitions: how many there are.
-        standbys: how many others follow each partition, if there are so many.
+        owned: member -> the partitions that it owned up to now.
+        followed: the same members -> the partitions that they followed.
+        partitions: their number.
+        standbys: the number of followers of each partition, if there are enough workers.
 
     Returns:
         owned and followed, by member.
     Guarantees:
-        each partition has one owner, and `standbys` others that follow it, or all others where there are fewer; no two
+        each partition has one owner, and `standbys` followers, or all other workers where there are fewer; no two
         members differ by more than one in how many they own; the same for the same arguments.
     """
     members = sorted(owned)
@@ -94,7 +94,7 @@ def _owners(
         most, least = _most_and_least(owners)
         if len(owners[most]) - len(owners[least]) <= 1:
             return owners
-        # What the one has a copy of, and then what the other has none of.
+        # First the partitions that the recipient follows, then those that it does not.
         moved = min((owner not in followed[least], owner in owned[most], owner) for owner in owners[most])[-1]
         _move(moved, owners[most], owners[least])
 

@@ -1,12 +1,12 @@
-"""Sources wait while the worker has enough to do.
+"""Sources wait while the worker has many bytes under way.
 
-Fault (faust-streaming 0.15.3): nothing bounds what lies in the topics between the agents.  A source is read as fast as
-its own agent goes, however far behind the others are.
+Fault (faust-streaming 0.15.3): nothing limits the bytes in the topics between the agents.  A source is read as fast as
+its own agent runs, regardless of the lag of the others.
 
-So the source's partitions are closed, in the consumer, while too many bytes are under way.  What was fetched before
-still comes.  What is to be read of the internal topics meanwhile, `holding.py` sees to.
+So the source's partitions are closed, in the consumer, while too many bytes are under way.  Records that were fetched
+before are still delivered.  `per_partition_buffer.py` keeps them from blocking the internal topics meanwhile.
 
-Delete when: the engine has a bound for what is under way.
+Delete when: the engine has a bound for the bytes under way.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ class Backpressure:
     """Closes and opens the sources of one worker.
 
     Args:
-        consumer: gives the app's consumer, which is made anew with every start.
+        consumer: gives the app's consumer, which is replaced at every start.
         sources: the topics that wait.
         high_bytes: close above this many bytes under way.
         low_bytes: open below this.
@@ -37,14 +37,14 @@ class Backpressure:
         self.closed = False
 
     async def report(self, bytes_under_way: int) -> None:
-        """Say how many bytes are under way between the agents; costs nothing unless a limit is crossed."""
+        """Report the bytes under way between the agents; without effect unless a limit is crossed."""
         if not self.closed and bytes_under_way > self._high:
             await self.close()
         elif self.closed and bytes_under_way < self._low:
             await self.open()
 
     async def close(self) -> None:
-        """Fetch nothing more from the sources, after a rebalance neither."""
+        """Stop fetching from the sources, also after a rebalance."""
         self.closed = True
         await self._in_thread("hold")
 

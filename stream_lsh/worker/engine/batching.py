@@ -1,14 +1,14 @@
-"""What waits for an agent is taken together.
+"""An agent takes all waiting events together.
 
-Fault (faust-streaming 0.15.3): every fetch of the consumer becomes events of its own, however little it brought, and an
-agent gets one after the other.  At some hundred records a second a fetch brings one record; an agent that awaits a
+Fault (faust-streaming 0.15.3): every fetch of the consumer becomes separate events, however few records it brought, and
+an agent gets one after the other.  At some hundred records a second a fetch brings one record; an agent that awaits a
 delivery for each falls behind, and the records wait in a queue of small events.  Measured at 100 documents a second on
-a slow machine: 250 ms in this queue alone, and 10 ms without.
+a slow machine: 250 ms in this queue alone, and 10 ms with batches.
 
 So an agent takes all events that wait, and those of one partition as one batch, of at most as many records as a chunk.
 Batches of several partitions are independent: a round is one of each, and an agent may await its deliveries for all.
 
-Delete when: the engine delivers what waits, not what was fetched.
+Delete when: the engine delivers waiting records together, not fetch by fetch.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ class Batch:
     Attributes:
         events: to be acknowledged, in their order.
         records: of all of them.
-        tp: where they come from.
+        tp: the topic and the partition of the records.
         generation_id: of the group, when they came.
     """
 
@@ -46,7 +46,7 @@ class Batch:
         return int(self.records[-1].offset)
 
     def takes(self, event: Any, most: int) -> bool:
-        """Take an event in as well, if it belongs here and there is room; whether it was."""
+        """Add an event if it continues this batch and there is room; returns whether it was added."""
         if event.message.generation_id != self.generation_id or len(self.records) + len(event.value) > most:
             return False
         self.events.append(event)

@@ -8,11 +8,11 @@ An event's value is the list of aiokafka's records of one partition; its offset 
 ack stands for the chunk.  The committed offset follows the deliveries strictly: nothing behind an unacked chunk is
 committed. One agent with concurrency 1 per coalesced topic.  Changelogs can be coalesced too; they are never acked.
 
-Fault (the same): a stream acknowledges what it skips because the flow is suspended or the group was rebalanced.  Such a
-chunk was not processed; when it is read again and ends at the same offset, it would be committed before it is.
+Fault (the same): a stream acknowledges events that it skips because the flow is suspended or the group was rebalanced.
+Such a chunk was not processed; when it is read again and ends at the same offset, it would be committed too early.
 
-Delete when: never, for the cost; the commits when none passes over an unacked offset, `ack` when what is skipped is
-not acknowledged.
+Delete when: never, because of the cost; the commits when none passes over an unacked offset, `ack` when skipped events
+are not acknowledged.
 """
 
 from collections import defaultdict, deque
@@ -100,7 +100,7 @@ class CoalescingConsumer(SteadyConsumer):
             await super()._add_gap(tp, offset_from, offset_to)
 
     def ack(self, message: Any) -> bool:
-        """Take an acknowledgement, unless it is of something that no agent has seen, or of an older generation."""
+        """Accept an acknowledgement, unless its message reached no agent or is of an older generation."""
         current = message.generation_id == self.app.consumer_generation_id
         if message.topic in self.chunks and not (message.tracked and current):
             message.acked = True
@@ -121,7 +121,7 @@ class CoalescingConsumer(SteadyConsumer):
         return last + 1
 
     async def perform_seek(self) -> None:
-        """Go back to the committed offsets: everything under way will be read again."""
+        """Go back to the committed offsets: all unacknowledged records will be read again."""
         for tp in self._pending:
             self._acked.pop(tp, None)
             self._acked_index.pop(tp, None)

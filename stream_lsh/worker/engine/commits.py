@@ -1,7 +1,7 @@
-"""Which offsets the group's coordinator has confirmed.
+"""The offsets that the group's coordinator has confirmed.
 
 Fault (faust-streaming 0.15.3): `_committed_offset` takes the offsets of every commit, also of one that the coordinator
-refused because the group was rebalanced meanwhile.  A worker that trusts it trims messages, and states messages as
+refused because the group was rebalanced meanwhile.  A worker that trusts it trims messages, and records messages as
 acknowledged, that the next owner of the partition reads again.
 
 Delete when: `_commit_offsets` updates `_committed_offset` only where the commit succeeded.
@@ -36,7 +36,7 @@ class ConfirmingConsumer(_Base):
         self._confirmed = {tp: offset for tp, offset in committed.items() if offset is not None}
 
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
-        """The offsets of these partitions are other workers' from now on."""
+        """Forget the offsets of these partitions: other workers commit them from now on."""
         for tp in revoked:
             self._confirmed.pop(tp, None)
         await super().on_partitions_revoked(revoked)
@@ -45,6 +45,6 @@ class ConfirmingConsumer(_Base):
         before = self.assignment()
         confirmed = await super()._commit(offsets)
         if confirmed:
-            kept = before & self.assignment()  # the client leaves out what it does not have any more
+            kept = before & self.assignment()  # the client omits partitions that were revoked
             self._confirmed.update({tp: offset for tp, offset in offsets.items() if tp in kept})
         return confirmed

@@ -1,7 +1,7 @@
 """Nothing is missing between one event and the next.
 
-Not a workaround but the alarm for the ones in this room: where records were dropped, the offsets have a gap.  The first
-event of a generation starts at the committed offset or before it, each later one right behind the last; or else the
+Not a workaround but the alarm for those in this package: if records were dropped, the offsets have a gap.  The first
+event of a generation starts at the committed offset or before it, each later one right behind the last; otherwise the
 worker halts before it acks anything past the gap.
 
 A topic that is compacted, or written in transactions, has gaps by nature: on the users' sources they are counted only.
@@ -18,7 +18,7 @@ from stream_lsh.errors import DoubtError, StateError
 class ContiguityGuard:
     """Follows the offsets of one agent's stream.
 
-    Args:
+    committed: TP -> the committed offset, None if there is none.
         committed: TP -> the offset that is committed, None if there is none.
         gaps_allowed: topics where a gap is counted instead.
 
@@ -29,7 +29,7 @@ class ContiguityGuard:
     def __init__(self, committed: Callable[[TP], int | None], gaps_allowed: Collection[str] = ()) -> None:
         self._committed = committed
         self._gaps_allowed = frozenset(gaps_allowed)
-        self._next: dict[TP, tuple[int, int]] = {}  # generation and the offset that has to come
+        self._next: dict[TP, tuple[int, int]] = {}  # generation and the expected offset
         self.skipped: dict[str, int] = {}
 
     def check(self, event: Any) -> None:

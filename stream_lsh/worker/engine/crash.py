@@ -3,12 +3,12 @@
 Fault (faust-streaming 0.15.3): the default supervisor restarts an agent that raised and goes on with the next event;
 the commit passes over the one that raised.  Measured: one exception, one event lost for good; inside `take(50)`, 243.
 
-`CrashingSupervisor` lets the exception end the worker with exit status 1.  Whoever supervises the process starts it
-again, and what was not acked is read again.  Do not retry in an agent and carry on.
+`CrashingSupervisor` lets the exception end the worker with exit status 1.  A supervisor restarts the process, and all
+unacked messages are read again.  Do not retry in an agent and carry on.
 
-A stop in order can hang: streams that never get empty, a rebalance under way, a broker that is away.  So a worker
-process that has crashed gets some seconds, one that was told to stop some more, and then it ends as it is.  A zombie
-gets none: a stop in order would send what is left in its buffer.
+A stop in order can hang: streams that never get empty, a rebalance under way, a broker that does not answer.  So a
+worker process that has crashed gets some seconds, one that received a signal some more, and then it ends as it is.  A
+zombie gets none: a stop in order would send the rest of its buffer.
 
 Delete when: an agent can say that an event was not processed and the engine reads it again.
 """
@@ -26,24 +26,24 @@ from stream_lsh.errors import ConfigError, DoubtError
 __all__ = ["GRACE_SECONDS", "STOP_SECONDS", "Crashes", "CrashingSupervisor", "end_process", "halt"]
 
 GRACE_SECONDS = 10.0
-"""From a crash to the end of the process, whatever still hangs."""
+"""The time from a crash to the end of the process, even if the stop hangs."""
 STOP_SECONDS = 20.0
-"""From a signal to the end of the process: stopping in order waits for the broker for ever."""
+"""The time from a signal to the end of the process: a stop in order waits for the broker for ever."""
 
 _log = logging.getLogger(__name__)
 
 
 class Crashes(Protocol):
-    """What can be made to crash: an app."""
+    """An app that can be crashed."""
 
     async def crash(self, reason: BaseException) -> None:
         """End it with this reason."""
 
 
 def end_process(reason: BaseException, after: float = 0.0) -> None:
-    """End this process without any clearing up, now or after some seconds: with exit status 1, 2 for a ConfigError.
+    """End this process without cleanup, now or after some seconds: with exit status 1, 2 for a ConfigError.
 
-    Only for a process that is a worker: whoever else runs an app in its own process does not want to end with it.
+    Only for a process that is a worker: any other program with an app in its process must not end with it.
     """
     if after > 0:
         timer = threading.Timer(after, end_process, [reason])
@@ -56,7 +56,7 @@ def end_process(reason: BaseException, after: float = 0.0) -> None:
 
 
 async def halt(app: Crashes, reason: DoubtError) -> NoReturn:
-    """End the worker and never return, so that the caller cannot do anything more; the engine cancels it.
+    """End the worker and never return, so that the caller cannot continue; the engine cancels it.
 
     For code outside agents, and inside them where the reason has to come first in the log.
     """

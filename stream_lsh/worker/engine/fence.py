@@ -1,11 +1,11 @@
 """A worker that slept past its session must not write.
 
-Fault (any Kafka client): a process that is stopped, swapped out or on a machine that slept goes on where it was.  Its
-partitions belong to another worker by then, and what it sends is stored all the same, after what the other one wrote.
+Fault (any Kafka client): a process that was stopped, swapped out or on a sleeping machine continues where it was.  Its
+partitions belong to another worker by then, and the broker still stores its records, behind those of the new owner.
 The engine notices at its next heartbeat at the earliest; an agent in the middle of an event sends before that.
 
-Before each send the fence asks how long ago the session was renewed, on a clock that does not stop with the process.
-From 0.8 session timeouts on, the broker may give the partitions away before the record arrives.  What the client
+Before each send the fence checks how long ago the session was renewed, on a clock that does not stop with the process.
+From 0.8 session timeouts on, the broker may reassign the partitions before the record arrives.  Records that the client
 already holds in its buffer when the process stops can still leave late: so linger is 0, sends are awaited, and
 readers of changelogs never go back.
 
@@ -18,7 +18,7 @@ from stream_lsh.errors import DoubtError
 from stream_lsh.worker.engine.group import GroupWatch, boot_seconds
 
 FENCE_AT = 0.8
-"""In session timeouts: the rest is for the way to the broker and for clocks that run unevenly."""
+"""In session timeouts: the rest covers the way to the broker and clocks that run unevenly."""
 
 EXPELLED = (
     "the consumer group has thrown this worker out: the process was stopped or the broker was out of reach, and others "
@@ -27,11 +27,11 @@ EXPELLED = (
 
 
 class ZombieFence:
-    """Says whether this worker may write.
+    """Checks whether this worker may write.
 
     Args:
-        group: what is known of the membership.
-        session_timeout: in seconds, as the consumer told the broker.
+        group: the observed membership.
+        session_timeout: in seconds, as given to the broker by the consumer.
         clock: the boot clock.
     """
 
@@ -41,7 +41,7 @@ class ZombieFence:
         self._limit = FENCE_AT * session_timeout
 
     def check(self) -> None:
-        """Return if the session is young enough to write.
+        """Return if the session is recent enough to write.
 
         Cost:
             one reading of a clock, some 0.3 us.

@@ -1,9 +1,9 @@
-"""Which source partitions the consumer may fetch.
+"""The source partitions that the consumer may fetch.
 
-Two parties close them: the recovery, until the tables are complete (`resume_order.py`), and backpressure, while the
-worker has enough to do (`backpressure.py`).  Both close them inside aiokafka, where a closed partition is left out of
-the fetch and what is buffered of it is dropped unread and fetched again later.  Everything here runs in the
-consumer's thread, where the rebalance does too, so that neither can open what the other closed.
+Two components close them: the recovery, until the tables are complete (`ordered_recovery.py`), and backpressure, while
+the worker has many bytes under way (`backpressure.py`).  Both close them inside aiokafka, where a closed partition is
+left out of the fetch, and its buffered records are dropped unread and fetched again later.  Everything here runs in the
+consumer's thread, where the rebalance does too, so that neither component can open a partition that the other closed.
 """
 
 from collections.abc import Callable, Iterable, Set
@@ -16,7 +16,7 @@ class SourceGate:
     """The closed partitions of one aiokafka consumer.  Call it in the consumer's thread only.
 
     Attributes:
-        held: topics that backpressure keeps closed, whatever happens to the group.
+        held: topics that backpressure keeps closed, also after a rebalance.
     """
 
     def __init__(self) -> None:
@@ -24,12 +24,12 @@ class SourceGate:
         self._open = False
 
     def close(self, consumer: Any, partitions: Iterable[TP]) -> None:
-        """A new assignment: nothing comes from these until `open`."""
+        """Close the partitions of a new assignment until `open`."""
         self._open = False
         consumer.pause(*partitions)
 
     def open(self, consumer: Any, is_current: Callable[[], bool]) -> None:
-        """The tables are complete: fetch what is not held, unless the group was rebalanced meanwhile."""
+        """Fetch all partitions that are not held, now that the tables are complete, unless the group was rebalanced."""
         if is_current():
             self._open = True
             self._resume(consumer, lambda tp: tp.topic not in self.held)

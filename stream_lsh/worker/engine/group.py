@@ -1,11 +1,11 @@
-"""What this worker's membership in its consumer group looks like from here.
+"""This worker's membership in its consumer group, as observed from its requests.
 
-aiokafka keeps to itself when the group coordinator last answered, and faust does not ask.  `GroupWatch` listens to
-the requests of one coordinator and notes it; `fence.py` and `watchdog.py` decide by it.  It runs in the consumer's
+aiokafka does not expose when the group coordinator last answered, and faust does not ask.  `GroupWatch` listens to
+the requests of one coordinator and records it; `fence.py` and `watchdog.py` decide by it.  It runs in the consumer's
 thread and is read from another: every field is replaced whole, and each reader takes one field once.  Moments are those
 of the boot clock, which runs while the machine sleeps and while the process is stopped.
 
-Delete when: aiokafka tells the time of the last answered heartbeat and the last error of a join.
+Delete when: aiokafka exposes the time of the last answered heartbeat and the last error of a join.
 """
 
 import time
@@ -38,15 +38,15 @@ def boot_seconds() -> float:
 
 
 class GroupWatch:
-    """When the coordinator last renewed the session, and since when this worker waits to be let in.
+    """When the coordinator last renewed the session, and since when this worker waits for admission.
 
     Attributes:
         renewed_at: boot clock at the moment the last request was SENT that renewed the session; None without a session.
         waiting_since: boot clock since when there is no assignment; None while there is one.
         refusal: the error of the last join that was refused; None if the last one was not.
-        expelled: whether it was a member once, and then was none any more.  Others may have owned its partitions since,
+        expelled: whether it was a member once, and then no longer.  Other workers may have owned its partitions since,
             and written to their changelogs; the engine does not know that, and would keep the states of those that
-            come back to it.
+            are assigned to it again.
         leaders: a hash of the member id of the group's leader, by generation; of the last two generations.
     """
 
@@ -77,7 +77,7 @@ class GroupWatch:
         coordinator._send_req = _send_req
 
     def unique(self, generation_id: int) -> int:
-        """A number for a generation that all its members agree on; it rises with the generations of a group.
+        """A number for a generation, equal for all its members; it rises with the generations of a group.
 
         Once Kafka has forgotten the group, by its retention of offsets or because it was deleted, generations begin at
         1 again.  Then the leader has another member id, so no generation has the number of an earlier one.
@@ -92,7 +92,7 @@ class GroupWatch:
                 self.renewed_at, self.waiting_since, self.expelled = None, self.waiting_since or sent_at, True
         elif isinstance(request, JoinGroupRequest):
             self.refusal = for_code(code)() if code else None
-            # Whatever said that it is no member any more, a heartbeat or a commit: it joins as somebody new.
+            # Whichever answer ended the membership, to a heartbeat or to a commit: it joins as a new member.
             self.expelled |= self._was_member and request._member_id == JoinGroupRequest.UNKNOWN_MEMBER_ID
         elif isinstance(request, SyncGroupRequest) and code == 0:
             self.renewed_at, self.waiting_since, self._was_member = sent_at, None, True

@@ -1,10 +1,10 @@
-"""What each topic takes: a record that is larger never reaches the client.
+"""The size limits of topics: a larger record never reaches the client.
 
-Fault (aiokafka 0.14): `send` compares a record with `max_request_size` alone.  What a topic refuses is known when the
-broker answers, with the records behind it under way; and either refusal ends the worker, which reads the same message
-again when it is started.
+Fault (aiokafka 0.14): `send` compares a record with `max_request_size` alone.  A refusal by a topic is only known when
+the broker answers, with the records behind it in flight; and either refusal ends the worker, which reads the same
+message again after its restart.
 
-Delete when: never; it is the one place that knows all three limits.
+Delete when: never; this is the one place with all three limits.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ class TopicLimits:
         self._topics: dict[str, int] = {}
 
     def set(self, topics: Mapping[str, int]) -> None:
-        """Take the `max.message.bytes` of topics, their own or the broker's."""
+        """Set the `max.message.bytes` of topics, their own or the broker's."""
         self._topics.update(topics)
 
     def of(self, topic: str) -> int:
@@ -43,7 +43,7 @@ class TopicLimits:
         return min(self._request_bytes, self._topics.get(topic, self._request_bytes))
 
     def excess(self, topic: str, key: bytes | None, value: bytes | None, headers: Mapping[str, bytes] | None) -> str:
-        """What is wrong with the size of a record; "" where the topic takes it.
+        """The problem with the size of a record; "" where the topic takes it.
 
         Cost:
             1 us.
@@ -56,7 +56,7 @@ class TopicLimits:
         """Compare a record with the limit of its topic.
 
         Raises:
-            InvariantError: it is larger -> nothing was sent.  Everything that is written is bounded where it is made.
+            InvariantError: it is larger -> nothing was sent.  Every producer bounds its records in advance.
         """
         if excess := self.excess(topic, key, value, headers):
             raise InvariantError(

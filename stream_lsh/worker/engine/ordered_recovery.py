@@ -44,11 +44,11 @@ class ClosedSourcesListener(ConsumerRebalanceListener):
 
 
 class OrderedRecovery(Recovery):
-    """Opens the sources when everything else is done; and begins anew with states that are not of their changelogs.
+    """Opens the sources after all other steps, and resets states that do not fit their changelogs.
 
-    Fault (faust-streaming 0.15.3): a state that ends before its changelog begins goes on at the beginning, with a gap;
+    Fault (faust-streaming 0.15.3): a state that ends before its changelog begins continues there, with a gap;
     one that ends behind its end raises, at every start.
-    Fault (the same): a question that no broker answers within the request timeout ends the service without a word, as
+    Fault (the same): a request that no broker answers within the timeout ends the service silently, as
     if the worker were stopping.  It stays a member of its group, and no recovery ever begins again.  Measured: all
     brokers down for 80 s at the end of a recovery, and the worker did nothing for ever after.
 
@@ -56,7 +56,7 @@ class OrderedRecovery(Recovery):
     """
 
     async def _wait(self, coro: Any, timeout: Any = None) -> None:
-        """As the engine does, where there is an answer.
+        """As in the engine, if there is an answer.
 
         Raises:
             DoubtError: there is none.
@@ -69,7 +69,7 @@ class OrderedRecovery(Recovery):
             raise DoubtError(f"no broker has answered for {timeout:.0f} s while the state was recovered") from None
 
     async def _build_offsets(self, consumer: Any, tps: set[TP], destination: Any, title: str) -> None:
-        """Where reading begins."""
+        """Determine the offsets at which reading begins."""
         firsts, ends = await consumer.earliest_offsets(*tps), await consumer.highwaters(*tps)
         for tp in tps:
             first, end = firsts.get(tp), ends.get(tp)
@@ -79,7 +79,7 @@ class OrderedRecovery(Recovery):
         await super()._build_offsets(consumer, tps, destination, title)
 
     async def on_recovery_completed(self, generation_id: int = 0) -> None:
-        """The end of a recovery."""
+        """End a recovery: resume the streams, then open the sources."""
         await super().on_recovery_completed(generation_id)
         await self._open_sources(generation_id)
 
@@ -92,7 +92,7 @@ class OrderedRecovery(Recovery):
         app, thread = self.app, cast(Any, self.app.consumer)._thread
 
         async def in_thread() -> None:
-            # After another rebalance, the recovery that follows it opens them.
+            # After another rebalance, the next recovery opens them.
             cast(Any, app.consumer).gate.open(
                 thread._ensure_consumer(), lambda: app.consumer_generation_id == generation_id
             )
@@ -101,15 +101,15 @@ class OrderedRecovery(Recovery):
 
 
 class CurrentQueue(ThrowableQueue[Any]):
-    """The queue of changelog records: all that came since the last rebalance, and nothing from before it.
+    """The queue of changelog records: only the records since the last rebalance.
 
-    Fault (faust-streaming 0.15.3): the end of a recovery resumes the changelogs that are followed, and then the flow
-    control, which CLEARS this queue as well: what came in between is missing in the states, without a sound.
-    Fault (the same): what was fetched before a rebalance and waits to be delivered is delivered after it.  The recovery
-    takes it for what it reads, and passes over everything before it; and where the partition is gone, gives it to
-    whichever table it looked at last.  A standby always reads changelogs, so every rebalance meets it.
+    Fault (faust-streaming 0.15.3): the end of a recovery resumes the followed changelogs, and then the flow control,
+    which CLEARS this queue as well: records that arrived in between are silently missing in the states.
+    Fault (the same): records that were fetched before a rebalance and wait for delivery are delivered after it.  The
+    recovery counts them as its own, and passes over all records before; if the partition is gone, it applies them to
+    the table that it used last.  A standby always reads changelogs, so every rebalance is affected.
 
-    Delete when: the recovery looks at the generation of a message, and nothing else is cleared.
+    Delete when: the recovery checks the generation of a message, and nothing else is cleared.
     """
 
     def __init__(self, app: Any) -> None:
@@ -117,7 +117,7 @@ class CurrentQueue(ThrowableQueue[Any]):
         super().__init__(app.conf.stream_buffer_maxsize, flow_control=app.flow_control, clear_on_resume=False)
 
     async def get(self) -> Any:
-        """The next record, of the generation that is."""
+        """The next record of the current generation."""
         while True:
             event = await super().get()
             if event.message.generation_id == self._app.consumer_generation_id:
@@ -128,20 +128,20 @@ class OrderedRecoveryTables(TableManager):
     """The table manager that recovers in order; give it to the app as `TableManager`."""
 
     async def on_start(self) -> None:
-        """As the engine does, without the second that it waits for agents to make tables: ours are there."""
+        """As in the engine, without the second that it waits for agents to make tables: these exist already."""
         await self._update_channels()
         await self.recovery.start()
 
     @property
     def changelog_queue(self) -> ThrowableQueue[Any]:
-        """What the recovery service reads, made when it is first asked for."""
+        """The queue of the recovery service, made at the first use."""
         if self._changelog_queue is None:
             self._changelog_queue = CurrentQueue(self.app)
         return self._changelog_queue
 
     @property
     def recovery(self) -> Recovery:
-        """The recovery service, made when it is first asked for."""
+        """The recovery service, made at the first use."""
         if self._recovery is None:
             self._recovery = OrderedRecovery(self.app, self, beacon=self.beacon, loop=self.loop)
         return self._recovery

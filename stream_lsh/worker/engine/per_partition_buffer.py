@@ -1,15 +1,15 @@
-"""What a stream has no room for waits here, and only its own partition waits with it.
+"""Per-partition buffer: a full stream queue delays only its own partitions.
 
 Fault (faust-streaming 0.15.3): one loop delivers the records of ALL partitions, and where the queue of a stream is
-full, it waits for that stream.  So an agent that stalls stops every other, of other pipelines too.  And what was
-fetched of a source, a thousand documents and more, lies before everything that its own outputs have to do.
+full, it waits for that stream.  So an agent that stalls stops every other, of other pipelines too.  And the records
+fetched from a source, a thousand documents and more, precede all work on its own outputs.
 
-A stream whose queue has enough is delivered nothing, its partitions are not asked for more, and what was fetched
-already waits here, in its order.  A rebalance forgets it: it is read again from the committed offset.  So it is with
-the changelogs that a standby follows, which the recovery service takes in; and a rebalance reads them again from where
-their states end.
+A stream with a full queue gets no records, its partitions are not fetched, and records that were fetched before wait
+here, in their order.  A rebalance drops them: they are read again from the committed offset.  The same applies to
+the changelogs that a standby follows, which the recovery service reads; a rebalance reads them again from the ends
+of their states.
 
-Delete when: the engine delivers to each stream on its own.
+Delete when: the engine delivers to each stream separately.
 """
 
 from collections import deque
@@ -34,7 +34,7 @@ class HoldingConsumer(CoalescingConsumer):
         self._held_generation = 0
 
     def _deliveries(self, records: Records) -> Iterable[tuple[TP, Any]]:
-        """What the streams have room for: what was held, then the new."""
+        """The records for which the streams have room: those that were held first, then the new ones."""
         if self._held_generation != self.app.consumer_generation_id:
             self._held.clear()
             self._held_generation = self.app.consumer_generation_id
@@ -50,7 +50,7 @@ class HoldingConsumer(CoalescingConsumer):
                 yield tp, delivery
 
     def _has_room(self, tp: TP) -> bool:
-        """Whether the streams that read a partition have not got enough, or the recovery service what is followed."""
+        """Whether the streams of a partition, or the recovery service for a followed one, have room."""
         if not self.app.topics.acks_enabled_for(tp.topic):
             tables: Any = self.app.tables
             return bool(self.app.in_recovery or tables.changelog_queue.qsize() < ENOUGH)
@@ -67,11 +67,11 @@ class HoldingConsumer(CoalescingConsumer):
         return {}
 
     def holds(self, tp: TP) -> bool:
-        """Whether something of a partition was fetched and not delivered yet."""
+        """Whether records of a partition were fetched and not delivered yet."""
         return tp in self._held
 
     async def perform_seek(self) -> None:
-        """Go back to the committed offsets: what is held will be read again, but of changelogs, which have none."""
+        """Go back to the committed offsets, and drop the held records; changelogs have no committed offsets."""
         for tp in tuple(self._held):
             if self.app.topics.acks_enabled_for(tp.topic):
                 del self._held[tp]

@@ -4,13 +4,13 @@ Fault (faust-streaming 0.15.3): `Consumer._wait_next_records` gives the consumer
 partitions.  A request that is under way when a rebalance empties the set asks aiokafka for all partitions (that is
 what an empty set means there).  It returns changelog records while the flow is stopped; `getmany` drops them and
 seeks to the committed offsets, and a changelog has none: its position stays behind the dropped records.  The recovery
-waits for them for ever, heartbeats go on, nothing is processed.  The guard meant for it, `not_waiting_next_records`,
+waits for them for ever, heartbeats continue, nothing is processed.  The guard meant for it, `not_waiting_next_records`,
 is never cleared.  Measured with 50 ms between the recovery's seek and its resume: 12 of 44 rebalances hung, 0 of 44
 with this.
 
-Three differences: the set is copied; what cannot be delivered is put back by seeking to its first record, unless
-someone has moved the position since; a request ends after 100 ms, because it does not see partitions that become
-active meanwhile. And where the engine sleeps for 1 s while nothing is active, here 20 ms.
+Three differences: the set is copied; undeliverable records are put back by seeking to the first of them, unless the
+position has moved since; a request ends after 100 ms, because it does not see partitions that become active meanwhile.
+And where the engine sleeps for 1 s while nothing is active, here 20 ms.
 
 Delete when: `_wait_next_records` copies the set, and changelog records are not dropped while the flow is stopped.
 """
@@ -51,7 +51,7 @@ class SteadyConsumer(driver.Consumer):
                 yield tp, self._delivered(tp, delivery)
 
     def _deliveries(self, records: Records) -> Iterable[tuple[TP, Any]]:
-        """What to deliver, in order: the single records, in turns over topics and partitions."""
+        """The deliveries, in order: the single records, in turns over topics and partitions."""
         return self.scheduler.iterate(records)
 
     def _delivered(self, tp: TP, delivery: Any) -> ConsumerMessage:
@@ -70,7 +70,7 @@ class SteadyConsumer(driver.Consumer):
         return await self._getmany(active_partitions=active, timeout=min(timeout, _POLL_SECONDS)), active
 
     async def _put_back(self, records: Records) -> None:
-        """Read undeliverable changelog records again: nobody else seeks there once the recovery has."""
+        """Read undeliverable changelog records again: no other component seeks there once the recovery has."""
         changelogs = {tp: of_tp for tp, of_tp in records.items() if self._is_changelog_tp(tp)}
 
         async def in_thread() -> None:

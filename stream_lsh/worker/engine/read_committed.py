@@ -1,7 +1,7 @@
-"""The consumer of a worker: it reads what was committed only, and knows when a source has nothing more to read.
+"""The consumer of a worker: it reads committed records only, and detects the end of a source.
 
 Fault (faust-streaming 0.15.3): the consumer reads `read_uncommitted` unless the app itself writes in transactions.  A
-source whose producer does would bring documents that were never to be: Kafka Connect and Flink retry such a batch.
+source whose producer does would deliver aborted documents: Kafka Connect and Flink retry such a batch.
 
 Delete when: the isolation level of the consumer is a setting.
 """
@@ -31,7 +31,7 @@ class WorkerConsumer(EngineConsumer):
     def at_end(self, tp: TP, processed: int) -> bool:
         """Whether nothing is left to read of a partition, and everything that was delivered lies below `processed`.
 
-        The offset of the last record does not tell: the end of a partition may be a transaction's marker, records of an
+        The last record's offset does not show that: the end of a partition may be a transaction's marker, records of an
         aborted one, or nothing, after a compaction or a trim.
         """
         subscription = self._thread._ensure_consumer()._subscription.subscription

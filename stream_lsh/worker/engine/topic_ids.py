@@ -1,9 +1,9 @@
-"""The ids of topics: a topic that was deleted and recreated under its name has another one.
+"""The ids of topics: a topic that was deleted and recreated under its name has a different one.
 
-Fault (aiokafka 0.14.0): its metadata requests end at version 5; brokers tell the ids from version 10 on.  Version 12,
-which every broker from Kafka 3.0 on speaks, is described here.
+Fault (aiokafka 0.14.0): its metadata requests end at version 5; brokers report the ids from version 10 on.  Version 12,
+which every broker from Kafka 3.0 on supports, is described here.
 
-Delete when: the admin client's `describe_topics` tells the id of a topic.
+Delete when: the admin client's `describe_topics` reports the id of a topic.
 """
 
 from collections.abc import Collection
@@ -107,14 +107,14 @@ class _TopicIds(Request[_Metadata12]):  # type: ignore[misc]  # untyped
 
 
 async def topic_ids(admin: Any, names: Collection[str]) -> dict[str, str] | None:
-    """The ids of those of these topics that exist, by name.
+    """The ids of the topics of these names that exist, by name.
 
     Args:
         admin: a started admin client of aiokafka.
-        names: of the topics; none is created by asking.
+        names: of the topics; the request creates none.
 
     Returns:
-        None where the broker does not tell ids: before Kafka 3.0, or embedded.
+        None where the broker does not report ids: before Kafka 3.0, or embedded.
     """
     try:
         response = await admin._send_request(_TopicIds(names))

@@ -1,11 +1,11 @@
-"""Every topic exists, and is as it has to be, before the worker joins its group.
+"""Every topic exists, and has the required settings, before the worker joins its group.
 
 Fault (faust-streaming 0.15.3): it creates changelogs and `internal=True` topics only, with replication 1 and without
 looking at one that exists.  A source that is missing at the start is ignored, then created by the broker with the
 broker's number of partitions.  A wrong number of partitions is noticed at the first write, or never.
 
-Existing topics are compared with what is wanted and everything that is wrong is said at once; only if nothing is, the
-missing ones are created.  Nothing that exists is altered: that is the operator's.
+Existing topics are compared with the requirements, and all problems are reported at once; only without any problem the
+missing topics are created.  No existing topic is altered: that is the operator's task.
 
 Delete when: the engine declares all topics before it subscribes and compares those that exist.
 """
@@ -28,7 +28,7 @@ from stream_lsh.errors import ConfigError, StateError, StreamLSHError
 
 _APPEAR_SECONDS = 15.0
 _AT_LEAST = ("max.message.bytes", "min.insync.replicas")
-"""Settings of which more will do."""
+"""Settings with a least value."""
 _ANY = ("segment.bytes",)
 """Settings that a topic is created with, and that its operator may change."""
 _SEGMENT_BYTES = 16 << 20
@@ -39,15 +39,16 @@ _RECORD_OVERHEAD = 512  # of a batch with one record, headers included
 
 @dataclass(frozen=True, slots=True)
 class TopicSpec:
-    """A topic as a worker needs it.
+    """The requirements of a worker for a topic.
 
     Attributes:
         name: of the topic.
-        partitions: how many; None takes what it has (such a topic has to exist).
-        config: settings that it is created with, and that it must have, but for the size of segments; policies
+        partitions: their number; None accepts any (such a topic has to exist).
+        config: settings that it is created with, and that it must have, except for the size of segments; policies
             compare as sets.
-        least_retention_ms: the shortest retention that will do, if it need not be that of `config`.
-        replication: how many copies; None creates with three, or with as many as there are brokers, and any will do.
+        least_retention_ms: the shortest accepted retention, if it need not be that of `config`.
+        replication: the number of copies; None creates with three, or with as many as there are brokers, and accepts
+            any.
         message_bytes: the largest message that is ever written; it must fit.
         create: whether a worker may create it.
     """
@@ -67,10 +68,10 @@ class TopicSpec:
 
 
 def own_topic(name: str, partitions: int, *, message_bytes: int, replication: int | None = None) -> TopicSpec:
-    """An internal topic or a changelog: kept until we trim it, stamped by the broker.
+    """An internal topic or a changelog: kept until the worker trims it, with timestamps of the broker.
 
-    Retention by the wall clock would delete state while event time stands still, and state that is filled in later at
-    once.
+    Retention by the wall clock would delete state while event time stands still, and state that is filled with a
+    backlog at once.
     """
     config = {
         "cleanup.policy": "delete",
@@ -103,11 +104,11 @@ def public_topic(
 
 @dataclass(frozen=True, slots=True)
 class FoundTopic:
-    """A topic as it is.
+    """An existing topic.
 
     Attributes:
-        partitions: how many.
-        replication: that of its partition with the fewest copies.
+        partitions: their number.
+        replication: of its partition with the fewest copies.
         config: its settings.
         described: whether the broker describes settings at all; the embedded one does not.
     """
@@ -119,7 +120,7 @@ class FoundTopic:
 
     @property
     def limit(self) -> int:
-        """`max.message.bytes`, of the topic or of its broker; 0 where the broker does not say."""
+        """`max.message.bytes`, of the topic or of its broker; 0 where the broker does not report it."""
         return int(self.config.get("max.message.bytes", 0))
 
 
@@ -136,15 +137,15 @@ async def ensure_topics(
         admin: a started admin client of aiokafka.
         wanted: each topic once.
         request_bytes: the largest request that this worker's producer sends; None does not compare.
-        errors: what else was found that forbids a start; it is told together with what is wrong with the topics.
+        errors: other problems that prevent the start; they are reported together with the problems of the topics.
 
     Returns:
         the topics as they are now.
 
     Raises:
-        ConfigError: something is not as wanted -> the operator changes the topics or the configuration.  All of it is
-            listed, and nothing was created if it was found before the creation.
-        StreamLSHError: of `errors`, where there is no ConfigError among everything that was found.
+        ConfigError: a requirement is not met -> the operator changes the topics or the configuration.  All problems are
+            listed, and nothing was created if they were found before the creation.
+        StreamLSHError: of `errors`, if no problem is a ConfigError.
     """
     existing, brokers = await find_topics(admin, {spec.name for spec in wanted})
     problems = [problem for spec in wanted for problem in topic_problems(spec, existing.get(spec.name), brokers)]
@@ -164,7 +165,7 @@ async def ensure_topics(
 
 
 def raise_all(errors: Sequence[StreamLSHError]) -> None:
-    """Raise one error that says what all of these say: a ConfigError if one of them is the operator's."""
+    """Raise one error with the messages of all: a ConfigError if one of them is the operator's."""
     if not errors:
         return
     if len(errors) == 1:
@@ -176,7 +177,7 @@ def raise_all(errors: Sequence[StreamLSHError]) -> None:
 
 
 def topic_problems(spec: TopicSpec, topic: FoundTopic | None, brokers: int) -> list[str]:
-    """What is wrong with a topic that exists, or why one that does not (None) cannot be created."""
+    """The problems of a topic that exists, or why a missing one (None) cannot be created."""
     return _impossible(spec, brokers) if topic is None else _wrong(spec, topic)
 
 
@@ -190,7 +191,7 @@ def _impossible(spec: TopicSpec, brokers: int) -> list[str]:
 
 
 def _wrong(spec: TopicSpec, topic: FoundTopic) -> list[str]:
-    """What is wrong with a topic that exists."""
+    """The problems of a topic that exists."""
     problems = []
     if spec.partitions is not None and topic.partitions != spec.partitions:
         problems.append(f"{spec.name}: has {topic.partitions} partitions, not {spec.partitions}")
@@ -227,7 +228,7 @@ async def find_topics(admin: Any, names: Collection[str]) -> tuple[dict[str, Fou
     brokers, end = len((await admin.describe_cluster())["brokers"]), loop.time() + _APPEAR_SECONDS
     while True:
         described, configs = await _described(admin, names)
-        # One broker tells of a topic before another one knows it, right after its creation and before its end.
+        # Brokers learn of a topic at different times, right after its creation and before its end.
         complete = {topic["topic"] for topic in described} <= configs.keys()
         if complete or loop.time() > end:
             break
@@ -255,7 +256,7 @@ async def _described(admin: Any, names: Collection[str]) -> tuple[list[Any], dic
 
 
 async def _configs(admin: Any, names: Sequence[str]) -> dict[str, dict[str, str] | None]:
-    """The settings of the topics that the broker knows which is asked; None where it has no request for them."""
+    """The settings of the topics that the asked broker knows; None where it does not support the request."""
     if not names:
         return {}
     try:
@@ -269,7 +270,7 @@ async def _configs(admin: Any, names: Sequence[str]) -> dict[str, dict[str, str]
             if code == UnknownTopicOrPartitionError.errno:
                 continue
             if code:
-                problems.append(f"{name}: the broker does not tell its settings: {for_code(code).__name__} {message}")
+                problems.append(f"{name}: the broker does not report its settings: {for_code(code).__name__} {message}")
             configs[name] = {key: value for key, value, *_ in entries}
     if problems:
         raise ConfigError(problems)
@@ -277,7 +278,7 @@ async def _configs(admin: Any, names: Sequence[str]) -> dict[str, dict[str, str]
 
 
 async def _create(admin: Any, missing: Sequence[TopicSpec], brokers: int) -> dict[str, FoundTopic]:
-    """Create topics and wait until they can be seen; another worker may be doing the same."""
+    """Create topics and wait until they are visible; another worker may be doing the same."""
     response = await admin.create_topics(
         [
             NewTopic(spec.name, spec.partitions, spec.replication or min(3, brokers), topic_configs=dict(spec.config))
@@ -301,7 +302,7 @@ async def _create(admin: Any, missing: Sequence[TopicSpec], brokers: int) -> dic
                 await asyncio.sleep(0.05)
     except TimeoutError:
         raise ConfigError(f"created, but not to be seen: {', '.join(sorted(names - set(existing)))}") from None
-    # What another worker created meanwhile must be as we wanted it, too.
+    # Topics that another worker created meanwhile must meet the requirements, too.
     problems = [problem for spec in missing for problem in _wrong(spec, existing[spec.name])]
     if problems:
         raise ConfigError(problems)

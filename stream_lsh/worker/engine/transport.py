@@ -14,10 +14,10 @@ from stream_lsh.worker.engine.per_partition_buffer import HoldingConsumer
 
 
 class WatchedThread(driver.AIOKafkaConsumerThread):
-    """The consumer's thread, with two things done to aiokafka's consumer that faust has no setting for.
+    """The consumer's thread, with two changes to aiokafka's consumer for which faust has no setting.
 
     Fault (faust-streaming 0.15.3): `fetch_max_wait_ms` is fixed at 1500, so that a partition that is not part of the
-    fetch under way, because it was just resumed, waits for up to that long.  Delete when: it is a setting.
+    fetch in flight, because it was just resumed, waits for up to that long.  Delete when: it is a setting.
     """
 
     async def on_start(self) -> None:

@@ -1,8 +1,8 @@
-"""Topics of our own are cut off behind what anybody still needs.
+"""Internal topics are trimmed: records that no worker needs any more are deleted.
 
-They have no retention by time (see `topics.own_topic`), so their owner deletes: of a changelog what no live state
-needs, of an internal topic what lies behind the committed offset.  DeleteRecords moves the start of the log; it never
-comes back.
+These topics have no retention by time (see `topics.own_topic`), so their owner deletes: of a changelog the records
+before those of live state, of an internal topic those before the committed offset.  DeleteRecords moves the start of
+the log; it never moves back.
 """
 
 from collections.abc import Collection, Mapping
@@ -21,11 +21,11 @@ class Trimmer:
 
     Args:
         admin: a started admin client of aiokafka.
-        own: the topics that may be trimmed.  Any other is refused: a user's topic is never touched.
-        step: how many offsets a start must move to be worth a request.
+        own: the topics that may be trimmed.  All others are refused: a user's topic is never trimmed.
+        step: the least number of offsets by which a request moves a start.
 
     Attributes:
-        failed: how many requests failed; the records are deleted by a later one.
+        failed: the number of failed requests; a later one deletes the records.
     """
 
     def __init__(self, admin: Any, own: Collection[str], *, step: int = 1000) -> None:
@@ -39,13 +39,13 @@ class Trimmer:
         """Delete everything below these offsets.
 
         Args:
-            needed: partition -> the first offset that somebody still needs.
+            needed: partition -> the first offset that a worker still needs.
 
         Returns:
             where the logs start now, of the partitions that were trimmed in this call.
 
         Raises:
-            InvariantError: a topic that is not ours.
+            InvariantError: a topic is not in `own`.
         """
         foreign = sorted({tp.topic for tp in needed} - self._own)
         if foreign:
@@ -59,7 +59,7 @@ class Trimmer:
             )
         except IncompatibleBrokerVersion:
             raise
-        except KafkaError:  # a leader moves, a broker restarts: it only means that the log is long for a while
+        except KafkaError:  # a leader moves, a broker restarts: the log only stays long for a while
             self.failed += 1
             return {}
         starts = {TP(tp.topic, tp.partition): int(offset) for tp, offset in answer.items()}

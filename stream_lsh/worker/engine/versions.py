@@ -1,7 +1,7 @@
-"""Which versions of the stream engine the workarounds of this room were tested with.
+"""The versions of the stream engine with which the workarounds of this package were tested.
 
-They reach into private parts of faust and aiokafka.  On another version they might do nothing, or harm, without a
-sound: so a worker refuses to start on one.  To move to a newer version: run `tests/kafka` on it, delete each
+They use private parts of faust and aiokafka.  With another version they might have no effect, or do harm, silently:
+so a worker refuses to start on one.  To move to a newer version: run `tests/kafka` on it, delete each
 workaround whose test passes without it, and write the version here and in pyproject.toml.
 """
 
@@ -17,10 +17,10 @@ def require_tested_engine(installed: Mapping[str, str] | None = None) -> None:
     """Refuse an engine that was not tested.
 
     Args:
-        installed: version by distribution; None asks the installation.
+        installed: version by distribution; None reads the installed ones.
 
     Raises:
-        ConfigError: another version is installed -> the message says which one to install.
+        ConfigError: another version is installed -> the message names the version to install.
     """
     present = {name: version(name) for name in TESTED} if installed is None else installed
     problems = [

@@ -1,14 +1,15 @@
-"""A worker that cannot work ends, so that somebody notices.
+"""A worker that cannot work ends, so that its supervisor notices.
 
 Fault (faust-streaming 0.15.3): a join that the broker refuses for good (session timeout outside the broker's limits,
 another protocol in the group) is logged once, and the worker stays up without ever joining.  And a recovery that
-stops getting records waits for them without a limit, as does a rebalance of which a step never ends.
+no longer receives records waits for them without a limit, as does a rebalance of which a step never ends.
 
-Fault (the same): a worker that the group has thrown out joins again as a new member and keeps the state of every
-partition that it gets back, up to the last record that it wrote itself.  Another worker may have written before that
-one: a record that was held up on its way to the broker is stored behind those of the new owner.  So it ends.
+Fault (the same): a worker that the group has expelled joins again as a new member and keeps the state of every
+partition that is assigned to it again, up to the last record that it wrote itself.  Another worker may have written
+before that record: a record that was delayed on its way to the broker is stored behind those of the new owner.  So it
+ends.
 
-Delete when: fatal errors of a join end the engine, recoveries have a limit, and who is thrown out forgets its state.
+Delete when: fatal errors of a join end the engine, recoveries have a limit, and an expelled worker drops its state.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from stream_lsh.worker.engine.group import GroupWatch, boot_seconds
 
 _CHECK_SECONDS = 0.25
 _MOST_SECONDS = 1.0
-"""Counted for the time between two checks, however long it was."""
+"""The most that counts for the time between two checks, however long it was."""
 
 
 class Watchdog:
@@ -28,9 +29,9 @@ class Watchdog:
 
     Args:
         app: the app.
-        group: what is known of its membership.
-        join_seconds: how long it may be without an assignment; more than the rebalance timeout of the group.
-        recovery_seconds: how long a recovery may go without a record.
+        group: its observed membership.
+        join_seconds: the longest time without an assignment; more than the rebalance timeout of the group.
+        recovery_seconds: the longest time of a recovery without a record.
     """
 
     def __init__(
@@ -65,15 +66,17 @@ class Watchdog:
         now, waiting_since, refusal = self._clock(), self._group.waiting_since, self._group.refusal
         if waiting_since is not None and now - waiting_since > self._join_seconds:
             why = (
-                f": the broker says {refusal!r}" if refusal else ": is another member of it stuck, or the broker away?"
+                f": the broker reports {refusal!r}"
+                if refusal
+                else ": is another member of it stuck, or the broker away?"
             )
             raise DoubtError(f"the consumer group has not let this worker in for {now - waiting_since:.0f} s{why}")
         self._check_recovery(now)
 
     def _check_recovery(self, now: float) -> None:
-        """Raise if a rebalance and its recovery have come no further for too long.
+        """Raise if a rebalance and its recovery have made no progress for too long.
 
-        What counts is the time in which something could have happened: while a state is loaded from disk nothing can.
+        Only time in which progress was possible counts: none is while a state is loaded from disk.
         """
         app, recovery = self._app, self._app.tables.recovery
         under_way = recovery.in_recovery or (app.rebalancing and self._group.waiting_since is None)

@@ -26,4 +26,4 @@ def test_a_worker_that_is_not_let_in_ends_and_says_why(broker: Broker, name: str
     with process("engine-refused", broker.address, name, log) as worker:
         assert worker.wait(40) == 1
     assert "has not let this worker in" in log.read_text()
-    assert "the broker says InvalidSessionTimeout" in log.read_text()
+    assert "the broker reports InvalidSessionTimeout" in log.read_text()
