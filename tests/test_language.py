@@ -35,14 +35,24 @@ _WORD = re.compile(rf"(?<![a-z])({'|'.join(WORDS)})(?![a-z])", re.IGNORECASE)
 _CLAUSE = re.compile(r'"""(?:What|Who) ')
 """A docstring that starts with a clause: its subject is a component or a value."""
 PATHS: Sequence[str] = (
+    "docs/figures",
     "stream_lsh/allpairs",
+    "stream_lsh/applications",
+    "stream_lsh/cli",
+    "stream_lsh/config",
+    "stream_lsh/demo",
+    "stream_lsh/figures",
+    "stream_lsh/files",
     "stream_lsh/index",
+    "stream_lsh/interop",
     "stream_lsh/ledger",
     "stream_lsh/lsh",
     "stream_lsh/measure",
     "stream_lsh/settings",
 )
 """The paths that are checked."""
+_KEY = '"said": '
+"""A key of `explain --json`, which is public and stays."""
 _UNCHECKED = ("docs/internals/adr/", "CHANGELOG.md", "tests/test_language.py")
 """Left out here and not in the pathspec: git 2.39 drops files for exclusions that are shorter than the path."""
 
@@ -58,7 +68,7 @@ def tracked(*paths: str) -> list[str]:
 def problems(path: str, text: str) -> Iterator[str]:
     """The places in a text with a word or a form that does not belong there."""
     for number, line in enumerate(text.split("\n"), 1):
-        for word in _WORD.findall(line):
+        for word in _WORD.findall(line.replace(_KEY, "")):
             yield f"{path}:{number}: got {word!r}, expected {WORDS[word.lower()]}"
         if path.endswith(".py") and _CLAUSE.search(line):
             yield f"{path}:{number}: a docstring starts with a clause"

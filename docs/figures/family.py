@@ -25,7 +25,7 @@ class Curve(NamedTuple):
             the base family: float64[m], two or more.
         fixed_point: where it leaves the probability as it is, between 0 and 1: below it the family makes it smaller,
             above it greater; None if there is none.
-        functions: of the base family, that it takes; 0: not told.
+        functions: the number of functions of the base family; 0: unknown.
     """
 
     name: str

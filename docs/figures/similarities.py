@@ -18,9 +18,9 @@ def similarities_figure(histogram: F64, banding: Banding | None = None, document
     """The drawing: counts on a logarithmic scale, for most pairs share next to nothing and few are of interest.
 
     Args:
-        histogram: how many pairs have which similarity, in bins of equal width over 0 to 1.
-        banding: of which the S-curve is drawn over it.
-        documents: that make the pairs; 0: not told.
+        histogram: numbers of pairs by similarity, in bins of equal width over 0 to 1.
+        banding: its S-curve is drawn over the histogram.
+        documents: the number of documents; 0: unknown.
 
     Raises:
         ConfigError: matplotlib is missing, or there are no pairs.

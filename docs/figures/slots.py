@@ -1,4 +1,4 @@
-"""How surely an estimate of so many slots is precise: Chernoff's bound, and what the binomial distribution says.
+"""The probability that an estimate is precise, by slots: Chernoff's bound and the binomial distribution.
 
 Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.3; Mitzenmacher and Upfal, Probability
 and Computing, section 4.2.

@@ -1,7 +1,7 @@
-"""Duplicate code in memory: functions that are the same but for layout, comments, names, and some lines.
+"""Duplicate code in memory: functions that are equal except for layout, comments, names, and some lines.
 
-What is compared are the tokens of functions, names and literals by their class only, unless names are to count; with
-their counts, as short code repeats itself.  So a copy that was renamed from head to foot has a similarity of 1.
+It compares the bags of tokens of functions, since short code repeats itself; names and literals count by their class
+only, unless `names` is set.  So a copy in which every name was changed has a similarity of 1.
 """
 
 import re
@@ -20,14 +20,14 @@ THRESHOLD = 0.6
 RUN = 4
 """Tokens in a shingle."""
 LEAST_TOKENS = 50
-"""Shorter functions are alike without being copies: they get, set and delegate."""
+"""Shorter functions are similar without being copies: they get, set and delegate."""
 
 _UNCAPPED = Limits(cap_postings=0, cap_candidates=0)
 _SPACE = re.compile(r"\s")
 
 
 class Fragment(NamedTuple):
-    """A function where it stands, or a file as a whole, which has no name.
+    """A function with its location, or a whole file, which has no name.
 
     Attributes:
         path: of its file.
@@ -51,12 +51,12 @@ class CodeMatch:
 
 
 class DuplicateCode:
-    r"""Sources, and the functions in them that are alike.
+    r"""Finds similar functions in source files.
 
     Args:
         threshold: least similarity of a match, above 0 and below 1: Jaccard, of runs of tokens with their counts.
         run: tokens in a shingle, 1 to 64.
-        names: names and literals count as they are, so a renamed copy is none.
+        names: compare names and literals literally, so a renamed copy is not a match.
         least_tokens: functions with fewer are left out.
         whole_files: compare files, not functions.
         recall: probability that a pair at the threshold is found; more similar pairs have a greater one.
@@ -69,7 +69,7 @@ class DuplicateCode:
         that of Pygments: some milliseconds a function.
 
     Raises:
-        ConfigError: settings that cannot be, or no Pygments -> install the extra `code`.
+        ConfigError: invalid settings, or no Pygments -> install the extra `code`.
 
     Example:
         >>> sources = DuplicateCode(least_tokens=10)
@@ -102,13 +102,13 @@ class DuplicateCode:
         self._scheme = TextScheme(threshold, f"bag:space:{run}", recall=recall, normalise=(), seed=seed)
         self._tokens_of: dict[str, CodeShingler] = {}
         self._by_language: dict[str, list[tuple[Fragment, str]]] = {}
-        self._lexer("python")  # a missing library is told before the first source
+        self._lexer("python")  # raises for a missing library before the first source
 
     def add(self, path: str, source: str, language: str = "python") -> None:
-        """Take in a source file.
+        """Add a source file.
 
         Args:
-            path: what it is called.
+            path: its name in results.
             source: its text; a file that cannot be parsed is compared as a whole.
             language: an alias of Pygments; `text.functions.LANGUAGES` has those of files.
 
@@ -125,7 +125,7 @@ class DuplicateCode:
                 self._by_language.setdefault(language, []).append((fragment, text))
 
     def __len__(self) -> int:
-        """Functions that are long enough."""
+        """The number of functions that are long enough."""
         return sum(map(len, self._by_language.values()))
 
     def matches(self) -> list[CodeMatch]:
@@ -133,11 +133,11 @@ class DuplicateCode:
         return self.found()[0]
 
     def groups(self) -> list[list[Fragment]]:
-        """All groups of functions that matches connect, the largest first; each ascending by path and line."""
+        """The groups of functions that matches connect, the largest first; each ascending by path and line."""
         return self.found()[1]
 
     def found(self) -> tuple[list[CodeMatch], list[list[Fragment]]]:
-        """Matches and groups in one go."""
+        """Matches and groups, computed once."""
         matches: list[CodeMatch] = []
         groups: list[list[Fragment]] = []
         for language in sorted(self._by_language):
@@ -158,7 +158,7 @@ class DuplicateCode:
         return pipeline
 
     def _lexer(self, language: str) -> CodeShingler:
-        """What makes tokens of a language."""
+        """The tokenizer of a language."""
         if language not in self._tokens_of:
             self._tokens_of[language] = CodeShingler(language, 1, renamed=not self._names)
         return self._tokens_of[language]

@@ -1,8 +1,8 @@
-"""Partial copies in memory: texts that have passages of each other, however little of either that is, and where.
+"""Partial copies in memory: pairs of texts that share passages, however short, and the positions of these.
 
-Near-duplicates are alike as a whole.  Somebody who copies two paragraphs of ten pages is not: Jaccard similarity sees a
-few per cent, and so does every signature.  What tells is containment: which share of a text, counted in shingles that
-few others have, is in another one.
+Near-duplicates are similar as a whole.  A text that copies two paragraphs out of ten pages is not: its Jaccard
+similarity, and the estimate of every signature, is a few per cent.  Containment detects it: the share of the rare
+shingles of one text that occur in the other one.
 """
 
 from collections.abc import Sequence

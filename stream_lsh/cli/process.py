@@ -84,24 +84,24 @@ def _raise(number: int, frame: FrameType | None) -> None:
 
 
 def hold() -> None:
-    """From here on, until `release`, signals wait."""
+    """Hold signals until `release`."""
     signal.pthread_sigmask(signal.SIG_BLOCK, _BOTH)
 
 
 def release() -> None:
-    """Let those through that have waited."""
+    """Deliver the signals that were held."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _BOTH)
 
 
 def ignore() -> None:
-    """For a process that its parent ends: a terminal tells both of a Ctrl-C, and the parent decides."""
+    """Ignore SIGINT and SIGTERM in a child process: a terminal sends Ctrl-C to both, and the parent ends the child."""
     for number in _BOTH:
         signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Look for reference cycles seldom: documents and pairs have none, and there are many of them to look through."""
+    """Collect reference cycles rarely: documents and pairs have none, and scanning them all is slow."""
     before = gc.get_threshold()
     gc.set_threshold(_COLLECT_AFTER, *before[1:])
     try:

@@ -3,8 +3,8 @@
     model          Config, PipelineConfig; kafka, worker, topics: the other tables
     pipeline_keys  the keys of a [[pipeline]], by its kind of data
     environment    which environment variable overrides which key
-    load           file and environment to dataclasses; every mistake is noted, none ends the reading
-    checks         what no single key can tell
+    load           file and environment to dataclasses; reports all mistakes at once
+    checks         checks across several keys
     effective      every effective value and where it came from
 
 Values, keys and messages of any table are in `stream_lsh.settings`, the keys of a kind in its folder of `kinds`.

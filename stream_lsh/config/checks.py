@@ -1,4 +1,4 @@
-"""What no single key can tell: whether the settings fit each other."""
+"""Checks across several keys: whether the settings are consistent with each other."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ _SECURITY: Path = ("kafka", "security")
 
 
 def check(config: Config, problems: Problems) -> None:
-    """Note everything about the whole that cannot be."""
+    """Report all contradictions between settings."""
     _check_replication(config.kafka, problems)
     if config.kafka.security is not None:
         _check_security(config.kafka.security, problems)
@@ -30,7 +30,7 @@ def check(config: Config, problems: Problems) -> None:
 
 
 def with_password(security: SecurityConfig, problems: Problems) -> SecurityConfig:
-    """The same, with the password that its file says."""
+    """The same settings, with the password read from `password_file`."""
     path = (*_SECURITY, "password_file")
     if security.password_file is None:
         return security
@@ -59,7 +59,7 @@ def _check_replication(kafka: KafkaConfig, problems: Problems) -> None:
 
 
 def _check_security(security: SecurityConfig, problems: Problems) -> None:
-    """Whatever the protocol needs is there, and nothing that it would not use."""
+    """Check that the settings of the protocol are complete, and that none of them is unused."""
     protocol, has_password = security.protocol, security.password is not None or security.password_file is not None
     issues: list[tuple[str, str]] = []
     if security.uses_sasl:
@@ -138,7 +138,7 @@ def _check_sources(pipelines: Sequence[PipelineConfig], problems: Problems) -> N
 
 
 class _Use(NamedTuple):
-    """A topic that a user names: the pipeline's number, the key, the name."""
+    """A topic named by the user: the pipeline's number, the key, the name."""
 
     pipeline: int
     key: str
@@ -146,12 +146,12 @@ class _Use(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """Where it stands."""
+        """The path of the key."""
         return ("pipeline", self.pipeline, *self.key.split("."))
 
 
 def _check_topics(config: Config, problems: Problems) -> None:
-    """No two topics that users name are one, none stands among the internal ones, no name is too long."""
+    """Check that the topics named by users are distinct, are not internal ones, and have no name that is too long."""
     names: list[Path] = [("pipeline", at, "name") for at in range(len(config.pipelines))]
     valid = [(at, config.pipelines[at]) for at, path in enumerate(names) if problems.is_valid(path)]
     prefixes = [pipeline.internal_prefix for _, pipeline in valid if problems.is_valid(("worker", "app_id"))]
@@ -185,7 +185,7 @@ def _name_problem(topic: str, prefixes: Sequence[str]) -> str | None:
 
 
 def _check_internal_topics(config: Config, problems: Problems) -> None:
-    """None is too long; that no two are one follows from the names of the pipelines, which differ."""
+    """Check that no name is too long; the names are distinct because those of the pipelines are."""
     for at, pipeline in enumerate(config.pipelines):
         path: Path = ("pipeline", at, "name")
         longest = max(map(pipeline.internal_topic, INTERNAL_TOPICS), key=len)
@@ -198,7 +198,7 @@ def _check_internal_topics(config: Config, problems: Problems) -> None:
 
 
 def _topics(pipeline: PipelineConfig) -> Iterator[tuple[str, str]]:
-    """The topics that users name: key and name."""
+    """The topics named by users: key and name."""
     yield from (("source", topic) for topic in pipeline.sources)
     for key, topic in pipeline.named_topics.items():
         yield f"topics.{key}", topic

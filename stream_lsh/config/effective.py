@@ -71,7 +71,7 @@ def _of_key(key: Key, table: Any, path: str, origins: Mapping[str, str]) -> Iter
 
 
 def _effective(config: Config) -> dict[str, str]:
-    """What holds where a value says that something else decides."""
+    """The effective values of settings whose value stands for another one, such as a default name."""
     topics = {
         f"pipeline.{pipeline.name}.topics.{key}": f'"{topic}"'
         for pipeline in config.pipelines

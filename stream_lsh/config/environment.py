@@ -17,11 +17,11 @@ from stream_lsh.settings.toml import Path
 from stream_lsh.spelling import nearest
 
 PREFIX = "STREAM_LSH__"
-"""What the variables that are ours begin with."""
+"""The prefix of all environment variables of stream_lsh."""
 
 
 def folded(name: str) -> str:
-    """A pipeline's name as its variables have it.
+    """The name of a pipeline in environment variables.
 
     Example:
         >>> folded("news-en.EU")

@@ -13,7 +13,7 @@ MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecurityConfig:
-    """How to reach brokers that ask for TLS or a password; `password` is what `password_file` says, if that is set."""
+    """Settings for brokers with TLS or SASL; `password` is read from `password_file` if that is set."""
 
     protocol: str = field(default=SASL_SSL, metadata=key(choice(PROTOCOLS), "how the brokers are spoken to"))
     mechanism: str = field(
@@ -50,7 +50,7 @@ class SecurityConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KafkaConfig:
-    """The cluster; `security` is None for brokers that ask for nothing."""
+    """The Kafka cluster; `security` is None for brokers without TLS and SASL."""
 
     brokers: tuple[str, ...] = field(
         default=("localhost:9092",),

@@ -141,7 +141,7 @@ class _Reader:
         path: Path,
         read: Mapping[str, Any] = _NOTHING_READ,
     ) -> Any:
-        """What is made of the keys of a table; `read` has the values that have been read already."""
+        """The result of `make` for the keys of a table; `read` contains the values that have been read already."""
         if not isinstance(value, dict):
             self.problems.add(path, f"got {sort_of(value)}, expected a table")
             return make(**{**{key.field: self._default(key) for key in keys.values()}, **read})
@@ -157,7 +157,7 @@ class _Reader:
             return make()
 
     def unknown(self, name: str, path: Path, keys: Iterable[str]) -> None:
-        """Note a key that a table does not have."""
+        """Report an unknown key of a table."""
         within = tuple(str(part) for part in (*path[2:], name))
         kinds = kinds_with(within) if len(path) > 1 and path[0] == _PIPELINE else []
         if kinds and not self.problems.is_valid((*path[:2], "kind")):
@@ -261,7 +261,7 @@ def _shown(path: Path, pipelines: tuple[PipelineConfig, ...]) -> str:
 
 
 def _neighbour(path: FilePath) -> str:
-    """The file that may have been meant."""
+    """A suggestion: the file with the most similar name."""
     try:
         names = sorted(file.name for file in path.parent.iterdir() if file.suffix == ".toml")
     except OSError:

@@ -1,7 +1,8 @@
-"""The configuration as values: what the keys are, what they mean, and what follows from them.
+"""The configuration as values: the keys, their meaning, and derived values.
 
-Each field's metadata says what the key may be and what it means; reader, documentation and `settings_shown` follow it.
-What `load` and `parse` return has been checked as a whole; what is made by hand has not.
+The metadata of each field defines the type and the meaning of its key; the reader, the documentation and
+`settings_shown` use it.  A configuration returned by `load` or `parse` has been checked as a whole; one that a program
+constructs has not.
 """
 
 from collections.abc import Mapping
@@ -39,7 +40,7 @@ KIND = value_types.ValueType(choice(tuple(KINDS)).expected, _converted, shown=_s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineConfig(TopicNames):
-    """One source, what counts as a match in it, and how long.
+    """A source with its definition of a match and its retention.
 
     Attributes:
         sources: the users' topics; one, or several that are rekeyed.
@@ -194,7 +195,7 @@ class PipelineConfig(TopicNames):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """Everything.
+    """The whole configuration.
 
     Attributes:
         origins: where each value comes from that is no default: the key as `settings_shown` has it, to `file:line` or

@@ -1,4 +1,4 @@
-"""The topics of a pipeline: those that users name, and those between the steps."""
+"""The topics of a pipeline: the public ones, and the internal ones between the steps."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -9,29 +9,29 @@ from stream_lsh.settings import value_types
 from stream_lsh.settings.schema import key
 
 PUBLIC_TOPICS = ("matches", "members", "clusters", "entities", "reviews", "mirror_sites", "dead_letters")
-"""What a pipeline writes for its users, out of `[pipeline.topics]`; each defaults to `<pipeline>-<name>`."""
+"""The keys of `[pipeline.topics]` to which a pipeline publishes; each name defaults to `<pipeline>-<name>`."""
 TABLES = ("documents", "buckets", "ledger")
-"""What has a changelog."""
+"""The tables with a changelog."""
 _STEPS = ("intake", "bands", "candidates", "verifications", "edges")
 INTERNAL_TOPICS = (*_STEPS, *(f"{name}-changelog" for name in TABLES), "manifest")
-"""The topics `<app_id>-<pipeline>-…` that there may be."""
+"""The last parts of the internal topics, `<app_id>-<pipeline>-…`."""
 
 
-def _named(says: str) -> str:
-    name: str = field(default="", metadata=key(value_types.OPTIONAL_TOPIC, says))
+def _named(description: str) -> str:
+    name: str = field(default="", metadata=key(value_types.OPTIONAL_TOPIC, description))
     return name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicsConfig:
-    """The topics of a pipeline that users name, as configured: `TopicNames` tells the names that hold."""
+    """The configured topic names of a pipeline; `TopicNames` has the effective ones."""
 
     matches: str = _named("pairs; default `<pipeline>-matches`")
     members: str = _named("each document's cluster; default `<pipeline>-members`")
     clusters: str = _named("clusters; default `<pipeline>-clusters`")
     entities: str = _named("of records, in place of `clusters`: entities; default `<pipeline>-entities`")
-    reviews: str = _named("pairs of records that somebody should look at; default `<pipeline>-reviews`")
-    decisions: str = _named("of records, read: what somebody says of pairs; default `<pipeline>-decisions`")
+    reviews: str = _named("pairs of records for human review; default `<pipeline>-reviews`")
+    decisions: str = _named("input, of records: decisions on pairs; default `<pipeline>-decisions`")
     mirror_sites: str = _named("sites that mirror each other; default `<pipeline>-mirror-sites`")
     dead_letters: str = _named("messages that cannot be used; default `<pipeline>-dead-letters`")
     keep_forever: bool = field(
@@ -60,7 +60,7 @@ class TopicNames:
 
     @property
     def documents_topic(self) -> str:
-        """What sign reads: the source, or the copy of the sources that is keyed by id."""
+        """The input of sign: the source, or the copy of the sources that is keyed by id."""
         return self.internal_topic("intake") if self.rekey else self.sources[0]
 
     @property
@@ -80,17 +80,17 @@ class TopicNames:
 
     @property
     def reviews_topic(self) -> str:
-        """Pairs of records that somebody should look at."""
+        """Pairs of records for human review."""
         return self._topic("reviews")
 
     @property
     def decisions_topic(self) -> str:
-        """What somebody says of pairs of records: read, never written."""
+        """Decisions on pairs of records; the pipeline reads this topic and never writes it."""
         return self._topic("decisions")
 
     @property
     def mirror_sites_topic(self) -> str:
-        """Sites that mirror each other, where they are watched."""
+        """Sites that mirror each other, if the pipeline detects them."""
         return self._topic("mirror_sites")
 
     @property
@@ -100,27 +100,27 @@ class TopicNames:
 
     @property
     def public_topics(self) -> dict[str, str]:
-        """Key in `[pipeline.topics]` to the name that holds, of the topics that this pipeline writes."""
+        """The effective names of the topics that this pipeline writes, by their keys in `[pipeline.topics]`."""
         written = self.kind.topics
         return {name: self._topic(name) for name in PUBLIC_TOPICS if name in written}
 
     @property
     def named_topics(self) -> dict[str, str]:
-        """The same with what it reads beside its sources: every topic that `[pipeline.topics]` names."""
+        """The public topics and the topic of decisions: all that `[pipeline.topics]` names."""
         return self.public_topics | dict.fromkeys(self.kind.takes_decisions * ("decisions",), self.decisions_topic)
 
     @property
     def decision_topics(self) -> list[str]:
-        """What it reads beside its sources: the decisions, where its kind takes them."""
+        """The inputs beside the sources: the topic of decisions, if the kind of data uses them."""
         return [self.decisions_topic] if self.kind.takes_decisions else []
 
     @property
     def internal_prefix(self) -> str:
-        """What the names of all internal topics begin with."""
+        """The prefix of all internal topics."""
         return f"{self.app_id}-{self.name}-"
 
     def internal_topic(self, name: str) -> str:
-        """The internal topic of a name out of INTERNAL_TOPICS, such as `bands`."""
+        """The full name of one of INTERNAL_TOPICS, such as `bands`."""
         if name not in INTERNAL_TOPICS:
             raise InvariantError(f"got the internal topic {name!r}, expected one of {', '.join(INTERNAL_TOPICS)}")
         return f"{self.internal_prefix}{name}"

@@ -1,4 +1,4 @@
-"""What a run of the demo came to, as a table."""
+"""The result of a run of the demo, as a table."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,17 +13,17 @@ _TYPICAL = 0.75
 
 
 class Result(NamedTuple):
-    """A run that has reached its end.
+    """The result of a complete run.
 
     Attributes:
-        events: what was fed.
-        tally: what came out.
+        events: the input.
+        tally: the output.
         candidates: pairs that shared a band.
-        exact: the pairs that there are, by comparing every two documents; None where these are too many.
-        exact_s: how long that took.
+        exact: the true pairs, by comparing every two documents; None if there are too many documents.
+        exact_s: the duration of that comparison.
         threshold: least similarity of a pair.
         rate: documents a second, while they were paced.
-        burst: documents that came as fast as it went, and `burst_s`, seconds until they were answered.
+        burst: documents sent at full speed, and `burst_s`, seconds until they were processed.
     """
 
     events: Sequence[Event]
@@ -38,12 +38,12 @@ class Result(NamedTuple):
 
     @property
     def missed(self) -> int:
-        """Pairs that there are and that were not found."""
+        """True pairs that were not found."""
         return len((self.exact or {}).keys() - self.tally.pairs.keys())
 
     @property
     def wrong(self) -> int:
-        """Pairs that were found and that there are not, or not with this similarity."""
+        """Pairs that were found and are not true, or have another similarity."""
         pairs, exact = self.tally.pairs, self.exact
         if exact is not None:
             return sum(exact.get(pair) != similarity for pair, similarity in pairs.items())

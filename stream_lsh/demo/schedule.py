@@ -1,7 +1,7 @@
-"""What happens to the stories: outlets publish them, copy them from each other, correct them, withdraw them.
+"""The events of the demo: outlets publish stories, copy them from each other, correct and withdraw them.
 
-The order is that of a newsroom: the copies of a story come within the next stories, a correction later, and what is
-withdrawn is withdrawn last.  The same stories and the same seed give the same events.
+The order is that of a newsroom: copies of a story follow within the next stories, corrections later, withdrawals last.
+The same stories and the same seed give the same events.
 """
 
 import re
@@ -13,7 +13,7 @@ from stream_lsh.demo.edits import EDITS, correct, shorten
 from stream_lsh.demo.stories import Story
 
 OUTLETS = ("Newswire", "Herald", "Courier", "Gazette", "Mirror", "Tribune")
-"""Who publishes; the first one has most stories first."""
+"""The outlets; the first one publishes most stories first."""
 PUBLISHED, CORRECTED, WITHDRAWN = KINDS = ("published", "corrected", "withdrawn")
 
 _FIRST = 0.6  # of the stories are the agency's

@@ -1,4 +1,4 @@
-"""What the public topics have said so far: the pairs and clusters that are true, what is news, how late pairs were."""
+"""The state of the public topics so far: current pairs and clusters, unreported changes, and latencies of pairs."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from stream_lsh.demo.exact import Pair, pair_of
 
 
 class News(NamedTuple):
-    """What changed about a cluster, for people.
+    """A change of a cluster, for display.
 
     Attributes:
         what: `new`, `3 now`, or `gone`.
@@ -85,7 +85,7 @@ class Tally:
             self._unreported[id] = (f"{size} now" if before else "new", cluster["members"])
 
     def news(self) -> list[News]:
-        """What has become worth telling: a cluster may come before the pair that made it, and waits for that."""
+        """The changes that can be shown: a cluster that arrives before its pair waits for the pair."""
         reported = []
         for id, (what, members) in list(self._unreported.items()):
             if not members:

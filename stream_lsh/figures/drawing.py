@@ -1,8 +1,8 @@
-"""What all figures have in common: size, colours, how they become bytes.
+"""The common parts of all figures: size, colours, and rendering to bytes.
 
-Equal numbers give equal bytes, with the same version of matplotlib: no dates, no names made by chance.  An SVG is light
-or dark as its reader has it, and its text is text; a PNG is light.  The colours are told apart by those who do not see
-red and green, and nothing is told by colour alone.
+Equal numbers give equal bytes with the same version of matplotlib: no dates, no random names.  An SVG follows the light
+or dark mode of its reader, and its text stays text; a PNG is light.  The colours are safe for red-green colour
+blindness, and no information is given by colour alone.
 """
 
 import io
@@ -21,7 +21,7 @@ INK, MUTED, RULE, GROUND = "#1f2328", "#59636e", "#d1d9e0", "#ffffff"
 BLUE, ORANGE, GREEN, PURPLE = "#1f6fc4", "#b3550a", "#1a7f64", "#8250a8"
 LIGHT_BLUE, LIGHT_ORANGE, GREY = "#c3dcf5", "#f4cfae", "#b6bfc8"
 SERIES = ((BLUE, "-"), (ORANGE, "--"), (GREEN, "-."), (PURPLE, (0, (5, 1, 1, 1, 1, 1))), (INK, ":"))
-"""Of several curves in one drawing: a colour and a way to draw the line."""
+"""Colours and line styles of several curves in one figure."""
 _DARK = {
     INK: "#e6edf3", MUTED: "#9198a1", RULE: "#2a313c", GROUND: "#0d1117", BLUE: "#5aa9ff", ORANGE: "#f29a4a",
     GREEN: "#4cc9a0", PURPLE: "#c297e8", LIGHT_BLUE: "#173a5e", LIGHT_ORANGE: "#5c3413", GREY: "#4d5661",
@@ -48,7 +48,7 @@ _STYLE: dict[Any, Any] = {
 
 
 def require() -> None:
-    """Nothing, if figures can be drawn.
+    """Check that figures can be drawn.
 
     Raises:
         ConfigError: the library is missing -> install the extra.
@@ -60,7 +60,7 @@ def require() -> None:
 
 
 def format_of(path: str) -> str:
-    """What a file of this name is drawn as.
+    """The format of a figure, by the ending of its file name.
 
     Raises:
         ConfigError: another ending.
@@ -76,11 +76,11 @@ def format_of(path: str) -> str:
 
 
 def figure(title: str, subtitle: str, heights: tuple[int, ...] = (1,)) -> "tuple[Figure, list[Axes]]":
-    """An empty figure, with axes below each other that share the places from left to right.
+    """An empty figure, with axes below each other that share their x axis.
 
     Args:
-        title: what it shows.
-        subtitle: in smaller letters below it.
+        title: of the figure.
+        subtitle: in smaller letters below the title.
         heights: of the axes, as shares.
     """
     require()
@@ -105,7 +105,7 @@ def figure(title: str, subtitle: str, heights: tuple[int, ...] = (1,)) -> "tuple
 
 
 def legend(axes: "Axes", place: Literal["upper left", "upper center", "lower right"]) -> None:
-    """Say what the lines and areas are."""
+    """Add a legend for the lines and areas."""
     axes.legend(loc=place, frameon=False, fontsize=9, labelcolor=INK)
 
 
@@ -121,7 +121,7 @@ def rendered(drawn: "Figure", format: str) -> bytes:
 
 
 def save(drawn: "Figure", path: str) -> None:
-    """Write a figure to a file, as its ending says.
+    """Write a figure to a file, in the format of its ending.
 
     Raises:
         ConfigError: another ending.
@@ -131,9 +131,9 @@ def save(drawn: "Figure", path: str) -> None:
 
 
 def _light_and_dark(svg: str) -> str:
-    """The picture with a second set of colours, for readers who have it dark."""
+    """The picture with a second set of colours, for dark mode."""
     rules = [
-        # Colours stand in styles, those behind a hatching in an attribute.
+        # Colours are in styles; those behind a hatching are in an attribute.
         f'[style*="{what}: {light}"], [{what}="{light}"] {{ {what}: {dark} !important }}'
         for light, dark in _DARK.items()
         for what in ("fill", "stroke")

@@ -1,4 +1,4 @@
-"""The S-curve of a banding, what it misses and what it brings up for nothing; below it, what that makes of a corpus.
+"""The S-curve of a banding with its areas of misses and false candidates; below it, the pairs of a corpus.
 
 Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.4.
 """
@@ -26,7 +26,7 @@ def scurve_figure(banding: Banding, seen: Agreements | None = None) -> "Figure":
 
     Args:
         banding: bands, rows and threshold.
-        seen: how similar the pairs of a corpus are; then the candidates among them are drawn, too.
+        seen: similarities of the pairs of a corpus; if given, the candidates among them are drawn, too.
 
     Raises:
         ConfigError: matplotlib is missing.
@@ -74,7 +74,7 @@ def _curve(axes: "Axes", banding: Banding) -> None:
 
 
 def _annotate(axes: "Axes", label: str, place: tuple[float, float], beside: tuple[int, int]) -> None:
-    """Write words so many points beside a place: to its left, or to its right."""
+    """Write a label at an offset in points from a place: to its left, or to its right."""
     axes.annotate(
         label, place, xytext=beside, textcoords="offset points", ha="right" if beside[0] < 0 else "left", color=INK,
         fontsize=9,

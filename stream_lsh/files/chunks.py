@@ -1,4 +1,4 @@
-"""What passes from the process that reads to the one that compares.
+"""The bytes that the reading process sends to the comparing one.
 
 A part as bytes:  u32 size of the head | head | all ids and texts, joined, as UTF-8
 The head is JSON: lengths of ids and of texts in code points (-1: no text), times, abouts where there are any, refusals,
@@ -36,7 +36,7 @@ class Part(NamedTuple):
     Attributes:
         documents: in order.
         refused: the rejects among them.
-        position: bytes of all inputs read so far.
+        position: the number of bytes of all inputs that were read so far.
     """
 
     documents: Sequence[Document]

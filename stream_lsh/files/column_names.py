@@ -12,13 +12,13 @@ COLUMNS = {
     "source": "outlet, for stories",
     "url": "URL, for stories",
 }
-"""What each column has, by its default name."""
+"""The meaning of each column, by its default name."""
 AS_NAMED = {f"{name}_column": name for name in COLUMNS}
 """The default names, by option."""
 
 
 def of_documents(options: Namespace) -> None:
-    """Name the columns that nobody has named; raises ConfigError for what is of records."""
+    """Set the default names of columns; raises ConfigError for options that apply to records only."""
     problems = ["--format: got parquet, expected another one: it is read as records"] * (options.format == "parquet")
     if options.encoding != "utf-8":
         problems.append("--encoding: is of records; documents are in UTF-8")

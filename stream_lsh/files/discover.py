@@ -1,4 +1,4 @@
-"""Which inputs there are, and of which format each one is: found out before anything is loaded or started."""
+"""Finds the inputs and their formats, before anything is loaded or started."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ TABLES = ("jsonl", "csv", "tsv")
 FORMATS = (*TABLES, TEXT, "folder")
 ARRAY = "npy"
 """The format of numpy's files."""
-"""What commands for documents read."""
+"""The formats that commands for documents read."""
 _ENDINGS = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
     ".csv": "csv",
@@ -39,16 +39,16 @@ class Input(NamedTuple):
 def find_inputs(
     paths: Sequence[str], format: str | None, formats: Sequence[str] = FORMATS, option: str = "--format"
 ) -> list[Input]:
-    """The inputs with their formats.  What is no regular file, such as a pipe, is JSON lines unless `format` is given.
+    """The inputs with their formats.  A pipe or another special file is JSON lines unless `format` is given.
 
     Args:
-        paths: as they were given.
-        format: of all of them; None goes by their names.
+        paths: as given by the user.
+        format: of all of them; None derives it from each name.
         formats: those that the command reads.
-        option: the one that says what a file is; "" where there is none.
+        option: the option that sets the format; "" if the command has none.
 
     Raises:
-        ConfigError: there is none of that name, or its name does not say what it is; all of them at once.
+        ConfigError: files that do not exist, or whose format is unknown; all of them at once.
     """
     inputs, problems = [], []
     for path in paths:
@@ -80,7 +80,7 @@ def find_inputs(
 
 
 def _format(path: str) -> str:
-    """What the ending of a name stands for; "" for an unknown one."""
+    """The format of the ending of a name; "" for an unknown one."""
     whole = os.path.basename(path).lower()
     name = whole
     for ending in _COMPRESSED:
@@ -94,7 +94,7 @@ def _is_table(path: str) -> bool:
 
 
 def _unknown(path: str, detected: str, formats: Sequence[str], option: str) -> str:
-    """What is wrong with a file whose name does not say what it is, or says what cannot be read."""
+    """The message for a file of an unknown format, or of one that the command does not read."""
     endings = ", ".join(ending for ending, format in _ENDINGS.items() if format in formats)
     what = f"is {detected}" if detected else "does not say by its ending what it is"
     if detected == "parquet":

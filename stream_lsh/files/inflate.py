@@ -1,6 +1,6 @@
-"""The bytes of input files, inflated where they are gzip or zstd.
+"""The bytes of input files, decompressed if they are gzip or zstd.
 
-What a file is, its first bytes tell, not its name.
+The first bytes of a file determine its compression, not its name.
 """
 
 import os
@@ -54,7 +54,7 @@ def file_chunks(path: str) -> Iterator[Chunk]:
 
 
 def _open(path: str) -> FileIO:
-    """Unbuffered: between two reads an interruption gets its turn, which it does not while a buffer is filled."""
+    """Open a file unbuffered: a signal is handled between two reads, but not while a buffer is filled."""
     return FileIO(os.dup(sys.stdin.fileno())) if path == STDIN else FileIO(path)
 
 
@@ -100,7 +100,7 @@ class _Zstd:
         return bool(self._inflate.eof)
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """What `data` inflates to, `max_length` bytes or up to 16 MiB more; `unconsumed_tail` has what is left."""
+        """Decompressed `data`, `max_length` bytes or up to 16 MiB more; `unconsumed_tail` has the rest of the input."""
         pieces, size, start = list[bytes](), 0, 0
         while start < len(data) and size < max_length and not self.eof:
             pieces.append(self._inflate.decompress(data[start : start + _ZSTD_BYTES]))

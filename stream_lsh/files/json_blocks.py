@@ -1,12 +1,12 @@
-"""What `dedup` reads: every kind of input becomes blocks of JSON lines, and one parser reads these.
+"""Input files as blocks of JSON lines, which one parser reads, whatever their format.
 
     .jsonl .ndjson .json          a JSON object per line
     .csv  .tsv  .tab              a header, then a document per row
     .txt  .md  .html and such     a document, its id the path
     a folder                      a document per file, its id the relative path
 
-`.gz` and `.zst` behind the ending do not matter.  A CSV row and a file of a folder are brought into the form of a line
-first: that costs a microsecond or two, and ids, times and sizes are checked in one place only.
+Any of them may end in `.gz` or `.zst`.  A CSV row and a file of a folder are converted to a line first: that costs a
+microsecond or two, and ids, times and sizes are checked in one place only.
 """
 
 import json
@@ -119,7 +119,7 @@ def _table_blocks(file: Input, names: FieldNames, max_bytes: int, *, stories: bo
 def _json_line(value: dict[str, str | None]) -> bytes:
     try:
         return msgspec.json.encode(value)
-    except UnicodeEncodeError:  # a name of a file that is not UTF-8: escaped, so that it can be told
+    except UnicodeEncodeError:  # a file name that is not UTF-8: escaped, so that it can be reported
         return json.dumps(value).encode()
 
 

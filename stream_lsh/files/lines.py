@@ -36,7 +36,7 @@ class ByteLimit(int):
 
 
 def raised_by(max_bytes: int) -> str:
-    """What raises a limit: the option --max-bytes unless the limit names something else."""
+    """The option or setting that raises a limit: --max-bytes unless the limit names another one."""
     return max_bytes.raised_by if isinstance(max_bytes, ByteLimit) else "--max-bytes"
 
 
@@ -228,7 +228,7 @@ def header_of(path: str, rows: Iterator[tuple[list[str] | InputError, int]]) -> 
 
 
 def check_columns(path: str, header: Sequence[str], wanted: Mapping[str, str]) -> None:
-    """See to it that a table has some columns.
+    """Check that a table has some columns.
 
     Args:
         path: of the table, for messages.
@@ -236,7 +236,7 @@ def check_columns(path: str, header: Sequence[str], wanted: Mapping[str, str]) -
         wanted: the columns, and the option that names each.
 
     Raises:
-        ConfigError: those that it has not.
+        ConfigError: names all columns that are missing.
     """
     present = ", ".join(map(repr, header[:20]))
     problems = [
@@ -261,12 +261,12 @@ def check_distinct(path: str, header: Sequence[str], used: Iterable[str]) -> Non
 
 
 def cells(row: list[str] | InputError, width: int, at: Sequence[int], max_bytes: int) -> list[str]:
-    """What a row has in some columns.
+    """The values of a row in some columns.
 
     Args:
         row: one of `table_rows`.
         width: of the header.
-        at: where the columns stand.
+        at: the indices of the columns.
         max_bytes: of all of them.
 
     Raises:

@@ -32,7 +32,7 @@ _ENDIAN: Mapping[str, Literal["little", "big"]] = {"@": "little", "=": "little",
 
 
 class _Header(NamedTuple):
-    """What the bytes of one signature say before its values."""
+    """The header of a serialized signature."""
 
     scheme: type[DatasketchMinHash] | type[LegacyDatasketchMinHash]
     seed: int
@@ -63,7 +63,7 @@ def read_lean_minhashes(stored: Sequence[bytes], byteorder: ByteOrder = "@") -> 
     if byteorder not in _ENDIAN:
         raise ConfigError(f"byteorder: got {byteorder!r}, expected one of {' '.join(_ENDIAN)}")
     if not stored:
-        raise ConfigError("stored signatures: got none, expected at least 1; their bytes tell the scheme")
+        raise ConfigError("stored signatures: got none, expected at least 1: the scheme is read from their bytes")
     first = _header(stored[0], 0, byteorder)
     scheme = _made(first)
     values = np.empty((len(stored), first.slots), np.uint32)

@@ -1,7 +1,7 @@
-"""Signatures under keys, to be asked who is similar: in memory, all of one scheme, whoever made them.
+"""An in-memory index of signatures by key that answers similarity queries; all signatures have one scheme.
 
-For signatures that were stored elsewhere, or are all that is left of their texts.  Where the texts are at hand,
-`NearDuplicates` is the better choice: it compares candidates exactly.  Here an answer is an estimate.
+It serves signatures that were computed elsewhere, or whose texts are no longer available.  With the texts,
+`NearDuplicates` is the better choice: it compares candidates exactly.  The answers of this index are estimates.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _FIRST_CAPACITY = 1 << 12
 
 
 class Estimated(NamedTuple):
-    """An answer: a key, and the similarity that its signature and that of the question tell."""
+    """An answer: a key, and the similarity estimated from its signature and that of the query."""
 
     key: str
     estimate: float
@@ -32,7 +32,7 @@ class SignatureIndex:
     """An index of signatures: add, remove, query.
 
     Args:
-        scheme: of all signatures that will come.
+        scheme: of all signatures.
         threshold: the least estimate of an answer; bands and rows are chosen for it.
         recall: the probability that a signature at the threshold is found.
 
@@ -48,7 +48,7 @@ class SignatureIndex:
         Buckets are followed to their end.
 
     Raises:
-        ConfigError: no bands of so many slots reach the recall.
+        ConfigError: no banding of the scheme's slots reaches the recall.
 
     Example:
         >>> from stream_lsh.sketch.datasketch import DatasketchMinHash, token_shingles
@@ -77,17 +77,17 @@ class SignatureIndex:
         return key in self._rows
 
     def add(self, keys: Sequence[str], signatures: SignatureBatch) -> None:
-        """Put signatures in; the signature of a key that is here already replaces the one that it had.
+        """Add signatures; the signature of a known key replaces the earlier one.
 
-        A document without shingles is kept under its key, and is similar to nothing.
+        A document without shingles is stored under its key, and is similar to nothing.
 
         Args:
-            keys: one a signature, none twice.
+            keys: one for each signature, all distinct.
             signatures: of the index's scheme.
 
         Raises:
             FingerprintMismatch: another scheme -> sign the texts again, or open an index of that scheme.
-            ConfigError: keys and signatures differ in number, or a key stands twice.
+            ConfigError: keys and signatures differ in number, or a key occurs twice.
         """
         require_same(self.scheme, signatures.scheme)
         if len(keys) != len(signatures) or len(set(keys)) != len(keys):
@@ -104,10 +104,10 @@ class SignatureIndex:
         self._table.insert(*self._postings(np.arange(first, first + len(keys))))
 
     def remove(self, keys: Sequence[str]) -> None:
-        """Take signatures out.
+        """Remove signatures.
 
         Raises:
-            ConfigError: a key that is not here.
+            ConfigError: a key that is not in the index.
         """
         missing = [key for key in keys if key not in self._rows]
         if missing:
@@ -120,9 +120,8 @@ class SignatureIndex:
         """For each signature the keys whose estimate reaches the threshold, most similar first, then by key.
 
         Args:
-            signatures: of the index's scheme; they are not put in.
-            threshold: another one than the index's.  A lower one finds more of what shares a band, and no more than
-                that.
+            signatures: of the index's scheme; they are not added.
+            threshold: replaces that of the index.  A lower one returns more keys, but only keys that share a band.
 
         Raises:
             FingerprintMismatch: another scheme -> sign the texts again with the scheme of the index.
@@ -150,14 +149,14 @@ class SignatureIndex:
         return sorted(answers, key=lambda answer: (-answer.estimate, answer.key))
 
     def _postings(self, places: I64) -> tuple[U64, I64, I64, U64]:
-        """Refs, times, rows and buckets of what lies at these places; empty documents are in no bucket."""
+        """Refs, times, rows and buckets of the signatures at these places; empty documents are in no bucket."""
         places = places[self._values[places, 0] != EMPTY_SLOT]
         buckets = self._bands(self._values[places])
         rows = np.repeat(np.arange(places.size), self.banding.bands)
         return places.astype(np.uint64), np.zeros(places.size, np.int64), rows, buckets.ravel()
 
     def _grow(self, size: int) -> None:
-        """Room for so many signatures, doubled so that adding one by one stays cheap."""
+        """Grow the array to at least `size` signatures; it doubles, so that adding one by one stays cheap."""
         if size > len(self._values):
             grown = np.empty((max(size, 2 * len(self._values)), self.scheme.slots), np.uint32)
             grown[: len(self._keys)] = self._values[: len(self._keys)]

@@ -4,9 +4,9 @@
     a reader        inflate, parse                                      with --jobs 2 and more
     signers         sign                                                jobs - 1 of them
 
-The reader is forked before the libraries are loaded and reads meanwhile; the signers right after.  A batch that
-finds all signers busy is signed here, so nobody waits.  Batches are cut and settled in the order of the documents,
-whoever signed them: the answer does not depend on the number of jobs.
+The reader is forked before the libraries are loaded and reads meanwhile; the signers are forked right after.  While
+all signers are busy, this process signs a batch itself instead of waiting.  Batches are cut and settled in the order of
+the documents, whichever process signed them: the result does not depend on the number of jobs.
 """
 
 import gc
@@ -87,7 +87,7 @@ def run_with(options: Namespace) -> int:
         outputs = Outputs(options.matches, options.clusters, options.report, options.rejects)
         open_things.callback(outputs.close)
         make_run = import_module("stream_lsh.cli.runs.dedup").DedupRun
-        gc.freeze()  # what the libraries consist of stays to the end, and need not be looked through even then
+        gc.freeze()  # the objects of the libraries live until the end; the collector need not scan them
         run = make_run(options, inputs, parts, outputs, jobs)
         open_things.callback(run.close)
         open_things.callback(hold)

@@ -40,8 +40,8 @@ examples:
   stream-lsh explain agency herald --config news.toml
   stream-lsh explain 17 23 customers.csv --profile people --picture why.svg
 
-With files, the options are those that `dedup` was run with; live, the configuration says it all.
-What only the first text has stands in [-...-], what only the second one has in {+...+}; on a terminal, in colours.
+With files, give the options that `dedup` was run with; live, the configuration defines everything.
+Text of only the first document is marked [-...-], of only the second one {+...+}; on a terminal, by colour.
 Everything is held in memory, live all texts of the source too.
 With --profile the files are of records, read as `link` reads them: of several files each is a source, and ids are
 SOURCE/ID. Beside it only --picture, --json, --full, --format, --encoding, --max-bytes and the columns of id,
@@ -128,22 +128,22 @@ def _check(parser: Parser, options: Namespace) -> None:
     if options.config is None and not options.file:
         problems.append("got neither files nor --config, expected one of them")
     if options.config is None and options.pipeline is not None:
-        problems.append("--pipeline: means one of a configuration, which --config names")
+        problems.append("--pipeline: got it without --config, expected both: it names a pipeline of the configuration")
     if options.config is not None:
         if options.file:
             problems.append(f"got --config and {' '.join(options.file)}, expected a configuration or files")
         problems += [
-            f"{name}: is for files; with --config, the configuration says it"
+            f"{name}: applies to files only; with --config, the configuration defines it"
             for name in _set_options(parser, options, _OWN)
         ]
     elif options.profile is not None:
         problems += [
-            f"{name}: is for documents; records are compared as their profile says"
+            f"{name}: applies to documents only; the profile defines how records are compared"
             for name in _set_options(parser, options, _OF_RECORDS)
         ]
     else:
         set_options = _set_options(parser, options, frozenset(vars(options)) - _ONLY_OF_RECORDS)
-        problems += [f"{name}: is of records; --profile says what they are compared by" for name in set_options]
+        problems += [f"{name}: applies to records only, which need --profile" for name in set_options]
     if options.picture == STDOUT:
         problems.append("--picture: got -, expected a file")
     if problems:
@@ -153,7 +153,7 @@ def _check(parser: Parser, options: Namespace) -> None:
 
 
 def _set_options(parser: Parser, options: Namespace, own: frozenset[str]) -> list[str]:
-    """The options that were set, but for some."""
+    """The options that differ from their defaults, without those in `own`."""
     set_options = (
         name for name, value in vars(options).items() if name not in own and value != parser.get_default(name)
     )

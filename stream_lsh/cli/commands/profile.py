@@ -106,7 +106,7 @@ def _summary(profile: Profile) -> str:
         (len(profile.rules), "rules"),
         (len(profile.lsh), "blocks by LSH"),
     )
-    state = "it has learned" if profile.learned else "it has not learned yet, `stream-lsh train` does that"
+    state = "it has weights" if profile.learned else "it has no weights yet: `stream-lsh train` estimates them"
     return f"{profile.name}: {', '.join(f'{count} {what}' for count, what in parts)}; {state}"
 
 
@@ -156,6 +156,6 @@ def _sample(batches: Iterable[list[Record]], most: int) -> list[Record]:
 
 def _head(inferred: "Inferred", records: int, files: Sequence[str]) -> Iterator[str]:
     yield f"Proposed from {records:,} records of {', '.join(files)}."
-    yield "Read it through, take out what does not tell records apart, then learn from them: stream-lsh train"
+    yield "Review it, remove comparisons that do not distinguish records, then estimate the weights: stream-lsh train"
     for column, why in inferred.left_out.items():
         yield f"left out: {column} ({why})"

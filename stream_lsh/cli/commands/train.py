@@ -84,7 +84,7 @@ def make_parser() -> Parser:
 
 
 class _Found(NamedTuple):
-    """What came of it."""
+    """The result of a run."""
 
     training: "Training"
     record_reader: "RecordReader"
@@ -125,7 +125,7 @@ def _learn(profile: "Profile", inputs: Sequence[Input], options: Namespace, reje
 
 
 def _check(profile: "Profile", inputs: Sequence[Input], kept: "RecordsInMemory[Values]") -> None:
-    """Raise InputError where nothing can be learned, with what may be the cause."""
+    """Raise InputError with the likely cause if the records do not allow training."""
     from stream_lsh.cli.runs.learn import check_comparable, names_of  # noqa: PLC0415
 
     if len(kept.made) < 2:

@@ -27,9 +27,9 @@ def batches(
 
     Args:
         parts: the documents, in order.
-        progress: shows how much has been read; whoever takes the batches clears it.
+        progress: shows how much has been read; the caller clears it.
         reasons: counts rejected documents, by reason.
-        quiet: name nothing on standard error.
+        quiet: write nothing to standard error.
         rejects: gets a line for each rejected document.
     """
     counted = 0

@@ -1,7 +1,7 @@
-"""Reading in a process of its own, ahead of who asks for the documents.
+"""A process that reads the input ahead of the consumer.
 
-It is forked before anything large is in memory, and reads while the parent still loads its libraries.  Parts pass
-through memory that both share, in pieces of a slot each; only sizes pass through pipes.
+It is forked before anything large is in memory, and reads while the parent still loads its libraries.  Parts travel
+through shared memory, in pieces of one slot each; only sizes travel through pipes.
 
     child ── (kind, size) of a piece on a pipe ──▶ parent         its bytes are in the slot
           ◀── a byte on another pipe for a slot that is free again
@@ -27,15 +27,14 @@ _SLOT_BYTES = 1 << 20
 _SLOTS = 32
 _HEADER = struct.Struct("<BI")
 _PART, _ERROR, _END, _BEGUN = range(4)
-"""What a piece ends: a part, an error instead of one, everything; or nothing, for the next one goes on."""
+"""Kinds of pieces: the last of a part or of an error, the end of the input, and one that the next piece continues."""
 
 
 class ReaderProcess:
-    """Parts that a child process reads, as far ahead as there is room.
+    """Parts that a child process reads, as far ahead as the slots allow.
 
     Args:
-        read: reads them, in the child; the errors that a file or an option can cause are raised here, behind the parts
-            before them.
+        read: reads them, in the child; an error of a file or an option is raised here, after the parts before it.
     """
 
     def __init__(self, read: Callable[[], Iterator[Part]]) -> None:
@@ -88,8 +87,8 @@ class ReaderProcess:
 class _Sender:
     """The child's end."""
 
-    def __init__(self, memory: mmap.mmap, free: int, tell: int) -> None:
-        self._memory, self._free, self._tell = memory, free, tell
+    def __init__(self, memory: mmap.mmap, free: int, headers: int) -> None:
+        self._memory, self._free, self._headers = memory, free, headers
         self._slot = 0
 
     def send(self, kind: int, value: bytes) -> None:
@@ -102,14 +101,14 @@ class _Sender:
             self._memory[at : at + len(piece)] = piece
             self._slot += 1
             last = start + len(piece) == len(data)
-            os.write(self._tell, _HEADER.pack(kind if last else _BEGUN, len(piece)))
+            os.write(self._headers, _HEADER.pack(kind if last else _BEGUN, len(piece)))
 
     def end(self) -> None:
-        os.write(self._tell, _HEADER.pack(_END, 0))
+        os.write(self._headers, _HEADER.pack(_END, 0))
 
 
 def _run(read: Callable[[], Iterator[Part]], sender: _Sender) -> None:
-    """What the child does; it never returns."""
+    """Run the child process; never returns."""
     ignore()
     try:
         for part in read():

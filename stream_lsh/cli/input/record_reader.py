@@ -1,4 +1,4 @@
-"""Records as the commands take them, out of the files; what is wrong is named on standard error as it is met."""
+"""Reads records from files for the commands, and reports rejected records on standard error."""
 
 import sys
 from argparse import Namespace
@@ -55,16 +55,16 @@ class RecordReader:
     """The records of some files, batch after batch.
 
     Args:
-        inputs: what to read.
-        options: those of `add_record_input`; with a `time_column` among them, even if it is None, times are read.
-        profile: says what the id and the source are called, unless an option does.
+        inputs: the files.
+        options: those of `add_record_input`; if they include `time_column`, even None, times are read.
+        profile: names the columns of id and source, unless an option does.
         rejects: gets a line for each rejected record.
 
     Attributes:
         records: how many were read.
         again: how many of them have the id of one before them.
         reasons: how many were rejected, by reason.
-        progress: of the reading; whoever takes the batches clears it.
+        progress: of the reading; the caller clears it.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class RecordReader:
         return exit_code(self.records, self.reasons.total(), strict=self._options.strict) != 0
 
     def summary(self) -> list[str]:
-        """What there is to tell of the reading, beside how many records there were."""
+        """Lines about repeated ids and rejected records, for the summary."""
         again = f"{self.again:,} ids came again: the later record counts; --id-column names another column"
         return [*([again] if self.again else []), *summary(self.reasons, list_rejects(self._rejects))]
 

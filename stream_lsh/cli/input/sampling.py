@@ -1,4 +1,4 @@
-"""So many documents out of all that are read, each with the same chance, and how many there are."""
+"""A uniform sample of the documents that are read, and an estimate of their number."""
 
 import heapq
 from collections.abc import Iterable
@@ -13,11 +13,11 @@ _ALL = 1 << 64
 class Sample:
     """The documents with the least hashes of their ids.
 
-    An id that comes again replaces its text and counts once, as everywhere; what is kept does not depend on the order.
-    No more is remembered than is kept.
+    A repeated id replaces its text and counts once, as everywhere; the sample does not depend on the order.  Memory
+    grows with the sample only.
 
     Args:
-        most: documents that are kept.
+        most: the size of the sample.
 
     Example:
         >>> sample = Sample(2)
@@ -53,15 +53,15 @@ class Sample:
 
     @property
     def texts(self) -> list[str]:
-        """Those that were kept."""
+        """The texts in the sample."""
         return list(self._texts.values())
 
     @property
     def whole(self) -> bool:
-        """Whether all were."""
+        """Whether the sample contains all documents."""
         return self._below == _ALL
 
     @property
     def documents(self) -> int:
-        """How many there are: where not all were kept, as the greatest hash among those kept tells."""
+        """The number of documents; if not all were kept, estimated from the greatest hash in the sample."""
         return round(len(self._texts) * (_ALL / self._below))

@@ -1,4 +1,4 @@
-"""What `dedup` writes: whole lines only, and files that are there complete or not at all."""
+"""Outputs of the commands: whole lines only, and files that exist complete or not at all."""
 
 import os
 import stat
@@ -9,7 +9,7 @@ from stream_lsh.errors import ConfigError
 
 STDOUT = "-"
 _AT_ONCE = 4096
-"""A pipe takes up to so many bytes in one piece (PIPE_BUF), so no reader and no interruption finds half a line."""
+"""Writes of up to PIPE_BUF bytes to a pipe are atomic, so no reader and no interruption sees half a line."""
 
 
 def report_lines(lines: Iterable[str]) -> None:

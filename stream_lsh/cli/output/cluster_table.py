@@ -1,7 +1,7 @@
-"""Clusters as a table that stays on the screen and follows what happens: the latest on top.
+"""A table of clusters that fills the screen and follows the topics, the latest change on top.
 
-A row has what the cluster is about (its headline, or the document that stands for it), how many documents it has, which
-came last, and how similar that one is to the document that it resembles most.
+A row shows the headline of a cluster (or its representative), its size, its newest document, and the similarity of that
+document to the member that it resembles most.
 """
 
 import json
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 _MOST_ROWS = 500
-"""More than any screen shows; what has not changed for so long is forgotten."""
+"""More than any screen shows; older rows are dropped."""
 _MOST_SIMILARITIES = 10_000
 
 
 class Row(NamedTuple):
-    """A cluster as it was told last."""
+    """The latest published state of a cluster."""
 
     size: int
     newest: str
@@ -68,7 +68,7 @@ class ClusterTable:
                 self._similarities.popitem(last=False)
 
     def view(self, height: int) -> "Group":
-        """What fits on a screen of so many lines, as a renderable of `rich`."""
+        """The rows that fit into `height` lines, as a renderable of `rich`."""
         from rich.console import Group  # noqa: PLC0415 - for terminals only
         from rich.table import Table  # noqa: PLC0415
         from rich.text import Text  # noqa: PLC0415

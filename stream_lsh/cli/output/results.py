@@ -1,7 +1,7 @@
-"""What is true at the end of a run: the pairs and the groups that the settled frames add up to.
+"""The result of a run: the pairs and clusters that the settled frames add up to.
 
-With a retention, a document that expires leaves the ledger, so that a stream's memory stays flat.  Its pairs were true
-and stay so, and it stays in its group: a file has an end, and what was found in it is wanted as a whole.
+With a retention, a document that expires leaves the ledger, so that the memory of a stream stays flat.  The result of a
+file keeps its pairs and its place in its cluster: a file has an end, and its result covers all of it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,7 +35,7 @@ class Answers:
         return len(self._matches)
 
     def settled(self, frames: Iterable[Settled]) -> None:
-        """Take in what frames changed, in their order."""
+        """Apply the changes of settled frames, in their order."""
         for frame in frames:
             for cluster in frame.clusters:
                 if cluster.event is not None:
@@ -46,7 +46,7 @@ class Answers:
                     self._merged[cluster.id] = cluster.merged_into
 
     def add(self, matches: Iterable[MatchChange] = (), members: Iterable[MemberChange] = ()) -> None:
-        """Take in changes of pairs and of memberships."""
+        """Apply changes of pairs and of memberships."""
         for match in matches:
             if match.similarity is not None:
                 self._matches[match.left, match.right] = match
@@ -63,7 +63,7 @@ class Answers:
         return (self._matches[key] for key in sorted(self._matches))
 
     def clusters(self) -> Iterator[Cluster]:
-        """The groups, ascending by id, members newest first."""
+        """The clusters, ascending by id, members newest first."""
         grouped: dict[str, list[tuple[int, str]]] = {}
         for member in self._members.values():
             if member.cluster is not None:

@@ -19,11 +19,11 @@ COLOURS = {"new": _GREEN, "gone": _YELLOW, "dim": _DIM}
 
 _STATUS_EVERY_S = 0.2
 CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} | {
-    # what turns the direction of writing around, and what no terminal can be sent
+    # characters that reverse the direction of writing, and surrogates, which cannot be encoded
     **{code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029)},
     **dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}"),
 }
-"""For `str.translate`: what would move the cursor, or worse, made visible."""
+"""For `str.translate`: makes control characters visible, such as those that move the cursor."""
 
 
 class Screen:
@@ -48,12 +48,12 @@ class Screen:
 
     @property
     def closed(self) -> bool:
-        """Whether the reader has had enough."""
+        """Whether the reader has closed the output."""
         return self._out.closed_by_reader
 
     @property
     def width(self) -> int:
-        """Columns that there are now."""
+        """The current number of columns."""
         return shutil.get_terminal_size().columns if self.watched else 100
 
     def line(self, text: str = "") -> None:
@@ -66,7 +66,7 @@ class Screen:
             self._live.console.print(Text.from_ansi(text), soft_wrap=True)
 
     def status(self, text: str) -> None:
-        """Set the line of status, not more often than the eye follows."""
+        """Set the status line, at a rate that the eye can follow."""
         if self.watched and time.monotonic() >= self._next:
             self._next = time.monotonic() + _STATUS_EVERY_S
             self._show(clipped(text, self.width - 1), fills_screen=False)
@@ -81,7 +81,7 @@ class Screen:
         self._live.update(view, refresh=True)
 
     def clear(self) -> None:
-        """Take the line of status away."""
+        """Remove the status line."""
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -164,7 +164,7 @@ def paragraphs(parts: Iterable[Iterable[str]]) -> Iterator[bytes]:
 
 
 def clipped(text: str, width: int) -> str:
-    """The text in at most so many columns.
+    """The text cut to at most `width` columns.
 
     Example:
         >>> clipped("newswire/module-heapq", 12)
@@ -181,7 +181,7 @@ def clipped(text: str, width: int) -> str:
 
 
 def padded(text: str, width: int) -> str:
-    """The text in exactly so many columns.
+    """The text cut or padded to exactly `width` columns.
 
     Example:
         >>> padded("ab", 4), padded("abcdef", 4)

@@ -1,4 +1,4 @@
-"""An explanation in words, with both texts and what they share marked in them; and as JSON."""
+"""An explanation as text, with the shared passages marked in both documents; and as JSON."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -93,7 +93,7 @@ def _json_comparison(compared: Comparison) -> dict[str, Any]:
 
 
 def reason_text(explanation: Explanation) -> str:
-    """Why they are together, or why not, in a sentence without its end."""
+    """The reason as a sentence without its full stop."""
     compared, path = explanation.comparison, explanation.path
     steps, least = (0, 0.0) if not path else (len(path), min(link.similarity for link in path))
     if compared is not None and compared.identical and explanation.reason == Reason.MATCH:
@@ -201,7 +201,7 @@ def _path(path: list[Link], *, full: bool) -> Iterator[str]:
 
 
 def _name(id: str) -> str:
-    """An id as it is, in quotes where it would be misread."""
+    """An id, in quotes if it would be ambiguous."""
     plain = id.isprintable() and not any(character in ' "\\' for character in id)
     return id if plain else json.dumps(id, ensure_ascii=False).translate(_CONTROLS)
 
@@ -218,7 +218,7 @@ def _added(screen: Screen, piece: str) -> str:
 
 
 def marked(text: str, passages: list[Passage], mark: Callable[[str], str], *, full: bool) -> str:
-    """A text in which everything that is not shared is marked; shortened, unless it is wanted in full."""
+    """A text with everything that is not shared marked; shortened unless `full`."""
     shown = passages if full else passages[:_MOST_PASSAGES]
     pieces, at = list[str](), 0
     for number, (start, end, shared) in enumerate(shown):

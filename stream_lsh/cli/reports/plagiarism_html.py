@@ -138,7 +138,7 @@ def _marked(text: str, marks: Sequence[_Mark], pair: int, sides: tuple[str, str]
 
 
 def _between(text: str, *, first: bool, full: bool, last: bool = False) -> str:
-    """What no passage is in, shortened."""
+    """Text between two passages, shortened."""
     head, tail = 0 if first else _CONTEXT, 0 if last else _CONTEXT
     if first and last:
         head = _CONTEXT

@@ -22,7 +22,7 @@ _NO_BRAILLE = ("dumb", "linux")
 
 
 class _Signs(NamedTuple):
-    """What is drawn with: the axes, the threshold, and how many dots a cell has across and down."""
+    """Characters of the axes and of the threshold, and the dots of a cell across and down."""
 
     side: str
     tick: str
@@ -39,7 +39,7 @@ _PLAIN = _Signs("|", "+", "+", "-", "+", ":", 1, 1)
 
 
 def has_braille() -> bool:
-    """Whether standard output takes braille: its encoding, and what the terminal says that it is."""
+    """Whether standard output can show braille, by its encoding and by TERM."""
     try:
         "⣿┊".encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -48,12 +48,12 @@ def has_braille() -> bool:
 
 
 def drawn(banding: Banding, width: int, *, braille: bool) -> Iterator[str]:
-    """The curve, with the threshold as a line from top to bottom; what they mean stands below.
+    """The curve, with the threshold as a vertical line, and the legend below.
 
     Args:
         banding: bands, rows and threshold.
-        width: columns that there are.
-        braille: whether the terminal has the characters.
+        width: columns.
+        braille: whether the terminal can show braille.
 
     Example:
         >>> from stream_lsh.lsh.solver import choose_banding

@@ -1,4 +1,4 @@
-"""Stories of files: put together when all documents have been read, and shown to people or to programs."""
+"""Stories of files: built when all documents have been read, as text or as JSON lines."""
 
 import json
 import os
@@ -18,11 +18,11 @@ from stream_lsh.ledger.graph.nodes import Nodes
 from stream_lsh.model import About, Cluster, Story
 
 _NAMED = 5
-"""Documents and outlets that people are told of one by one."""
+"""Documents and outlets that a text lists by name."""
 
 
 def lines(answers: Answers, metadata: Mapping[str, tuple[int, About]], options: Namespace) -> Iterator[bytes]:
-    """For programs a line each, for people some, and one between two."""
+    """One JSON line for each story; as text several lines, with an empty one between two stories."""
     stories = stories_of(answers.clusters(), metadata)
     if options.json:
         return map(as_json, stories)
@@ -31,11 +31,11 @@ def lines(answers: Answers, metadata: Mapping[str, tuple[int, About]], options: 
 
 
 def stories_of(clusters: Iterable[Cluster], metadata: Mapping[str, tuple[int, About]]) -> list[Story]:
-    """What clusters tell, the largest first.
+    """The stories of clusters, the largest first.
 
     Args:
-        clusters: of documents that are known.
-        metadata: time and what stories tell, by id.
+        clusters: their documents are in `metadata`.
+        metadata: event time and title, outlet and length of each document, by id.
     """
     stories = []
     for cluster in clusters:

@@ -1,4 +1,4 @@
-"""What a profile has learned, as a table for people and as JSON for programs."""
+"""The weights of a profile, as a table and as JSON."""
 
 import json
 from collections.abc import Iterator
@@ -13,11 +13,11 @@ from stream_lsh.records.train.learning import Training
 
 
 def table(profile: Profile, training: Training | None = None) -> Iterator[str]:
-    """A line for each level of each comparison: m, u and their bits; nothing of a profile that has not learned.
+    """A line for each level of each comparison: m, u and their bits; no line if the profile has no weights.
 
     Args:
-        profile: what is shown.
-        training: where it comes from; then comparisons for which there were no values are left out.
+        profile: the profile.
+        training: the training that produced it; comparisons without values are then left out.
     """
     some = training.others if training else [1.0] * len(profile.comparisons)
     comparisons = [comparison for comparison, others in zip(profile.comparisons, some, strict=True) if others >= 1]
@@ -45,7 +45,7 @@ def _share(value: float) -> str:
 
 
 def totals(training: Training) -> Iterator[str]:
-    """The prior, and from how much it was learned."""
+    """The prior, and the number of pairs behind the estimates."""
     prior = training.profile.prior or 0.0
     matches = prior * training.comparable
     yield f"prior {prior:.3g}: some {matches:,.0f} matches among {training.comparable:,} pairs of records"
@@ -55,10 +55,10 @@ def totals(training: Training) -> Iterator[str]:
 
 
 def warnings(training: Training, *, labelled: bool = False) -> list[str]:
-    """What makes doubtful what was learned."""
+    """Warnings about unreliable estimates."""
     notes = []
     if training.at_limit:
-        notes.append(f"ended after {training.rounds} iterations without coming to rest: m may still move")
+        notes.append(f"no convergence after {training.rounds} iterations: m may still change")
     if (training.profile.prior or 0.0) * training.comparable < 0.5:
         notes.append("no two of these records are expected to match: are there duplicates, do the blocking rules fit?")
     pairs = "labelled pairs" if labelled else "expected matches"
@@ -67,13 +67,13 @@ def warnings(training: Training, *, labelled: bool = False) -> list[str]:
         training.profile.comparisons, training.matches, training.others, strict=True
     ):
         if others < 1:
-            doubt = "learned nothing, no two records have a value: the weights mean nothing"
+            doubt = "no estimate, no two records have a value: the weights are meaningless"
         elif matches < 1:
-            doubt = f"learned nothing for m, none of the {pairs} has a value on both sides"
+            doubt = f"no estimate of m, none of the {pairs} has a value on both sides"
         elif matches < BEFORE:
-            doubt = f"learned m from fewer than {BEFORE:.0f} {pairs}"
+            doubt = f"m is estimated from fewer than {BEFORE:.0f} {pairs}"
         elif comparison.m[0] <= comparison.u[0]:
-            doubt = "equal values say nothing for a match: is it something that tells records apart?"
+            doubt = "equal values are no evidence for a match: does the field distinguish records?"
         else:
             continue
         doubts.setdefault(doubt, []).append(plain(comparison.field))
@@ -81,7 +81,7 @@ def warnings(training: Training, *, labelled: bool = False) -> list[str]:
 
 
 def as_json(training: Training) -> bytes:
-    """All of it as one object."""
+    """The weights, the totals and the warnings as one JSON object."""
     profile = training.profile
     comparisons: list[dict[str, Any]] = [
         {

@@ -1,4 +1,4 @@
-"""What was tuned: the choice, why it is the choice, what it costs, what else there is; as lines and as JSON."""
+"""The report of `tune`: the choice, its reason, its cost and the alternatives; as text and as JSON."""
 
 import json
 import textwrap
@@ -18,20 +18,20 @@ from stream_lsh.measure.containment import Containment
 _NEAR = 3
 """Rows of the table above the choice and below it."""
 _POSTING_BYTES = 20
-"""A row of the index, and its part of what leads into it."""
+"""A posting in the index, with its share of the lookup structure."""
 _WIDEST = 100
 _MANY = 20.0
-"""Candidates for nothing, for each document, from which on there is something to be said about them."""
+"""False candidates for each document from which on the report suggests how to reduce them."""
 
 
 class Corpus(NamedTuple):
-    """What is known of documents.
+    """Statistics of the documents.
 
     Attributes:
-        seen: how similar the pairs of the sample are.
+        seen: similarities of the pairs of the sample.
         signatures: of the sample.
-        documents: that there are, or will be.
-        whole: all of them are in the sample.
+        documents: their number, now or expected.
+        whole: whether the sample contains all documents.
     """
 
     seen: Agreements
@@ -44,11 +44,11 @@ class Tuned(NamedTuple):
     """A choice.
 
     Attributes:
-        options: what was asked for.
+        options: those of the command.
         chosen: bands and rows.
-        others: what there is to choose from, and what just misses the recall; by rows.
+        others: the alternatives, and the bandings that just miss the recall; by rows.
         scheme: of a pipeline with these settings.
-        corpus: None where there are no documents.
+        corpus: None without documents.
     """
 
     options: Namespace
@@ -59,20 +59,20 @@ class Tuned(NamedTuple):
 
     @property
     def signature_bytes(self) -> int:
-        """Of a signature."""
+        """Bytes of a signature."""
         return 4 * self.scheme.slots
 
     @property
     def index_bytes(self) -> int:
-        """Of the postings of a document: one a band, one of its digest."""
+        """Bytes of the postings of a document: one for each band and one for its digest."""
         return _POSTING_BYTES * (self.chosen.bands + 1)
 
     def candidates(self, banding: Banding) -> tuple[float, float] | None:
-        """Of a document, in mean: for nothing, and matches; None where there are no documents."""
+        """The mean number of false candidates and of matches of a document; None without documents."""
         return None if self.corpus is None else banding.candidates_per_document(self.corpus.documents)
 
     def with_these_functions(self) -> float | None:
-        """Candidates of a document with the hash functions that a pipeline has unless its seed is changed."""
+        """The mean number of candidates of a document with the default seed; None without documents."""
         if self.corpus is None:
             return None
         sampled = len(self.corpus.signatures)
@@ -85,7 +85,7 @@ class Tuned(NamedTuple):
         settings |= {"shingles": options.shingles, "threshold": options.threshold}
         if options.measure != "jaccard":
             settings |= self.scheme.measure.settings
-        # What is not reached cannot be asked for.
+        # A recall that the banding does not reach would be rejected in a configuration.
         reached = int(self.chosen.probability_at_threshold * 1000) / 1000
         recall = options.recall if options.weights is None else max(0.001, min(0.999, reached))
         return settings | {
@@ -233,7 +233,7 @@ def _feasible(tuned: Tuned, banding: Banding) -> bool:
 
 
 def _matches(tuned: Tuned) -> float:
-    assert tuned.corpus is not None  # noqa: S101 - whoever asks has documents
+    assert tuned.corpus is not None  # noqa: S101 - the caller has documents
     return tuned.chosen.matches * (tuned.corpus.documents - 1) / 2
 
 

@@ -16,7 +16,7 @@ _BETWEEN = "  "
 
 
 class Pair(NamedTuple):
-    """Two records by their ids, and what is known of them."""
+    """The ids of two records and their evidence."""
 
     ids: tuple[str, str]
     evidence: PairEvidence
@@ -75,7 +75,7 @@ def _json_step(step: Step) -> dict[str, Any]:
 
 
 def title(pair: Pair) -> str:
-    """Who they are, and what the score says of them."""
+    """The ids, the verdict and the score."""
     left, right = (plain(id) for id in pair.ids)
     return f"{left} and {right}: {pair.evidence.verdict}, {total_text(pair.evidence)}"
 
@@ -83,24 +83,24 @@ def title(pair: Pair) -> str:
 def total_text(evidence: PairEvidence) -> str:
     """The total in words."""
     if not evidence.learned:
-        return f"a weighted mean of {evidence.total:.3f}, as nothing was learned"
+        return f"a weighted mean of {evidence.total:.3f}, as the profile has no weights"
     return f"{evidence.total:+.2f} bits, a probability of {_probability(evidence.probability)}"
 
 
 def found(evidence: PairEvidence, most: int | None = None) -> str:
-    """What brings the two together, or that nothing does; at most so many blocks by name."""
+    """The blocks that the two share, `most` of them by name, or why the two are never compared."""
     shared, every = evidence.shared, len(evidence.blocks)
     if not evidence.linkable:
         return "they are of one source, and the profile links different ones only: they are never compared"
     if not shared:
-        return f"none of {every} blocks brings them together: they are never compared, whatever their score"
+        return f"they share none of {every} blocks: they are never compared, whatever their score"
     named = [plain(name) for name in shared[:most]]
     more = [] if most is None or len(shared) <= most else [f"{len(shared) - most} more"]
-    return f"brought together by {len(shared)} of {every} blocks: {', '.join([*named, *more])}"
+    return f"they share {len(shared)} of {every} blocks: {', '.join([*named, *more])}"
 
 
 def thresholds(evidence: PairEvidence) -> str:
-    """From where on a pair is a match, or to be looked at."""
+    """The thresholds of matches and of reviews."""
     parts = []
     for name, probability in (("match", evidence.match), ("review", evidence.review)):
         bits = f" ({evidence.threshold(probability):+.2f} bits)" if evidence.learned else ""
@@ -109,22 +109,22 @@ def thresholds(evidence: PairEvidence) -> str:
 
 
 def capitalised(text: str) -> str:
-    """The words with a capital in front."""
+    """The text with its first letter in upper case."""
     return text[:1].upper() + text[1:]
 
 
 def without_values(evidence: PairEvidence) -> list[str]:
-    """The fields for which neither record has a value: there is nothing more to say of them."""
+    """The fields for which neither record has a value."""
     return [step.field for step in evidence.steps if not any(step.values)]
 
 
 def level(step: Step) -> str:
-    """How alike the two values are."""
+    """The level of agreement of the two values."""
     return step.level or "no value"
 
 
 def rarity(step: Step) -> str:
-    """What the frequency of a value that both have adds, where it adds anything."""
+    """The part of the match weight that comes from the frequency of a shared value; "" if none."""
     if step.frequency is None or abs(step.frequency.adds) < 0.05:
         return ""
     return f"{'rare' if step.frequency.adds > 0 else 'frequent'} {step.frequency.adds:+.1f}"
@@ -136,12 +136,12 @@ def shown(value: str) -> str:
 
 
 def amount(evidence: PairEvidence, adds: float) -> str:
-    """What a step adds, as a number."""
+    """The contribution of a step, as text."""
     return f"{adds:+.2f}" if evidence.learned else f"{adds:.3f}"
 
 
 def as_given(step: Step) -> tuple[str, str]:
-    """Both values as they came, "" where that is how they were compared, or where nobody told."""
+    """Both original values, "" where one equals its standard form or is not known."""
     left, right = (
         ""
         if raw_value is None or raw_value == value
@@ -159,10 +159,10 @@ def _probability(value: float) -> str:
 
 
 def bar(adds: float, longest: float, half: int = _HALF) -> str:
-    """A bar to the right for what is above 0, to the left for what is below, from a line in the centre.
+    """A bar from a line in the centre: positive values to the right, negative ones to the left.
 
     Args:
-        adds: its length.
+        adds: the value.
         longest: the length that fills a side.
         half: columns of a side.
 
@@ -203,7 +203,7 @@ def _table(evidence: PairEvidence, screen: Screen, *, full: bool) -> Iterator[st
 
 
 def _widths(rows: Sequence[_Row], screen: Screen, *, full: bool) -> tuple[int, int, int, int]:
-    """Columns of field, number, level and values: what they need, values of that only what is left."""
+    """Columns of field, number, level and values; the values get the columns that remain."""
     field = max(columns(row.field) for row in rows)
     field = field if full else min(field, _LONGEST_FIELD)
     number = max(len(row.number) for row in rows)

@@ -33,7 +33,7 @@ _ROW, _BAR = 40, 16
 _FIELD_COLUMNS, _LEVEL_COLUMNS, _VALUE_COLUMNS, _ID_COLUMNS, _LINE_COLUMNS = 25, 34, 26, 36, 140
 _MOST_BLOCKS = 6
 _LONGEST = 500
-"""Characters of a value, in what is shown when the pointer rests on it."""
+"""Characters of a value in a tooltip."""
 _NO_XML = {0xFFFE: "\N{REPLACEMENT CHARACTER}", 0xFFFF: "\N{REPLACEMENT CHARACTER}"}
 _STYLE = """\
 text { font: 12px system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif; fill: #1f2328; }
@@ -63,7 +63,7 @@ text { font: 12px system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu San
 
 
 class _Row(NamedTuple):
-    """One bar: from where to where, and what stands beside it."""
+    """A bar with its start, its end and its labels."""
 
     field: str
     start: float
@@ -75,7 +75,7 @@ class _Row(NamedTuple):
 
 
 class _Scale(NamedTuple):
-    """Totals to places from left to right."""
+    """Maps totals to x coordinates."""
 
     least: float
     most: float
@@ -137,7 +137,7 @@ def _scale(evidence: PairEvidence, rows: list[_Row]) -> _Scale:
 
 
 def _thresholds(evidence: PairEvidence) -> list[tuple[str, float]]:
-    """Names and totals of the thresholds that are at a place."""
+    """Names and totals of the thresholds that have a place on the axis."""
     both = [("review", evidence.threshold(evidence.review)), ("match", evidence.threshold(evidence.match))]
     return [(name, total) for name, total in both if math.isfinite(total)]
 
@@ -206,7 +206,7 @@ def _bars(rows: list[_Row], scale: _Scale, top: float) -> Iterator[str]:
 
 
 def _labels(row: _Row, y: float) -> Iterator[str]:
-    """What stands left and right of a bar."""
+    """The labels on the left and on the right of a bar."""
     step = row.step
     if step is None:
         yield _text(_MARGIN, y + 25, row.field, "strong")
@@ -228,7 +228,7 @@ def _labels(row: _Row, y: float) -> Iterator[str]:
 
 
 def _tooltip(row: _Row) -> str:
-    """What is shown when the pointer rests on a row."""
+    """The tooltip of a row."""
     step = row.step
     if step is None:
         return f"{row.field}: {row.number}"

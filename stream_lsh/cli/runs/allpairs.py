@@ -1,4 +1,4 @@
-"""What `allpairs` does once its libraries are loaded: documents into the engine, pairs out of it."""
+"""The run of `allpairs`: passes documents to the engine and writes its pairs."""
 
 import sys
 from argparse import Namespace
@@ -19,7 +19,7 @@ from stream_lsh.model import Cluster, Match
 from stream_lsh.wire.public import match_messages
 
 PIPELINE = "allpairs"
-"""What a match line has as its pipeline."""
+"""The value of `pipeline` in a match line."""
 
 _WRITTEN = 1000
 """Pairs that are written together."""
@@ -30,8 +30,8 @@ class AllPairsRun:
 
     Args:
         options: those of the command.
-        inputs: what is read.
-        outputs: where the answers go.
+        inputs: the files.
+        outputs: the files of pairs, clusters and rejects.
     """
 
     def __init__(self, options: Namespace, inputs: Sequence[Input], outputs: Outputs) -> None:
@@ -52,7 +52,7 @@ class AllPairsRun:
         self._groups = Groups()
         self._found = 0
         self.unheard = False
-        """Whether who reads the matches had enough of them before the end."""
+        """Whether the reader of the matches closed the pipe before the end."""
 
     @property
     def documents(self) -> int:
@@ -65,12 +65,12 @@ class AllPairsRun:
         return self._reasons.total()
 
     def close(self) -> None:
-        """Take the progress bar and the engine away."""
+        """Close the progress bar and the engine."""
         self._progress.clear()
         self._pairs.close()
 
     def run(self) -> None:
-        """Everything; the files get their names when all of them are complete."""
+        """Read, compare and write; the files get their names when all of them are complete."""
         for documents in self._batches:
             self._pairs.add(documents)
         self._progress.say("comparing")
@@ -110,7 +110,7 @@ class AllPairsRun:
 
 
 class Groups:
-    """What pairs connect.
+    """The connected components of the pairs.
 
     Example:
         >>> groups = Groups()
@@ -127,7 +127,7 @@ class Groups:
         self.count = 0
 
     def add(self, match: Match) -> None:
-        """Two documents are of one group from now on."""
+        """Join the groups of two documents."""
         left = root(self._above, self._number(match.left, match.left_time_ms))
         right = root(self._above, self._number(match.right, match.right_time_ms))
         if left != right:

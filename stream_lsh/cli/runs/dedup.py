@@ -1,4 +1,4 @@
-"""What `dedup` does once its libraries are loaded: documents in, answers out."""
+"""The run of `dedup`: reads documents, and writes pairs, clusters or answers."""
 
 import json
 import sys
@@ -26,13 +26,13 @@ from stream_lsh.pipeline.local import Limits, LocalPipeline
 from stream_lsh.wire.public import match_messages
 
 PIPELINE = "dedup"
-"""What a match line has as its pipeline."""
+"""The value of `pipeline` in a match line."""
 
 _PENDING = 32
 
 
 def scheme_of(options: Namespace) -> ShingleScheme:
-    """The scheme that the options ask for; raises ConfigError where they do not fit each other."""
+    """The scheme of the options; raises ConfigError if they contradict each other."""
     measure = measure_for(options)
     problems = method_problems(options.method, options.recall, options.max_candidates)
     refusals = [f"--{name.replace('_', '-')}: {problem}" for name, problem in problems]
@@ -49,7 +49,7 @@ def scheme_of(options: Namespace) -> ShingleScheme:
 
 
 def measure_for(options: Namespace) -> Measure:
-    """The measure that the options ask for; raises ConfigError where they do not fit each other."""
+    """The measure of the options; raises ConfigError if they contradict each other."""
     try:
         return measure_of(options.measure, options.size_ratio)
     except ConfigError as error:
@@ -57,13 +57,13 @@ def measure_for(options: Namespace) -> Measure:
 
 
 def limits_of(options: Namespace) -> Limits:
-    """Retention, caps and guards that the options ask for; raises ConfigError where guards say nothing."""
+    """Retention, caps and guards of the options; raises ConfigError if a guard would have no effect."""
     most = most_candidates(options.method, options.max_candidates)
     return Limits.of(most, options.retention, guards_of(options, options.threshold))
 
 
 def guards_of(options: Namespace, threshold: float) -> Guards:
-    """The guards that the options ask for; raises ConfigError where they say nothing of matches from a threshold on."""
+    """The guards of the options; raises ConfigError if one has no effect on matches from the threshold on."""
     guards = Guards(
         strong_links=options.strong_links,
         bridge_similarity=options.bridge_similarity,
@@ -78,21 +78,21 @@ def guards_of(options: Namespace, threshold: float) -> Guards:
 
 
 class _Pending(NamedTuple):
-    """A batch that waits for its turn, or for its signatures: `slot` is with the signers."""
+    """A batch that waits for its turn or for its signatures; the signers hold its `slot`."""
 
     documents: list[Document]
     slot: int | None
 
 
 class DedupRun:
-    """One run: from documents to answers, and what there is to tell about it.
+    """One run: from documents to the results and the summary.
 
     Args:
         options: those of the command.
-        inputs: what is read.
-        parts: the documents in it.
-        outputs: where the answers go.
-        jobs: how many processes; the others are started here.
+        inputs: the files.
+        parts: the documents in them.
+        outputs: the files of the results.
+        jobs: the number of processes; the run starts the others.
     """
 
     def __init__(
@@ -100,13 +100,13 @@ class DedupRun:
     ) -> None:
         self._outputs = outputs
         scheme, limits = scheme_of(options), limits_of(options)
-        # From here on there are children to be ended, whatever comes.
+        # From here on, child processes must be ended, whatever happens.
         self._signers = Signers(jobs - 1, scheme)
         self._measure = scheme.measure.name
         self._pipeline = LocalPipeline(scheme, options.threshold, limits)
         self._answers = Answers()
         self._options = options
-        self._known: dict[str, tuple[int, About]] = {}  # time and what is told of it, by id; where it is asked for
+        self._known: dict[str, tuple[int, About]] = {}  # event time and metadata by id, for stories
         self._progress = Progress(sum(file.size for file in inputs), shown=not options.quiet)
         self._reasons: Counter[str] = Counter()
         self._batches = batches(parts, self._progress, self._reasons, quiet=options.quiet, rejects=outputs.rejects)
@@ -122,7 +122,7 @@ class DedupRun:
         return self._reasons.total()
 
     def close(self) -> None:
-        """End the processes that sign, and take the progress bar away."""
+        """End the signing processes, and remove the progress bar."""
         self._progress.clear()
         self._signers.close()
 
@@ -141,7 +141,7 @@ class DedupRun:
         self._progress.clear()
 
     def _settle_ready(self, waiting: deque[_Pending], signers: Signers) -> None:
-        """Settle, from the oldest on, batches that need no waiting; one that has no slot was declined by all."""
+        """Settle batches, oldest first, while no waiting is needed; the signers declined a batch without a slot."""
         while waiting:
             slot = waiting[0].slot
             if slot is not None and not signers.ready(slot) and len(waiting) <= _PENDING:
@@ -174,7 +174,7 @@ class DedupRun:
             outputs.report.write(lines(self._answers, self._known, self._options))
         outputs.finish()
 
-    # -- telling
+    # -- reporting
 
     def report(self, seconds: float) -> None:
         """The summary, on standard error."""

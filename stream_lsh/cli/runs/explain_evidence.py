@@ -1,4 +1,4 @@
-"""What `explain` needs of files: `dedup` once more, with what it knows of two documents."""
+"""Evidence for `explain` from files: runs `dedup` again and collects its state of two documents."""
 
 import sys
 from argparse import Namespace
@@ -19,11 +19,11 @@ from stream_lsh.pipeline.scheme import Scheme
 from stream_lsh.spelling import nearest
 
 _MOST_PROPOSED = 10_000
-"""Ids among which the one that was meant is looked for: some 10 us each."""
+"""The most ids that are searched for a similar one: some 10 us each."""
 
 
 def evidence_in_files(options: Namespace, inputs: Sequence[Input], scheme: Scheme, limits: Limits) -> Evidence:
-    """What files say of the two documents of the options.
+    """The evidence of files about the two documents of the options.
 
     Raises:
         ConfigError: an id that no document has.
@@ -58,7 +58,7 @@ def evidence_in_files(options: Namespace, inputs: Sequence[Input], scheme: Schem
 def require(
     ids: Sequence[str], known: Collection[str], all_ids: Collection[str], aside: str = "", *, what: str = "document"
 ) -> None:
-    """Refuse ids that nobody has, with the nearest one that somebody has."""
+    """Reject unknown ids, and suggest the nearest known one."""
     problems = []
     for id in ids:
         if id not in known:

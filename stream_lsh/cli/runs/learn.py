@@ -1,4 +1,4 @@
-"""A profile that has learned nothing learns from the records at hand, and it is said that it did."""
+"""Estimates the weights of a profile that has none from the records at hand, and reports it on standard error."""
 
 from collections.abc import Callable, Collection, Sequence
 
@@ -9,50 +9,50 @@ from stream_lsh.files.inflate import STDIN
 from stream_lsh.records.profile import Profile
 
 _FEW = 100
-"""Records below which much of what is learned is chance."""
+"""Fewer records than this give unreliable weights."""
 
 
 def learned_here(profile: Profile, records: int, learn: Callable[[], Profile], *, quiet: bool = False) -> Profile:
-    """The profile with what the records say, unless it has learned already, or they say nothing.
+    """The profile with weights estimated from the records; unchanged if it has weights, or if estimation fails.
 
     Args:
         profile: any.
-        records: how many there are.
-        learn: makes the profile that has learned from them; raises InputError where that cannot be.
-        quiet: say nothing of it.
+        records: their number.
+        learn: returns the profile with estimated weights; raises InputError if the records do not allow it.
+        quiet: write nothing to standard error.
     """
     if profile.learned:
         return profile
-    begin = f"{profile.name}: has learned nothing yet"
+    begin = f"profile {profile.name!r} has no weights"
     try:
         learned = learn()
     except InputError as error:
-        _say(f"{begin}, and cannot: {error}; a weighted mean stands in for the probability", quiet)
+        _say(f"{begin}, and they cannot be estimated: {error}; the score is a weighted mean", quiet)
         return profile
-    few = ", which are few: read its weights with care" if records < _FEW else ""
-    _say(f"{begin}; learns, without labels, from these {records:,} records{few}", quiet)
+    few = "; few records: the weights are unreliable" if records < _FEW else ""
+    _say(f"{begin}; estimated them, without labels, from these {records:,} records{few}", quiet)
     return learned
 
 
 def names_of(inputs: Sequence[Input]) -> str:
-    """The files for a message."""
+    """The names of the files, for a message."""
     return ", ".join("standard input" if file.path == STDIN else file.path for file in inputs)
 
 
 def check_comparable(
     profile: Profile, inputs: Sequence[Input], records: int, sources: Collection[str], *, values: bool
 ) -> None:
-    """Nothing, unless no two of several records can ever be compared.
+    """Check that at least two of several records can be compared.
 
     Args:
         profile: of the records.
-        inputs: where they come from.
-        records: how many there are.
-        sources: theirs, each once.
+        inputs: their files.
+        records: their number.
+        sources: their sources, each once.
         values: whether any of them has a value for a field of the profile.
 
     Raises:
-        InputError: with what may be the cause.
+        InputError: no two can be compared; the message names the likely cause.
     """
     if records and not values:
         raise InputError(

@@ -1,4 +1,4 @@
-"""What `link` does once its libraries are loaded: records in, answers out."""
+"""The run of `link`: reads records, and writes matches, reviews and entities."""
 
 import csv
 import io
@@ -28,17 +28,17 @@ from stream_lsh.records.profile import Profile
 from stream_lsh.records.reading import Reader
 
 PIPELINE = "link"
-"""What a match line has as its pipeline."""
+"""The value of `pipeline` in a match line."""
 
 _AT_ONCE = 1_000
 _MOST_RULES = 5
 
 
 def profile_of(options: Namespace) -> Profile:
-    """The profile that the options name, with the probabilities that they ask for.
+    """The profile that the options name, with the thresholds of the options.
 
     Raises:
-        ConfigError: there is none, or the probabilities do not fit each other.
+        ConfigError: the profile does not exist, or the thresholds contradict each other.
     """
     profile = find_profile(options.profile)
     match = profile.match if options.threshold is None else options.threshold
@@ -53,20 +53,20 @@ def profile_of(options: Namespace) -> Profile:
 
 
 class Known(NamedTuple):
-    """What outputs tell of a record beside its id."""
+    """The values of a record in the outputs, beside its id."""
 
     source: str
     time_ms: int
 
 
 class LinkRun:
-    """One run: from records to matches and entities, and what there is to tell about it.
+    """One run: from records to matches, entities and the summary.
 
     Args:
         options: those of the command.
         profile: of the records.
-        inputs: what is read.
-        outputs: where the answers go, by the names of their options.
+        inputs: the files.
+        outputs: the files of the results, by the names of their options.
 
     Attributes:
         record_reader: reads the records.
@@ -86,14 +86,14 @@ class LinkRun:
         self._deletes = 0
 
     def close(self) -> None:
-        """Take the progress bar away."""
+        """Remove the progress bar."""
         self._progress.clear()
 
     def run(self) -> None:
         """Everything but the writing.
 
         Raises:
-            InputError: records of which no two can be compared, as their columns or sources have other names.
+            InputError: no two records can be compared, since their columns or sources have other names.
         """
         if self._profile.learned:
             for batch in self.record_reader:
@@ -111,7 +111,7 @@ class LinkRun:
         return RecordLinker(profile, max_candidates=self._options.max_candidates, guards=self._guards)
 
     def _learn_and_add(self) -> None:
-        """Hold all records until the last was read: what one of them says counts for all."""
+        """Read all records, estimate missing weights from all of them, then add them."""
         held: dict[str, Record] = {}
         for batch in self.record_reader:
             for record in batch:
@@ -155,7 +155,7 @@ class LinkRun:
     # -- writing
 
     def write(self) -> None:
-        """Write the answers, one kind after the other: there may be many more pairs than records."""
+        """Write the results, one kind after the other: there may be many more pairs than records."""
         linker, outputs = self._linker, self._outputs
         writer = PairWriter(PIPELINE, linker.profile, blocker_of(self._profile).names)
         for name, changes in (("matches", linker.matches), ("reviews", linker.reviews)):
@@ -179,7 +179,7 @@ class LinkRun:
         members = [{"id": id, "source": self._known[id].source} for id in entity.members]
         return encode({"entity": entity.id, "size": len(members), "members": members, "golden": entity.golden})
 
-    # -- telling
+    # -- reporting
 
     def report(self, seconds: float) -> None:
         """The summary, on standard error."""
@@ -201,7 +201,7 @@ class LinkRun:
 
 
 def _rules(capped: Counter[str]) -> str:
-    """The rules that made the blocks, the most frequent ones by name."""
+    """The rules behind the capped blocks, the most frequent ones by name."""
     named = [f"{rule} {count:,}" for rule, count in sorted(capped.items(), key=lambda entry: (-entry[1], entry[0]))]
     more = [f"{len(named) - _MOST_RULES} other rules"] if len(named) > _MOST_RULES else []
     return f" ({', '.join(named[:_MOST_RULES] + more)})" if named else ""

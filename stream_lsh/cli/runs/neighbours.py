@@ -1,4 +1,4 @@
-"""What `neighbours` does once its libraries are loaded."""
+"""The run of `neighbours`: reads vectors, and writes pairs, clusters or answers."""
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ from stream_lsh.settings.problems import problems_as_options
 from stream_lsh.wire.public import as_json
 
 PIPELINE = "neighbours"
-"""What a line has as its pipeline."""
+"""The value of `pipeline` in a line."""
 _OPTIONS = {"distance": "--within", "line_width": "--width", "recall": "--recall", "slots": "--slots"}
 
 
@@ -29,7 +29,7 @@ class NeighboursRun(SingleFieldRun):
     """One run over vectors.
 
     Raises:
-        ConfigError: settings that cannot be.
+        ConfigError: invalid settings.
     """
 
     def __init__(self, options: Namespace, outputs: Outputs) -> None:
@@ -42,7 +42,7 @@ class NeighboursRun(SingleFieldRun):
         return read_vectors(inputs, self.options, self._form)
 
     def add(self, documents: Sequence[Document]) -> None:
-        """Take in vectors; the first one has said what dimension they have."""
+        """Add vectors; the first one defines their dimension."""
         if self._near is None:
             self.memory = self._near = self._made()
         self._near.add_many(
@@ -71,7 +71,7 @@ class NeighboursRun(SingleFieldRun):
         return float(self._measure.similarity(np.array([distance]))[0])
 
     def pair_lines(self) -> Iterator[bytes]:
-        """All pairs, as pipelines of vectors tell them."""
+        """All pairs, in the form that pipelines of vectors publish."""
         for pair in [] if self._near is None else self._near.pairs():
             times = (pair.left_time_ms, pair.right_time_ms)
             similarity, distance = self._similarity(pair.distance), distance_text(pair.distance)
@@ -82,7 +82,7 @@ class NeighboursRun(SingleFieldRun):
                 yield value
 
     def answers(self, document: Document) -> list[bytes]:
-        """The vectors that are near one, the nearest first."""
+        """The vectors near a vector, the nearest first."""
         lines = []
         for neighbour in [] if self._near is None else self._near.within(self._form.value(document.text or "")):
             value = {"pipeline": PIPELINE, "query": document.id, "id": neighbour.id}

@@ -18,10 +18,10 @@ from stream_lsh.text.copied import Copied
 
 _MOST_IN_REPORT = 500
 _SHOWN = 3
-"""Passages of a pair that people are shown."""
+"""Passages of a pair in the text output."""
 _WIDTH = 100
 _UNITS = {"char": "characters", "code": "tokens"}
-"""What shingles of a kind are made of, where it is not words."""
+"""The units of shingles, where they are not words."""
 
 
 class PlagiarismRun:
@@ -58,14 +58,14 @@ class PlagiarismRun:
         return self._reasons.total()
 
     def summary(self) -> list[str]:
-        """What there was, in lines."""
+        """The lines of the summary."""
         return [
             f"{self.texts:,} texts, {self._pairs:,} pairs",
             *summary(self._reasons, list_rejects(self._outputs.rejects)),
         ]
 
     def read(self, inputs: Sequence[Input], *, source: bool) -> None:
-        """Take in texts.
+        """Add texts.
 
         Raises:
             ConfigError: a source has the id of another text.
@@ -111,7 +111,7 @@ class PlagiarismRun:
 
 
 def as_json(pair: PartialCopy, passages: Sequence[Copied]) -> bytes:
-    """One line for programs."""
+    """One line of JSON."""
     value = {
         "left": pair.left,
         "right": pair.right,
@@ -130,7 +130,7 @@ def as_json(pair: PartialCopy, passages: Sequence[Copied]) -> bytes:
 
 
 def as_text(pair: PartialCopy, passages: Sequence[Copied], left: str, shingles: str) -> Iterator[str]:
-    """Some lines for people, with an empty one behind them."""
+    """Lines of text, and an empty line after them."""
     units = _UNITS.get(shingles.removeprefix("bag:").partition(":")[0], "words")
     yield f"{pair.left_share:4.0%} of {plain(pair.left)}, {pair.right_share:.0%} of {plain(pair.right)}"
     longest = sorted(passages, key=lambda passage: -passage.units)

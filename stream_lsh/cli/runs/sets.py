@@ -1,4 +1,4 @@
-"""What `sets` does once its libraries are loaded."""
+"""The run of `sets`: reads sets, and writes pairs, clusters or answers."""
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from stream_lsh.settings.problems import problems_as_options
 from stream_lsh.wire.public import as_json, match_messages
 
 PIPELINE = "sets"
-"""What a line has as its pipeline."""
+"""The value of `pipeline` in a line."""
 _OPTIONS = {
     "threshold": "--threshold",
     "recall": "--recall",
@@ -31,7 +31,7 @@ class SetsRun(SingleFieldRun):
     """One run over sets.
 
     Raises:
-        ConfigError: settings that cannot be.
+        ConfigError: invalid settings.
     """
 
     def __init__(self, options: Namespace, outputs: Outputs) -> None:
@@ -54,13 +54,13 @@ class SetsRun(SingleFieldRun):
         return read_sets(inputs, self.options, self._form)
 
     def add(self, documents: Sequence[Document]) -> None:
-        """Take in sets."""
+        """Add sets."""
         self._sets.add_many(
             [(document.id, self._form.value(document.text or ""), document.time_ms) for document in documents]
         )
 
     def arranged(self, read: Iterator[list[Document]]) -> Iterator[list[Document]]:
-        """The sets, or with --swap for each item the set of those that have it."""
+        """The sets, or with --swap for each item the set of sets that contain it."""
         return self._swapped(read) if self.options.swap else read
 
     def _swapped(self, read: Iterator[list[Document]]) -> Iterator[list[Document]]:
@@ -80,7 +80,7 @@ class SetsRun(SingleFieldRun):
         yield [Document(item, self._form.text(ids, "items")) for item, ids in holders.items()]
 
     def pair_lines(self) -> Iterator[bytes]:
-        """All pairs, as `dedup` and pipelines of sets tell them."""
+        """All pairs, in the form that `dedup` writes and pipelines of sets publish."""
         for match in self._sets.matches():
             times = (match.left_time_ms, match.right_time_ms)
             counts = (match.similarity, match.shared, match.union)
@@ -91,7 +91,7 @@ class SetsRun(SingleFieldRun):
                 yield value
 
     def answers(self, document: Document) -> list[bytes]:
-        """The sets that one matches, the most similar first."""
+        """The sets that match a set, the most similar first."""
         lines = []
         for match in self._sets.query(self._form.value(document.text or "")):
             value = {"pipeline": PIPELINE, "query": document.id, "id": match.id, "similarity": match.similarity}

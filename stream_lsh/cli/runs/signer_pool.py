@@ -1,14 +1,14 @@
-"""Signatures made by other processes, which is where most of the time of `dedup` goes.
+"""A pool of processes that compute signatures, the most expensive step of `dedup`.
 
-They are forked when the libraries are loaded and nothing else is; texts go to them and signatures come back through
-memory that all of them share, a batch per slot, and only numbers of slots pass through pipes.
+They are forked when only the libraries are loaded.  Texts and signatures travel through shared memory, one batch in a
+slot; only numbers of slots travel through pipes.
 
     slot    u32 n, u32 bytes | u32[n] lengths in code points | the texts, joined, as UTF-8     on the way there
             u64[n] digests | u32[n, slots] values                                              on the way back
 
-Batches wait in one pipe for whoever reads first.  This process reads there too when it would have to wait for a batch:
-so all are busy until the end, however many there are.  A signer ends when the pipe of its tasks does: it cannot outlive
-the parent.
+Batches wait in one pipe, and the first idle signer takes the next one.  This process takes one itself when it would
+have to wait: so all processes are busy until the end, however many there are.  A signer ends when the pipe of its tasks
+is closed: it cannot outlive the parent.
 """
 
 import mmap
@@ -34,8 +34,8 @@ class Signers:
     """Processes that sign batches of texts.
 
     Args:
-        count: how many; with 0 every offer is declined.
-        scheme: what they sign with.
+        count: the number of processes; with 0 every offer is declined.
+        scheme: of the signatures.
     """
 
     def __init__(self, count: int, scheme: Scheme) -> None:
@@ -48,7 +48,7 @@ class Signers:
         self._own: dict[int, Signatures] = {}
         self._waiting, self._tasks = os.pipe()
         self._done, done_in = os.pipe()
-        os.set_blocking(self._waiting, False)  # who comes second must not wait there
+        os.set_blocking(self._waiting, False)  # a process that finds the pipe empty must not wait
         for _ in range(count):
             child = os.fork()
             if child == 0:
@@ -60,11 +60,11 @@ class Signers:
 
     @property
     def full(self) -> bool:
-        """Whether no batch can be given away before one is collected."""
+        """Whether all slots are taken until a batch is collected."""
         return bool(self._children) and not self._free
 
     def offer(self, texts: Sequence[str]) -> int | None:
-        """Give a batch away; the number to `collect` it by, None if it is too big for a slot or all are taken."""
+        """Hand over a batch; returns its slot for `collect`, or None if it exceeds a slot or all are taken."""
         if not self._free or len(texts) > BATCH:
             return None
         data = "".join(texts).encode("utf-8", "surrogatepass")
@@ -129,14 +129,14 @@ class Signers:
 
 
 def _sign_batches(scheme: Scheme, memory: mmap.mmap, waiting: int, done: int) -> None:
-    """What a signing process does; it never returns."""
+    """Run a signing process; never returns."""
     ignore()
     try:
         while True:
             select.select([waiting], [], [])
             try:
                 number = os.read(waiting, _NUMBER)
-            except BlockingIOError:  # another one was faster
+            except BlockingIOError:  # another process was faster
                 continue
             if not number:
                 break

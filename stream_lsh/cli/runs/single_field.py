@@ -1,6 +1,6 @@
-"""What `sets` and `neighbours` do once their libraries are loaded: values in, pairs and groups or answers out.
+"""The common run of `sets` and `neighbours`: reads values, and writes pairs and clusters, or answers to queries.
 
-Everything that is read is kept in one object of the library, batch after batch.  What is asked about is not kept.
+One object of the library stores all values, batch after batch.  Queries are not stored.
 """
 
 from abc import ABC, abstractmethod
@@ -23,11 +23,11 @@ class SingleFieldRun(ABC):
 
     Args:
         options: those of the command.
-        outputs: where the answers go.
-        what: is compared, in the plural.
+        outputs: the files of the results.
+        what: the name of the values, in the plural.
 
     Attributes:
-        memory: what was read; None before anything was.
+        memory: stores the values; None before the first one.
     """
 
     memory: InMemory | None = None
@@ -42,7 +42,7 @@ class SingleFieldRun(ABC):
         self._again = 0
         self._report: list[str] = []
 
-    # -- what a kind of value has to say
+    # -- implemented for each kind of value
 
     @abstractmethod
     def parts(self, inputs: Sequence[Input]) -> Iterator[Part]:
@@ -50,7 +50,7 @@ class SingleFieldRun(ABC):
 
     @abstractmethod
     def add(self, documents: Sequence[Document]) -> None:
-        """Take in values, none of them deleted."""
+        """Add values, none of them deleted."""
 
     @abstractmethod
     def pair_lines(self) -> Iterator[bytes]:
@@ -58,17 +58,17 @@ class SingleFieldRun(ABC):
 
     @abstractmethod
     def answers(self, document: Document) -> list[bytes]:
-        """What one value matches."""
+        """The matches of one value, as lines."""
 
     def arranged(self, read: Iterator[list[Document]]) -> Iterator[list[Document]]:
-        """What is compared, out of what was read."""
+        """The values to compare, made from those that were read."""
         return read
 
     # -- the run
 
     @property
     def size(self) -> int:
-        """How many there are to be compared."""
+        """The number of values to compare."""
         return 0 if self.memory is None else len(self.memory)
 
     @property
@@ -77,11 +77,11 @@ class SingleFieldRun(ABC):
         return self._reasons.total()
 
     def close(self) -> None:
-        """Take the progress bar away."""
+        """Remove the progress bar."""
         self._progress.clear()
 
     def read(self, inputs: Sequence[Input]) -> None:
-        """Take in what is in these files."""
+        """Add the values of these files."""
         for documents in self.arranged(self._noted(self._batches(inputs))):
             waiting: list[Document] = []
             for document in documents:
@@ -116,11 +116,11 @@ class SingleFieldRun(ABC):
             yield documents
 
     def reject(self, refused: Sequence[Refused]) -> None:
-        """Name and count what cannot be used."""
+        """Report and count rejected values."""
         reject(refused, self._progress, self._reasons, quiet=self.options.quiet, rejects=self._outputs.rejects)
 
     def write(self) -> None:
-        """Write all pairs, and the groups if they are wanted."""
+        """Write all pairs, and the clusters if requested."""
         pairs, clusters = self._outputs.matches, self._outputs.clusters
         count = [0]
         if pairs is not None:
@@ -131,7 +131,7 @@ class SingleFieldRun(ABC):
         self._report = [f"{count[0]:,} pairs", f"{len(groups):,} clusters"]
 
     def answer(self, queries: Sequence[Input]) -> None:
-        """Write what each value in these files matches, in their order."""
+        """Write the matches of each value in these files, in their order."""
         out = self._outputs.matches
         asked = answered = matches = 0
         for documents in self.arranged(self._batches(queries)):
@@ -150,7 +150,7 @@ class SingleFieldRun(ABC):
         self._report = [f"{asked:,} asked about", f"{answered:,} of them have a match", f"{matches:,} matches"]
 
     def summary(self, seconds: float) -> list[str]:
-        """What there was, in lines."""
+        """The lines of the summary."""
         lines = [", ".join([f"{self.size:,} {self._what}", *self._report, f"{seconds:.1f} s"])]
         if self._again:
             lines.append(f"{self._again:,} ids came again: the later one counts")

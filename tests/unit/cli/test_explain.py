@@ -262,10 +262,13 @@ def test_what_would_move_the_cursor_is_escaped() -> None:
         (["a", "b"], "got neither files nor --config, expected one of them"),
         (["a", "b", "no.jsonl"], "no.jsonl: there is no such file"),
         (["a", "b", "-", "--config", "x.toml"], "got --config and -, expected a configuration or files"),
-        (["a", "b", "-", "--pipeline", "x"], "--pipeline: means one of a configuration, which --config names"),
+        (
+            ["a", "b", "-", "--pipeline", "x"],
+            "--pipeline: got it without --config, expected both: it names a pipeline of the configuration",
+        ),
         (
             ["a", "b", "--config", "x", "--max-size", "3"],
-            "--max-size: is for files; with --config, the configuration says",
+            "--max-size: applies to files only; with --config, the configuration defines it",
         ),
         (["a", "b", "--config", "no.toml"], "no.toml"),
         (["a", "b", "-", "--treshold", "0.5"], "did you mean `--threshold`?"),

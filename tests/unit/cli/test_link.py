@@ -278,7 +278,7 @@ def people(count: int = 300) -> bytes:
 
 def test_a_profile_that_has_learned_nothing_learns_from_the_files(folder: Path) -> None:
     run = link(folder, "-", "--profile", "new.toml", "--matches", "-", stdin=people())
-    assert "people: has learned nothing yet; learns, without labels, from these 600 records\n" in run.err
+    assert "profile 'people' has no weights; estimated them, without labels, from these 600 records\n" in run.err
     found = {(one["left"], one["right"]) for one in run.out}
     truth = {(f"{number}a", f"{number}b") for number in range(300)}
     assert len(found & truth) >= 298
@@ -289,7 +289,7 @@ def test_a_profile_that_has_learned_nothing_learns_from_the_files(folder: Path) 
 def test_few_records_are_told_to_be_few_and_one_has_nothing_to_say(folder: Path) -> None:
     rows = [{"id": 1, "source": "a", "surname": "Lee"}, {"id": 2, "source": "b", "surname": "Lee", "given": "Ann"}]
     run = link(folder, "-", "--profile", "new.toml", "--matches", "-", stdin=lines_of(rows))
-    assert "which are few: read its weights with care" in run.err
+    assert "few records: the weights are unreliable" in run.err
     assert link(folder, "-", "--profile", "new.toml", stdin=lines_of(rows[:1])).err.startswith(
         "1 records, 0 candidates"
     )

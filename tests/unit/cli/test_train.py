@@ -75,7 +75,7 @@ def test_a_profile_learns_and_what_it_learned_is_shown(people: Path, capfd: pyte
     assert table[1].split()[:4] == ["surname", "(exact)", "equal", f"{m:.4f}"]
     assert u < m
     assert sum(line.startswith("shoes") for line in table) == 0
-    assert "warning: shoes: learned nothing, no two records have a value: the weights mean nothing" in table
+    assert "warning: shoes: no estimate, no two records have a value: the weights are meaningless" in table
     matches = round((profile.prior or 0) * 179_700)
     assert f"prior {profile.prior:.3g}: some {matches} matches among 179,700 pairs of records" in table
     assert any("iterations over" in line and "u from 179,700 pairs at random" in line for line in table)

@@ -59,7 +59,7 @@ def test_lines_say_what_each_field_adds() -> None:
     # log2 of 1/99, 80, 0.1 / 0.999; the last bars are 5.3, 7.6 and 4.0 of 8 columns
     assert lines(pair(SMITH, OTHER)) == [
         "a and b: no match, -3.63 bits, a probability of 0.0748.",
-        "Brought together by 1 of 2 blocks: surname.",
+        "They share 1 of 2 blocks: surname.",
         "",
         "prior    -6.63  ████████│",
         "surname  +6.32          │███████▌  equal     smith       smith",
@@ -73,9 +73,7 @@ def test_lines_say_what_each_field_adds() -> None:
 
 
 def test_lines_say_that_nothing_brings_two_together() -> None:
-    assert lines(pair(SMITH, FAR))[1] == (
-        "None of 2 blocks brings them together: they are never compared, whatever their score."
-    )
+    assert lines(pair(SMITH, FAR))[1] == ("They share none of 2 blocks: they are never compared, whatever their score.")
     link = replace(PROFILE, link="link")
     evidence = explain_pair((SMITH, SMITH), link, Scorer(link), sources=("x", "x"))
     assert "they are of one source" in lines(Pair(("a", "b"), evidence))[1].lower()
@@ -97,7 +95,7 @@ def test_lines_say_what_a_rare_and_a_frequent_value_are_worth() -> None:
 
 def test_lines_of_a_mean_say_how_much_a_field_could_add() -> None:
     found = lines(pair(SMITH, OTHER, UNLEARNED))
-    assert found[0] == "a and b: review, a weighted mean of 0.500, as nothing was learned."
+    assert found[0] == "a and b: review, a weighted mean of 0.500, as the profile has no weights."
     assert any(line.startswith("born     0.000 of 0.500") for line in found)
     assert not any(line.startswith("prior") for line in found)
     assert "Match from 0.9, review from 0.2." in found
@@ -344,7 +342,7 @@ def test_two_records_of_a_file_are_explained(folder: Path) -> None:
     done = run(folder, "1", "2", "people.csv", "--profile", "people.toml", "--picture", "why.svg")
     assert done.stderr == ""
     assert done.stdout.splitlines()[0].startswith("1 and 2: match, ")
-    assert "Brought together by 1 of 2 blocks: surname." in done.stdout
+    assert "They share 1 of 2 blocks: surname." in done.stdout
     svg = ElementTree.fromstring((folder / "why.svg").read_text())  # noqa: S314 - our own
     assert "1 and 2" in texts(svg)
     found = json.loads(run(folder, "1", "3", "people.csv", "--profile", "people.toml", "--json").stdout)
@@ -383,17 +381,17 @@ def test_what_cannot_be_is_refused(folder: Path) -> None:
     for arguments, problem in (
         (["1", "7", *asked], "got the id '7', which no record has: did you mean"),
         (["1", "1", *asked], "got the id '1' twice"),
-        (["1", "2", *asked, "--threshold", "0.5"], "--threshold: is for documents"),
+        (["1", "2", *asked, "--threshold", "0.5"], "--threshold: applies to documents only"),
         (["1", "2", *asked, "--id-column", "key"], "got no column 'key' for the id"),
         (["1", "2", *asked, "--picture", "nowhere/x.svg"], "nowhere/x.svg: cannot be written"),
         (["1", "2", *asked, "--picture", "-"], "--picture: got -, expected a file"),
         (["1", "2", ".", "--profile", "people.toml"], ".: is a folder, expected a file"),
         (["1", "2", "people.csv", "--profile", "peple"], "did you mean 'people'?"),
         (["1", "2", "people.csv", "--profile", "none.toml"], "none.toml: got No such file"),
-        (["1", "2", "people.csv", "--picture", "x.svg"], "--picture: is of records"),
-        (["1", "2", "people.csv", "--encoding", "latin-1"], "--encoding: is of records"),
+        (["1", "2", "people.csv", "--picture", "x.svg"], "--picture: applies to records only"),
+        (["1", "2", "people.csv", "--encoding", "latin-1"], "--encoding: applies to records only"),
         (["1", "2", "people.csv", "--format", "parquet"], "--format: got parquet, expected another one"),
-        (["1", "2", "--config", "x.toml", "--profile", "people"], "--profile: is for files"),
+        (["1", "2", "--config", "x.toml", "--profile", "people"], "--profile: applies to files only"),
     ):
         assert problem in "\n".join(problems_of(folder, arguments))
     assert sorted(path.name for path in folder.iterdir()) == ["people.csv", "people.jsonl", "people.toml"]
@@ -403,10 +401,10 @@ def test_what_cannot_be_is_refused(folder: Path) -> None:
 def test_a_profile_that_has_learned_nothing_learns_from_the_file(data_dir: Path, tmp_path: Path) -> None:
     asked = (str(data_dir / "febrl" / "dataset3.csv"), "--profile", "people")
     done = run(tmp_path, "rec-1312-dup-0", "rec-1312-org", *asked)
-    assert done.stderr == "people: has learned nothing yet; learns, without labels, from these 5,000 records\n"
+    assert done.stderr == "profile 'people' has no weights; estimated them, without labels, from these 5,000 records\n"
     # Given name and surname have changed places, the address is missing from one; date of birth and number are equal.
     assert "rec-1312-dup-0 and rec-1312-org: match" in done.stdout
-    assert "Brought together by 6 of 22 blocks: national_id, " in done.stdout
+    assert "They share 6 of 22 blocks: national_id, " in done.stdout
     other = run(tmp_path, "rec-1496-org", "rec-552-dup-3", *asked).stdout
     assert "rec-1496-org and rec-552-dup-3: no match" in other
     missed = json.loads(run(tmp_path, "rec-102-dup-2", "rec-102-dup-3", *asked, "--json").stdout)
@@ -418,6 +416,6 @@ def test_where_nothing_can_be_learned_a_mean_is_told(folder: Path) -> None:
     text = TOML.replace('name = "people"\nprior = 0.01', 'name = "people"\nlink = "link"')
     (folder / "new.toml").write_text(re.sub(r"^[mu] = .*\n", "", text, flags=re.MULTILINE))
     done = run(folder, "a/1", "a/2", "two.csv", "--profile", "new.toml")
-    assert "cannot: got 2 records of which no two may be compared" in done.stderr
+    assert "cannot be estimated: got 2 records of which no two may be compared" in done.stderr
     assert "a weighted mean of 1.000" in done.stdout
     assert "They are of one source" in done.stdout
