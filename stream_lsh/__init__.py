@@ -2,20 +2,20 @@
 
     NearDuplicates      the same core in memory: add, update, remove, query
     Document            one text with an id and an event time
-    Match, Cluster      what is found
-    SimilarSets         the same for sets that are given as such, bags, and fingerprints
+    Match, Cluster      results for texts
+    SimilarSets         the same for sets of items, bags, and fingerprints
     NearestNeighbours   the same for vectors: all within a distance
-    Neighbour, NeighbourPair  what is found among vectors
-    Story               what a cluster tells
-    PartialCopies       texts that have passages of each other, however little of either that is
-    DuplicateCode       functions that are copies of each other, renamed and edited ones too
+    Neighbour, NeighbourPair  results for vectors
+    Story               the summary of a cluster
+    PartialCopies       texts that share passages, even short ones
+    DuplicateCode       functions that are copies of each other, including renamed and edited ones
     RecordLinker        the same for records: add, update, remove, search, entities
     Record              named fields with an id, a source and an event time
-    RecordMatch, Entity what is found among records
-    Guards              against clusters that chain unlike documents together
+    RecordMatch, Entity results for records
+    Guards              against clusters that chain dissimilar documents together
     StreamLSHError      the root of the errors, see `stream_lsh.errors`
 
-Names are imported when they are first used, so that the command line starts without loading what it does not need.
+Names are imported at their first use, so that the command line starts without loading unused modules.
 """
 
 from importlib import import_module

@@ -1,6 +1,6 @@
 """Names for the arrays that pass between the rooms.
 
-Columns are one-dimensional unless the name of the argument says otherwise; shapes stand in the docstrings.
+Columns are one-dimensional unless the name of the argument indicates otherwise; docstrings give the shapes.
 """
 
 from typing import TypeAlias

@@ -1,30 +1,31 @@
-"""Every error of the package, in one tree.  The class says whose fault it is and what happens next.
+"""All errors of the package, in one tree.  The class determines the cause of the error and the reaction.
 
     StreamLSHError
-    ├─ InputError           their data      the document is dead-lettered, the stream goes on
+    ├─ InputError           input data      the document becomes a dead letter, the stream continues
     │   ├─ MalformedMessage     bytes that cannot be read as a document
-    │   └─ UnusableDocument     a document that can be read and must not be used
-    ├─ ConfigError          the operator    refuse to start; all problems are listed at once
-    ├─ StateError           stored bytes    halt; the message says what to do
+    │   └─ UnusableDocument     a readable document that must not be used
+    ├─ ConfigError          configuration   refuse to start; all problems are listed at once
+    ├─ StateError           stored bytes    halt; the message describes the remedy
     │   ├─ FingerprintMismatch  written under another scheme
     │   ├─ FutureFormat         written by a newer version
     │   └─ DamagedBytes         truncated, foreign or altered
-    ├─ DoubtError           surroundings    halt; start the worker again, nothing is lost
-    └─ InvariantError       us              halt; this is a bug, please report it
+    ├─ DoubtError           environment     halt; start the worker again, no data is lost
+    └─ InvariantError       the package     halt; this is a bug, please report it
 
-Messages give the value got, the value expected and the likely cause.  Any other exception that leaves the core is
-a bug: where one message was parsed or signed it is dead-lettered with the reason `bug` (`on_bug`), elsewhere halt.
+Messages contain the value got, the value expected and the likely cause.  Any other exception that leaves the core is
+a bug: a message that was being parsed or signed becomes a dead letter with the reason `bug` (`on_bug`); elsewhere the
+worker halts.
 """
 
 from collections.abc import Sequence
 
 
 class StreamLSHError(Exception):
-    """The root of the tree; never raised itself."""
+    """The root of the tree; only its subclasses are raised."""
 
 
 class InputError(StreamLSHError):
-    """Their data: put the document aside with its `reason` and go on.
+    """Unusable input: reject the document with its `reason` and continue.
 
     Attributes:
         reason: one word for counters and headers, such as `json`, `key`, `text`, `time`, `size`.
@@ -40,11 +41,11 @@ class MalformedMessage(InputError):
 
 
 class UnusableDocument(InputError):
-    """A document that can be read and must not be used: no id, too large, from the far future."""
+    """A readable document that must not be used: no id, too large, from the far future."""
 
 
 class ConfigError(StreamLSHError):
-    """The operator's: refuse to start.  `problems` lists everything that is wrong, not only the first thing."""
+    """An invalid configuration: refuse to start.  `problems` lists all problems, not only the first one."""
 
     def __init__(self, problems: str | Sequence[str]) -> None:
         self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
@@ -52,7 +53,7 @@ class ConfigError(StreamLSHError):
 
 
 class StateError(StreamLSHError):
-    """Stored bytes that do not fit: halt.  The message says what the operator has to do."""
+    """Unusable stored bytes: halt.  The message describes the remedy for the operator."""
 
 
 class FingerprintMismatch(StateError):
@@ -68,12 +69,12 @@ class DamagedBytes(StateError):
 
 
 class DoubtError(StreamLSHError):
-    """The surroundings: a worker cannot know any more that its work is stored and its own.  Halt, and start it again.
+    """A fault of the environment: a worker can no longer confirm that its output is stored and its partitions its own.
 
-    A delivery failed, offsets have a gap, the session with the broker ran out, the group takes it in no more.  What was
-    not acknowledged is read again.
+    A delivery failed, offsets have a gap, the session with the broker expired, or the group does not readmit it.  Halt,
+    and start the worker again; it reads unacknowledged messages again.
     """
 
 
 class InvariantError(StreamLSHError):
-    """Ours: something that cannot happen did.  Halt, keep the state, report it."""
+    """A violated invariant, which is a bug of the package.  Halt, keep the state, report it."""

@@ -1,4 +1,4 @@
-"""The values of the domain, as a user of the package meets them.
+"""The values of the domain, as used by the public interface of the package.
 
 A *ref* names one version of a document: its Kafka coordinate, `partition << 48 | offset`, as an unsigned 64-bit
 integer.  Refs of one id only grow, so the greater of two is the newer version (docs/internals/adr/0001).
@@ -28,7 +28,7 @@ def make_ref(partition: int, offset: int) -> int:
 
 
 def ref_partition(ref: int) -> int:
-    """The source partition that a ref lies on."""
+    """The source partition of a ref."""
     return ref >> _OFFSET_BITS
 
 
@@ -38,11 +38,11 @@ def ref_offset(ref: int) -> int:
 
 
 class About(NamedTuple):
-    """What stories and entities tell of a version of a document.
+    """The description of a document version for stories and entities.
 
     Attributes:
-        title: its headline; of a record its fields, as JSON.
-        source: the outlet that published it; of a record where it comes from.
+        title: its headline; for a record its fields, as JSON.
+        source: the outlet that published it; for a record its origin.
         length: characters of its text.
     """
 
@@ -52,17 +52,17 @@ class About(NamedTuple):
 
 
 NO_ABOUT = About()
-"""Of a document of which nothing is told."""
+"""The empty description."""
 
 
 class Document(NamedTuple):
-    """One text to be matched, or (`text` is None) the word that a document is deleted.
+    """A text to match, or (`text` is None) the deletion of a document.
 
     Attributes:
-        id: what the user calls it; a later document of the same id replaces this one.
-        text: what is compared; an empty text is valid and matches nothing.
+        id: chosen by the user; a later document of the same id replaces this one.
+        text: the compared text; an empty text is valid and matches nothing.
         time_ms: event time, milliseconds since the epoch.
-        about: what stories tell of it; a document of another one is another version, be the text the same.
+        about: its description for stories; a change of it makes a new version, even with the same text.
     """
 
     id: str
@@ -73,16 +73,16 @@ class Document(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Retirement:
-    """Every version of `id` below `ref` is no longer true.
+    """Every version of `id` below `ref` is obsolete.
 
     Attributes:
         id: the document.
         ref: its newest version, or the tombstone.
         time_ms: event time of that version.
         digest: its digest; 0 for a document without shingles and for a tombstone.
-        deleted: the document is gone; otherwise there is a newer version.
-        keep_until_ms: the newest event time among the retired versions: until that has expired, an edge that was
-            under way may still name one of them.
+        deleted: the document was deleted; otherwise there is a newer version.
+        keep_until_ms: the newest event time among the retired versions: until it expires, a late edge may still refer
+            to one of them.
         about: that of the newest version.
     """
 
@@ -99,7 +99,8 @@ class Retirement:
 class Match:
     """A verified pair: `left` < `right` by UTF-8 bytes; `similarity` is exact, by Jaccard `shared` / `union`.
 
-    With the measure containment `left_shingles` and `right_shingles` tell who is contained in whom; else they are 0.
+    With the measure containment `left_shingles` and `right_shingles` show which document contains the other; else they
+    are 0.
     """
 
     left: str
@@ -134,7 +135,7 @@ class NeighbourPair:
 
 
 class Neighbour(NamedTuple):
-    """A vector within the distance of one that was asked about, with its exact distance."""
+    """A vector within the distance of a queried one, with its exact distance."""
 
     id: str
     distance: float
@@ -145,7 +146,7 @@ class Cluster:
     """Documents connected by matches, under an id that stays.
 
     Attributes:
-        id: as long as the cluster lives, whoever joins or leaves.
+        id: constant while the cluster lives, even if members join or leave.
         members: ids, newest first by event time.
     """
 
@@ -154,7 +155,7 @@ class Cluster:
 
 
 class Outlet(NamedTuple):
-    """One outlet of a story: when the first of its documents is from, and how many there are."""
+    """One outlet of a story: the time of its first document, and the number of its documents."""
 
     source: str
     first_time_ms: int
@@ -171,15 +172,15 @@ class First(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A cluster, and what it tells.
+    """A cluster with its summary.
 
     Attributes:
         id: of the cluster.
         headline: the title of the representative.
         representative: the fullest early version: the longest of the ten oldest documents.
-        sources: the outlets in the order in which they published first, at most 100; documents without one count not.
-        source_count: how many outlets there are.
-        first: who was first.
+        sources: at most 100 outlets, in the order of their first publication; documents without an outlet do not count.
+        source_count: the number of all outlets.
+        first: the oldest document and its outlet.
         last_time_ms: of the newest document.
         members: ids, newest first by event time.
     """
@@ -195,7 +196,7 @@ class Story:
 
 
 Abouts = Sequence[About]
-"""A column of `About`, one for each row; empty if no row has any, so that pipelines without stories store none."""
+"""A column of `About`, one for each row; empty if no row has one, so that pipelines without stories store none."""
 
 
 def or_empty(abouts: Abouts) -> Abouts:

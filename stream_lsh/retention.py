@@ -1,7 +1,7 @@
-"""What has expired: the horizon, and queues that hand out what it passes.
+"""Expiry: the horizon, and queues that return the keys that it passes.
 
-Event time decides, never a clock: a version expires when the horizon passes its time, or when its offset falls below
-the floor of its source partition (`max_documents`).
+Expiry depends on event time, never on a clock: a version expires when the horizon passes its time, or when its offset
+falls below the floor of its source partition (`max_documents`).
 """
 
 import heapq
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from stream_lsh.model import ref_offset, ref_partition
 
 BEGINNING_MS = -(1 << 62)
-"""Before every event time: nothing has been seen, nothing has expired."""
+"""Before every event time: the horizon before the first document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Horizon:
-    """What is forgotten: versions older than `time_ms`, and those below the offset floor of their source partition.
+    """The limit of expiry: versions older than `time_ms`, or below the offset floor of their partition, have expired.
 
     Example:
         >>> Horizon(1_000).passed(999, ref=0), Horizon(1_000).passed(1_000, ref=0)
@@ -36,7 +36,7 @@ class Horizon:
         return partition < len(self.min_offsets) and ref_offset(ref) < self.min_offsets[partition]
 
     def max(self, other: "Horizon") -> "Horizon":
-        """The further of both, element by element: a horizon never falls."""
+        """The further of both, element by element: a horizon never moves back."""
         size = max(len(self.min_offsets), len(other.min_offsets))
         pad = (0,) * size
         min_offsets = tuple(map(max, (self.min_offsets + pad)[:size], (other.min_offsets + pad)[:size]))
@@ -46,11 +46,10 @@ class Horizon:
 class ExpiryQueue:
     """Keys by the time and the ref at which they expire.
 
-    A key that is pushed again has the later values only, and one that is discarded none.
+    A repeated push replaces the values of a key; a discard removes it.
 
-    Cost: O(log n) a push, amortised; a pop costs O(log n) for each that is due, and nothing when nothing is due.
-    Memory for the keys that are in: what pushes and discards leave behind in the heaps is swept out when it outweighs
-    them.
+    Cost: O(log n) a push, amortised; a pop costs O(log n) for each due key, and O(1) without any.  Memory for the
+    current keys: stale entries in the heaps are removed when they outnumber them.
     """
 
     __slots__ = ("_by_offset", "_by_time", "_keys", "_pushes")
@@ -65,7 +64,7 @@ class ExpiryQueue:
         return len(self._keys)
 
     def push(self, key: str, time_ms: int, ref: int) -> None:
-        """Hand out `key` once the horizon passes `time_ms`, or the offset of `ref` on its partition."""
+        """Return `key` from `pop_due` once the horizon passes `time_ms`, or the offset of `ref` on its partition."""
         self._keys[key] = time_ms, ref
         if self._pushes > 2 * len(self._keys) + 64:
             self._sweep()
@@ -75,16 +74,16 @@ class ExpiryQueue:
             heapq.heappush(self._by_offset.setdefault(ref_partition(ref), []), (ref_offset(ref), key))
 
     def fill(self, entries: Iterable[tuple[str, int, int]]) -> None:
-        """Push many at once: key, time and ref of each; some three times as fast."""
+        """Push many keys at once, each with its time and ref; some three times as fast."""
         self._keys |= {key: (time_ms, ref) for key, time_ms, ref in entries}
         self._sweep()
 
     def discard(self, key: str) -> None:
-        """Forget a key, if it is in."""
+        """Remove a key, if present."""
         self._keys.pop(key, None)
 
     def pop_due(self, horizon: Horizon) -> Iterator[str]:
-        """Take out the keys that the horizon has passed; each comes once."""
+        """Remove and return the keys that the horizon has passed, each once."""
         yield from self._pop(self._by_time, horizon.time_ms, horizon)
         for partition, min_offset in enumerate(horizon.min_offsets):
             yield from self._pop(self._by_offset.get(partition, []), min_offset, horizon)
@@ -98,11 +97,11 @@ class ExpiryQueue:
                 yield key
 
     def _sweep(self) -> None:
-        """Make the heaps again from the keys that are in."""
+        """Rebuild the heaps from the current keys."""
         self._pushes = len(self._keys)
         self._by_time = sorted((time_ms, key) for key, (time_ms, _) in self._keys.items())
         self._by_offset = {}
         for key, (_, ref) in self._keys.items():
             self._by_offset.setdefault(ref_partition(ref), []).append((ref_offset(ref), key))
         for heap in self._by_offset.values():
-            heap.sort()  # as good a heap
+            heap.sort()  # a sorted list is a heap

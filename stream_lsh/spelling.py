@@ -1,14 +1,14 @@
-"""Which of the valid names somebody may have meant."""
+"""Suggestions for misspelled names."""
 
 import difflib
 from collections.abc import Iterable
 
 _ALIKE = 0.7
-"""Least similarity of a slip to what was meant."""
+"""Least similarity of a misspelled name to its suggestion."""
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:
-    """The valid name that looks most like `name`; the first one where nothing does.
+    """The valid name most similar to `name`; the first one if none is similar.
 
     Example:
         >>> nearest("casefolded", ["nfc", "casefold"]), nearest("", ["nfc", "casefold"])
@@ -19,7 +19,7 @@ def nearest(name: str, valid: Iterable[str]) -> str:
 
 
 def resembling(name: str, valid: Iterable[str]) -> str | None:
-    """The valid name that `name` may be a slip of; None where none is that much alike.  Dashes in front do not count.
+    """The valid name that `name` may be a misspelling of, ignoring leading dashes; None if none is similar enough.
 
     Example:
         >>> resembling("--treshold", ["--threshold", "--quiet"]), resembling("--output", ["--threshold", "--quiet"])

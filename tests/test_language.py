@@ -36,19 +36,29 @@ _CLAUSE = re.compile(r'"""(?:What|Who) ')
 """A docstring that starts with a clause: its subject is a component or a value."""
 PATHS: Sequence[str] = (
     "docs/figures",
+    "stream_lsh/__init__.py",
+    "stream_lsh/__main__.py",
     "stream_lsh/allpairs",
     "stream_lsh/applications",
+    "stream_lsh/arrays.py",
     "stream_lsh/cli",
     "stream_lsh/config",
     "stream_lsh/demo",
+    "stream_lsh/errors.py",
     "stream_lsh/figures",
     "stream_lsh/files",
+    "stream_lsh/hashing.py",
     "stream_lsh/index",
     "stream_lsh/interop",
     "stream_lsh/ledger",
     "stream_lsh/lsh",
     "stream_lsh/measure",
+    "stream_lsh/model.py",
+    "stream_lsh/retention.py",
     "stream_lsh/settings",
+    "stream_lsh/sketch",
+    "stream_lsh/spelling.py",
+    "stream_lsh/text",
 )
 """The paths that are checked."""
 _KEY = '"said": '

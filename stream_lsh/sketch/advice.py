@@ -1,4 +1,4 @@
-"""How long signatures should be: what Chernoff's bound promises, and what the binomial distribution needs.
+"""Computes the length of signatures for an accuracy, by Chernoff's bound and by the binomial distribution.
 
 The estimate of a similarity s from k independent slots is off by more than eps s, to one side, with the probability
 
@@ -23,22 +23,22 @@ from stream_lsh.sketch.estimate import chernoff_slots
 from stream_lsh.sketch.scheme import MOST_SLOTS
 
 _WHOLE = 32
-"""Bits of a slot that is kept whole."""
+"""Bits of a full slot."""
 _ROUNDED = 1 + 1e-12
-"""A product that should be a whole number may be a little less."""
+"""Compensates rounding: a product that should be a whole number may be slightly less."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlotsAdvice:
-    """How many slots an accuracy takes, and what they cost; printed, it is a table.
+    """The number of slots for an accuracy, and their memory; printed, it is a table.
 
     Attributes:
         least_similarity: s0, the least similarity of interest.
         relative_error: eps, of the estimate, to one side.
-        failure: delta, the probability that an estimate is off by more to that side.
-        by_chernoff: slots that Chernoff's bound asks for.
+        failure: delta, the probability of a greater error to that side.
+        by_chernoff: slots by Chernoff's bound.
         slots: slots that suffice.
-        documents: that memory is told for.
+        documents: the number of documents for the memory.
 
     Example:
         >>> print(advise_slots(0.5, relative_error=0.1, failure=0.05))
@@ -80,19 +80,19 @@ class SlotsAdvice:
 def advise_slots(
     least_similarity: float, relative_error: float = 0.1, failure: float = 0.05, documents: int = 1_000_000
 ) -> SlotsAdvice:
-    """How long signatures should be for an accuracy, by Chernoff's bound and exactly.
+    """The length of signatures for an accuracy, by Chernoff's bound and exactly.
 
     Args:
         least_similarity: the least similarity of interest, above 0, at most 1.
         relative_error: of the estimate, to one side, above 0 and below 1.
-        failure: the probability with which an estimate may be off by more to that side, above 0 and below 1.
-        documents: to tell the memory for.
+        failure: the allowed probability of a greater error to that side, above 0 and below 1.
+        documents: the number of documents for the memory.
 
     Cost:
-        some 10 ms for an answer of 300 slots, seconds for one of 10,000.
+        some 10 ms for a result of 300 slots, seconds for one of 10,000.
 
     Raises:
-        ConfigError: an argument out of its range, or one that takes more slots than a signature can have.
+        ConfigError: an argument out of its range, or an accuracy that takes more slots than a signature can have.
     """
     bound = chernoff_slots(least_similarity, relative_error, failure)
     slots = _binomial_slots(least_similarity, relative_error, failure, bound)
@@ -100,7 +100,7 @@ def advise_slots(
 
 
 def signature_memory(documents: int, slots: int, bits: int = _WHOLE) -> int:
-    """Bytes of the signatures of so many documents, without what an index adds.
+    """The bytes of the signatures of `documents` documents, without an index.
 
     Example:
         >>> signature_memory(1, 250), signature_memory(1_000_000, 250), signature_memory(1_000_000, 250, bits=2)
@@ -110,7 +110,7 @@ def signature_memory(documents: int, slots: int, bits: int = _WHOLE) -> int:
 
 
 def worst_failure(slots: int, least_similarity: float, relative_error: float) -> float:
-    """The greatest probability, over both sides and all similarities from the least on, of an error greater than that.
+    """The greatest probability of a greater error, over both sides and all similarities from the least on.
 
     Cost:
         some milliseconds for a thousand slots.
@@ -120,11 +120,11 @@ def worst_failure(slots: int, least_similarity: float, relative_error: float) ->
         0.147
     """
     steps = np.arange(slots + 1)
-    # More than (1 + eps) s k slots agree: j of them do, as long as s stays below j / ((1 + eps) k).
+    # j agreeing slots are more than (1 + eps) s k if s is below j / ((1 + eps) k).
     above = steps[1:] / ((1 + relative_error) * slots)
     high = above > least_similarity * _ROUNDED
     worst = float(_at_least(steps[1:][high], slots, above[high]).max(initial=0.0))
-    # Fewer than (1 - eps) s k slots agree: j at the most, as soon as s is beyond j / ((1 - eps) k).
+    # j agreeing slots are fewer than (1 - eps) s k if s is above j / ((1 - eps) k).
     below = steps / ((1 - relative_error) * slots)
     first = np.maximum(below, least_similarity)
     next_below = (steps + 1) / ((1 - relative_error) * slots)
@@ -134,9 +134,9 @@ def worst_failure(slots: int, least_similarity: float, relative_error: float) ->
 
 
 def _binomial_slots(least_similarity: float, relative_error: float, failure: float, bound: int) -> int:
-    """The least number of slots with which the promise holds; a few greater ones may break it by a hair."""
+    """The least number of slots that meets the accuracy; a few greater ones may miss it slightly."""
     slots = np.arange(1, min(bound, MOST_SLOTS) + 1)
-    # What fails at the step next to the least similarity, as most numbers do, need not be tried on all of them.
+    # Most numbers fail at the step next to the least similarity, and skip the test of all steps.
     near = _failing_near(slots, least_similarity, relative_error)
     tried = (int(count) for count in slots[near <= failure])
     for count in tried:

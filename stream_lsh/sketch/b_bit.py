@@ -1,17 +1,17 @@
-"""b-bit signatures: of every slot only b bits are kept, and accidental agreement is taken out of the estimate.
+"""b-bit signatures: they store b bits of every slot, and the estimate corrects for accidental agreement.
 
     kept[j]   = lowest b bits of fmix32(signature[j])
     P(agree)  = C1 + (1 - C2) J
     estimate  = (share of slots that agree - C1) / (1 - C2),    variance P (1 - P) / (slots (1 - C2)²)
 
-For sets that are small beside the universe of their elements, as those of 64-bit hashes are, C1 = C2 = 2^-b.  For
-explicit permutations of a small universe the general constants are in `accidental_agreement`.
+For sets that are small compared with the universe of their elements, such as 64-bit hashes, C1 = C2 = 2^-b.  For
+explicit permutations of a small universe, `accidental_agreement` computes the general constants.
 
-Reference: Li and König, b-Bit minwise hashing, WWW 2010, theorem 1 and equation 11.  They keep the lowest bits of the
-rank itself.  Here the values are mixed first, a bijection: the lowest bits of an affine hash depend on the lowest bits
+Reference: Li and König, b-Bit minwise hashing, WWW 2010, theorem 1 and equation 11.  They store the lowest bits of the
+rank itself.  This module first applies a bijective mixer: the lowest bits of an affine hash depend on the lowest bits
 of the shingle alone, and would agree in all slots together.
 
-Bits of a slot lie next to each other in a byte, the first slot lowest; the last byte is filled up with 0.
+The bits of a slot are adjacent in a byte, the first slot lowest; the last byte is padded with 0.
 """
 
 import math
@@ -25,7 +25,7 @@ from stream_lsh.hashing import fmix32
 from stream_lsh.sketch.scheme import EMPTY_SLOT
 
 WIDTHS = (1, 2, 4, 8, 16)
-"""Bits of a slot that can be kept."""
+"""The possible numbers of bits of a slot."""
 
 _LOWEST = {1: 0xFF, 2: 0x55, 4: 0x11, 8: 0x01}
 """The lowest bit of every slot in a byte."""
@@ -40,7 +40,7 @@ class BBitSignatures:
         bits: b, of a slot.
         slots: of a signature.
         packed: uint8[n, bytes], `packed_bytes` of them for each.
-        filled: bool[n], the document has shingles; b bits leave no value to tell it.
+        filled: bool[n], whether the document has shingles; b bits have no value for an empty slot.
     """
 
     bits: int
@@ -52,7 +52,7 @@ class BBitSignatures:
         return len(self.packed)
 
     def take(self, rows: I64) -> "BBitSignatures":
-        """Some of them, in this order."""
+        """The signatures of some rows, in this order."""
         return BBitSignatures(self.bits, self.slots, self.packed[rows], self.filled[rows])
 
 
@@ -97,10 +97,10 @@ def pack(signatures: U32, bits: int) -> BBitSignatures:
 
 
 def matching_b_bit_slots(left: BBitSignatures, right: BBitSignatures) -> I64:
-    """In how many slots each pair agrees, accidents among them: int64[n].
+    """The number of agreeing slots of each pair, including accidental agreement: int64[n].
 
     Returns:
-        0 where a document has no shingles.
+        0 if a document has no shingles.
 
     Raises:
         InvariantError: other bits, slots or numbers of signatures on the two sides.
@@ -123,8 +123,8 @@ def accidental_agreement(bits: int, left_share: float = 0.0, right_share: float 
 
     Args:
         bits: b.
-        left_share: the size of one set by that of the universe, 0 to 1; 0 is the limit for a large universe.
-        right_share: the same of the other set.
+        left_share: the size of the left set as a share of the universe, 0 to 1; 0 is the limit for a large universe.
+        right_share: the same for the right set.
 
     Example:
         >>> accidental_agreement(2)
@@ -146,17 +146,17 @@ def accidental_agreement(bits: int, left_share: float = 0.0, right_share: float 
 
 
 def estimate_b_bit(matching: I64, slots: int, bits: int, left_share: float = 0.0, right_share: float = 0.0) -> F64:
-    """The similarities that the agreeing slots tell: float64[n].
+    """The similarities estimated from the numbers of agreeing slots: float64[n].
 
     Args:
-        matching: slots that agree, int64[n], as `matching_b_bit_slots` counts them.
+        matching: agreeing slots, int64[n], from `matching_b_bit_slots`.
         slots: of a signature.
         bits: b.
         left_share: see `accidental_agreement`.
-        right_share: the same of the other set.
+        right_share: the same for the right set.
 
     Guarantees:
-        unbiased, and therefore negative at times for pairs that share little; cut it at 0 only to show it.
+        unbiased, and therefore sometimes negative for pairs that share little; clip it at 0 only for display.
 
     Example:
         >>> estimate_b_bit(np.array([128, 96, 60]), slots=128, bits=1).tolist()
@@ -184,13 +184,13 @@ def _last_rest(share: float, bits: int) -> float:
         return 2.0**-bits
     if share == 1:
         return 0.0
-    # Beside 1, a small share would be lost: both powers through the logarithm.
+    # 1 - share would lose a small share, so both powers use the logarithm.
     log_rest = math.log1p(-share)
     return share * math.exp(((1 << bits) - 1) * log_rest) / -math.expm1((1 << bits) * log_rest)
 
 
 def _differing(left: U8, right: U8, bits: int) -> I64:
-    """In how many slots the packed signatures differ."""
+    """The number of slots in which the packed signatures differ."""
     different = left ^ right
     if bits == 16:
         return np.asarray(np.count_nonzero(different.view("<u2"), axis=1), np.int64)

@@ -1,4 +1,4 @@
-"""How many shingles documents have, by their signatures; and what two sizes and a similarity tell of what is shared.
+"""Estimates the numbers of shingles of documents from signatures, and overlaps from two sizes and a similarity.
 
 A slot that is the minimum over all shingles is, as a share u of its range, the least of n uniform numbers.  So
 -ln(1 - u) is exponential with rate n, and (k - 1) / their sum over k slots is an unbiased estimate of n.
@@ -18,22 +18,22 @@ from stream_lsh.sketch.scheme import EMPTY_SLOT
 from stream_lsh.sketch.signature_batch import SignatureBatch
 
 _WITHOUT = (FastSimilarity.name,)
-"""Schemes whose slots are no minimum over all shingles: a slot says in which round it was filled."""
+"""Schemes whose slots are no minimum over all shingles: a slot contains the round in which it was filled."""
 _LEAST_SLOTS = 3
 
 
 def estimated_sizes(signatures: SignatureBatch) -> F64:
-    """How many distinct shingles each document has: float64[n], 0 for one without.
+    """The estimated number of distinct shingles of each document: float64[n], 0 for one without.
 
-    Of a union of signatures it is the size of the union.
+    For a union of signatures it is the size of the union.
 
     Guarantees:
         unbiased, with a relative standard error of 1 / sqrt(slots - 2), up to some ten million shingles, whose 32-bit
         values collide rarely.
 
     Raises:
-        ConfigError: a scheme whose values tell no size, such as the default, or fewer than 3 slots -> count the
-            shingles, or sign with `classic`.
+        ConfigError: a scheme whose values do not depend on the size, such as the default, or fewer than 3 slots ->
+            count the shingles, or sign with `classic`.
 
     Example:
         >>> from stream_lsh.sketch.catalog import scheme
@@ -49,7 +49,7 @@ def estimated_sizes(signatures: SignatureBatch) -> F64:
             f"estimated sizes: got the scheme {scheme.name} with {scheme.slots} slots, expected {_LEAST_SLOTS} slots "
             "or more, each a minimum over all shingles, as of classic; or count the shingles"
         )
-    # The middle of a value's stretch: the least value is 0, and its logarithm must be one.
+    # The middle of the interval of a value: the least value is 0, whose logarithm must be finite.
     shares = (signatures.values + 0.5) / 2.0**32
     sizes = (scheme.slots - 1) / -np.log1p(-shares).sum(axis=1)
     sizes[signatures.values[:, 0] == EMPTY_SLOT] = 0.0
@@ -67,11 +67,11 @@ def size_standard_error(slots: int) -> float:
 
 
 def shared_shingles(similarity: F64, left_sizes: F64, right_sizes: F64) -> F64:
-    """How many shingles pairs share, by their Jaccard similarities and sizes: J (|A| + |B|) / (1 + J), float64[n].
+    """The number of common shingles of pairs, from Jaccard similarities and sizes: J (|A| + |B|) / (1 + J), float64[n].
 
     Guarantees:
-        exact for exact arguments; for an estimate with a standard error of e the result is off by about
-        e (|A| + |B|) / (1 + J)², so small intersections of large sets cannot be told.
+        exact for exact arguments; for an estimate with a standard error of e the error of the result is about
+        e (|A| + |B|) / (1 + J)², too great for small intersections of large sets.
 
     Example:
         >>> shared_shingles(np.array([2 / 3, 0.0]), np.array([2.0, 5.0]), np.array([3.0, 5.0])).round(9).tolist()
@@ -81,7 +81,7 @@ def shared_shingles(similarity: F64, left_sizes: F64, right_sizes: F64) -> F64:
 
 
 def united_shingles(similarity: F64, left_sizes: F64, right_sizes: F64) -> F64:
-    """How many shingles pairs have together: (|A| + |B|) / (1 + J), float64[n].
+    """The number of shingles in the union of each pair: (|A| + |B|) / (1 + J), float64[n].
 
     Example:
         >>> united_shingles(np.array([2 / 3]), np.array([2.0]), np.array([3.0])).round(9).tolist()

@@ -1,4 +1,4 @@
-"""The signatures that the library datasketch makes, value for value, so that an index of them can be brought along.
+"""The signatures of the library datasketch, value for value, to import an existing index of them.
 
 Its current scheme, "affine32", the default since version 2.0:
 
@@ -9,8 +9,8 @@ Its scheme up to version 1.10, "legacy" since:
 
     signature[j] = min over x of  ((a_j x + b_j  mod 2^64)  mod 2^61 - 1)  mod 2^32
 
-In both, a and b come from numpy's RandomState of the seed, whose stream is frozen by numpy's own promise.  The second
-formula is not what it was meant to be, as the product wraps before the modulus; it is what was stored.
+In both, a and b come from numpy's RandomState of the seed, whose stream numpy guarantees never to change.  The second
+formula differs from its intention, because the product wraps before the modulus; stored signatures have its values.
 
 Sources: the public documentation and the observable results of datasketch 1.10 and 2.0.  Its third scheme, "affine64",
 has values of 64 bits and is not read.
@@ -38,7 +38,7 @@ _S32 = np.uint64(32)
 
 
 class _Minima(ABC):
-    """What both schemes share: minima of hash functions whose constants a RandomState of the seed draws."""
+    """The base of both schemes: minima of hash functions whose constants a RandomState of the seed draws."""
 
     name: ClassVar[str]
     version = 1

@@ -1,4 +1,4 @@
-"""What two signatures of one scheme tell about their documents."""
+"""Estimates of the similarity of documents from two signatures of one scheme."""
 
 import math
 
@@ -12,14 +12,14 @@ _PAIRS = 512  # compared at once: five times as fast a pair as 4,096
 
 
 def matching_slots(left: U32, right: U32) -> I64:
-    """In how many slots each pair of signatures agrees: int64[n].  Divided by the slots, it estimates the similarity.
+    """The number of agreeing slots of each pair of signatures: int64[n].  Its share of the slots is the estimate.
 
     Args:
         left: one signature a pair, uint32[n, slots].
         right: its partner, of the same scheme.
 
     Returns:
-        0 where a document has no shingles: it is similar to nothing, not even to itself.
+        0 if a document has no shingles: it is similar to nothing, not even to itself.
     Guarantees:
         the estimate is unbiased, with a standard error of at most `standard_error`.
     Cost:
@@ -42,7 +42,7 @@ def matching_slots(left: U32, right: U32) -> I64:
 
 
 def union(left: U32, right: U32) -> U32:
-    """The signature of the union of two documents' shingles, slot by slot the minimum; also for arrays of signatures.
+    """The signature of the union of two documents' shingles, the minimum of each slot; also for arrays of signatures.
 
     Example:
         >>> union(np.array([3, 5], np.uint32), np.array([4, 1], np.uint32)).tolist()
@@ -62,15 +62,15 @@ def standard_error(similarity: float, slots: int) -> float:
 
 
 def chernoff_slots(least_similarity: float, relative_error: float, failure: float) -> int:
-    """Slots that suffice, by Chernoff's bound, to estimate every similarity from `least_similarity` on.
+    """The slots that suffice, by Chernoff's bound, to estimate every similarity from `least_similarity` on.
 
     Args:
         least_similarity: the least similarity of interest, above 0.
         relative_error: of the estimate, to one side.
-        failure: probability that the estimate of a pair is off by more.
+        failure: probability of a greater error for a pair.
 
     Guarantees:
-        a bound, not the answer: fewer slots do as well.
+        an upper bound: fewer slots suffice.
 
     Example:
         >>> chernoff_slots(0.5, relative_error=0.1, failure=0.05)

@@ -10,14 +10,14 @@
 
 with f = bit_length(R + 1) and fold(x) = (x ^ x >> 32) mod 2^32.
 
-Why it is right: for each slot, "smallest round, then smallest value" puts all shingles of the world in one order, the
-same for every document, and each shingle of A ∪ B comes first with the same probability.  Stopping early changes
-nothing, as a later round never beats an earlier one.  Slots filled in the same round are a sample without
-replacement: that is why the variance is smaller than that of independent slots.
+Correctness: for each slot, "smallest round, then smallest value" orders all possible shingles in the same way for every
+document, and each shingle of A ∪ B comes first with the same probability.  Stopping early changes nothing, because a
+later round never wins over an earlier one.  Slots filled in the same round are a sample without replacement, so the
+variance is smaller than that of independent slots.
 
 Reference: Dahlgaard, Knudsen and Thorup, Fast similarity sketching, FOCS 2017 (arXiv 1704.04370).  Their sketch throws
-`slots` random rounds before it fills each slot directly; 30 cost the same here, leave 27 bits for the value, and the
-direct round alone carries the guarantee (docs/internals/adr/0004).
+`slots` random rounds before it fills each slot directly; 30 rounds cost the same here, leave 27 bits for the value, and
+the direct round alone provides the guarantee (docs/internals/adr/0004).
 """
 
 import numpy as np
@@ -29,8 +29,8 @@ from stream_lsh.text.shingles import Shingles, offsets_of
 
 _S32 = np.uint64(32)
 _THROWS = 1 << 17  # throws or products at once: the temporaries are some 2 MB
-_FEW_THROWS = 4096  # below, one numpy call for all rounds is cheaper than to stop early
-_REPETITIVE = 32  # shingles a slot: so many distinct ones leave a slot empty with a probability of e^-32
+_FEW_THROWS = 4096  # below, one numpy call for all rounds is cheaper than stopping early
+_REPETITIVE = 32  # shingles a slot: with this many distinct ones a slot stays empty with a probability of e^-32
 
 
 class FastSimilarity:

@@ -1,4 +1,4 @@
-"""What the schemes share whose every slot is a minimum over all shingles of a document."""
+"""Shared code of the schemes in which every slot is a minimum over all shingles of a document."""
 
 from collections.abc import Callable
 

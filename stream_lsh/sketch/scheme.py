@@ -1,7 +1,7 @@
-"""What makes signatures, and what every scheme promises.
+"""The interface of signature schemes, and their guarantees.
 
-A signature means nothing without the scheme that made it: name, version, slots and seed travel with the bytes, and two
-signatures are compared only where all four are equal.
+A signature has no meaning without its scheme: name, version, slots and seed are stored with the bytes, and two
+signatures are compared only if all four are equal.
 """
 
 from typing import Protocol
@@ -13,7 +13,7 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.text.shingles import Shingles
 
 EMPTY_SLOT = 0xFFFFFFFF
-"""Every slot of a document without shingles, and no slot of any other."""
+"""The value of every slot of a document without shingles, and of no slot of any other."""
 
 MOST_SLOTS = 65_536
 """The longest signature."""
@@ -34,7 +34,7 @@ class SignatureScheme(Protocol):
 
     @property
     def version(self) -> int:
-        """Raised whenever any document would get another signature."""
+        """Raised whenever the signature of any document changes."""
 
     @property
     def slots(self) -> int:

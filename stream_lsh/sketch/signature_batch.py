@@ -1,4 +1,4 @@
-"""Signatures together with the scheme that made them: what is stored, read back and compared with others."""
+"""Signatures with their scheme: the unit that is stored, read back and compared."""
 
 from dataclasses import dataclass
 
@@ -10,10 +10,10 @@ from stream_lsh.text.shingles import Shingles
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SignatureBatch:
-    """Signatures and their scheme, which no value of them tells.
+    """Signatures and their scheme, which cannot be derived from the values.
 
     Attributes:
-        scheme: what made them.
+        scheme: the scheme of the signatures.
         values: uint32[n, slots].
 
     Raises:
@@ -37,7 +37,7 @@ def signed(scheme: SignatureScheme, shingles: Shingles) -> SignatureBatch:
 
 
 def require_same(expected: SignatureScheme, got: SignatureScheme) -> None:
-    """Nothing, if signatures of the two schemes can be compared.
+    """Check that signatures of two schemes can be compared.
 
     Raises:
         FingerprintMismatch: name, version, slots or seed differ -> sign the texts again with the expected scheme.

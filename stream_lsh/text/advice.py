@@ -1,16 +1,16 @@
-"""How long shingles should be: so long that unrelated documents share few of them by accident, and no longer.
+"""Chooses the length of shingles: the smallest for which unrelated documents share few shingles by accident.
 
 If all shingles were equally likely, symbols^k would be possible, 27^5 = 14,348,907 of five letters, and mails of some
-thousand characters would share next to none.  They are not: ` the ` is in all of them.  So the share is taken from a
-sample of the documents themselves:
+thousand characters would share next to none.  They are not: ` the ` is in all of them.  So the share is estimated from
+a sample of the documents themselves:
 
     share = mean over documents A, over shingles w of A, of the probability that w is in another document
 
-and that probability from how many of the other documents have w.  Documents `times` as long are as that many documents
+The probability is the share of the other documents with w.  Documents `times` as long count as that many documents
 together: 1 - (1 - p)^times.
 
-It counts as accidental whatever unrelated documents have in common, phrases of the language and signatures of mails
-alike.  Near duplicates in the sample raise it for every k, so take documents at random; equal ones count once.
+Everything that unrelated documents have in common counts as accidental, such as phrases of the language and signatures
+of mails.  Near duplicates in the sample raise it for every k, so draw documents at random; equal ones count once.
 
 Source: J. Leskovec, A. Rajaraman and J. Ullman, Mining of Massive Datasets, section 3.2.2, for the question and the
 count of possible shingles; A. Z. Broder, On the resemblance and containment of documents, SEQUENCES 1997.
@@ -30,13 +30,13 @@ from stream_lsh.text.shingles import Shingler
 
 
 class Advice(NamedTuple):
-    """The k to take, and why.
+    """The advised k, with reasons.
 
     Attributes:
-        k: the smallest with a share of accidental shingles of at most what was asked for.
+        k: the smallest with at most the allowed share of accidental shingles.
         spec: the shingles, such as `char:9`.
-        shares: the expected share for each k that was tried, from 1 to this one.
-        reasons: sentences for people.
+        shares: the expected share for each k from 1 to this one.
+        reasons: sentences for the user.
     """
 
     k: int
@@ -46,17 +46,17 @@ class Advice(NamedTuple):
 
 
 def advise(documents: Sequence[str], kind: str = "char", most: float = 0.1, times: float = 1.0) -> Advice:
-    """The smallest k for which unrelated documents share at most so many of their shingles by accident.
+    """The smallest k for which unrelated documents share at most the share `most` of their shingles by accident.
 
     Args:
-        documents: a sample, chosen at random: some hundred.
-        kind: a kind of shingle that is followed by k, such as `char`, `word`, `mixed` or `stem:en`.
-        most: the share that is allowed, between 0 and 1.
-        times: how many times as long as those of the sample the documents are that a document is compared with.
+        documents: a random sample of some hundred.
+        kind: a kind of shingle with k as its last argument, such as `char`, `word`, `mixed` or `stem:en`.
+        most: the allowed share, between 0 and 1.
+        times: the length of the other documents of a comparison, as a multiple of those of the sample.
 
     Raises:
-        ConfigError: a sample of fewer than two different documents -> give more; no k that is large enough -> the
-            sample holds copies, or too few documents for so small a share.
+        ConfigError: a sample of fewer than two different documents -> add more; no k suffices -> the sample contains
+            copies, or too few documents for such a small share.
 
     Example:
         >>> import itertools
@@ -76,20 +76,20 @@ def advise(documents: Sequence[str], kind: str = "char", most: float = 0.1, time
 
 
 def accidental_shares(documents: Sequence[str], shingles: Shingler, times: float = 1.0) -> F64:
-    """Of each document, the share of its shingles that another document has by accident, on average: float64[n].
+    """The mean share of each document's shingles that another document has by accident: float64[n].
 
-    Documents without shingles, and all but the first of several equal ones, are left out.
+    Documents without shingles, and all but the first of several equal ones, are omitted.
 
     Args:
         documents: a sample.
-        shingles: made by this shingler.
-        times: how many times as long the other document is as those of the sample are on average.
+        shingles: the shingler.
+        times: the length of the other document, as a multiple of the mean length of the sample.
 
     Returns:
         in the order of the documents; the mean is the expected share.
     Guarantees:
-        for `times` = 1 the exact mean over all other documents of the sample; otherwise as if that many documents,
-        chosen independently, stood in one.
+        for `times` = 1 the exact mean over all other documents of the sample; otherwise as if the other document
+        consisted of that many independently chosen ones.
 
     Raises:
         ConfigError: fewer than two different documents with shingles.
@@ -112,7 +112,7 @@ def accidental_shares(documents: Sequence[str], shingles: Shingler, times: float
 
 
 def possible_shingles(symbols: int, k: int) -> int:
-    """How many shingles of k there are over so many symbols.
+    """The number of possible shingles of k symbols out of `symbols` different ones.
 
     Example:
         >>> possible_shingles(27, 5)
@@ -122,7 +122,7 @@ def possible_shingles(symbols: int, k: int) -> int:
 
 
 def coincidence(documents: Sequence[str], k: int) -> float:
-    """The probability that two runs of k characters are equal, by which character follows which in the documents.
+    """The probability that two runs of k characters are equal, from the transitions of characters in the documents.
 
     As if the text were a Markov chain of order 1: less than the truth, as words and phrases make more runs alike, and
     far more than `1 / possible_shingles`.

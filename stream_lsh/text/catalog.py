@@ -1,6 +1,6 @@
 """Shinglers by name: `char:5` is five characters, `word:3` three words, `code:python:5` five tokens of Python.
 
-A name is a kind and its arguments, with colons between them, and ends that say how shingles are kept: `char:9/4`.
+A name is a kind and its arguments, separated by colons, with suffixes for the form of the shingles: `char:9/4`.
 """
 
 import re
@@ -26,14 +26,14 @@ LARGEST_K = 64
 
 
 class Argument(NamedTuple):
-    """What may stand at a place of a name.
+    """An argument of a name.
 
     Attributes:
-        shown: what it is called where names are explained.
-        expected: what it may be.
-        read: its value, or None for what it may not be.
-        suggest: the valid spelling next to a wrong one; "" where an argument may be left out.
-        usual: what to propose where nothing was said; "" for what may be left out.
+        shown: its name in explanations.
+        expected: the description of valid texts.
+        read: returns its value, or None for an invalid text.
+        suggest: returns the valid spelling nearest to a wrong one; "" for an optional argument.
+        usual: the suggestion for a missing argument; "" for an optional one.
     """
 
     shown: str
@@ -47,8 +47,8 @@ class Kind(NamedTuple):
     """A kind of shingle.
 
     Attributes:
-        arguments: what follows its name.
-        make: the shingler, from the values of the arguments, the seed and, where it is set, `full=True`.
+        arguments: the arguments after its name.
+        make: makes the shingler from the values of the arguments, the seed and, if set, `full=True`.
         pads: a short text is one shingle, unless the name ends with `/full`.
     """
 
@@ -93,7 +93,7 @@ def _one_of(names: Iterable[str], expected: str, usual: str) -> Argument:
 
 _STOP_WORDS = _one_of(STOP_WORDS, f"a language out of {', '.join(STOP_WORDS)}", "en")
 _SNOWBALL = _one_of(stem.LANGUAGES, f"a language of Snowball: {', '.join(stem.LANGUAGES)}", "en")
-# Which there are, only the library knows; it is asked when the shingler is made.
+# Only the library knows the valid aliases; the constructor of the shingler checks them.
 _PYGMENTS = Argument("<language>", "an alias of Pygments", lambda text: text or None, lambda text: text, "python")
 _RENAMED = Argument(
     f"[:{code.RENAMED}]",
@@ -116,10 +116,10 @@ KINDS: Mapping[str, Kind] = {
         lambda language, k, renamed, seed, **how: code.CodeShingler(language, k, seed, renamed=renamed, **how),
     ),
 }
-"""Name of a kind to what it is made with."""
+"""The kinds by name."""
 
 BAG = "bag"
-"""The name of the kind that is made of any other."""
+"""The name of the kind that wraps any other."""
 
 _ENDS = (FOUR_BYTES, EIGHT_BYTES, FULL)
 
@@ -134,7 +134,7 @@ SPECS = (
     f"{', '.join(map(_explained, KINDS))} or {BAG}:<one of these>, at the end {FOUR_BYTES} for hashes of 4 bytes, "
     f"{FULL} for no shingles of short texts"
 )
-"""How a name is spelled."""
+"""The syntax of names."""
 
 
 def shingler(spec: str, seed: int = 1) -> Shingler:
@@ -147,8 +147,8 @@ def shingler(spec: str, seed: int = 1) -> Shingler:
         seed: of the hashes; signatures of different seeds cannot be compared.
 
     Raises:
-        ConfigError: a spec that is none -> take the spelling that the message proposes; an optional library that is
-            missing -> install it.
+        ConfigError: an invalid spec -> use the spelling that the message suggests; a missing optional library ->
+            install it.
 
     Example:
         >>> shingler("word:3").spec, shingler("bag:char:9/8").spec
@@ -169,7 +169,7 @@ def shingler(spec: str, seed: int = 1) -> Shingler:
 
 
 class _Parts(NamedTuple):
-    """A name, taken apart; none of it need be valid."""
+    """The parts of a name, which may be invalid."""
 
     bag: bool
     kind: str
@@ -188,7 +188,7 @@ def _parts(spec: str) -> _Parts:
 
 
 def _values(kind: Kind, arguments: list[str]) -> list[Any] | None:
-    """The values of the arguments; None if one of them is missing, wrong or too much."""
+    """The values of the arguments; None if one of them is missing, invalid or superfluous."""
     missing = len(kind.arguments) - len(arguments)
     if missing < 0 or "" in arguments:
         return None
@@ -198,14 +198,14 @@ def _values(kind: Kind, arguments: list[str]) -> list[Any] | None:
 
 
 def _fit(ends: list[str], kind: Kind) -> bool:
-    """Whether a name may end like this: a width once, `/full` once, and where there is something to choose."""
+    """Whether a name may have these suffixes: a width once, and `/full` once for a kind that pads."""
     return ends.count(FULL) <= kind.pads and sum(end != FULL for end in ends) <= 1
 
 
 def _refusal(spec: str, parts: _Parts) -> str:
-    """What is wrong with a name, and the valid one that is next to it."""
+    """The error message for an invalid name, with the nearest valid one."""
     kind_name = parts.kind if parts.arguments else re.sub(r"[^A-Za-z]", "", parts.kind)
-    if parts.bag and kind_name == BAG:  # of a bag of a bag, the bag is meant
+    if parts.bag and kind_name == BAG:  # a bag of a bag is read as a bag
         kind_name, *parts.arguments[:] = parts.arguments or [""]
     name = _nearest_kind(kind_name)
     kind = KINDS[name]
@@ -222,6 +222,6 @@ def _refusal(spec: str, parts: _Parts) -> str:
 
 
 def _nearest_kind(kind_name: str) -> str:
-    """The kind whose name looks most like this, among those with the same first letter if there are any."""
+    """The kind with the most similar name, among those with the same first letter if there are any."""
     kind_name = re.sub(r"[^a-z]", "", kind_name.lower())
     return nearest(kind_name, [name for name in KINDS if name[0] == kind_name[:1]] or KINDS)

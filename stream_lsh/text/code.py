@@ -1,26 +1,25 @@
 r"""Shingles of source code: runs of k tokens of a programming language, without comments and white space.
 
-Layout and comments are the first that a copy loses, names the next, so there are two ways: names as they are, or, with
-`renamed`, each name and each literal replaced by its class, so that renaming changes nothing.  The tokens are those of
-Pygments, an optional library: the extra `code`.
+A copy loses layout and comments first, and names next, so there are two modes: unchanged names, or, with `renamed`,
+each name and each literal replaced by its class, so that renaming changes nothing.  The tokens are those of Pygments,
+an optional library: the extra `code`.
 
-What is a token here:
+The tokens are defined as follows:
 
-- a comment is none, and neither is a docstring: it is written for readers, as comments are, and may change while the
-  code stays the same;
-- a literal is one, however many parts the lexer finds in it; the names in an f-string are tokens between its parts;
-- the sign of a decorator is one, and its name another;
-- a line for the preprocessor is code: its words and signs are tokens;
-- what the lexer does not understand is a token, character by character, so broken code has shingles too; from where
-  a lexer fails on, words are;
-- of what repeats itself without an end, up to four characters or white space, some 40 repetitions count: lexers are
-  patterns, some of which take time that grows with the square of such a run, hours for the empty lines of a document.
+- comments and docstrings are no tokens: both are written for readers, and may change while the code stays the same;
+- a literal is one token, regardless of its parts in the lexer; the names in an f-string are tokens between its parts;
+- the sign of a decorator is a token, and its name another;
+- a preprocessor line is code: its words and signs are tokens;
+- each character that the lexer does not recognise is a token, so broken code has shingles too; after the failure of a
+  lexer, the rest is split into words;
+- of long repetitions (of up to four characters, or of white space) only some 40 count: some patterns of lexers take
+  time quadratic in such a run, hours for a document of empty lines.
 
-With `renamed`, keywords, operators, punctuation and the names that the language itself defines stay as they are, those
-for decorators too, as far as Pygments knows them.
+With `renamed`, keywords, operators, punctuation and the names that the language itself defines stay unchanged,
+including those for decorators, as far as Pygments knows them.
 
 Source: S. Schleimer, D. Wilkerson and A. Aiken, Winnowing: local algorithms for document fingerprinting, SIGMOD 2003,
-for the normal form of programs; the k-grams of all tokens are taken here, where winnowing takes a sample.
+for the normal form of programs; this module takes the k-grams of all tokens, where winnowing takes a sample.
 """
 
 import re
@@ -39,21 +38,21 @@ from stream_lsh.text.shingles import FULL, Shingles, Units, join_shingles, offse
 from stream_lsh.text.vocabulary import Vocabulary
 
 RENAMED = "renamed"
-"""The last part of the name of shingles that renaming does not change."""
+"""The last part of the name of shingles that are independent of names."""
 
 DROPPED, KEPT, NAME, DOUBTFUL, STRING, LITERAL, DIRECTIVE, PROSE = range(8)
-"""What becomes of a token: nothing; it is taken as it is; as a name that the programmer chose; as a name that may be
-the language's; as part of a string; as another literal; as words and signs; as words."""
+"""The treatment of a token: dropped; unchanged; a name chosen by the programmer; a name that the language may define;
+part of a string; another literal; split into words and signs; split into words."""
 
 _CLASS_OF_NAMES, _CLASS_OF_STRINGS, _CLASS_OF_LITERALS = "\0name", "\0string", "\0literal"
 _WORDS = re.compile(r"\S+")
 _WORDS_AND_SIGNS = re.compile(r"\w+|[^\w\s]")
 _NAME = re.compile(r"\w+\Z")
 _TWO_ENDS = re.compile(r"\r\n")
-# Twelve at a time: quotes by threes and backslashes by twos go on to mean what they meant.
+# Twelve at a time, so that quotes in threes and backslashes in twos keep their meaning.
 _REPEATED = re.compile(r"(.{1,4}?)\1{30}((?:\1{12})+)|\n\s{63}(\s+)", re.DOTALL)
 _UNREAD = ("Other",)
-"""The kind of what a lexer has failed on."""
+"""The kind of the text after a failure of the lexer."""
 
 
 class _Token(NamedTuple):
@@ -73,13 +72,13 @@ class CodeShingler:
         full: fewer than k tokens have no shingle.
 
     Guarantees:
-        equal runs of tokens have equal hashes; different ones differ but for a chance of some 2^-64 a pair.  No text
-        raises, be it code or not.
+        equal runs of tokens have equal hashes; different ones collide with a probability of some 2^-64 a pair.  No text
+        raises an exception, whether or not it is code.
     Cost:
         that of Pygments: some microseconds a character.
 
     Raises:
-        ConfigError: the library is missing or has no such language -> install the extra, or take the proposal.
+        ConfigError: the library is missing or has no such language -> install the extra, or use the suggestion.
 
     Example:
         >>> left, right = "def f(a):  # one\n    return a + 1", "def total(items):\n    return items + 22\n"
@@ -115,7 +114,7 @@ class CodeShingler:
         return self._runs(self._vocabulary(tokens), offsets_of(np.array(counts, np.int64)))
 
     def tokens(self, text: str) -> list[str]:
-        """What is compared of a text: its tokens, and in place of names and literals that do not count their class."""
+        """The compared tokens of a text; with `renamed`, classes replace names and literals."""
         return [token.text for token in self._tokens(readable(text)[0])]
 
     def units(self, text: str) -> Units:
@@ -126,7 +125,7 @@ class CodeShingler:
         return self._runs.units(places[starts], places[ends - 1] + 1)
 
     def _tokens(self, text: str) -> Iterator[_Token]:
-        """The tokens of a text; parts of a literal that follow each other without a gap are one."""
+        """The tokens of a text; adjacent parts of a literal are one token."""
         literal: _Token | None = None
         for at, kind, value in lexed(self._lexer, text):
             role = self._roles.get(kind)
@@ -146,15 +145,15 @@ class CodeShingler:
         yield from self._whole(literal)
 
     def _whole(self, literal: _Token | None) -> Iterator[_Token]:
-        """A literal as a token, if there is one; the white space after one that is not closed is not part of it."""
+        """A literal as a token, if there is one, without the white space after an unclosed one."""
         if literal and (text := literal.text.rstrip()):
             end = literal.start + len(text)
             yield _Token(literal.start, end, _CLASS_OF_STRINGS if self.renamed else text)
 
     def _parts(self, role: int, at: int, value: str) -> Iterator[_Token]:
-        """The tokens of anything but a string."""
+        """The tokens of a lexer token that is not a string."""
         if role == DOUBTFUL:
-            # A decorator comes with its sign: `@` is one token, the name another.
+            # The lexer token of a decorator includes its sign: `@` is one token, the name another.
             name = _NAME.search(value)
             sign = value[: name.start()] if name else value
             yield from self._parts(KEPT, at, sign)
@@ -178,7 +177,7 @@ class CodeShingler:
         return _CLASS_OF_NAMES if role == NAME else _CLASS_OF_LITERALS
 
     def _is_the_languages_own(self, name: str) -> bool:
-        """Whether a name is one that the lexer knows where it stands alone."""
+        """Whether the lexer recognises a name without context."""
         known = self._own_names.get(name)
         if known is None:
             kinds = [kind for _, kind, value in lexed(self._lexer, name) if value.strip()]
@@ -189,7 +188,7 @@ class CodeShingler:
 
 
 def _role(kind: Any) -> int:
-    """What becomes of the tokens of a kind: the most special entry that holds for it."""
+    """The treatment of a kind of token: the most specific entry that applies."""
     for length in range(len(kind), 0, -1):
         role = _ROLES.get(".".join(kind[:length]))
         if role is not None:
@@ -198,7 +197,7 @@ def _role(kind: Any) -> int:
 
 
 def _role_in_directive(text: str) -> int:
-    """What becomes of a word or a sign in a line for the preprocessor, which lexers leave whole."""
+    """The treatment of a word or a sign in a preprocessor line, which lexers do not split."""
     if text[0].isdecimal():
         return LITERAL
     return KEPT if text in _DIRECTIVES or not _NAME.match(text) else NAME
@@ -217,22 +216,22 @@ _ROLES = {
     "Literal.String.Doc": DROPPED,
     "Name": NAME,
     "Name.Builtin": KEPT,
-    "Name.Builtin.Pseudo": NAME,  # of Python: self and cls, which are chosen as other names are
+    "Name.Builtin.Pseudo": NAME,  # self and cls of Python, which the programmer chooses
     "Name.Function.Magic": KEPT,
     "Name.Variable.Magic": KEPT,
-    # Lexers call so what the language defines, and some of them what stands at the place of such a name.
+    # Lexers use these kinds for names of the language, and some of them for any name in such a position.
     "Name.Decorator": DOUBTFUL,
     "Name.Exception": DOUBTFUL,
     "Text": PROSE,
     "Other": PROSE,
 }
-"""Kind of token, as Pygments names it, to what becomes of it; all others (keywords, operators, errors) are kept."""
+"""The treatment of each kind of token of Pygments; all others (keywords, operators, errors) are kept."""
 
 _MOST_NAMES = 10_000
 
 
 def lexed(lexer: Any, text: str) -> Iterator[tuple[int, Any, str]]:
-    """Place, kind and characters of every token of a text that is `readable`; its last line ends as the others do."""
+    """Place, kind and characters of every token of a `readable` text; a missing final line feed is added."""
     done = 0
     try:
         for at, kind, value in lexer.get_tokens_unprocessed(text if text.endswith("\n") else f"{text}\n"):
@@ -243,9 +242,9 @@ def lexed(lexer: Any, text: str) -> Iterator[tuple[int, Any, str]]:
 
 
 def readable(text: str) -> tuple[str, I64]:
-    r"""The text as lexers want it, and the place of each of its characters in the text.
+    r"""The text in the form for lexers, and the place of each of its characters in the original text.
 
-    Lines end with a line feed, a byte order mark is a space, and runs that repeat themselves are shorter.
+    Lines end with a line feed, a byte order mark becomes a space, and long repetitions are shortened.
 
     Example:
         >>> lines, places = readable("a\r\nb")

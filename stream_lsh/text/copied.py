@@ -1,7 +1,7 @@
-"""Passages that one text has from another one, with both places: what a reader is shown side by side.
+"""Passages that one text copies from another, with both places, for a side-by-side display.
 
 Runs of equal shingles (`text.tiles`) that follow each other in both texts at a small distance are one passage: the
-words between them were replaced, put in or left out.
+words between them were replaced, inserted or deleted.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,13 +18,13 @@ GAP = 12
 """Shingles between two runs of one passage: a replaced word breaks as many as it has units, so some words in a row."""
 
 _UNLIKE = (0, 1)
-"""In place of shingles that do not count, on either side: unlike each other, and hashes of none but by accident."""
+"""The replacements for shingles that do not count, on either side: different, and equal to a hash by chance only."""
 
 
 class Copied(NamedTuple):
-    """A passage of two texts: from `left_start` to before `left_end` in the one, likewise in the other, in code points.
+    """A passage of two texts: from `left_start` to before `left_end`, likewise on the right side, in code points.
 
-    `units` of it (words, or whatever shingles are made of) are the same on both sides.
+    `units` of it (words, or the other units of the shingles) are the same on both sides.
     """
 
     left_start: int
@@ -35,7 +35,7 @@ class Copied(NamedTuple):
 
 
 class _Traced(NamedTuple):
-    """The shingles of a text in order, the first unit of each, where each unit starts and ends in the text."""
+    """The shingles of a text in order, the first unit of each, and the start and end of each unit in the text."""
 
     hashes: U64
     firsts: I64
@@ -49,22 +49,22 @@ def copied_passages(
     """The passages that two texts share, in the order of the left one.
 
     Args:
-        left: a text as it came.
-        right: the other one.
-        forms: the normal forms that they are compared in.
+        left: an original text.
+        right: the other original text.
+        forms: the normal forms for the comparison.
         shingler: makes their shingles.
         common: shingles that do not count, ascending.
-        least_units: that are the same in a passage.
+        least_units: the least number of equal units in a passage.
 
     Guarantees:
-        every unit that is counted lies in a shingle that both have, in the same order on both sides; the runs of equal
-        shingles do not overlap, though passages may, where a part of one was moved into another one.
+        every counted unit lies in a common shingle, in the same order on both sides; the runs of equal shingles do not
+        overlap, but passages may, if a part of one was moved into another.
     Cost:
         some ten microseconds a word.
 
     Example:
         >>> from stream_lsh.text.word import WordShingler
-        >>> left, right = "He said: it was the best of times.", "In short, it was the very best of times. Really."
+        >>> left, right = "He wrote: it was the best of times.", "In short, it was the very best of times. Really."
         >>> (found,) = copied_passages(left, right, ("nfc",), WordShingler(2), np.empty(0, np.uint64))
         >>> left[found.left_start : found.left_end], right[found.right_start : found.right_end], found.units
         ('it was the best of times', 'it was the very best of times', 6)

@@ -1,4 +1,4 @@
-"""One number per document that tells equal bags of shingles, so that copies are known without comparing sets."""
+"""A number for each document that identifies its bag of shingles, to recognise copies without comparing sets."""
 
 import numpy as np
 
@@ -15,8 +15,9 @@ def bag_digest(shingles: Shingles) -> U64:
     Returns:
         0 for a document without shingles, which is equal to nothing: mask it.
     Guarantees:
-        equal digests mean the same shingles in the same numbers, but for a chance of 2^-64 a pair.  The converse holds
-        for bags only: documents with equal *sets* of shingles in other numbers have other digests (ADR 0005).
+        equal digests mean the same shingles in the same numbers, except with a probability of 2^-64 a pair.  The
+        converse holds for bags only: documents with equal *sets* of shingles in other numbers have other digests (ADR
+        0005).
     Cost:
         one pass over the hashes.
 

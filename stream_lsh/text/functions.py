@@ -1,9 +1,9 @@
-"""The functions in a source file: what duplicate code is looked for in.
+"""The functions of a source file, the units of the search for duplicate code.
 
 Python is parsed by Python itself.  In languages with braces, a function is a block whose opening brace follows closed
-parentheses, as no other block does but those of control statements and initialisers; strings and comments are told
-apart by Pygments (the extra `code`), so that braces in them do not count.  Functions within functions are part of the
-outer one; methods are functions of their own.
+parentheses, which otherwise only blocks of control statements and initialisers do; Pygments (the extra `code`) finds
+strings and comments, so that braces in them do not count.  Nested functions are part of the outer one; methods are
+separate functions.
 """
 
 import ast
@@ -24,12 +24,12 @@ LANGUAGES = {
     ".ts": "typescript", ".tsx": "typescript", ".php": "php", ".go": "go", ".rs": "rust",
     ".rb": "ruby", ".pl": "perl", ".lua": "lua", ".sh": "bash", ".sql": "sql", ".r": "r", ".jl": "julia",
 }  # fmt: skip
-"""Ending of a file to its language, as Pygments calls it."""
+"""The language of each file suffix, as an alias of Pygments."""
 
 BRACES = frozenset(
     {"c", "cpp", "java", "kotlin", "scala", "csharp", "swift", "javascript", "typescript", "php", "go", "rust"}
 )
-"""Languages whose functions are blocks in braces; of others, Python aside, a file is taken as a whole."""
+"""Languages whose functions are blocks in braces; a file of any other language except Python is one unit."""
 
 _CONTROL = frozenset(
     {"if", "for", "foreach", "while", "switch", "catch", "synchronized", "using", "lock", "match", "with"}
@@ -41,7 +41,7 @@ class Function(NamedTuple):
     """A function, or a whole file, which has no name.
 
     Attributes:
-        name: with the classes that it is in, where the language tells, such as `Shape.area`.
+        name: qualified by its classes if the parser reports them, such as `Shape.area`.
         line: the first one, decorators included; from 1.
         last_line: the last one.
         text: its lines.
@@ -54,14 +54,14 @@ class Function(NamedTuple):
 
 
 def functions_of(source: str, language: str) -> list[Function]:
-    r"""The functions of a source file, in order; of a language whose functions are not known, the file.
+    r"""The functions of a source file, in order; for a language without known functions, the whole file.
 
     Args:
         source: any text.
-        language: as LANGUAGES has it.
+        language: a value of LANGUAGES.
 
     Returns:
-        the file as a whole, too, where Python cannot parse it.
+        the whole file also if Python cannot parse it.
 
     Raises:
         ConfigError: Pygments is missing -> install the extra `code`.
@@ -92,10 +92,10 @@ class _Span(NamedTuple):
 
 
 def _in_python(source: str) -> list[_Span] | None:
-    """None for what is no Python, of this interpreter's version."""
+    """The functions of a Python source; None if it is not valid for this interpreter's version."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the texts that are compared, not of ours
+            warnings.simplefilter("ignore")  # about the compared texts, not about this package
             tree = ast.parse("\n".join(_LINE_END.split(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
@@ -116,10 +116,10 @@ def _defined(body: Sequence[ast.stmt], prefix: str) -> Iterator[_Span]:
 
 
 class _Header:
-    """What stands before a brace: since the last end of a statement or block.
+    """The text before a brace, since the last end of a statement or block.
 
     Attributes:
-        line: where it begins; 0 as long as it has not.
+        line: its first line; 0 before it begins.
         name: the word before its first parenthesis.
         closed: whether a parenthesis has been closed, and none is open.
     """
@@ -133,7 +133,7 @@ class _Header:
         self._assigned = False
 
     def take(self, sign: str, line: int) -> None:
-        """The next word or sign."""
+        """Process the next word or sign."""
         self.line = self.line or line
         if sign == "(":
             if not self._depth and not self.name:
@@ -148,7 +148,7 @@ class _Header:
 
     @property
     def of_function(self) -> bool:
-        """Whether the block that follows is that of a function."""
+        """Whether the following block is that of a function."""
         return self.closed and not self._assigned and self.name not in _CONTROL and bool(self.name)
 
 
@@ -177,7 +177,7 @@ _TOKEN = re.compile(r"[A-Za-z_$~][\w$]*|[^\w\s]")
 
 
 def _tokens(source: str, language: str) -> Iterator[tuple[int, str]]:
-    """Words and signs with their lines, without strings, comments and lines for the preprocessor."""
+    """Words and signs with their lines, without strings, comments and preprocessor lines."""
     text, places = readable(source)
     ends = np.array([match.end() for match in _LINE_END.finditer(source)], np.int64)
     lines = (np.searchsorted(ends, places, side="right") + 1).tolist()

@@ -1,8 +1,8 @@
-"""Shingles in four bytes, and how often two of them are taken for one.
+"""Shingles in four bytes, and their probability of collisions.
 
-A shingle of nine characters kept as a number of four bytes takes less than half the room, and tells far more of them
-apart than four characters do: text has few of the 2^32 groups of four bytes, while the hashes are spread over all
-numbers.  What it costs is accidental equality: two different shingles become equal with a probability of 2^-32, and n
+A shingle of nine characters stored as a number of four bytes takes less than half the space, and distinguishes far more
+shingles than four characters do: text contains few of the 2^32 groups of four bytes, while the hashes are spread over
+all numbers.  The price is accidental equality: two different shingles become equal with a probability of 2^-32, and n
 different ones contain
 
     n (n - 1) / 2^33
@@ -10,7 +10,7 @@ different ones contain
 such pairs on average (the birthday bound): one at 93,000 shingles, and 1e-2 at 9,000.  With 8 bytes it takes 6 billion.
 
 Hashes are 64 bits wide throughout, and the signature uses the high bits for the slot and the low ones for the value, so
-the 32 bits that are kept are spread over 64 again by a bijection, which makes no further collisions.
+a bijection, which adds no collisions, spreads the 32 stored bits over 64 again.
 
 Source: J. Leskovec, A. Rajaraman and J. Ullman, Mining of Massive Datasets, section 3.2.3.
 """
@@ -25,14 +25,14 @@ from stream_lsh.hashing import fmix64
 from stream_lsh.text.shingles import Shingler, Shingles, Units
 
 FOUR_BYTES, EIGHT_BYTES = "/4", "/8"
-"""The ends of names: shingles in 4 bytes, and in 8, which is the default and not said in `spec`."""
+"""The suffixes of names: shingles in 4 bytes, and in 8, which is the default and omitted from `spec`."""
 
 _BITS_OF_A_BYTE = 8
 _S32 = np.uint64(32)
 
 
 class NarrowShingler:
-    """The shingles of another shingler, kept in 4 bytes.
+    """The shingles of another shingler, stored in 4 bytes.
 
     Args:
         inner: makes the shingles.
@@ -66,17 +66,17 @@ class NarrowShingler:
 
 
 def four_bytes(hashes: U64) -> U64:
-    """The 32 bits that are kept of each hash: uint64, below 2^32."""
+    """The 32 stored bits of each hash: uint64, below 2^32."""
     return hashes >> _S32
 
 
 def spread(values: U64) -> U64:
-    """A bijection of the 64-bit numbers that makes all bits of a hash depend on the 32 that are kept."""
+    """A bijection of the 64-bit numbers that makes all bits of a hash depend on the 32 stored ones."""
     return fmix64(values)
 
 
 def expected_collisions(shingles: int, width: int = 8) -> float:
-    """Pairs of different shingles with equal hashes, on average, among so many different ones in `width` bytes.
+    """The mean number of pairs with equal hashes among `shingles` different shingles in `width` bytes.
 
     Example:
         >>> round(expected_collisions(92_682, width=4), 3), expected_collisions(1_000_000) < 3e-8
@@ -86,7 +86,7 @@ def expected_collisions(shingles: int, width: int = 8) -> float:
 
 
 def collision_probability(shingles: int, width: int = 8) -> float:
-    """The probability that so many different shingles in `width` bytes are not all told apart.
+    """The probability of at least one collision among `shingles` different shingles in `width` bytes.
 
     Guarantees:
         1 - exp(-expected_collisions), which is the birthday problem to a relative error of some n³ / 2^(16 width).
@@ -99,7 +99,7 @@ def collision_probability(shingles: int, width: int = 8) -> float:
 
 
 def expected_shared(left: int, right: int, width: int = 8) -> float:
-    """Shingles that two documents without a common one share by collision, on average.
+    """The mean number of shingles that two documents without a common one share by collision.
 
     Example:
         >>> expected_shared(5_000, 5_000, width=4) < 0.006

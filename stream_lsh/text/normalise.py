@@ -1,7 +1,7 @@
-"""Normal forms of a text, by name, applied in the order given.  They are part of the scheme's fingerprint.
+"""Normal forms of a text, by name, applied in the given order.  They are part of the scheme's fingerprint.
 
-The Unicode forms, cases and classes are those of Python's `unicodedata`; `UNICODE_VERSION` tells which, and belongs
-to the fingerprint as well: another version may give another text.
+The Unicode forms, cases and classes are those of Python's `unicodedata`.  `UNICODE_VERSION` is its version, and part of
+the fingerprint as well: another version may produce another text.
 """
 
 import unicodedata
@@ -20,17 +20,17 @@ UNICODE_VERSION = unicodedata.unidata_version
 Form = Callable[[str], str]
 
 MOST_MARKS = 30
-"""In a row; more are parted."""
+"""The most combining marks in a row; joiners separate longer runs."""
 JOINER = "\u034f"
 """Combining grapheme joiner: invisible, and no mark moves across it."""
 _MARKS_START, _MARKS_END = 0x300, 0x20000  # all marks have code points from here, and before there
 
 
 def stream_safe(text: str) -> str:
-    """The text with a joiner wherever a run of marks has gone on for 30 characters.
+    """The text with a joiner after every 30 characters of a run of marks.
 
-    To bring marks into order takes time with the square of their number: minutes for a document of nothing else.  No
-    writing has more than a few in a row.
+    Ordering marks takes time quadratic in their number: minutes for a document of nothing else.  No script has more
+    than a few in a row.
 
     Cost: some 5 ns a character, 2 where all are of Latin scripts.
 
@@ -56,7 +56,7 @@ def stream_safe(text: str) -> str:
 
 @cache
 def _marks() -> Bools:
-    """Which code points marks can change places with; the last entry stands for all from there on."""
+    """The code points that marks can change places with; the last entry stands for all further ones."""
     is_mark = np.zeros(_MARKS_END + 1, np.bool_)
     is_mark[_MARKS_START:_MARKS_END] = [moves(chr(code)) for code in range(_MARKS_START, _MARKS_END)]
     return is_mark
@@ -88,7 +88,7 @@ _SPACE = ord(" ")
 
 
 class _Spaces(dict[int, int]):
-    """What `str.translate` makes of code points: of punctuation a space; filled as characters are met."""
+    """The table for `str.translate` that maps punctuation to a space; filled on demand."""
 
     def __missing__(self, code: int) -> int:
         self[code] = _SPACE if unicodedata.category(chr(code))[0] == "P" else code
@@ -115,17 +115,17 @@ accents: without combining marks; punctuation: each mark of punctuation (categor
 becomes a space, `space` after it makes one of several."""
 
 UNICODE_FORMS = frozenset({"nfc", "nfkc", "accents"})
-"""Those that compose and decompose: they leave ASCII as it is, and part long runs of marks first."""
+"""The forms that compose and decompose: they do not change ASCII, and first separate long runs of marks."""
 
 
 class Normaliser:
     """Applies the named forms to a text, one after the other.
 
     Args:
-        forms: names out of FORMS, in order; none at all leaves every text as it is.
+        forms: names out of FORMS, in order; an empty sequence changes no text.
 
     Raises:
-        ConfigError: a name that is no form -> take the name that the message proposes.
+        ConfigError: an unknown form -> use the name that the message suggests.
 
     Example:
         >>> Normaliser(("nfkc", "casefold", "space"))("  Ｆｕｌｌ   WIDTH, Straße ")

@@ -1,7 +1,7 @@
-"""HTML to text: the article of a page, or all that a reader sees of it, and what the page says about itself.
+"""HTML to text: the article of a page, or all of its visible text, and its metadata.
 
-Parser and heuristics are those of Resiliparse (ADR 0020), an optional library: the extra `html`.  It is loaded by
-the first page that is read.
+Parser and heuristics are those of Resiliparse (ADR 0020), an optional library: the extra `html`.  The first page loads
+it.
 
 Source: J. Bevendorff, S. Gupta, J. Kiesel and B. Stein, An empirical comparison of web content extraction algorithms,
 SIGIR 2023.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Mode = Literal["main", "page"]
 
 DEEPEST = 256
-"""Elements within each other.  Deeper pages have no main text: to look for it takes time in the square of the depth."""
+"""The most nested elements.  Deeper pages have no main text: searching it takes time quadratic in the depth."""
 _DEEP = " > ".join("*" * DEEPEST)
 _UNSEEN = ["[hidden]", '[style*="display:none" i]', '[style*="display: none" i]', "dialog:not([open])"]
 _TAG = re.compile(r"<(?:!--|!doctype|/?[a-z])", re.IGNORECASE)
@@ -30,15 +30,15 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Page(NamedTuple):
-    """What is read of a page.  Strings are without white space at their ends, and have single spaces within.
+    """The content of a page.  Strings have no white space at their ends, and single spaces within.
 
     Attributes:
-        title: the headline as it is given to other sites (`og:title`), else `<title>`, else the first `<h1>`; or "".
+        title: the headline for other sites (`og:title`), else `<title>`, else the first `<h1>`; or "".
         text: the text in one line; "" if there is none, as on a page that scripts fill.
         site: the name of the site (`og:site_name`), or "".
-        published_ms: when it was published, ms since the epoch; None where the page does not say it to the second and
-            with a time zone.
-        url: the address by which the page wants to be known, `http` or `https` and absolute, or "".
+        published_ms: the time of publication, ms since the epoch; None unless the page gives it to the second and with
+            a time zone.
+        url: the canonical address of the page, `http` or `https` and absolute, or "".
     """
 
     title: str
@@ -55,21 +55,20 @@ class _Library(NamedTuple):
 
 
 def read_page(html: str | bytes, mode: Mode = "main") -> Page:
-    """The text of a page and what the page says about itself.
+    """Extract the text and the metadata of a page.
 
-    A heuristic finds the main text, by names of tags and classes; some boilerplate stays, and now and then a short list
-    goes.  Where it finds nothing (a page of one line, a page that is only navigation), and on pages of more than
-    256 elements within each other, the text is that of mode `page`: no page that a reader can read is without text.
+    A heuristic finds the main text by names of tags and classes; some boilerplate stays, and sometimes a short list is
+    lost.  If it finds nothing (a page of one line, a page of navigation only), and on pages with more than 256 nested
+    elements, the text is that of mode `page`: every page with visible text has a text.
 
     Args:
-        html: the page.  Of bytes the encoding is found as browsers find it: byte order mark, `<meta charset>`, UTF-8,
+        html: the page.  The encoding of bytes is detected as in browsers: byte order mark, `<meta charset>`, UTF-8,
             windows-1252.  Lone surrogates of a str become U+FFFD.
-        mode: `main`, the article without navigation, advertisements and comments; or `page`, all that a reader sees,
-            navigation too, without scripts, templates, `noscript`, and what is hidden by attribute or inline style.
+        mode: `main`, the article without navigation, advertisements and comments; or `page`, all visible text including
+            navigation, without scripts, templates, `noscript`, and content hidden by attribute or inline style.
 
     Guarantees:
-        a function of its arguments, whatever they are: no clock, no network, and no exception for any page.  It can run
-        in several threads.
+        a function of its arguments: no clock, no network, and no exception for any page.  It is thread-safe.
     Cost:
         linear in the length of the page, for hostile ones too; some 8 ms for an ordinary page of 30 KB.
 
@@ -106,12 +105,12 @@ def read_page(html: str | bytes, mode: Mode = "main") -> Page:
 
 
 def require() -> None:
-    """Nothing, if pages can be read; raises ConfigError if the library is missing."""
+    """Check that pages can be read; raises ConfigError if the library is missing."""
     _library()
 
 
 def has_tags(text: str) -> bool:
-    """Whether a text could be HTML: it has something that begins like a tag or a comment.
+    """Whether a text could be HTML: it contains the beginning of a tag or a comment.
 
     Example:
         >>> has_tags("1 < 2, and all is well <3"), has_tags("<p>All is well"), has_tags("All is <em>well</em>")
@@ -121,7 +120,7 @@ def has_tags(text: str) -> bool:
 
 
 def page_source(source: bytes) -> str:
-    """The characters of a page that was sent as bytes; raises as `read_page` does.
+    """Decode the bytes of a page; raises as `read_page` does.
 
     Example:
         >>> page_source('<meta charset="latin1"><p>caf\u00e9'.encode("latin1"))[-4:]
@@ -142,7 +141,7 @@ def _library() -> _Library:
 
 
 def _text(library: _Library, tree: "HTMLTree", *, main: bool) -> str:
-    # With `preserve_formatting` lists within lists are indented: 500 KB of them became 3 GB.
+    # `preserve_formatting` would indent nested lists: 500 KB of them became 3 GB.
     return _line(
         library.extract(
             tree,
@@ -166,7 +165,7 @@ def _first_text(document: "DocumentNode", selector: str) -> str | None:
 
 
 def _attribute(document: "DocumentNode", *places: tuple[str, str]) -> str:
-    """The first of these attributes that the page has and that says something: selectors with names of attributes."""
+    """The first nonempty attribute of the page among these selectors with names of attributes."""
     for selector, name in places:
         element = document.query_selector(selector)
         value = "" if element is None else _line(element.getattr(name))
@@ -186,7 +185,7 @@ def _published(document: "DocumentNode") -> int | None:
         moment = datetime.fromisoformat(declared)
     except ValueError:
         return None
-    # Of a time without a zone it is unknown when it was; who published first is told from this.
+    # A time without a zone is ambiguous, and the order of publication depends on it.
     return None if moment.tzinfo is None else (moment - _EPOCH) // timedelta(milliseconds=1)
 
 

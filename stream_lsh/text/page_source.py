@@ -1,4 +1,4 @@
-"""The source of a page before it is parsed: bytes to characters, and what would crash a parser or take it hours.
+"""The source of a page before parsing: decodes bytes, and removes input that would crash a parser or take it hours.
 
 Sources: HTML Living Standard, sections 13.2.3.2 (encoding sniffing) and 13.2.5.6 to 13.2.5.39 (tags and attributes).
 """
@@ -7,14 +7,14 @@ import re
 from collections.abc import Callable
 
 MOST_ATTRIBUTES = 250
-"""Of one tag.  The parser looks for repeated ones one by one: a tag with 100,000 attributes takes a minute."""
+"""The most attributes of a tag.  The parser searches duplicates linearly: 100,000 attributes take a minute."""
 MOST_NAMES = 10_000
-"""Of tags and attributes, on a page.  The parser's table of them does not grow: 100,000 take seconds."""
+"""The most names of tags and attributes on a page.  The parser's table of them does not grow: 100,000 take seconds."""
 MOST_ROOTS = 50
-"""`<html>` and `<body>` together: attributes of a further one are added to those of the first."""
+"""The most `<html>` and `<body>` tags together: attributes of a further one are added to those of the first."""
 
 _HEAD = 4096
-"""Where a page says how it is encoded.  Browsers look at 1,024 bytes; pages exceed that."""
+"""The bytes in which a page declares its encoding.  Browsers read 1,024 bytes; some pages declare it later."""
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _META_CHARSET = re.compile(
@@ -22,10 +22,10 @@ _META_CHARSET = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _WIDER = {"shift_jis": "cp932", "euc_kr": "cp949", "gbk": "gb18030", "iso8859-11": "cp874"}
-"""What browsers mean by these names: supersets."""
+"""The supersets that browsers use for these names."""
 
 _EXPANDING = {"&nGt;": "\u226b\u20d2", "&nLt;": "\u226a\u20d2"}
-"""The references that are longer as UTF-8 than as they are written: of all in HTML these two."""
+"""The only two references of HTML whose UTF-8 form is longer than their source."""
 _SPACE = r"[\t\n\f\r ]"
 _ATTRIBUTE = (
     rf"[\t\n\f\r /]*+([^\t\n\f\r />][^\t\n\f\r />=]*+)"
@@ -37,7 +37,7 @@ _COMMON = (
     r"""(?: (?:alt|class|content|height|href|id|name|rel|role|src|style|title|width)="[^"<>]*+"){0,9}+"""
     r"[ /]*+>"
 )
-"""Harmless wherever it begins, and nearly all tags of nearly all pages: they are not looked at one by one."""
+"""Harmless tags, nearly all tags of nearly all pages: they are not checked one by one."""
 _TAG = re.compile(
     rf"(?=<(?!{_COMMON})/?([a-zA-Z][^\t\n\f\r />]*+(?:{_ATTRIBUTE}){{0,{MOST_ATTRIBUTES}}}+)({_ATTRIBUTE})?+)"
 )
@@ -49,21 +49,21 @@ _ANY_TAG = re.compile(
 
 
 def decoded(source: bytes, codec_of: Callable[[str], str]) -> str:
-    """The characters of a page: by its byte order mark, by what it says itself, as UTF-8, as windows-1252.
+    """Decode a page by its byte order mark, by its declared encoding, as UTF-8, or as windows-1252.
 
-    Bytes that are none in the encoding become U+FFFD, as in a browser.  A page that says nothing, or names no encoding
-    of the web, is UTF-8 if all of it is, and windows-1252 if not.
+    Bytes that are invalid in the encoding become U+FFFD, as in a browser.  A page without a declaration, or with an
+    unknown one, is UTF-8 if all of it is valid, and windows-1252 if not.
 
     Args:
-        source: the page as it was sent.
-        codec_of: Python's name of an encoding, from the name that a page gives it; `utf-8` for unknown names.
+        source: the bytes of the page.
+        codec_of: returns Python's name of a declared encoding; `utf-8` for unknown names.
     """
     for mark, codec in _MARKS:
         if source.startswith(mark):
             return source[len(mark) :].decode(codec, "replace")
     declared = _META_CHARSET.search(_COMMENT.sub(b"", source[:_HEAD]))
     name = (declared[1] or declared[2] or b"").decode("ascii", "replace").lower() if declared else ""
-    # Whoever can read that a page is UTF-16 is not reading UTF-16.
+    # A declaration of UTF-16 that is readable as ASCII is wrong.
     codec = "utf-8" if name.startswith("utf") else codec_of(name)
     if codec != "utf-8" or name.startswith("utf"):
         return source.decode(_WIDER.get(codec, codec), "replace")
@@ -74,7 +74,7 @@ def decoded(source: bytes, codec_of: Callable[[str], str]) -> str:
 
 
 def encodable(source: str) -> str:
-    """The same text with two halves of a pair of surrogates joined, and lone ones as U+FFFD."""
+    """The same text with surrogate pairs joined, and lone surrogates as U+FFFD."""
     try:
         source.encode()
     except UnicodeEncodeError:
@@ -83,17 +83,17 @@ def encodable(source: str) -> str:
 
 
 def parseable(source: str) -> str:
-    """The page itself, or less of it where a parser would take too long for its length.
+    """The page itself, or a part of it if a parser would take too long for its length.
 
-    Fault (Resiliparse 2.0.1, lexbor): a character reference is decoded in the memory of its source.  One that is longer
-    afterwards overwrites what follows; 10,000 of them, and the process ends with a segmentation fault.  So these are
-    characters before the page is parsed.
+    Fault (Resiliparse 2.0.1, lexbor): the parser decodes a character reference in the memory of its source.  A longer
+    result overwrites the following text; 10,000 of them crash the process with a segmentation fault.  So this function
+    replaces these references by their characters before parsing.
 
-    Minified scripts look like tags that never end, so a page gets a second chance without what is in its scripts.  If
-    there is too much then too, nearly all tags are taken out; those stay that say what is not read.
+    Minified scripts look like tags that never end, so a page gets a second check without the content of its scripts.
+    If it still exceeds the limits, nearly all tags are removed, except those that mark unread content.
 
     Cost:
-        linear: where tags begin within tags over and over, the page is taken to be one of those.
+        linear: a page with many tags that begin within tags counts as one that exceeds the limits.
 
     Example:
         >>> parseable("<p class=lead>Rain.</p>")
@@ -112,7 +112,7 @@ def parseable(source: str) -> str:
 
 
 def _overladen(source: str) -> bool:
-    """Whether there is too much of anything, wherever a parser may see a tag: in comments, in quoted values."""
+    """Whether a page exceeds a limit anywhere that a parser may see a tag, including comments and quoted values."""
     if sum(1 for _ in _ROOT.finditer(source)) > MOST_ROOTS:
         return True
     names, budget = set[str](), 16 * len(source)

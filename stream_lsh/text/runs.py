@@ -1,7 +1,7 @@
 """Every run of k tokens, for all shinglers whose units are tokens.
 
-Equal runs of tokens have equal hashes, whatever made the tokens; different ones differ but for a chance of some 2^-64
-a pair.
+Equal runs of tokens have equal hashes for every tokeniser; different ones collide with a probability of some 2^-64 a
+pair.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from stream_lsh.text.shingles import FULL, Shingles, Units, join_shingles, offse
 from stream_lsh.text.tokens import Tokeniser, token_hashes, token_places
 from stream_lsh.text.windows import drop_straddling, hash_windows, polynomial_base
 
-_PADDING = 0  # the hash of no token but for a chance of 2^-64
+_PADDING = 0  # the hash of a token with a probability of 2^-64 only
 
 
 class Runs:
@@ -58,7 +58,7 @@ class Runs:
 
 
 class TokenShingler:
-    """Every run of k tokens of a text, hashed, in columns; a subclass says what a token is, and its name.
+    """Every run of k tokens of a text, hashed, in columns; a subclass defines the tokens and its name.
 
     Args:
         k: tokens in a shingle, 1 to 64.

@@ -1,7 +1,7 @@
-"""What a shingler gives, and what a shingler is.
+"""Shingles of a batch of documents, and the interface of shinglers.
 
-Shingles are 64-bit hashes from here on.  n distinct shingles contain an accidental collision with a probability of
-about n² / 2^65: 3e-12 for ten thousand, 3e-8 for a million.
+Shingles are 64-bit hashes.  n distinct shingles contain an accidental collision with a probability of about n² / 2^65:
+3e-12 for ten thousand, 3e-8 for a million.
 """
 
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ import numpy as np
 from stream_lsh.arrays import I64, U64
 
 FULL = "/full"
-"""The end of the name of a shingler that leaves a text of fewer than k units without shingles."""
+"""The suffix of the name of a shingler that produces no shingles for a text of fewer than k units."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shingles:
-    """The shingle hashes of a batch of documents, one document after the other, repetitions kept.
+    """The shingle hashes of a batch of documents, one document after the other, with repetitions.
 
     Attributes:
         hashes: uint64[m], in the order of the texts.
@@ -38,7 +38,7 @@ class Shingles:
 
     @property
     def counts(self) -> I64:
-        """Shingles of each document, repetitions counted: int64[n]."""
+        """The number of shingles of each document, with repetitions: int64[n]."""
         return self.offsets[1:] - self.offsets[:-1]
 
     def document(self, row: int) -> U64:
@@ -47,7 +47,7 @@ class Shingles:
 
 
 def join_shingles(parts: Sequence[Shingles]) -> Shingles:
-    """The batches one after the other as one batch; a single part is returned as it is."""
+    """Concatenate batches; a single part is returned unchanged."""
     if len(parts) == 1:
         return parts[0]
     counts = [part.counts for part in parts]
@@ -58,16 +58,16 @@ def join_shingles(parts: Sequence[Shingles]) -> Shingles:
 
 
 def offsets_of(counts: I64) -> I64:
-    """Where each document starts, and where the last one ends: int64[n + 1]."""
+    """The start of each document, and the end of the last one: int64[n + 1]."""
     offsets = np.zeros(counts.size + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])
     return offsets
 
 
 class Units(NamedTuple):
-    """What the shingles of a text are made of (characters, words): where each unit starts and ends, int64[n] ascending.
+    """The units of the shingles of a text (characters, words): their starts and ends, int64[n] ascending.
 
-    Shingle i is made of the units from `firsts[i]` on: k of them, or as many as there are; int64[m] ascending.
+    Shingle i consists of k units starting at `firsts[i]`, or of all units if there are fewer; int64[m] ascending.
     """
 
     starts: I64
@@ -76,7 +76,7 @@ class Units(NamedTuple):
 
 
 def runs_of(starts: I64, ends: I64, k: int, *, full: bool = False) -> Units:
-    """The units of a text of which every run of k is a shingle; where there are fewer, all of them, unless `full`."""
+    """The units of a text in which every run of k is a shingle; fewer units are one shingle unless `full`."""
     least = 0 if full or not starts.size else 1
     return Units(starts, ends, np.arange(max(least, starts.size - k + 1)))
 
@@ -93,11 +93,11 @@ class Shingler(Protocol):
 
     @property
     def version(self) -> int:
-        """Raised whenever any text would get other hashes; part of the scheme's fingerprint."""
+        """Raised whenever the hashes of any text change; part of the scheme's fingerprint."""
 
     @property
     def library(self) -> str:
-        """The optional library that says what the units are, with its version, or ""; part of the fingerprint too."""
+        """The optional library that finds the units, with its version, or ""; part of the fingerprint too."""
 
     @property
     def k(self) -> int:
@@ -107,4 +107,4 @@ class Shingler(Protocol):
         """The shingles of every text, in order; an empty text has none."""
 
     def units(self, text: str) -> Units:
-        """What the shingles of one text are made of."""
+        """The units of the shingles of one text."""

@@ -26,10 +26,10 @@ LANGUAGES = (
     "ar", "ca", "cs", "da", "de", "el", "en", "eo", "es", "et", "eu", "fa", "fi", "fr", "ga", "hi", "hu", "hy", "id",
     "it", "lt", "ne", "nl", "no", "pl", "pt", "ro", "ru", "sr", "st", "sv", "ta", "tr", "yi",
 )  # fmt: skip
-"""The short codes of Snowball, ISO 639-1; older versions of the library have not all of them."""
+"""The short codes of Snowball, ISO 639-1; older versions of the library lack some of them."""
 
 SYNONYMS = "+"
-"""What stands in a name between the shingles and the digest of their synonyms."""
+"""The separator of the shingles and the digest of their synonyms in a name."""
 
 _WORD = re.compile(r"\w+")
 
@@ -42,17 +42,17 @@ class StemShingler:
         k: words in a shingle, 1 to 64.
         seed: chooses the multipliers and the salts of the hashes.
         full: fewer than k words have no shingle.
-        synonyms: a word, and the word that it is taken for; both stand for all words of the same stem.  Their digest is
-            part of `spec`, so that signatures of other synonyms are not compared with these.
+        synonyms: words and their replacements; both stand for all words of the same stem.  Their digest is part of
+            `spec`, so that signatures of other synonyms are not compared with these.
 
     Guarantees:
-        equal runs of stems have equal hashes; different ones differ but for a chance of some 2^-64 a pair.
+        equal runs of stems have equal hashes; different ones collide with a probability of some 2^-64 a pair.
     Cost:
-        some 0.2 us a character; the stems of some 260,000 words are remembered.
+        some 0.2 us a character; the stems of some 260,000 words are cached.
 
     Raises:
-        ConfigError: the library is missing or has no such language -> install the extra, or take another language;
-            synonyms that are no single words, or that lead on to others -> name the last word of the chain.
+        ConfigError: the library is missing or has no such language -> install the extra, or use another language;
+            synonyms that are not single words, or that have synonyms themselves -> use the last word of the chain.
 
     Example:
         >>> shingler = StemShingler("en", 2, synonyms={"cars": "automobile"})

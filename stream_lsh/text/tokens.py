@@ -1,13 +1,13 @@
-r"""Hashes of the tokens of many texts at once, without making a string per token.
+r"""Hashes of the tokens of many texts at once, without a string for each token.
 
-What a token is, a `Tokeniser` says; that of words finds what `re.findall(r"\w+", text.lower())` finds.  The hash of a
+A `Tokeniser` defines the tokens; that of words finds the same as `re.findall(r"\w+", text.lower())`.  The hash of a
 token depends on its characters alone:
 
     hash = mix( salt xor  sum over i of  c[i] * base^i   mod 2^64 )
 
-In a block of joined texts every character is multiplied by the power of its place; the running sum gives each token's
-polynomial as a difference, times the inverse power of its start (the base is odd, so it has an inverse).  A token that
-runs over the end of a block is put together from its parts.
+In a block of joined texts every character is multiplied by the power of its place; a token's polynomial is a difference
+of the running sum, times the inverse power of its start (the base is odd, so it has an inverse).  The parts of a token
+that crosses the end of a block are combined.
 """
 
 import functools
@@ -30,19 +30,19 @@ _MASK = (1 << WORD_BITS) - 1
 
 
 NOTHING, WORD, SINGLE, MARK = 0, 1, 2, 3
-"""Classes of characters: between tokens; together with its neighbours a token; a token of its own; part of what is
-before it, if that is a token."""
+"""Classes of characters: between tokens; part of a token with its neighbours; a token of its own; part of the preceding
+token, if there is one."""
 
 
 class Tokeniser(NamedTuple):
-    """What a token is: a class for every character.
+    """The definition of tokens by a class for every character.
 
     Attributes:
-        classes: the class of each code point, of plane 0 or, if true is given, of all; booleans if `apart`.
-        ascii: for `bytes.translate`, what is hashed of each ASCII character, or 0 for NOTHING; all others are WORD.
+        classes: returns the class of each code point, of plane 0 or, with True, of all; booleans if `apart`.
+        ascii: for `bytes.translate`, the hashed code of each ASCII character, or 0 for NOTHING; all others are WORD.
         lower: texts are lower-cased first.
-        apart: there is something between any two tokens, as there are no classes but NOTHING and WORD.
-        shift: what is added to a code point before it is hashed, so that no character of a token counts as 0.
+        apart: tokens are always separated, because the only classes are NOTHING and WORD.
+        shift: added to a code point before hashing, so that no character of a token counts as 0.
     """
 
     classes: Callable[[bool], Bools | U8]
@@ -52,10 +52,10 @@ class Tokeniser(NamedTuple):
     shift: int = 0
 
 
-# For bytes.translate, which is faster than an array as a table: the lower-cased character, or 0 where no token has one.
+# For bytes.translate, which is faster than an array as a table: the lower-cased character, or 0 between tokens.
 _ASCII = bytes(ord(chr(code).lower()) if code < 128 and re.match(r"\w", chr(code)) else 0 for code in range(256))
 PLANE_0, UNICODE = 0x10000, 0x110000
-"""Code points of the first plane, which is all that most texts need, and of all planes."""
+"""The number of code points of the first plane, which suffices for most texts, and of all planes."""
 
 
 @functools.cache
@@ -78,7 +78,7 @@ class Tokens(NamedTuple):
     Attributes:
         hashes: uint64[tokens].
         starts: int64[texts + 1]; text i owns the tokens from `starts[i]` to before `starts[i + 1]`.
-        places: int64[tokens], where each starts in `"\n".join(texts)`, each text lower-cased if the tokeniser says so.
+        places: int64[tokens], the start of each in `"\n".join(texts)`, after lower-casing if the tokeniser does so.
     """
 
     hashes: U64
@@ -87,13 +87,13 @@ class Tokens(NamedTuple):
 
 
 def token_hashes(texts: Sequence[str], base: int, salt: int, tokeniser: Tokeniser = WORDS) -> tuple[U64, I64]:
-    """The hashes of the tokens of all texts, and where each text's tokens start.
+    """The hashes of the tokens of all texts, and the position of each text's first token.
 
     Args:
-        texts: any strings, lone surrogates and NULs included.
+        texts: any strings, including lone surrogates and NULs.
         base: the odd multiplier.
-        salt: is xored to the polynomial before it is mixed.
-        tokeniser: says what a token is.
+        salt: xored with the polynomial before mixing.
+        tokeniser: defines the tokens.
 
     Returns:
         uint64[tokens] in order, and int64[texts + 1].
@@ -105,14 +105,14 @@ def token_hashes(texts: Sequence[str], base: int, salt: int, tokeniser: Tokenise
 
 
 def placed_tokens(texts: Sequence[str], base: int, salt: int) -> Tokens:
-    """The words of all texts with their places; as `token_hashes`, and 8 bytes more for two characters."""
+    """The words of all texts with their places; cost as for `token_hashes`, and 8 bytes more for two characters."""
     return _find(texts, base, salt, WORDS, with_places=True)
 
 
 def _find(texts: Sequence[str], base: int, salt: int, tokeniser: Tokeniser, *, with_places: bool) -> Tokens:
     text = "\n".join(texts)
     if tokeniser.lower and not text.isascii():
-        # Here lower() may change the length (U+0130 becomes two), so it comes before every count.
+        # lower() may change the length (U+0130 becomes two characters), so it comes before every count.
         texts = [document.lower() for document in texts]
         text = "\n".join(texts)
     tokens = _Found(len(text), base, tokeniser, with_starts=with_places)
@@ -130,7 +130,7 @@ def _find(texts: Sequence[str], base: int, salt: int, tokeniser: Tokeniser, *, w
 
 
 def token_places(text: str, tokeniser: Tokeniser = WORDS) -> tuple[I64, I64]:
-    """Where each token of a text starts and ends in it: int64[tokens] each; all at once, for texts that are shown."""
+    """The start and the end of each token of a text: int64[tokens] each; in one pass, for texts to display."""
     lower, origins = lowered(text) if tokeniser.lower else unchanged(text)
     if not lower:
         return origins.starts, origins.ends
@@ -139,9 +139,9 @@ def token_places(text: str, tokeniser: Tokeniser = WORDS) -> tuple[I64, I64]:
 
 
 class _Found:
-    """The tokens found so far; the last one may go on in the next block.
+    """The tokens found so far; the last one may continue in the next block.
 
-    The arrays have room for the most tokens that a text can have; what a long text does not use of it takes no memory.
+    The arrays have space for the most tokens that a text can have; the unused part takes no memory for a long text.
     """
 
     def __init__(self, characters: int, base: int, tokeniser: Tokeniser, *, with_starts: bool) -> None:
@@ -151,11 +151,11 @@ class _Found:
         self.starts = np.empty(most if with_starts else 0, np.int64)
         self._base = base
         self._tokeniser = tokeniser
-        self._open = 0  # characters so far of the token that the last block ended in
-        self._kind = NOTHING  # and what it is: WORD or SINGLE
+        self._open = 0  # characters so far of the unfinished token of the last block
+        self._kind = NOTHING  # its class: WORD or SINGLE
 
     def add(self, block: str, position: int) -> None:
-        """Finds the tokens of the next block of text."""
+        """Find the tokens of the next block of text."""
         polynomials, starts, ends, kinds = _block_tokens(block, self._base, self._tokeniser, self._kind)
         before, self._open = self._open, 0
         continues, self._kind = kinds
@@ -177,10 +177,10 @@ class _Found:
 
 
 def _block_tokens(block: str, base: int, tokeniser: Tokeniser, kind: int) -> tuple[U64, I64, I64, tuple[bool, int]]:
-    """Polynomials, starts and ends of the tokens of at most BLOCK characters, lower-cased where that is wanted.
+    """Polynomials, starts and ends of the tokens of at most BLOCK characters, lower-cased if the tokeniser does so.
 
-    And whether a token at the very start goes on with what the block before ended in, which is of this kind; and what
-    this block ends in.
+    Also returns whether a token at the start continues the last token of the previous block, which has the class
+    `kind`, and the class of the last token of this block.
     """
     continues = kind != SINGLE
     if block.isascii():
@@ -220,9 +220,9 @@ def _classes(codes: npt.NDArray[np.unsignedinteger], tokeniser: Tokeniser) -> Bo
 
 
 def _cut(classes: U8, before: int) -> tuple[I64, I64, int]:
-    """Where tokens start and end, and what the last character belongs to; `before` is what the first one follows.
+    """The starts and ends of tokens, and the class of the last character; `before` is the class before the first one.
 
-    A mark is of the class of what it belongs to.  Whether a token at 0 is a new one, the caller has to know.
+    A mark has the class of its base character.  The caller decides whether a token at 0 is a new one.
     """
     own = classes
     marks = classes == MARK
@@ -239,7 +239,7 @@ def _cut(classes: U8, before: int) -> tuple[I64, I64, int]:
 
 
 def _edges(mask: Bools) -> I64:
-    """Where runs of True start and end, alternating."""
+    """The starts and ends of the runs of True, alternating."""
     padded = np.zeros(mask.size + 2, np.bool_)
     padded[1:-1] = mask
     edges: I64 = (padded[1:] != padded[:-1]).nonzero()[0]

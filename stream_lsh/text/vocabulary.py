@@ -1,4 +1,4 @@
-"""Hashes of tokens that are strings: of those that a library finds or changes, each distinct one is looked at once."""
+"""Hashes of tokens that are strings, found or changed by a library; each distinct token is processed once."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,23 +9,23 @@ from stream_lsh.arrays import U64
 from stream_lsh.hashing import odd_constants
 
 MOST_KEPT = 1 << 24
-"""Characters of all tokens that are remembered, each token counted as 64 more: some 260,000 tokens, 40 MB."""
+"""Characters of all cached tokens, each token counted as 64 more: some 260,000 tokens, 40 MB."""
 _OF_AN_ENTRY = 64
 _SEED_BITS = 0xFFFFFFFF
 
 
 class Vocabulary:
-    """The hashes of tokens after they were reduced, remembered.
+    """A cache of the hashes of reduced tokens.
 
     Args:
         seed: of the hashes.
-        reduced: what is hashed for each of some tokens, such as their stems; without it the tokens themselves.
-        most_kept: characters that are remembered, each token counted as 64 more; beyond, it starts anew.
+        reduced: returns the hashed form of tokens, such as their stems; by default the tokens themselves.
+        most_kept: characters in the cache, each token counted as 64 more; the cache is cleared when it exceeds them.
 
     Guarantees:
-        the hash of a token depends on the token, the seed and `reduced` alone, whatever is remembered.
+        the hash of a token depends on the token, the seed and `reduced` alone, not on the cache.
     Cost:
-        some 0.1 us a token that is known, 1 us and `reduced` for a new one.
+        some 0.1 us for a cached token, 1 us and `reduced` for a new one.
     """
 
     def __init__(

@@ -3,8 +3,8 @@
     hash(i) = scramble( salt xor  sum over j < k of  value[i + j] * base^(k - 1 - j)   mod 2^64 )
 
 The polynomial of a window of a + b values is that of its first a, times base^b, plus that of its last b; so windows
-of k take some 2 log2 k passes, not k.  With a base that is known, somebody can construct texts whose windows collide:
-where the texts are hostile, keep the seed secret.
+of k take some 2 log2 k passes, not k.  An attacker who knows the base can construct texts whose windows collide: keep
+the seed secret if texts may be hostile.
 """
 
 import numpy as np
