@@ -1,4 +1,4 @@
-"""A batch on its way into the table: cut to size, without repetitions, in the order of the chains."""
+"""Prepares a batch for the table: cuts it to size, removes repetitions, and sorts it in chain order."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ PIECE = 1 << _POSITION_BITS
 _POSITION_MASK = np.uint64(PIECE - 1)
 _BUCKET_MASK = ~_POSITION_MASK
 _LAST_MS = np.int64((1 << 63) - 2)
-"""No stretch of event time ends behind 2^63 - 1, and ends are exclusive."""
+"""Every stretch of event time ends at 2^63 - 1 or before, and ends are exclusive."""
 _POSITIONS = np.arange(1 << 12, dtype=np.uint64)
 _POSITIONS.flags.writeable = False
 
@@ -78,9 +78,9 @@ def checked(refs: U64, times: I64 | None, rows: I64, buckets: U64) -> Batch:
 def in_chain_order(rows: I64, buckets: U64) -> tuple[I64, U64]:
     """Postings sorted by the top 44 bits of the bucket, then by place in the batch; no (row, bucket) twice.
 
-    The low bits of the bucket make room for the place, so that one sort of plain integers does what an argsort would
-    do four times slower.  The slots of a table are top bits of the bucket, at most 24 to 31 of them, hence postings
-    of a slot are adjacent afterwards; those of a bucket need not be.
+    The place replaces the low bits of the bucket, so that one sort of plain integers replaces an argsort, which would
+    take four times as long.  The slots of a table are top bits of the bucket, at most 24 to 31 of them, hence postings
+    of a slot are adjacent in the result; those of a bucket need not be.
 
     Args:
         rows: int64[m], ascending; m < 2^20.
@@ -102,11 +102,11 @@ def in_chain_order(rows: I64, buckets: U64) -> tuple[I64, U64]:
 
 
 def maybe_known(marks: U64, refs: U64) -> tuple[U64, Bools | None]:
-    """Which refs do not exceed all that were entered before.
+    """Find refs that do not exceed all inserted refs of their partition.
 
     Args:
-        marks: per source partition, 1 + the highest ref that was entered; may be changed.
-        refs: uint64[n], about to be entered.
+        marks: per source partition, 1 + the highest inserted ref; may be changed.
+        refs: uint64[n], to be inserted.
 
     Returns:
         the marks with these refs, and bool[n]; None if every ref exceeds all earlier ones of its partition.
@@ -122,7 +122,7 @@ def maybe_known(marks: U64, refs: U64) -> tuple[U64, Bools | None]:
     partitions = (refs >> PARTITION_SHIFT).astype(np.int64)
     marks = reach(marks, int(partitions.max()) + 1, np.uint64(0))
     order = np.argsort(partitions.astype(np.uint16), kind="stable")
-    # The partition is the top of the ref, so one running maximum over all partitions restarts by itself at each.
+    # The partition is the top of the ref, so one running maximum restarts at each partition.
     ordered, partitions = refs[order], partitions[order]
     reached = np.maximum.accumulate(ordered + np.uint64(1))
     before = marks[partitions]

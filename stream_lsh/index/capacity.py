@@ -1,4 +1,4 @@
-"""How large a new segment is made."""
+"""Chooses the capacity of a new segment."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from stream_lsh.index.segment import Documents
 MAX_CAPACITY = 1 << 24
 """Postings of the largest segment; at this size a chained table of 16-byte rows still costs some 2 us a document."""
 GROWTH = 4
-"""Each further segment of a stretch is so much larger: few segments, and little of the heads wasted."""
+"""The growth factor of further segments of a stretch: few segments, and few unused heads."""
 
 
 def further_capacity(segments: Sequence[Documents], first: int) -> int:
@@ -19,6 +19,6 @@ def further_capacity(segments: Sequence[Documents], first: int) -> int:
     """
     last = segments[-1]
     live = sum(segment.live for segment in segments if segment.until_ms == last.until_ms)
-    # Where nothing dies, this is the growth: what came before a segment is a third of its size.
+    # Without retirements this gives the growth factor: the earlier postings are a third of the new size.
     wanted = max(first, 1 << ((GROWTH - 1) * live).bit_length())
     return min(wanted, last.capacity * GROWTH, max(MAX_CAPACITY, last.capacity))

@@ -1,7 +1,7 @@
-"""The live postings of a table in their order, to be written down again: slice by slice, whole documents.
+"""Copies the live postings of a table in their order, slice by slice, in whole documents.
 
-Entered slice after slice into an empty table they give the same postings in the same order along every bucket, and in
-segments of the same stretches of event time.
+Inserting the slices into an empty table yields the same postings in the same order along every bucket, in segments of
+the same stretches of event time.
 """
 
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ _LEAST_DOCUMENTS = 512
 
 
 class TableCopy:
-    """One way through a table.
+    """One pass over a table.
 
     Args:
-        segments: of the table, oldest first; what is appended to them from now on is not copied.
+        segments: of the table, oldest first; postings appended later are not copied.
 
-    Until it is through, none of them may change its form.  What is retired or expires meanwhile is left out if its turn
-    has not come.
+    Until the end of the pass, no segment may change its form.  Postings that are retired or expire before their slice
+    are not copied.
     """
 
     __slots__ = ("_slices",)
@@ -35,10 +35,10 @@ class TableCopy:
         self._slices = [(segment, *span) for segment in segments for span in _spans(segment)][::-1]
 
     def step(self, segments: Sequence[Segment | Sealed]) -> Batch | None:
-        """The next slice in which something is live; None once it is through.
+        """The next slice with live postings; None at the end.
 
         Args:
-            segments: those of the table now.
+            segments: the current ones of the table.
         """
         while self._slices:
             segment, first, last = self._slices.pop()
@@ -58,21 +58,21 @@ def _spans(segment: Segment | Sealed) -> list[tuple[int, int]]:
 
 
 def _of_log(segment: Segment, first: int, last: int) -> tuple[U64, I64]:
-    """The buckets and the ordinals of what is live in the rows behind `first`, up to `last`."""
+    """The buckets and the ordinals of the live postings in the rows after `first`, up to `last`."""
     log = segment.log[first + 1 : last + 1]
     log = log[(log[:, 1] & RETIRED) == 0]
     return log[:, 0], (log[:, 1] & ORDINAL).astype(np.int64)
 
 
 def _of_runs(segment: Sealed, first: int, last: int) -> tuple[U64, I64]:
-    """The buckets and the ordinals of what is live of the documents from `first` to before `last`."""
-    # One pass over 32-bit numbers, of which those below `first` wrap around.
+    """The buckets and the ordinals of the live postings of the documents from `first` to before `last`."""
+    # One comparison of 32-bit numbers suffices, because those below `first` wrap around.
     at = (segment.docs - np.uint32(first) < np.uint32(last - first)).nonzero()[0]
     return segment.keys[at], segment.docs[at].astype(np.int64)
 
 
 def _batch(segment: Segment | Sealed, buckets: U64, ordinals: I64) -> Batch:
-    """Documents in their order; the time of each is the last one of its stretch, which is all that a table knows."""
+    """Documents in their order; the time of each is the last one of its stretch, because a table stores no other."""
     order = np.argsort(ordinals, kind="stable")
     documents, rows = np.unique(ordinals[order], return_inverse=True)
     times = np.full(len(documents), segment.until_ms - 1, np.int64)

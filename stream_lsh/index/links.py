@@ -12,9 +12,9 @@ _PIECE = 1 << 14
 
 
 def copy_log(into: U64, log: U64, documents: int, live: int) -> bool:
-    """Copy a log into the beginning of another one.
+    """Copy a log into the beginning of another one, and check it.
 
-    Piece by piece, each looked at while it is in the processor's cache.
+    It checks each piece while the piece is in the processor's cache.
 
     Returns:
         whether each link leads to an older row and belongs to one of `documents`, and `live` postings are not retired.

@@ -1,8 +1,8 @@
-"""The way of segments into the sealed form: one that is full, one of which most is dead, several small neighbours.
+"""Converts segments to the sealed form: a full segment, a mostly dead one, or several small neighbours.
 
-It goes in slices, so that no batch waits.  What is live is read once, slice by slice, each sorted by itself; then one
-range of buckets after the other is merged out of the slices.  The segments stay as they are meanwhile, and what is
-retired from them is made good at the end.  For that time the postings take some 24 bytes more.
+It runs in slices, so no batch pauses.  The live postings are read once, slice by slice, and each slice is sorted; then
+the slices are merged one range of buckets at a time.  The segments stay in use meanwhile, and retirements from them are
+applied at the end.  During the conversion a posting takes some 24 bytes more.
 """
 
 from collections.abc import Sequence
@@ -16,20 +16,20 @@ from stream_lsh.index.sealed import DEAD, LAST, SLICE, Sealed, range_bits
 from stream_lsh.index.segment import Documents, Segment, reach
 
 MOST_SEALED = 4
-"""Sealed segments of a stretch; where there are more, the smallest neighbours become one."""
+"""The most sealed segments of a stretch; beyond, the smallest neighbours are merged."""
 _NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 class Sealing:
-    """The way of neighbouring segments into a sealed one, in steps of at most some `SLICE` postings.
+    """The conversion of neighbouring segments to a sealed one, in steps of at most some `SLICE` postings.
 
-    A bucket that holds more than that is read and placed in one step, at some 20 ns a posting.
+    A larger bucket is read and placed in one step, at some 20 ns a posting.
 
     Args:
-        segments: oldest first, of one stretch of event time; they take no more postings from now on.
+        segments: oldest first, of one stretch of event time; they get no more postings.
 
     Attributes:
-        gone: the buckets and the refs of postings that were retired meanwhile, one pair of arrays per call.
+        gone: the buckets and the refs of postings retired meanwhile, one pair of arrays per call.
     """
 
     __slots__ = ("_bounds", "_edges", "_end", "_next", "_ordinals", "_reading", "_row", "_runs", "_sealed", "gone",
@@ -53,7 +53,7 @@ class Sealing:
         self._sealed = Sealed(whole, keys, docs)
 
     def step(self) -> Sealed | None:
-        """The next slice; the sealed form once it is complete."""
+        """Process the next slice; returns the sealed form when it is complete."""
         if self._reading < len(self.segments):
             self._read_slice()
             return None
@@ -61,7 +61,7 @@ class Sealing:
         return self._complete() if self._next > len(self._edges) else None
 
     def _read_slice(self) -> None:
-        """The next rows that are live, sorted by bucket and newest first."""
+        """Read the next live rows, sorted by bucket and newest first."""
         segment = self.segments[self._reading]
         keys, ordinals = self._of_log(segment) if isinstance(segment, Segment) else self._of_runs(segment)
         self._runs.append((self._reading, keys, ordinals))
@@ -70,7 +70,7 @@ class Sealing:
             self._reading, self._row = self._reading + 1, -1
 
     def _of_log(self, segment: Segment) -> tuple[U64, U32]:
-        """Rows of a log from its beginning on; `_row` is the last that was read, 0 behind the end."""
+        """Read rows of a log from its beginning; `_row` is the last row read, 0 at the end."""
         first = max(self._row, 0) + 1
         last = min(first + SLICE, segment.count + 1)
         log = segment.log[first:last]
@@ -81,9 +81,9 @@ class Sealing:
         return keys[order], (log[at[order], 1] & ORDINAL).astype(np.uint32)
 
     def _of_runs(self, segment: Sealed) -> tuple[U64, U32]:
-        """Rows of a sealed segment from its end on, whole runs; `_row` is the first that was read, 0 at the beginning.
+        """Read rows of a sealed segment from its end in whole runs; `_row` is the first row read, 0 at the beginning.
 
-        A retirement moves postings within their run only, so none is read twice, and none is passed over.
+        A retirement moves postings within their run only, so none is read twice or skipped.
         """
         last = self._row if self._row > 0 else segment.rows + 1
         first = max(1, last - SLICE)
@@ -94,7 +94,7 @@ class Sealing:
         return segment.keys[first:last][at], docs[at]
 
     def _place_range(self) -> None:
-        """The next range of buckets, out of all slices: the newest slice first, since the sort keeps their order."""
+        """Place the next range of buckets from all slices, the newest slice first, because the sort is stable."""
         number, sealed = self._next, self._sealed
         keys, docs = [], []
         for (segment, of_run, ordinals), bounds in zip(reversed(self._runs), reversed(self._bounds), strict=True):
@@ -114,7 +114,7 @@ class Sealing:
         self._end, self._next = last, number + 1
 
     def _complete(self) -> Sealed:
-        """The sealed form, without what was retired after it had been placed."""
+        """The sealed form, without postings retired after their placement."""
         sealed = self._sealed
         sealed.keys[self._end :] = LAST
         sealed.docs[self._end :] = DEAD
@@ -127,12 +127,12 @@ class Sealing:
 
 
 def to_seal(older: Sequence[Segment | Sealed], every: bool, most_documents: int) -> Sequence[Segment | Sealed]:
-    """The neighbours that are to be sealed together next; none if all is well.
+    """The neighbours to seal together next; empty if there is nothing to seal.
 
     Args:
-        older: the segments that take no more postings, oldest first.
-        every: seal what is open, and not only what most of is dead.
-        most_documents: how many a segment may have that others become; 0 = any.
+        older: the segments that get no more postings, oldest first.
+        every: seal all open segments, not only mostly dead ones.
+        most_documents: the most documents of a merged segment; 0 = any.
     """
     for at, segment in enumerate(older):
         if 2 * segment.live < segment.rows or (every and isinstance(segment, Segment)):
@@ -149,7 +149,7 @@ def to_seal(older: Sequence[Segment | Sealed], every: bool, most_documents: int)
 
 
 def _new_ordinals(segments: Sequence[Segment | Sealed]) -> list[U32]:
-    """For each segment the new ordinal of each of its documents, those without a live posting left out."""
+    """For each segment the new ordinals of its documents, DEAD for those without a live posting."""
     numbers, start = [], 0
     for segment in segments:
         kept = segment.alive[: segment.documents] != 0
@@ -159,7 +159,7 @@ def _new_ordinals(segments: Sequence[Segment | Sealed]) -> list[U32]:
 
 
 def _documents_of(segments: Sequence[Segment | Sealed], ordinals: Sequence[U32], into: Documents) -> Documents:
-    """The documents of all segments as one, as far as they have new ordinals."""
+    """The documents of all segments that have new ordinals."""
     whole = Documents(into.capacity, into.until_ms, into.base)
     for name in ("count", "live", "live_documents"):
         setattr(whole, name, sum(getattr(segment, name) for segment in segments))
@@ -181,8 +181,8 @@ def _no_edges() -> U64:
 def _by_bucket(keys: U64) -> I64:
     """The stable order of keys.
 
-    The low bits make room for the place, so that one sort of plain integers does it, which is four times faster than
-    an argsort.  Buckets that differ in these bits only may then lie wrong; it is seen, and they are sorted slowly.
+    The place replaces the low bits, so that one sort of plain integers suffices, which is four times faster than an
+    argsort.  Buckets that differ in these bits only may end up in the wrong order; then an argsort follows.
     """
     places = np.arange(len(keys), dtype=np.uint64)
     mask = np.uint64((1 << len(keys).bit_length()) - 1)

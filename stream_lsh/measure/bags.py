@@ -1,12 +1,12 @@
-"""Bags: as sets, and two Jaccard similarities of their own, which differ in what the union takes.
+"""Bags: a conversion to sets, and two Jaccard similarities with different definitions of the union.
 
     max_union    Σ min(a_i, b_i) / Σ max(a_i, b_i)      the greater count of every element
     sum_union    Σ min(a_i, b_i) / (|A| + |B|)          both counts of every element
 
 A bag of equal elements numbered one after the other is a set (`bag`), and `max_union` is the Jaccard similarity of
-those sets; so one minus it is a metric.  `sum_union` is at most 1/2, for equal bags, so one minus it is no metric: a
-bag is not at 0 from itself.  Twice that similarity is the one of Sørensen and Dice, whose way round can be shorter: {1}
-and {2} are at 1, and each at 1/3 from {1, 2}.
+those sets; so one minus it is a metric.  `sum_union` is at most 1/2, for equal bags, so one minus it is no metric: the
+distance of a bag from itself is not 0.  Twice that similarity is the one of Sørensen and Dice, which violates the
+triangle inequality: {1} and {2} have the distance 1, and each has 1/3 from {1, 2}.
 
 Reference: Ruzicka, Anwendung mathematisch-statistischer Methoden in der Geobotanik, 1958; Leskovec, Rajaraman and
 Ullman, Mining of Massive Datasets, section 3.1.3.
@@ -25,14 +25,14 @@ __all__ = ["MaxUnion", "SumUnion", "bag", "max_union", "shared_of_bags", "sum_un
 
 
 def shared_of_bags(left: U64, right: U64) -> int:
-    """Σ min of the counts: how many elements two bags share, each as often as both have it.
+    """Σ min of the counts: the number of elements that two bags share, with repetitions.
 
     Args:
         left: hashes with their repetitions, in any order.
         right: likewise.
 
     Guarantees:
-        exact, by counts: no hash is made for a repetition.
+        exact, from counts without hashes of repetitions.
 
     Example:
         >>> shared_of_bags(np.array([3, 1, 3], np.uint64), np.array([3, 3, 3, 2], np.uint64))
@@ -60,7 +60,7 @@ def max_union(left: U64, right: U64) -> float:
 class MaxUnion(HashesDistance):
     """The distance `max_union`: one minus the similarity.
 
-    The empty bag is at 1 from every bag, itself included.
+    The empty bag has the distance 1 from every bag, itself included.
 
     Example:
         >>> MaxUnion()(np.array([5, 5, 5], np.uint64), np.array([5], np.uint64)) == 2 / 3

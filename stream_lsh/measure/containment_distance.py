@@ -1,10 +1,11 @@
-"""Containment without a bound on the sizes: of A in B, and in whichever direction it is greater.
+"""Containment without a bound on the sizes: of A in B, and in the direction in which it is greater.
 
-    of A in B    |A ∩ B| / |A|                  one direction: what of a page stands in a frame around it
+    of A in B    |A ∩ B| / |A|                  one direction: the share of a page that is in the frame around it
     of both      |A ∩ B| / min(|A|, |B|)        the overlap coefficient
 
-Neither gives a metric.  Every set is at 0 from all that contain it, so different sets can be at 0, and a large set is
-a short way round between any two of its parts: {1} and {2} are at 1 from each other and at 0 from {1, 2}.
+Neither gives a metric.  Every set has the distance 0 from all sets that contain it, so different sets can have the
+distance 0, and a large set is a detour shorter than the distance of its parts: {1} and {2} have the distance 1 from
+each other and 0 from {1, 2}.
 
 Reference: Broder, On the resemblance and containment of documents, 1997.
 """
@@ -18,7 +19,7 @@ from stream_lsh.measure.jaccard import shared_count
 
 
 def contained(left: U64, right: U64) -> float:
-    """Which share of the one set is in the other one; 0.0 if it is empty.
+    """The share of the left set that is in the right one; 0.0 if the left one is empty.
 
     Args:
         left: ascending and without repetitions.
@@ -37,7 +38,7 @@ def contained(left: U64, right: U64) -> float:
 class ContainmentDistance(HashesDistance):
     """The distance `containment`: the share of the smaller set that the larger one lacks.
 
-    The empty set is at 1 from every set, itself included.
+    The empty set has the distance 1 from every set, itself included.
 
     Example:
         >>> import numpy as np
@@ -50,6 +51,6 @@ class ContainmentDistance(HashesDistance):
     unit: ClassVar[str] = "share"
 
     def __call__(self, left: U64, right: U64, /) -> float:
-        """Of two sets, each ascending and without repetitions."""
+        """The distance of two sets, each ascending and without repetitions."""
         smaller = min(left.size, right.size)
         return (smaller - shared_count(left, right)) / smaller if smaller else 1.0

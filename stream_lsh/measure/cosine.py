@@ -1,12 +1,12 @@
-"""The angle between two vectors, which is the distance that belongs to cosine similarity.
+"""The angle between two vectors, the distance for cosine similarity.
 
-The arc cosine of a product close to 1 loses half of the digits, so the angle is taken from both diagonals of the
-rhombus that the unit vectors u and v span, which is as good for the smallest angles as for those near 180:
+The arc cosine of a product close to 1 loses half of the digits, so the angle is computed from both diagonals of the
+rhombus of the unit vectors u and v, which is equally precise for the smallest angles and for those near 180:
 
     angle = 2 atan2(|u - v|, |u + v|)
 
-It is a metric of directions: vectors that point the same way are at 0, whatever their lengths.  One minus the cosine,
-which some call cosine distance, is none: 1 - cos 90 > 2 (1 - cos 45).
+It is a metric of directions: vectors of the same direction have the distance 0 for all lengths.  One minus the cosine,
+sometimes called cosine distance, is no metric: 1 - cos 90 > 2 (1 - cos 45).
 
 Reference: Kahan, How futile are mindless assessments of roundoff, 2006, section 12; Leskovec, Rajaraman and Ullman,
 Mining of Massive Datasets, section 3.5.4.
@@ -33,11 +33,11 @@ RIGHT_ANGLE = 90.0
 class Angle(RowDistance):
     """The distance `angle`, in degrees, 0 to 180.
 
-    The zero vector points nowhere: it is at 90 degrees from every vector, itself included.
+    The zero vector has no direction: its angle with every vector is 90 degrees, itself included.
 
     Guarantees:
-        to some 1e-14 degrees, for the smallest angles too; vectors so long or short that their squares leave float64
-        are as good as others.  The same vector is at 0.0 exactly.  The axioms are those of directions.
+        a precision of some 1e-14 degrees, also for the smallest angles, and for vectors whose squares overflow or
+        underflow float64.  Equal vectors have exactly 0.0.  The axioms hold for directions.
 
     Raises:
         InputError: vectors of different dimensions, or values that are not finite; reason `vector`.
@@ -96,7 +96,7 @@ def cosines(left: npt.ArrayLike, right: npt.ArrayLike) -> F64:
         left_units, right_units = _unit(some), _unit(others)
         short, long = (left_units - right_units), (left_units + right_units)
         less, more = (short * short).sum(axis=1), (long * long).sum(axis=1)
-        # By the diagonals as well: 1 exactly for equal vectors, -1 for opposite ones, never beyond.
+        # From the diagonals as well: exactly 1 for equal vectors, -1 for opposite ones, never beyond.
         products[rows] = np.where(
             left_units.any(axis=1) & right_units.any(axis=1), (more - less) / np.maximum(more + less, 1), 0
         )
@@ -104,7 +104,7 @@ def cosines(left: npt.ArrayLike, right: npt.ArrayLike) -> F64:
 
 
 def _unit(rows: F64) -> F64:
-    """The rows at length 1, those of zeros as they are."""
+    """The rows scaled to length 1; rows of zeros stay unchanged."""
     scaled, _ = _scaled(rows)
     lengths = np.sqrt((scaled * scaled).sum(axis=1))
     return np.asarray(scaled / np.where(lengths > 0, lengths, 1)[:, None])
@@ -116,6 +116,6 @@ def _length(rows: F64) -> F64:
 
 
 def _scaled(rows: F64) -> tuple[F64, npt.NDArray[np.int32]]:
-    """The rows divided by powers of two, which is exact, so that no square leaves float64; and the exponents."""
+    """The rows divided by powers of two, which is exact, so that no square overflows; and the exponents."""
     _, exponents = np.frexp(np.abs(rows).max(axis=1, initial=0))
     return np.ldexp(rows, -exponents[:, None]), exponents

@@ -37,14 +37,14 @@ DISTANCES: Mapping[str, Callable[[], Distance]] = {
     "edit_share": EditShare,
     "levenshtein": Levenshtein,
 }
-"""All names, and what makes each; any `l<p>` is one as well."""
+"""The constructors of distances by name; any `l<p>` is a name as well."""
 
 
 def distance(name: str) -> Distance:
     """The distance of a name.
 
     Raises:
-        ConfigError: an unknown name -> take the one that the message proposes; a p that no norm has.
+        ConfigError: an unknown name -> use the one that the message suggests; a p without a norm.
 
     Example:
         >>> distance("angle")

@@ -1,8 +1,8 @@
-"""Edit distance by insertions and deletions, and the longest common subsequence that it comes from.
+"""Edit distance by insertions and deletions, computed from the longest common subsequence.
 
     E = |x| + |y| - 2 C      C: length of the longest common subsequence
 
-Every word of machine length of one string is handled at once, its bits one for each symbol.
+The computation is bit-parallel: each bit of a machine word represents one symbol.
 
 Reference: Needleman and Wunsch, 1970; Hyyrö, Bit-parallel LCS-length computation revisited, 2004; Leskovec, Rajaraman
 and Ullman, Mining of Massive Datasets, section 3.5.5.
@@ -18,7 +18,7 @@ from stream_lsh.arrays import F64
 
 
 def places(symbols: Sequence[Hashable]) -> dict[Hashable, int]:
-    """Where each symbol stands, as the bits of a number.
+    """The positions of each symbol, as the bits of a number.
 
     Example:
         >>> {symbol: bin(bits) for symbol, bits in places("aba").items()}
@@ -53,7 +53,7 @@ def common(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """The distance `edit`: how many symbols must be inserted or deleted to make one string of the other.
+    """The distance `edit`: the least number of insertions and deletions that turn one string into the other.
 
     Example:
         >>> Edit()("abcde", "acfdeg")
@@ -77,11 +77,11 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class EditShare:
-    """The distance `edit_share`: E / (C + E), edits as a share of all symbols that two strings have together.
+    """The distance `edit_share`: E / (C + E), edits as a share of all symbols of both strings.
 
     Strings of distinct symbols in one fixed order are sets, and this is their Jaccard distance: C symbols are shared,
     and C + E are in the union.  It is a metric for all strings, the Steinhaus transform of E towards the empty one.
-    The empty string is at 1 from every string, itself included.
+    The empty string has the distance 1 from every string, itself included.
 
     Example:
         >>> EditShare()("acde", "abde"), EditShare()("", "")

@@ -1,6 +1,6 @@
-"""Euclidean distance and its kin, the distances of the norms L_p.
+"""Euclidean distance and the other distances of the norms L_p.
 
-    (Σ |x_i - y_i|^p)^(1/p)      p = 1: along the streets of a grid; p = 2: the straight line; p = inf: the greatest
+    (Σ |x_i - y_i|^p)^(1/p)      p = 1: Manhattan distance; p = 2: the straight line; p = inf: the greatest difference
 
 Reference: Minkowski, Geometrie der Zahlen, 1896; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section
 3.5.2.
@@ -27,10 +27,11 @@ class Euclidean(RowDistance):
     """The distance `euclidean`, and with another p the distance `l<p>`, such as `l1` or `linf`.
 
     Args:
-        p: 1 to 64, or `math.inf`; below 1 the way round would be shorter.
+        p: 1 to 64, or `math.inf`; below 1 the triangle inequality fails.
 
     Guarantees:
-        a few units of the last place; no square leaves float64, and a distance that does is infinite.
+        precise to a few units of the last place; intermediate squares never overflow; an overflowing distance is
+        infinite.
 
     Raises:
         ConfigError: a p out of range.
@@ -61,7 +62,7 @@ class Euclidean(RowDistance):
         """Of each row [n, d] with the one across: float64[n]."""
         sides = check_rows(left, right)
         distances = np.zeros(sides[0].shape[0])
-        with np.errstate(over="ignore"):  # to infinity, which is what the distance is then
+        with np.errstate(over="ignore"):  # to infinity, the documented result
             for rows, some, others in blocks(*sides):
                 distances[rows] = self._norms(np.abs(some - others))
         return distances
@@ -70,7 +71,7 @@ class Euclidean(RowDistance):
         greatest = differences.max(axis=1, initial=0)
         if self.p == math.inf:
             return np.asarray(greatest)
-        # By a power of two, which is exact, to between one half and 1; what has overflowed stays infinite.
+        # Scale by a power of two, which is exact, to between one half and 1; infinite values stay infinite.
         _, exponents = np.frexp(greatest)
         scaled = np.ldexp(differences, -exponents[:, None])
         if self.p == 1:

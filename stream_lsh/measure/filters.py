@@ -1,4 +1,4 @@
-"""Cheap conditions that a pair must meet before its sets are compared exactly, in terms of Jaccard similarity.
+"""Cheap necessary conditions for a Jaccard similarity, checked before the exact comparison of two sets.
 
     length      sizes_allow, least_shared, most_members
     prefix      prefix_lengths
@@ -6,7 +6,7 @@
     suffix      suffix_allows
     signatures  least_matching_slots
 
-The joins in memory, the buckets of the method `exact` and the comparers take them from here.
+The joins in memory, the buckets of the method `exact` and the comparers use them.
 """
 
 import math
@@ -16,14 +16,14 @@ import numpy as np
 from stream_lsh.arrays import I64, U32, Bools
 
 _MANY = 1 << 52
-"""More members than any set has, and a number that is exact as a quotient."""
+"""More members than any set has, and exact in a float64 quotient."""
 
 
 def sizes_allow(left: U32 | I64, right: U32 | I64, threshold: float) -> Bools:
     """Whether pairs of sets of these sizes can reach the threshold, as J <= min / max: bool[n].
 
     Guarantees:
-        exact: no pair that reaches the threshold is refused, rounding included, as the quotients are rounded alike.
+        exact: every pair that reaches the threshold passes, because all quotients are rounded in the same way.
 
     Example:
         >>> sizes_allow(np.array([8, 7, 0]), np.array([10, 10, 0]), 0.8).tolist()
@@ -34,17 +34,17 @@ def sizes_allow(left: U32 | I64, right: U32 | I64, threshold: float) -> Bools:
 
 
 def least_shared(sizes: I64, threshold: float) -> I64:
-    """How many members a set of each size shares at least with any that reaches the threshold: int64[n].
+    """The least number of members that a set of each size shares with any match: int64[n].
 
-    What both share is all of the other set at best, so that with c shared and a size of L, J <= c / L.  The same
-    numbers are the least sizes that the other set can have.
+    At best both share all of the other set, so with c shared members and a size of L, J <= c / L.  The same numbers are
+    the least possible sizes of the other set.
 
     Args:
         sizes: int64[n], below 2^40.
         threshold: of the similarity, above 0 and at most 1.
 
     Guarantees:
-        exact: the least c for which the quotient c / L, rounded as that of a similarity is, reaches the threshold.
+        exact: the least c for which the quotient c / L, rounded like a similarity, reaches the threshold.
 
     Example:
         >>> least_shared(np.array([6, 5, 4, 10, 0]), 0.8).tolist()
@@ -59,7 +59,7 @@ def least_shared(sizes: I64, threshold: float) -> I64:
 
 
 def most_members(sizes: I64, threshold: float) -> I64:
-    """The greatest size that a set can have which reaches the threshold with one of each size: int64[n].
+    """The greatest size of a match of a set of each size: int64[n].
 
     Args and guarantees as for `least_shared`.
 
@@ -74,11 +74,11 @@ def most_members(sizes: I64, threshold: float) -> I64:
 
 
 def prefix_lengths(sizes: I64, threshold: float) -> I64:
-    """Among how many of its first members a set of each size has one that is among the first of each match: int64[n].
+    """The length of the prefix of a set of each size that shares a member with the prefix of every match: int64[n].
 
-    All members are in one fixed order.  A match shares at least c of the L members, so what lies behind the first
-    L - c + 1 of them is too little, and the first of the members that both share is among those of both.  In terms of
-    the distance J = 1 - threshold these are floor(J L) + 1.
+    All members are in one fixed order.  A match shares at least c of the L members, so the members after the first
+    L - c + 1 are too few, and the first common member is in the prefixes of both sets.  In terms of the distance
+    J = 1 - threshold the length is floor(J L) + 1.
 
     Args and guarantees as for `least_shared`.
 
@@ -92,7 +92,7 @@ def prefix_lengths(sizes: I64, threshold: float) -> I64:
 
 
 def position_allows(sizes: I64, before: I64, others_before: I64, threshold: float) -> Bools:
-    """Whether a shared member is early enough in both sets for it to be the first one that a match shares: bool[n].
+    """Whether a shared member is early enough in both sets to be the first common member of a match: bool[n].
 
     All members are in one fixed order.  If member i of a set of size L is member j of the other set and the first that
     they share, at most C = L - i + 1 members are shared, and at least E = i + j - 2 are not.  The similarity is
@@ -116,16 +116,16 @@ def position_allows(sizes: I64, before: I64, others_before: I64, threshold: floa
 
 
 def suffix_allows(sizes: I64, other_sizes: I64, before: I64, others_before: I64, threshold: float) -> Bools:
-    """Whether enough members follow a shared one in both sets for it to be the first one that a match shares: bool[n].
+    """Whether enough members follow a shared one in both sets for it to be the first common member of a match: bool[n].
 
-    With p and q members behind it, at most C = min(p, q) + 1 members are shared, and at least E = i + j - 2 + |p - q|
-    are not: the bound C / (C + E) is never above that of `position_allows`, as C is no greater there and E no less.
+    With p and q members after it, at most C = min(p, q) + 1 members are shared, and at least E = i + j - 2 + |p - q|
+    are not: the bound C / (C + E) is never above that of `position_allows`, because C is no greater and E no less here.
 
     Args:
         sizes: of the sets, int64[n].
-        other_sizes: of the other ones.
+        other_sizes: of the other sets.
         before: members before the shared one, as for `position_allows`.
-        others_before: likewise, of the other sets.
+        others_before: likewise, for the other sets.
         threshold: of the similarity, above 0 and at most 1.
 
     Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.9.6.
@@ -140,19 +140,19 @@ def suffix_allows(sizes: I64, other_sizes: I64, before: I64, others_before: I64,
 
 
 def least_matching_slots(threshold: float, slots: int, missed: float = 1e-4) -> int:
-    """In how many slots the signatures of a pair must agree for its exact comparison to be worth while.
+    """The least number of agreeing slots at which a pair is compared exactly.
 
     Args:
-        threshold: exact cut, above 0 and at most 1.
-        slots: compared.
-        missed: greatest probability with which a pair at the threshold may be refused.
+        threshold: of the similarity, above 0 and at most 1.
+        slots: the number of compared slots.
+        missed: the greatest probability of excluding a pair at the threshold.
 
     Returns:
         the greatest number m for which a pair at the threshold agrees in fewer than m slots with a probability of at
-        most `missed`, the slots taken as independent.
+        most `missed`, for independent slots.
     Guarantees:
-        probabilistic: more similar pairs are refused more rarely, and so are pairs whose slots are drawn without
-        replacement, as those of the default scheme are for small sets.
+        probabilistic: more similar pairs are excluded more rarely, and so are pairs whose slots are drawn without
+        replacement, such as those of the default scheme for small sets.
 
     Example:
         >>> least_matching_slots(0.8, 128), least_matching_slots(0.5, 128), least_matching_slots(1.0, 128)

@@ -1,4 +1,4 @@
-"""Hamming distance: in how many positions two vectors differ.
+"""Hamming distance: the number of positions in which two vectors differ.
 
 Reference: Hamming, Error detecting and error correcting codes, 1950.
 """

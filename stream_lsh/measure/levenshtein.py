@@ -1,6 +1,6 @@
-"""Levenshtein distance: how many symbols must be inserted, deleted or replaced to make one string of the other.
+"""Levenshtein distance: the least number of insertions, deletions and replacements that turn one string into the other.
 
-A column of the matrix of distances is kept as its differences, +1 or -1 or 0, in the bits of two numbers.
+The bits of two numbers store a column of the matrix of distances by its differences, +1 or -1 or 0.
 
 Reference: Levenshtein, Binary codes capable of correcting deletions, insertions and reversals, 1966; Myers, A fast
 bit-vector algorithm for approximate string matching, 1999, in the form of Hyyrö, 2003.

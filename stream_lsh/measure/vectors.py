@@ -1,4 +1,4 @@
-"""Vectors as the distances between them take them: rows of equal length, finite, in float64."""
+"""Validates vectors for distances: rows of equal length, finite, in float64."""
 
 from collections.abc import Iterator
 from typing import TypeAlias
@@ -12,7 +12,7 @@ from stream_lsh.errors import InputError
 Rows: TypeAlias = npt.NDArray[np.generic]
 
 AT_ONCE = 65_536
-"""Numbers of each side that are handled at once: the temporaries stay in the caches."""
+"""Numbers of each side that are processed at once: the temporaries stay in the caches."""
 
 
 def check_rows(left: npt.ArrayLike, right: npt.ArrayLike) -> tuple[Rows, Rows]:
@@ -37,7 +37,7 @@ def blocks(left: Rows, right: Rows) -> Iterator[tuple[slice, F64, F64]]:
     """Pairs of checked rows, some at a time, in float64: the place of the rows in the result, and both sides.
 
     Guarantees:
-        every row lies in memory as one run, so what is summed along it does not depend on the rows beside it.
+        every row is contiguous in memory, so a sum along it does not depend on other rows.
 
     Raises:
         InputError: a value that is infinite or not a number; reason `vector`.

@@ -1,6 +1,6 @@
-"""The pairs that a join compares: those that pass one of four filters, each behind the one before it.
+"""The pairs that a join compares: those that pass one of four filters, each applied after the previous one.
 
-The filters themselves are those of `stream_lsh.measure.filters`.
+The filters are those of `stream_lsh.measure.filters`.
 """
 
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ from stream_lsh.measure.joins.strings import Strings
 def by_length(left: Strings, right: Strings | None, threshold: float) -> Iterator[tuple[I64, I64]]:
     """Pairs of strings whose lengths allow a match, each once: rows of `left` and rows of `right`.
 
-    Of two strings of lengths L >= M all M symbols are shared at best, so the similarity is M / L at most; a distance of
-    J or less needs L (1 - J) <= M <= L / (1 - J).
+    Two strings of lengths L >= M share at most all M symbols, so the similarity is at most M / L; a distance of J or
+    less needs L (1 - J) <= M <= L / (1 - J).
 
     Args:
-        left: probe.
-        right: are probed; None: those of `left` that come before, so that every two are met once.
+        left: the strings that probe.
+        right: the probed strings; None: the earlier ones of `left`, so that every pair occurs once.
         threshold: least similarity, above 0 and at most 1.
 
     Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.9.3.

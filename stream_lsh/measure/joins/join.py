@@ -1,4 +1,4 @@
-"""All pairs of sets whose Jaccard similarity reaches a threshold, by one of four filters: the answer is the same."""
+"""All pairs of sets whose Jaccard similarity reaches a threshold, by one of four filters with the same result."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,18 +21,18 @@ METHODS: Mapping[str, Candidates] = {
     "position": by_position,
     "suffix": by_suffix,
 }
-"""By name, each with fewer comparisons than the one before, or as many."""
+"""Methods by name, each with at most as many comparisons as the previous one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joined:
-    """The pairs that reach the threshold, ascending, and what it took to find them.
+    """The pairs that reach the threshold, ascending, and the number of comparisons.
 
     Attributes:
-        left, right: int64[n], rows; in a self-join the left one is the lesser.
+        left, right: int64[n], rows; in a self-join left < right.
         similarity: float64[n], exact.
-        shared: int64[n], members that both have.
-        compared: pairs that were compared.
+        shared: int64[n], common members.
+        compared: the number of compared pairs.
     """
 
     left: I64
@@ -53,17 +53,17 @@ def join(
     Args:
         sets: ascending and without repetitions; an empty one is similar to nothing.
         threshold: above 0 and at most 1.
-        others: likewise; None: every two of `sets`.
-        method: `length`, `prefix`, `position` or `suffix`: what decides which pairs are compared.
+        others: likewise; None: all pairs of `sets`.
+        method: `length`, `prefix`, `position` or `suffix`: the filter that selects the compared pairs.
 
     Guarantees:
-        exact: the pairs are those that a comparison of every two gives, for every method; a similarity is the quotient
-        of two counts, rounded once, so that 9 of 10 reach 0.9.  No method compares a pair that the one before it does
-        not.  Independent of the order of the sets.
+        exact: every method returns the pairs of a comparison of all pairs; a similarity is the quotient of two counts,
+        rounded once, so that 9 of 10 reach 0.9.  No method compares a pair that the previous method does not compare.
+        Independent of the order of the sets.
     Cost:
         a sort of all members, a few array operations for every two strings that share one of their first symbols (for
         `length`, whose lengths allow it), and a comparison for each candidate.  Near a threshold of 1 there are few
-        first symbols, and the rarest at that; at a low one most symbols are first ones.
+        first symbols, all of them rare; at a low threshold most symbols are first ones.
 
     Raises:
         ConfigError: a threshold out of range, an unknown method.
@@ -99,7 +99,7 @@ def join(
 def _compared(
     sets: Sequence[U64], others: Sequence[U64], rows: I64, with_rows: I64, threshold: float
 ) -> tuple[I64, I64, F64, I64]:
-    """Of these pairs, those of one left row side by side, those that reach the threshold."""
+    """The pairs that reach the threshold; those of one left row are adjacent in the input."""
     shared = np.zeros(rows.size, np.int64)
     for run in np.split(np.arange(rows.size), np.flatnonzero(np.diff(rows)) + 1) if rows.size else ():
         shared[run] = shared_counts(sets[rows[run[0]]], [others[row] for row in with_rows[run].tolist()])

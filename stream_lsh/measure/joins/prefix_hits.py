@@ -1,8 +1,8 @@
-"""Strings that share one of their first symbols: an index of prefixes, probed by prefixes.
+"""Finds strings that share one of their first symbols by an index of prefixes.
 
-An entry of the index is the number of a symbol and the row of a string that begins with it, as one integer, so those
-whose lengths allow a match are one run of each symbol's entries.  In a self-join a string probes those before it, which
-are no longer than it is.
+An entry of the index is the number of a symbol and the row of a string with it in its prefix, as one integer, so the
+strings whose lengths allow a match are one run of each symbol's entries.  In a self-join a string probes the earlier
+ones, which are not longer.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,11 +15,11 @@ from stream_lsh.measure.filters import least_shared, most_members, prefix_length
 from stream_lsh.measure.joins.strings import Strings
 
 _TOGETHER = 1 << 20
-"""Hits that are examined together: some 30 MB."""
+"""Hits that are processed at once: some 30 MB."""
 
 
 class PrefixHits(NamedTuple):
-    """Strings that share a symbol: rows of both, how many symbols of each stand before it, both lengths; int64[n]."""
+    """Strings that share a symbol: rows of both, the number of symbols before it in each, both lengths; int64[n]."""
 
     left: I64
     right: I64
@@ -38,14 +38,14 @@ class Prefixes(NamedTuple):
 
 
 def prefixes(strings: Strings, threshold: float) -> Prefixes:
-    """Those of each string among which it shares one with every match."""
+    """The prefix of each string, in which it shares a symbol with every match."""
     lengths = prefix_lengths(strings.sizes, threshold)
     rows, before = runs(np.zeros(len(strings), np.int64), lengths)
     return Prefixes(strings.symbols[strings.starts[rows] + before], rows, before)
 
 
 def runs(first: I64, stops: I64) -> tuple[I64, I64]:
-    """The numbers of each run, from its first one up to its stop, and before them the place of the run."""
+    """The place of the run of each number, and the numbers of each run from its first one up to its stop."""
     counts = np.maximum(stops - first, 0)
     places = np.repeat(np.arange(counts.size), counts)
     ends = np.cumsum(counts)
@@ -62,7 +62,7 @@ def allowed_rows(left: Strings, right: Strings | None, threshold: float) -> tupl
 
 
 def cut(counts: I64) -> Iterator[slice]:
-    """Consecutive slices of entries whose counts add up to no more than is looked at together, or of a single one."""
+    """Consecutive slices of entries whose counts add up to at most `_TOGETHER`, or of a single entry."""
     ends, start = np.cumsum(counts), 0
     while start < counts.size:
         done = int(ends[start - 1]) if start else 0
@@ -106,7 +106,7 @@ def distinct_pairs(
     """The pairs of the hits, each once, ascending; only those that satisfy the predicate, if there is one.
 
     Args:
-        hits: those of one string of the left side together.
+        hits: the hits of one left string are in one chunk.
         others: strings of the right side.
         predicate: bool[n] for n hits.
     """

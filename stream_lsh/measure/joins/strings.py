@@ -17,7 +17,7 @@ class Strings:
         symbols: int64[m], numbers of symbols, one string after the other, ascending in each.
         starts: int64[n + 1]; string i is `symbols[starts[i]:starts[i + 1]]`.
         rows: int64[n], the place of each in the collection.
-        kinds: how many symbols there are.
+        kinds: the number of different symbols.
     """
 
     symbols: I64
@@ -35,10 +35,10 @@ class Strings:
 
 
 def rarest_first(collections: Sequence[Sequence[U64]]) -> list[Strings]:
-    """The strings of each collection, in an order of symbols that is one for all of them.
+    """The strings of each collection, in a common order of symbols.
 
-    A symbol is the rarer, the fewer sets of all collections have it, so that as few strings as possible meet at their
-    beginnings; equally rare ones are in the order of their hashes.
+    Symbols are ordered by the number of sets that contain them over all collections, so that few strings share a
+    prefix; equally rare ones are in the order of their hashes.
 
     Args:
         collections: sets of each, ascending and without repetitions.
