@@ -1,4 +1,4 @@
-"""What the measurements on a broker share: applications that nobody has used yet, workers, feeders, documents."""
+"""Common parts of the measurements on a broker: fresh applications, workers, feeders, documents."""
 
 import contextlib
 import json
@@ -34,14 +34,14 @@ class Bench:
         self._runs = 0
 
     def configured(self, partitions: int, **keys: Any) -> tuple[Config, Path]:
-        """A configuration that nobody has used yet, and the file that it is in."""
+        """A configuration with new names of application and topics, and its file."""
         self._runs += 1
         name = f"run{self._runs}"
-        told = "\n".join(f"{key} = {json.dumps(value)}" for key, value in keys.items())
+        lines = "\n".join(f"{key} = {json.dumps(value)}" for key, value in keys.items())
         text = (
             f'[kafka]\nbrokers = "{self._broker.address}"\n[worker]\napp_id = "{name}"\n'
             f'data_dir = "{self._folder / name}"\n[[pipeline]]\nname = "{name}"\nsource = "{name}-source"\n'
-            f"partitions = {partitions}\n{told}\n"
+            f"partitions = {partitions}\n{lines}\n"
         )
         file = self._folder / f"{name}.toml"
         file.write_text(text, encoding="utf-8")
@@ -70,7 +70,7 @@ class Bench:
 
     @contextlib.contextmanager
     def floor(self, hops: int) -> Iterator[tuple["subprocess.Popen[str]", "Stream"]]:
-        """A process that copies over so many hops, see `benchmarks.floor`; and what feeds and reads it."""
+        """A process that copies over `hops` topics, see `benchmarks.floor`, and the stream that feeds and reads it."""
         self._runs += 1
         topics = [f"floor{self._runs}-{number}" for number in range(hops)]
         self._create(*topics)
@@ -124,7 +124,7 @@ class Bench:
         return consumer
 
     def truths(self, topic: str, still: float = 5.0) -> dict[str, Any]:
-        """What a compacted topic says at its end: the last value of each key that has one."""
+        """The final content of a compacted topic: the last value of each key, without tombstones."""
         last: dict[str, bytes | None] = {}
         with contextlib.closing(self.consumer(topic)) as consumer:
             end = time.monotonic() + 3 * still
@@ -180,7 +180,7 @@ class Stream:
         return sent
 
     def matches(self, enough: int, patience: float = 15.0) -> float:
-        """Read until there are so many; when the last new one came.
+        """Read until there are `enough` matches; returns the time of the last new one.
 
         Raises:
             RuntimeError: no more come, and some are missing.

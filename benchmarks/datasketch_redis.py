@@ -1,4 +1,4 @@
-"""What people run today: a consumer of Kafka with datasketch's index in Redis.
+"""The usual alternative to stream_lsh: a Kafka consumer with datasketch's index in Redis.
 
 `python -m benchmarks.datasketch_redis BROKERS SOURCE TARGET THRESHOLD REDIS_PORT` reads a topic for ever and writes the
 matches to another.  Texts stay in the memory of the process, which flatters it: with several of them they would be in
@@ -14,7 +14,7 @@ from benchmarks.datasketch_dedup import Matcher
 
 
 def main(brokers: str, source: str, target: str, threshold: float, redis_port: int) -> None:
-    """Copy matches for ever; says `ready` once the topic is there."""
+    """Write matches for ever; prints `ready` once the topic exists."""
     matcher = Matcher(threshold, {"type": "redis", "redis": {"host": "127.0.0.1", "port": redis_port}})
     consumer = Consumer({"bootstrap.servers": brokers, "group.id": target, "auto.offset.reset": "earliest"})
     producer = Producer({"bootstrap.servers": brokers, "linger.ms": 2})

@@ -26,7 +26,7 @@ FIELDS = ("given_name", "surname", "date_of_birth", "soc_sec_id")
 LABELS = 40
 THINGS = 250
 THRESHOLD = 0.5
-"""What `Gazetteer.search` is shown with in its documentation."""
+"""The threshold in the documentation of `Gazetteer.search`."""
 
 _BTREES = "6.0"
 _MEMORY = "/dev/shm"  # noqa: S108 - the folder that it makes there has a name of its own

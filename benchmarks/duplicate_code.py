@@ -18,17 +18,17 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--files", type=int, help="so many files of the library by chance (default: all)")
+    parser.add_argument("--files", type=int, help="number of random files of the library (default: all)")
     options = parser.parse_args()
     sources = library(options.files, random.Random(options.seed))
     print(f"{len(sources):,} files, {sum(map(len, sources.values())) / 1e6:.1f} million characters")
-    print("| statements changed | planted copies found | pairs told | right | s |\n|---|---|---|---|---|")
+    print("| statements changed | planted copies found | pairs reported | right | s |\n|---|---|---|---|---|")
     for edits in (0.0, 0.05, 0.1):
         planted = plant(sources, random.Random(options.seed), edits)
         quality = measured(planted)
         print(
             f"| {edits:.0%} | {quality.found} of {quality.planted}, {quality.found / quality.planted:.3f} "
-            f"| {quality.told:,} | {quality.right / quality.told:.4f} | {quality.seconds:.0f} |"
+            f"| {quality.reported:,} | {quality.right / quality.reported:.4f} | {quality.seconds:.0f} |"
         )
 
 

@@ -1,9 +1,9 @@
-"""What grows while a stream runs on and on: `python -m benchmarks.endless --out endless.json --plot endless.png`.
+"""Growth during an endless stream: `python -m benchmarks.endless --out endless.json --plot endless.png`.
 
-Messages of 1 KB go through one worker process on a real broker, with a retention that always holds so many of them:
-by event time, or with `--by count` by `max_documents`.  They are fed as fast as the worker takes them, never more than
-`--ahead` before it.  Meanwhile is watched: the worker's memory, its data directory, the topics on the broker, and what
-the worker says that it holds.
+Messages of 1 KB go through one worker process on a real broker, with a retention that always holds the same number of
+them: by event time, or with `--by count` by `max_documents`.  They are fed as fast as the worker takes them, at most
+`--ahead` before it.  Meanwhile the benchmark samples the worker's memory, its data directory, the topics on the broker,
+and the sizes that the worker reports.
 
 The second quarter of the run is compared with the last one; whatever must not grow is at most 1.1 times as large.  In
 the first one the retention fills, and after it the caches.  Public topics are kept for the retention and a day by the
@@ -28,7 +28,7 @@ from benchmarks.watching import Sample, Topics, ratios
 
 FLAT = 1.1
 TARGETS = ("resident", "anonymous", "data directory", "changelogs", "changelogs, files", "internal topics")
-"""What the target is about."""
+"""The quantities that must not grow."""
 PANELS = {
     "memory of the worker, MB": ("resident", "anonymous", "bytes of the index"),
     "changelogs on the broker, MB": ("changelogs", "changelogs, files"),

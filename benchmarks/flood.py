@@ -1,11 +1,11 @@
 """A feed that is far faster than the worker: `python -m benchmarks.flood --out flood.json --plot flood.png`.
 
-The worker first fills its retention at its own pace.  Then for so many minutes it is fed so many times as fast as it
-went, or as fast as the machine can; then it is left alone until it has caught up, which takes that many times as long.
-Watched are its memory, the bytes under way between its steps, its lag, and whether others can see the lag: what
-`stream-lsh check` says of it.
+The worker first fills its retention at its own pace.  Then for `--minutes` it is fed `--times` as fast as that, or as
+fast as the machine can; then the feed stops until the worker has caught up, which takes that many times as long.
+The benchmark samples the worker's memory, the bytes under way between its steps, its lag, and the lag that
+`stream-lsh check` reports.
 
-At the end every document must have been taken, none be a dead letter or too late, and every near-duplicate have its
+At the end every document must have been processed, none be a dead letter or too late, and every near-duplicate have its
 match.  Ten minutes at ten times 3,000 a second are 18 million messages, some 20 GB, and two hours; a smoke test:
 `--minutes 0.3 --retained 5000 --every 1`.  The broker is Kafka from its jars.
 """
@@ -46,7 +46,7 @@ _STILL_SECONDS = 5.0
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run it; what was seen goes to standard output, data and picture to files.  1 if anything was lost."""
+    """Run it; the summary goes to standard output, data and picture to files.  1 if anything was lost."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.flood", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -55,12 +55,12 @@ def main(argv: Sequence[str]) -> int:
     add_arguments(parser)
     options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(prefix="stream-lsh-flood-") as temporary:
-        said, samples = _run(Path(temporary), options)
+        summary, samples = _run(Path(temporary), options)
     print()
-    for name, value in said.items():
+    for name, value in summary.items():
         print(f"{name:<48}{value:>16,.1f}" if isinstance(value, float) else f"{name:<48}{value:>16}")
-    keep(options, {"said": said}, samples, PANELS, "at")
-    return 1 if any(said[name] for name in ("documents lost", "dead letters", "too late", "matches missing")) else 0
+    keep(options, {"summary": summary}, samples, PANELS, "at")
+    return 1 if any(summary[name] for name in ("documents lost", "dead letters", "too late", "matches missing")) else 0
 
 
 def _run(folder: Path, options: argparse.Namespace) -> tuple[dict[str, float | str], list[Sample]]:
@@ -97,7 +97,7 @@ def _run(folder: Path, options: argparse.Namespace) -> tuple[dict[str, float | s
             worker.end()
         lost = asyncio.run(_missing(config, news))
     after, last = watch.samples[calm:], watch.samples[-1]
-    said: dict[str, float | str] = {
+    summary: dict[str, float | str] = {
         "the worker by itself, documents a second": rate,
         "the flood, documents a second": flooded / flood_s,
         "the flood, seconds": flood_s,
@@ -114,7 +114,7 @@ def _run(folder: Path, options: argparse.Namespace) -> tuple[dict[str, float | s
         "too late": last["too late"],
         "matches missing": float(lost),
     }
-    return said, watch.samples
+    return summary, watch.samples
 
 
 def _filled(news: News, feed: Feed, look: Callable[[], int], documents: int) -> float:
@@ -131,11 +131,11 @@ def _filled(news: News, feed: Feed, look: Callable[[], int], documents: int) -> 
 
 
 def _lag_seen(file: Path) -> str:
-    """How many messages of the source wait, as the command says it."""
+    """The lag of the source in messages, as `stream-lsh check` reports it."""
     command = [sys.executable, "-m", "stream_lsh", "check", "--config", str(file)]
-    said = subprocess.run(command, capture_output=True, text=True, check=False).stdout  # noqa: S603 - ourselves
-    found = re.search(r"lag of flood-source\W+([\d,]+) messages", said)
-    return found[1] if found else f"nothing: {said}"
+    output = subprocess.run(command, capture_output=True, text=True, check=False).stdout  # noqa: S603 - ourselves
+    found = re.search(r"lag of flood-source\W+([\d,]+) messages", output)
+    return found[1] if found else f"nothing: {output}"
 
 
 async def _missing(config: Config, news: News) -> int:

@@ -1,6 +1,7 @@
-"""What no worker can beat: `python -m benchmarks.floor BROKERS TOPIC...` copies each topic to the next.
+"""A lower bound for the latency of any worker: `python -m benchmarks.floor BROKERS TOPIC...` copies topics.
 
-As many hops as a document's match has, no work on the way, aiokafka alone, one loop, one process.
+It copies each topic to the next one, with as many hops as the match of a document takes and no work on the way:
+aiokafka alone, one loop, one process.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer  # type: ignore[import-u
 
 
 async def copy(brokers: str, topics: Sequence[str]) -> None:
-    """Copy for ever; says `ready` once everything is assigned."""
+    """Copy for ever; prints `ready` once everything is assigned."""
     producer = AIOKafkaProducer(bootstrap_servers=brokers, acks="all")
     await producer.start()
     hops = []

@@ -25,7 +25,7 @@ BANDS = 17
 SIZES = (10_000, 100_000, 400_000, 1_000_000)
 BATCHES = (200, 16)
 WINDOW = 10_000
-"""The cost at a size is that of so many documents before it (half of the size, if that is less)."""
+"""The cost at a size is that of the last 10,000 documents before it (half of the size, if that is less)."""
 COPIES = 3_000
 _BLOCK = 20_000
 

@@ -106,7 +106,7 @@ def _run(lanes: Mapping[str, Callable[[], Found]], rounds: int) -> tuple[dict[st
     took: dict[str, list[float]] = {name: [] for name in lanes}
     for _ in range(rounds):
         for name, lane in lanes.items():
-            if name == "length" and took[name]:  # takes minutes at low thresholds, and once says enough
+            if name == "length" and took[name]:  # takes minutes at low thresholds; one round is enough
                 continue
             start = time.perf_counter()
             found[name] = lane()

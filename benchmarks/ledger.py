@@ -87,7 +87,7 @@ def _end(cluster: int, number: int, time_ms: int) -> End:
 
 
 def _edges(stream: str, members: int) -> Iterator[Edge]:
-    """The edges of so many members, one for each that does not begin a cluster."""
+    """The edges of `members` documents, one for each that does not begin a cluster."""
     size, beside = (4, 1) if stream == "of 4" else (200, FRAME)
     rng = random.Random(7)
     for first in range(0, members // size, beside):
@@ -136,7 +136,7 @@ class _Lane:
         self.edges += len(edges)
 
     def row(self, stream: str, members: int) -> Row:
-        """What came out."""
+        """The measured values."""
         messages = self._core + self._messages
         return {
             "clusters": stream,

@@ -1,4 +1,4 @@
-"""What the long runs have in common: how much is kept, what is watched meanwhile, where the data goes."""
+"""Common parts of the long runs: retention, sampling, and output of the data."""
 
 import argparse
 import json
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def retention(retained: int, by: str) -> dict[str, Any]:
-    """The keys of a pipeline that holds so many messages of `news`."""
+    """The keys of a pipeline that holds `retained` messages of `news`."""
     if by == "count":
         return {"retention": "", "max_documents": retained // PARTITIONS}
     lateness_ms = retained * STEP_MS // 10
@@ -35,14 +35,14 @@ def retention(retained: int, by: str) -> dict[str, Any]:
 
 def keep(
     options: argparse.Namespace,
-    said: Mapping[str, Any],
+    summary: Mapping[str, Any],
     samples: Sequence[Sample],
     panels: Mapping[str, Sequence[str]],
     across: str,
 ) -> None:
     """Write data and curves to the files that were asked for."""
     if options.out is not None:
-        options.out.write_text(json.dumps({**said, "samples": samples}, indent=1) + "\n", encoding="utf-8")
+        options.out.write_text(json.dumps({**summary, "samples": samples}, indent=1) + "\n", encoding="utf-8")
     if options.plot is not None:
         draw(samples, panels, across, options.plot)
 

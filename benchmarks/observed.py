@@ -1,7 +1,7 @@
-"""A worker that tells what it holds: `python -m benchmarks.observed --config FILE --samples FILE [--every SECONDS]`.
+"""A worker that reports its sizes: `python -m benchmarks.observed --config FILE --samples FILE [--every SECONDS]`.
 
-With `--limit-mb` its sources pause above that many MB under way; with `--ignore-lag` they do not pause for what waits
-for settle on another worker.
+With `--limit-mb` its sources pause above that many MB under way; with `--ignore-lag` they do not pause for the lag of
+settle on another worker.
 
 It is the worker of `stream-lsh worker` with one task more, which appends a line of JSON to a file now and then.  What
 happens once goes to another file, FILE.events: when it was loaded, and when recoveries began and ended, in seconds of
@@ -45,10 +45,10 @@ def main(argv: Sequence[str]) -> int:
         setattr(maintenance, "Backpressure", partial(Backpressure, **limits))  # noqa: B010 - mypy knows no names that a module does not export
 
     events = options.samples.with_suffix(".events")
-    _tell(events, "loaded")
+    _report(events, "loaded")
     engine: Any = Recovery
-    engine._set_recovery_started = _telling(Recovery._set_recovery_started, events, "recovery began")
-    engine._set_recovery_ended = _telling(Recovery._set_recovery_ended, events, "recovery ended")
+    engine._set_recovery_started = _reporting(Recovery._set_recovery_started, events, "recovery began")
+    engine._set_recovery_ended = _reporting(Recovery._set_recovery_ended, events, "recovery ended")
 
     def built(config: Config, partitions: Mapping[str, int], **settings: Any) -> WorkerApp:
         app = build_app(config, partitions, **settings)
@@ -60,17 +60,17 @@ def main(argv: Sequence[str]) -> int:
     return process.execute(config, asyncio.run(source_partitions(config)), "info")
 
 
-def _tell(file: Path, event: str) -> None:
+def _report(file: Path, event: str) -> None:
     with file.open("a", encoding="utf-8") as lines:
         lines.write(json.dumps({"event": event, "at": time.time()}) + "\n")
 
 
-def _telling(step: Callable[[Any], None], file: Path, event: str) -> Callable[[Any], None]:
-    def told(recovery: Any) -> None:
-        _tell(file, event)
+def _reporting(step: Callable[[Any], None], file: Path, event: str) -> Callable[[Any], None]:
+    def reported(recovery: Any) -> None:
+        _report(file, event)
         step(recovery)
 
-    return told
+    return reported
 
 
 async def _observe(app: WorkerApp, file: Path, every: float) -> None:

@@ -1,7 +1,7 @@
 """Sections of pages that were copied into other texts: who finds them, and who cannot.
 
-A section of 20 to 50 % of a page's body is cut out and put into somebody else's letter, half as long again to four
-times as long as the section; some of its words are replaced.  What is asked for is the pair of letter and page.
+A section of 20 to 50 % of a page's body is inserted into an unrelated letter, one and a half to four times as long as
+the section; some of its words are replaced.  The expected result is the pair of letter and page.
 
     python -m benchmarks.partial_copies --data ../shared/data
 """

@@ -14,7 +14,7 @@ def required(name: str) -> Any:
         name: of the module; the first part of it is what has to be installed.
 
     Raises:
-        SystemExit: it is not there; says how to get it.
+        SystemExit: the module is not installed; the message names the command that installs it.
     """
     try:
         return import_module(name)

@@ -19,7 +19,7 @@ _PATIENCE_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """What an event did to the documents that were sent around it.
+    """The effect of an event on the documents that were sent around it.
 
     Attributes:
         until_s: from the event until the first document of each partition that was sent after it had its match.
@@ -61,7 +61,7 @@ class Probes:
             self._consumer.poll(0.1)
 
     def pause(self, event: Callable[[], None], over: Callable[[], bool]) -> Pause:
-        """What an event does, from a steady state to the next one.
+        """Measure the effect of an event, from a steady state to the next one.
 
         Args:
             event: happens at once.

@@ -71,7 +71,7 @@ _STYLES = {
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a contender says: the number of its pairs, if it has any of its own, and its groups."""
+    """The result of a contender: the number of its pairs, if it finds pairs itself, and its groups."""
 
     pairs: int
     groups: Groups
@@ -163,7 +163,7 @@ def _figures(found: Labels, true: Labels) -> Figures:
 
 
 def _answers(corpus: Corpus, threshold: float, exact: "_Exact", peer: "_Peer") -> Iterator[tuple[str, Answer]]:
-    """Every contender with what it says; the exact one first."""
+    """Every contender with its result; the exact one first."""
     yield "exact", exact.answer(threshold)
     near = _near(corpus, threshold, lifted=True)
     yield "stream_lsh", _answer(near)
@@ -194,14 +194,14 @@ def _guards(threshold: float) -> dict[str, Guards]:
 
 
 def _guarded(edges: Sequence[Edge], threshold: float, guards: Guards) -> Answer:
-    """What a guard makes of pairs follows from them alone, so they need not be found again for each."""
+    """The result with guards: it depends on the pairs only, so they are not found again for each guard."""
     ledger = Ledger(threshold, guards=guards)
     ledger.settle(0, edges=edges)
     return Answer(len(edges), [set(ledger.members(id)) for id in ledger.ids.live])
 
 
 def _edges(corpus: Corpus, near: NearDuplicates) -> list[Edge]:
-    """The pairs as the ledger is told them."""
+    """The pairs as edges, the input of the ledger."""
     digests = TextScheme(min(THRESHOLDS)).sign([document.text or "" for document in corpus.documents]).digests.tolist()
     ends = {
         document.id: End(document.id, make_ref(0, at), document.time_ms, digest)

@@ -10,8 +10,9 @@ latency     one new record against 5,000 that are indexed: find those that match
             for dedupe; for `RecordLinker` it is also to find its matches and to settle the entities.
 quality     F1 of pairs: the records one at a time under `people`, as `benchmarks/records.py` has it, and Splink over
             the whole file at once with the settings of its own examples (`benchmarks/splink_records.py`).  No labels.
-            The best F1 is at the threshold that the truth would choose: nobody can have it, it says what scores are
-            worth.  Seconds are those of matching, one by one on one core, and at once on all; learning is not in them.
+            The best F1 is at the threshold that is optimal for the truth: no user knows it, but it shows how well the
+            scores separate pairs.  Seconds are those of matching, one by one on one core, and at once on all cores;
+            they do not include training.
 
 dedupe and Splink are not in `bench`: `pip install -e '.[records,peers-records]'`, best into an environment of its own.
 """
@@ -42,7 +43,7 @@ from tests.evaluation.record_corpora import CORPORA, Corpus, febrl, pair_of
 from tests.evaluation.thresholds import figures
 
 ROUND, ROUNDS = 50, 100
-"""Records that a contender is asked for before it is the other one's turn, and turns of each."""
+"""Searches of a contender in one turn, and the turns of each."""
 ADDED, ADDING_ROUNDS = 10, 20
 THRESHOLDS = (0.5, 0.95)
 
@@ -50,7 +51,7 @@ _PACKAGES = ("numpy", "dedupe", "BTrees", "splink", "duckdb", "rapidfuzz", "jell
 
 
 class Contender(Protocol):
-    """Who answers for records."""
+    """An index that answers searches for records."""
 
     def index(self, records: Sequence[Record]) -> None:
         """Add records."""
@@ -60,7 +61,7 @@ class Contender(Protocol):
 
 
 class Linker:
-    """`RecordLinker`, with what the records of a corpus say that agreement is worth."""
+    """`RecordLinker`, with weights estimated from the records of a corpus."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._linker = RecordLinker.learned("people", corpus.records)
@@ -131,11 +132,11 @@ def latency(data: Path, rounds: int) -> tuple[list[Latency], list[Ratio]]:
         queries = (new or old)[: ROUND * rounds]
         took, found = searched(contenders, queries)
         right = {name: _right(corpus, old, queries, one) for name, one in found.items()}
-        told = _told(corpus.name, "search", took, right)
-        timed, ratios = timed + told[0], ratios + told[1]
+        rows = _reported(corpus.name, "search", took, right)
+        timed, ratios = timed + rows[0], ratios + rows[1]
         if new:
-            told = _told(corpus.name, "add", added(contenders, new[: ADDED * ADDING_ROUNDS]), {})
-            timed, ratios = timed + told[0], ratios + told[1]
+            rows = _reported(corpus.name, "add", added(contenders, new[: ADDED * ADDING_ROUNDS]), {})
+            timed, ratios = timed + rows[0], ratios + rows[1]
     print()
     return timed, ratios
 
@@ -146,7 +147,7 @@ Answers = list[list[tuple[str, float]]]
 
 
 def searched(contenders: Mapping[str, Contender], queries: Sequence[Record]) -> tuple[Took, dict[str, Answers]]:
-    """What the searches took, in turns, and what they found."""
+    """The times of the searches, in turns, and their results."""
     found: dict[str, Answers] = {name: [] for name in contenders}
 
     def search(name: str, record: Record) -> None:
@@ -160,7 +161,7 @@ def searched(contenders: Mapping[str, Contender], queries: Sequence[Record]) -> 
 
 
 def added(contenders: Mapping[str, Contender], records: Sequence[Record]) -> Took:
-    """What it took to add records one by one, in turns."""
+    """The times to add records one by one, in turns."""
     return _in_turns(list(contenders), records, ADDED, lambda name, record: contenders[name].index([record]))
 
 
@@ -196,7 +197,7 @@ def _right(corpus: Corpus, old: Sequence[Record], queries: Sequence[Record], ans
     return right / max(1, len(pairs)), right / max(1, sum(partners.get(record.id, 0) for record in queries))
 
 
-def _told(
+def _reported(
     corpus: str, call: str, took: Took, right: Mapping[str, tuple[float, float]]
 ) -> tuple[list[Latency], list[Ratio]]:
     """The figures of all contenders for one call, printed."""

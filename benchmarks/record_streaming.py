@@ -48,24 +48,24 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--rounds", type=int, default=5, help="of the rate")
     options = parser.parse_args(argv)
     parts = options.part or _PARTS
-    said: dict[str, Any] = {"version": __version__, "python": platform.python_version()}
+    results: dict[str, Any] = {"version": __version__, "python": platform.python_version()}
     with tempfile.TemporaryDirectory(prefix="stream-lsh-bench-") as folder:
         with choose_broker(Path(folder) / "broker") as broker:
             bench = Bench(broker, Path(folder))
             if "quality" in parts:
-                said["quality"] = [
+                results["quality"] = [
                     streamed(bench, CORPORA[name][0](options.data), profile_of(CORPORA[name][1]), Path(folder))
                     for name in options.only
                 ]
             if "rate" in parts:
-                said["rate"] = [
+                results["rate"] = [
                     rates(bench, febrl(options.data, 3), options.rounds, Path(folder), partitions)
                     for partitions in (1, _PARTITIONS)
                 ]
             if "latency" in parts:
-                said["latency"] = [latency(bench, febrl(options.data, 4), rate, Path(folder)) for rate in (50, 500)]
+                results["latency"] = [latency(bench, febrl(options.data, 4), rate, Path(folder)) for rate in (50, 500)]
     if options.out is not None:
-        options.out.write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+        options.out.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
@@ -129,8 +129,8 @@ def results(bench: Bench, pipeline: Any) -> tuple[set[Pair], list[list[str]]]:
     """The pairs and the entities that are true at the end."""
     matches, members = bench.truths(pipeline.matches_topic), bench.truths(pipeline.members_topic)
     groups: dict[str, list[str]] = {}
-    for id, said in members.items():
-        groups.setdefault(said["entity"], []).append(id)
+    for id, member in members.items():
+        groups.setdefault(member["entity"], []).append(id)
     return {pair_of(*json.loads(key)) for key in matches}, [*groups.values()]
 
 
@@ -145,8 +145,8 @@ def rates(bench: Bench, corpus: Corpus, rounds: int, folder: Path, partitions: i
             stream.feed(messages_of(corpus.records))
             last = until_quiet(stream)
         found.append(len(corpus.records) / (last - began))
-        told = f"{found[-1]:,.0f} records a second, {len(stream.seen)} matches"
-        print(f"{corpus.name}, {partitions} partitions: {told}", flush=True)
+        result = f"{found[-1]:,.0f} records a second, {len(stream.seen)} matches"
+        print(f"{corpus.name}, {partitions} partitions: {result}", flush=True)
     median = statistics.median(found)
     return {"corpus": corpus.name, "partitions": partitions, "records_per_second": found, "median": median}
 

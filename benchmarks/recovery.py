@@ -1,12 +1,12 @@
-"""How long it takes until everybody works again: `python -m benchmarks.recovery --out recovery.json [--part PART]`.
+"""The time until all workers process again: `python -m benchmarks.recovery --out recovery.json [--part PART]`.
 
 postings     the band-bucket table from its changelog, in postings a second: through a real broker by a worker that
              starts, by the client alone, and the core alone: bytes to columns, and columns into the table
-restart      a worker with so many documents is stopped, or killed, and started again: from the start of the process
-             until it is ready, and how much of that is recovery; and again without its copy of the buckets
+restart      a worker with `--documents` is stopped, or killed, and started again: from the start of the process until
+             it is ready, and how much of that is recovery; and again without its copy of the buckets
 rebalance    a worker joins, leaves (SIGTERM), is killed (-9), with little state and with more: from the event until the
              first documents sent after it have their matches, and the longest that any document waited; with
-             `--standbys 1` each follows the other, and has come to the end before that one goes
+             `--standbys 1` each worker follows the other, and has caught up before the other one leaves
 
 A smoke test: `--postings 500000 --documents 50000 --rebalanced 5000`.  The broker is Kafka from its jars.
 """
@@ -54,8 +54,8 @@ _KNOWN = 500
 _AHEAD = 20_000
 _BUCKETS = 17
 _SIZES = (50, 200, 3_000)
-"""Documents whose postings on one partition are in one record: of a batch of a calm stream, of a full one, and of as
-many batches as a record takes."""
+"""Documents whose postings on one partition are in one record: a batch of a slow stream, a full batch, and the maximum
+number of batches of a record."""
 
 Row = dict[str, Any]
 
@@ -74,18 +74,18 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--rounds", type=int, default=3, help="of starts, and of events")
     parser.add_argument("--out", type=Path, help="where the data goes, as JSON")
     options = parser.parse_args(argv)
-    said: dict[str, list[Row]] = {}
+    results: dict[str, list[Row]] = {}
     with tempfile.TemporaryDirectory(prefix="stream-lsh-recovery-") as temporary:
         folder = Path(temporary)
         with running_broker(folder / "broker") as broker:
             for name in options.part or parts:
-                said[name] = parts[name](folder, broker, options)
+                results[name] = parts[name](folder, broker, options)
     if options.out is not None:
-        options.out.write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+        options.out.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
-def _told(title: str, rows: Sequence[Row]) -> list[Row]:
+def _reported(title: str, rows: Sequence[Row]) -> list[Row]:
     print(f"\n{title}\n")
     print("  ".join(f"{name:>20}" for name in rows[0]))
     for row in rows:
@@ -115,17 +115,17 @@ def _postings(folder: Path, broker: WatchedBroker, options: argparse.Namespace) 
                     **{f"M/s, {name}": held / took / 1e6 for name, took in _took(config, file, values)},
                 }
             )
-    return _told("recovery of the band-bucket table, millions of postings a second", rows)
+    return _reported("recovery of the band-bucket table, millions of postings a second", rows)
 
 
 def _took(config: Config, file: Path, values: Sequence[bytes]) -> Iterator[tuple[str, float]]:
-    """Seconds that each way takes."""
+    """Seconds of each method."""
     pipeline = config.pipelines[0]
     state = PipelineState(pipeline, PARTITIONS)
     shutil.rmtree(state_of(file))  # all of it is to come from the changelog
     with running_worker(file, observed=True) as worker:
-        told = worker.events()
-        yield "worker", told["recovery ended"] - told["recovery began"]
+        events = worker.events()
+        yield "worker", events["recovery ended"] - events["recovery began"]
         worker.end()
     began = time.perf_counter()
     asyncio.run(_read(config, pipeline.changelog_topic("buckets")))
@@ -184,29 +184,29 @@ def _restart(folder: Path, broker: WatchedBroker, options: argparse.Namespace) -
         _filled(config, broker, [worker], options.documents)
         worker.end()
     rows = [_started(file, options.documents) for _ in range(options.rounds)]
-    _told("a worker is stopped and started again", rows)
+    _reported("a worker is stopped and started again", rows)
     killed = [_started(file, options.documents, signal.SIGKILL) for _ in range(options.rounds + 1)][1:]
-    _told("a worker is killed and started again", killed)
+    _reported("a worker is killed and started again", killed)
     rebuilt = []
     for _ in range(options.rounds):
         for place in state_of(file).glob("worker-*/*/buckets-*"):
             shutil.rmtree(place)
         row = _started(file, options.documents)
         rebuilt.append(row | {"M postings a second": options.documents * _BUCKETS / row["recovery, s"] / 1e6})
-    _told("and once more without its buckets, from the changelog that it has written itself", rebuilt)
+    _reported("a worker without its buckets is started again, from the changelog that it has written itself", rebuilt)
     return [*rows, *killed, *rebuilt]
 
 
 def _started(file: Path, documents: int, end: signal.Signals = signal.SIGTERM) -> Row:
     """How long a start takes; the worker is ended by a signal."""
     with running_worker(file, observed=True) as worker:
-        ready, told = time.time() - worker.started_at, worker.events()
+        ready, events = time.time() - worker.started_at, worker.events()
         row: Row = {
             "documents": documents,
             "ready after, s": ready,
-            "loaded after, s": told["loaded"],
-            "in the group after, s": told["recovery began"],
-            "recovery, s": told["recovery ended"] - told["recovery began"],
+            "loaded after, s": events["loaded"],
+            "in the group after, s": events["recovery began"],
+            "recovery, s": events["recovery ended"] - events["recovery began"],
             "MB resident": memory_of(worker.process.pid)["resident"] / MB,
         }
         worker.end(end)
@@ -249,7 +249,7 @@ def _rebalance(folder: Path, broker: WatchedBroker, options: argparse.Namespace)
                     row |= {"until work again, s": pause.until_s, "longest wait, s": pause.longest_s}
                     rows.append(row | {"usual wait, s": pause.usual_s})
             one.end()
-    return _told("two workers, one of them comes and goes", rows)
+    return _reported("two workers, one of which joins and leaves", rows)
 
 
 def _events(

@@ -1,4 +1,4 @@
-"""A broker whose files can be looked at, workers that can be killed, and a feed that knows how far the worker is."""
+"""A broker with accessible files, workers that can be killed, and a feed for the source of a pipeline."""
 
 import contextlib
 import json
@@ -20,13 +20,13 @@ from stream_lsh.worker.brokers import MavenBroker
 _READY_SECONDS = 600.0
 _STOP_SECONDS = 120.0
 _LOOKS_OFTEN = """\
-# deletes what is trimmed soon, where the default is after five minutes
+# deletes trimmed segments after five seconds; the default is five minutes
 log.retention.check.interval.ms=5000
 """
 
 
 class WatchedBroker(MavenBroker):
-    """A node of this machine that deletes soon what was trimmed.
+    """A broker on this machine that deletes trimmed segments early.
 
     Attributes:
         logs: the folder of its topics.
@@ -42,7 +42,7 @@ class WatchedBroker(MavenBroker):
 
 @contextlib.contextmanager
 def running_broker(folder: Path) -> Iterator[WatchedBroker]:
-    """Such a node, stopped at the end."""
+    """A `WatchedBroker`, stopped at the end."""
     broker = WatchedBroker(folder)
     broker.start()
     try:
@@ -55,11 +55,11 @@ def configured(
     folder: Path, address: str, name: str, partitions: int, *, standbys: int = 0, **keys: Any
 ) -> tuple[Config, Path]:
     """A configuration of one pipeline; `keys` are the pipeline's.  Each worker gets a `data_dir` of its own."""
-    told = "\n".join(f"{key} = {json.dumps(value)}" for key, value in keys.items())
+    lines = "\n".join(f"{key} = {json.dumps(value)}" for key, value in keys.items())
     file = folder / f"{name}.toml"
     file.write_text(
         f'[kafka]\nbrokers = "{address}"\n[worker]\napp_id = "{name}"\nstandbys = {standbys}\n'
-        f'[[pipeline]]\nname = "{name}"\nsource = "{name}-source"\npartitions = {partitions}\n{told}\n',
+        f'[[pipeline]]\nname = "{name}"\nsource = "{name}-source"\npartitions = {partitions}\n{lines}\n',
         encoding="utf-8",
     )
     return load(str(file), {}), file
@@ -75,13 +75,13 @@ class WorkerProcess:
 
     Args:
         file: its configuration.
-        number: tells workers of one configuration apart: each has its folder and its log.
-        observed: whether it tells what it holds, see `benchmarks.observed`.
+        number: of the worker, among those of one configuration; each has its own folder and log.
+        observed: whether the worker reports its sizes, see `benchmarks.observed`.
         options: of that module.
 
     Attributes:
         data_dir: where its state is.
-        samples: what it tells.
+        samples: the file of its reports.
         started_at: seconds on the clock of `time.time`.
     """
 
@@ -91,7 +91,7 @@ class WorkerProcess:
         self._log = self.data_dir.with_suffix(".log")
         self.data_dir.mkdir(exist_ok=True)
         with self._log.open("ab") as log:
-            self._began = log.tell()
+            self._began = self._log.stat().st_size
             module = ["benchmarks.observed", "--samples", str(self.samples)] if observed else ["stream_lsh", "worker"]
             self.started_at = time.time()
             self.process = subprocess.Popen(  # noqa: S603 - ourselves
@@ -101,42 +101,42 @@ class WorkerProcess:
                 stderr=log,
             )
 
-    def said(self) -> str:
-        """Its log since it was started."""
+    def log_text(self) -> str:
+        """The log of the worker since its start."""
         with self._log.open("rb") as log:
             log.seek(self._began)
             return log.read().decode(errors="replace")
 
     def wait_ready(self) -> None:
-        """Wait until it has said that it is ready; raises RuntimeError if it does not."""
+        """Wait until the log reports that the worker is ready; raises RuntimeError on a timeout."""
         end = time.monotonic() + _READY_SECONDS
         while not self.ready:
             self.check()
             if time.monotonic() > end:
-                raise RuntimeError(f"not ready after {_READY_SECONDS:.0f} s: {self.said()[-2_000:]}")
+                raise RuntimeError(f"not ready after {_READY_SECONDS:.0f} s: {self.log_text()[-2_000:]}")
             time.sleep(0.02)
 
     @property
     def ready(self) -> int:
-        """How often it has said that it is ready: after each rebalance."""
-        return self.said().count(" ready: ")
+        """The number of `ready` lines in the log: one after each rebalance."""
+        return self.log_text().count(" ready: ")
 
     @property
     def standing_by(self) -> bool:
-        """Whether it has read all that it follows since the last rebalance."""
-        _, _, said = self.said().rpartition(" ready: ")
-        return " standing by: " in said
+        """Whether the worker has caught up with the partitions that it follows, since the last rebalance."""
+        _, _, rest = self.log_text().rpartition(" ready: ")
+        return " standing by: " in rest
 
     def events(self) -> dict[str, float]:
-        """What an observed worker has told since it was started, and when last, in seconds since then."""
+        """The events that an observed worker has reported since its start, with the seconds until the last of each."""
         file = self.samples.with_suffix(".events")
-        told = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-        return {one["event"]: since for one in told if (since := one["at"] - self.started_at) > 0}
+        events = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+        return {event["event"]: since for event in events if (since := event["at"] - self.started_at) > 0}
 
     def check(self) -> None:
         """Raise RuntimeError if it has ended."""
         if self.process.poll() is not None:
-            raise RuntimeError(f"the worker has ended with {self.process.returncode}: {self.said()[-4_000:]}")
+            raise RuntimeError(f"the worker has ended with {self.process.returncode}: {self.log_text()[-4_000:]}")
 
     def end(self, sent: signal.Signals = signal.SIGTERM) -> int:
         """Send a signal and wait; the exit code."""
@@ -165,7 +165,7 @@ class Feed:
     """Sends messages to the source of a pipeline, as the Java client would.
 
     Attributes:
-        sent: how many.
+        sent: the number of messages.
     """
 
     def __init__(self, address: str, topic: str) -> None:
@@ -184,7 +184,7 @@ class Feed:
         )
 
     def send(self, messages: list[KeyValue]) -> None:
-        """Hand them to the client; waits only where it has too many."""
+        """Hand messages to the client; waits only if its queue is full."""
         for key, value in messages:
             self._put(value=value, key=key)
         self._producer.poll(0)
@@ -204,7 +204,7 @@ class Feed:
                 self._producer.poll(0.1)
 
     def flush(self) -> None:
-        """Wait until all of them are stored; raises RuntimeError if some cannot be."""
+        """Wait until all messages are stored; raises RuntimeError if some cannot be stored."""
         left = self._producer.flush(120)
         if left or self._failure is not None:
             raise RuntimeError(f"messages could not be stored: {self._failure or f'{left} wait after two minutes'}")

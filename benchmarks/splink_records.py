@@ -33,10 +33,10 @@ class Scored(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What an example says.
+    """The settings of an example.
 
     Attributes:
-        columns: that it reads, with the SQL that prepares them.
+        columns: the columns that it reads, with the SQL that prepares them.
         rules: that give the pairs to score; columns that must be equal, or a condition.
         comparisons: made of `splink.comparison_library`.
         certain: rules that only few pairs satisfy that do not match, and the share of matches that do.
@@ -76,10 +76,10 @@ def scored(corpus: Corpus) -> Scored:
             )
         start = time.perf_counter()
         pairs = linker.inference.predict()
-        told = pairs.query_sql("select unique_id_l, unique_id_r, match_weight from {this}").as_dict()
+        table = pairs.query_sql("select unique_id_l, unique_id_r, match_weight from {this}").as_dict()
         seconds = time.perf_counter() - start
-    bits = np.array(told["match_weight"], np.float64)
-    return Scored(told["unique_id_l"], told["unique_id_r"], bits, seconds)
+    bits = np.array(table["match_weight"], np.float64)
+    return Scored(table["unique_id_l"], table["unique_id_r"], bits, seconds)
 
 
 def _rule(block: Any, rule: tuple[str, ...] | str) -> Any:

@@ -96,20 +96,20 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--rounds", type=int, default=3, help="of throughput and latency")
     options = parser.parse_args(argv)
     parts = options.part or _PARTS
-    said: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="stream-lsh-bench-") as folder:
         with choose_broker(Path(folder) / "broker") as broker:
             bench = Bench(broker, Path(folder))
             if "answers" in parts:
-                said["answers"] = [asdict(one) for one in _answers(bench, options.data)]
+                results["answers"] = [asdict(one) for one in _answers(bench, options.data)]
             if "throughput" in parts:
-                said["throughput"] = [asdict(one) for one in _throughput(bench, options.documents, options.rounds)]
+                results["throughput"] = [asdict(one) for one in _throughput(bench, options.documents, options.rounds)]
             if "way" in parts:
-                said["way"] = _way(bench, options.documents)
+                results["way"] = _way(bench, options.documents)
             if "latency" in parts:
-                said["latency"] = [asdict(one) for one in _latency(bench, options.rounds)]
+                results["latency"] = [asdict(one) for one in _latency(bench, options.rounds)]
     if options.out is not None:
-        options.out.write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+        options.out.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
@@ -269,7 +269,7 @@ def _way(bench: Bench, count: int) -> dict[str, float]:
 
 
 def _shares(stacks: Sequence[str]) -> dict[str, float]:
-    """What the samples were in: an agent, or a part of the engine or of the client."""
+    """The share of samples in each agent, and in parts of the engine and of the client."""
     found: Counter[str] = Counter()
     for line in stacks:
         stack, _, count = line.rpartition(" ")

@@ -10,7 +10,7 @@ _SHORTEST = 0.02  # seconds: calls are repeated within one round up to here
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What the rounds of one contender took.
+    """The times of the rounds of one contender.
 
     Attributes:
         seconds: the median of the rounds, for one call.

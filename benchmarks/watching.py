@@ -1,4 +1,4 @@
-"""What a long run is watched by: memory of a process, bytes of files and topics, what a worker says it holds."""
+"""Samples of a long run: memory of a process, bytes of files and topics, sizes that a worker reports."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def bytes_in(folder: Path) -> int:
 
 
 def last_line(file: Path) -> Sample:
-    """What an observed worker said last; empty if it has said nothing yet."""
+    """The latest report of an observed worker; empty if there is none yet."""
     lines = file.read_bytes().split(b"\n") if file.exists() else []
     return dict(json.loads(lines[-2])) if len(lines) > 1 else {}
 

@@ -35,6 +35,7 @@ _WORD = re.compile(rf"(?<![a-z])({'|'.join(WORDS)})(?![a-z])", re.IGNORECASE)
 _CLAUSE = re.compile(r'"""(?:What|Who) ')
 """A docstring that starts with a clause: its subject is a component or a value."""
 PATHS: Sequence[str] = (
+    "benchmarks",
     "docs/figures",
     "stream_lsh/__init__.py",
     "stream_lsh/__main__.py",

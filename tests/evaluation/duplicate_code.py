@@ -162,31 +162,31 @@ def alike(one: str, other: str) -> float:
 
 
 class Quality(NamedTuple):
-    """What was found: planted pairs of all of them, and right pairs of all that were told."""
+    """The result: how many planted pairs were found, and how many of the reported pairs are right."""
 
     found: int
     planted: int
     right: int
-    told: int
+    reported: int
     seconds: float
 
 
 def measured(planted: Planted, code: DuplicateCode | None = None) -> Quality:
-    """Look for duplicates, and hold what is told against the oracle."""
+    """Find duplicates, and compare the reported pairs with the oracle."""
     code = DuplicateCode() if code is None else code
     started = time.perf_counter()
     for path, source in planted.sources.items():
         code.add(path, source)
     pairs = [(match.left, match.right) for match in code.matches()]
     seconds = time.perf_counter() - started
-    told = {frozenset((place(one), place(other))) for one, other in pairs}
+    reported = {frozenset((place(one), place(other))) for one, other in pairs}
     wanted = {frozenset(pair) for pair in planted.origins.items()}
     texts = _texts(planted.sources, [one for pair in pairs for one in pair])
     right = sum(
         frozenset((place(one), place(other))) in wanted or alike(texts[one], texts[other]) >= ALIKE
         for one, other in pairs
     )
-    return Quality(len(wanted & told), len(wanted), right, len(pairs), seconds)
+    return Quality(len(wanted & reported), len(wanted), right, len(pairs), seconds)
 
 
 def place(fragment: Fragment) -> tuple[str, str]:

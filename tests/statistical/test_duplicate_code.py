@@ -14,4 +14,4 @@ def test_planted_copies_are_found_and_what_is_told_is_alike(seed: int, edits: fl
     quality = measured(plant(library(60, rng), rng, edits, copies=120))
     assert quality.planted == 120
     assert quality.found >= least * quality.planted
-    assert quality.right >= 0.95 * quality.told
+    assert quality.right >= 0.95 * quality.reported
