@@ -1,4 +1,4 @@
-# `make` alone lists the targets.  Everything runs in .venv, which the first target that needs it makes.
+# `make` without a target lists the targets.  All commands run in .venv, which the first target creates.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -39,7 +39,7 @@ demo: $(VENV)/.demo  ## a live stream of news stories, through a broker in memor
 docs: $(VENV)/.docs  ## build the documentation site into site/; every link and anchor is checked
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-# Without stored bytecode, each of the many processes of a run compiles the package and its libraries again.
+# Bytecode must be stored: without it, each of the many processes of a run compiles the package and its libraries again.
 test test-all: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/.ready  ## the quick tests, some minutes on two cores: no Java, no corpora, nothing outside the checkout
@@ -62,7 +62,7 @@ fix: $(VENV)/.ready  ## format and repair what the linter can repair
 bench: $(VENV)/.bench  ## measure against the peers; prints tables, see benchmarks/README.md
 	$(BIN)/python -m benchmarks --data $(DATA)
 
-soak: $(VENV)/.ready  ## some twenty thousand schedules of the simulated log; two long runs of each profile with faults on three brokers; a million odd messages, three ways
+soak: $(VENV)/.ready  ## some 20,000 schedules of the simulated log; two long runs of each fault profile on three brokers; a million malformed messages, three ways
 	$(BIN)/python -m tests.simulation --seeds 12000 --jobs $(JOBS)
 	$(BIN)/python -m tests.simulation --seeds 6000 --jobs $(JOBS) --records
 	$(BIN)/python -m tests.simulation --seeds 3000 --jobs $(JOBS) --rekey
@@ -74,5 +74,5 @@ soak: $(VENV)/.ready  ## some twenty thousand schedules of the simulated log; tw
 	$(BIN)/python -m tests.fuzz --messages 1000000 --broker embedded --jobs $(JOBS)
 	$(BIN)/python -m tests.fuzz --messages 1000000 --broker real --jobs $(JOBS)
 
-clean:  ## remove what the targets made
+clean:  ## remove the files that the targets created
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist site

@@ -1,15 +1,15 @@
-"""Entity resolution: which records - people, companies, products, bibliographic entries - are the same thing.
+"""Entity resolution: finds the records - people, companies, products, bibliographic entries - of one entity.
 
     model         a record, and a batch of records as columns
-    profile       what is known of a kind of records: fields, comparisons, blocking rules, thresholds, what was learned
-    standardise   values as they came to values that can be compared, one type of field a file
-    block         records to keys: two records that share one are candidates
-    compare       two values to a level, best first, one comparator a file
-    frequencies   how often each value occurs, kept record by record: rare values weigh more
-    score         levels to bits of evidence, after Fellegi and Sunter, or to a weighted mean
-    train         what a level is worth, learned from the records themselves or from labels
-    survivorship  which values of the records of one thing make its golden record
-    infer         a profile for records of which nothing is known
+    profile       the definition of a comparison: fields, comparisons, blocking rules, thresholds, trained weights
+    standardise   converts raw values to standard forms, with one type of field per file
+    block         computes the blocking keys of records: two records that share a key are candidates
+    compare       compares two values and returns a level, best first, with one comparator per file
+    frequencies   counts the values of live records: rare values weigh more
+    score         converts levels to match weights, after Fellegi and Sunter, or to a weighted mean
+    train         estimates the weights of levels, from records without labels or from labels
+    survivorship  selects the values of an entity's records for its golden record
+    infer         proposes a profile for records with unknown columns
 
-Nothing here reads a file, a clock or the environment.
+No module here reads a file, a clock or the environment.
 """

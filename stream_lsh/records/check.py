@@ -1,4 +1,4 @@
-"""What no single key of a profile can tell: whether its parts fit each other."""
+"""Validates a profile as a whole: its parts must be consistent."""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,12 +11,12 @@ from stream_lsh.records.standardise.characters import fold
 from stream_lsh.spelling import nearest
 
 Place = tuple[str | int, ...]
-"""Where a problem is: table, number, key."""
+"""The place of a problem: table, index, key."""
 _SURE = 1e-3
 
 
 def problems(profile: Profile) -> Iterator[tuple[Place, str]]:
-    """Everything that does not fit, and where."""
+    """All problems of a profile, each with its place."""
     places = {name: place for place, name in enumerate(profile.names)}
     yield from _fields(profile, places)
     yield from _keeping(profile)
@@ -51,7 +51,7 @@ def checked(profile: Profile) -> Profile:
     """The profile itself.
 
     Raises:
-        ConfigError: all that does not fit.
+        ConfigError: all problems of the profile.
     """
     problems_found = [f"{profile.name}: {'.'.join(map(str, place))}: {problem}" for place, problem in problems(profile)]
     if problems_found:

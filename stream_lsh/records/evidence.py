@@ -1,8 +1,8 @@
-"""The evidence of a pair as one short text, which travels and is kept with the pair.
+"""The evidence of a pair as one short text, which is sent and stored with the pair.
 
-    total ; the weight of each comparison, nothing where a value is missing ; the blocks that the two share
+    total ; the weight of each comparison, empty if a value is missing ; the blocks that the records share
 
-Numbers in bits, with three digits; blocks by their places in `Blocker.names`.
+Numbers are in bits, with three digits; blocks are indices of `Blocker.names`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 class Evidence(NamedTuple):
-    """Why a pair is one.
+    """The evidence of a pair.
 
     Attributes:
-        total: bits, with the prior; of a profile that has not learned the weighted mean.
-        weights: of each comparison, in the order of the profile; None where a value is missing.
-        blocks: places of the blocks that both records are in, ascending.
+        total: bits, with the prior; for a profile without trained weights the weighted mean.
+        weights: of each comparison, in the order of the profile; None if a value is missing.
+        blocks: indices of the blocks that contain both records, ascending.
     """
 
     total: float
@@ -29,7 +29,7 @@ class Evidence(NamedTuple):
 
 
 def evidence_text(scored: "Scored", blocks: Sequence[int]) -> str:
-    """The evidence of a pair that was scored.
+    """The evidence of a scored pair.
 
     Example:
         >>> from stream_lsh.records.compare.comparator import MISSING
@@ -37,7 +37,7 @@ def evidence_text(scored: "Scored", blocks: Sequence[int]) -> str:
         >>> evidence_text(Scored(5.25, 0.97, (6.0, -0.75, 0.0), (0, 2, MISSING)), [0, 3])
         '5.250;6.000,-0.750,;0,3'
     """
-    from stream_lsh.records.compare.comparator import MISSING  # noqa: PLC0415 - whoever only reads has no comparators
+    from stream_lsh.records.compare.comparator import MISSING  # noqa: PLC0415 - readers need no comparators
 
     weights = [
         "" if level == MISSING else f"{weight:.3f}" for weight, level in zip(scored.weights, scored.levels, strict=True)
@@ -46,7 +46,7 @@ def evidence_text(scored: "Scored", blocks: Sequence[int]) -> str:
 
 
 def evidence_of(text: str) -> Evidence:
-    """What a text says that `evidence_text` wrote.
+    """The evidence in a text of `evidence_text`.
 
     Example:
         >>> evidence_of("5.250;6.000,-0.750,;0,3")
@@ -61,7 +61,7 @@ def evidence_of(text: str) -> Evidence:
 
 
 class Named(NamedTuple):
-    """What the places in an evidence are called.
+    """The names of comparisons and blocks, with which evidence is published.
 
     Attributes:
         comparisons: in the order of the profile.
@@ -77,7 +77,7 @@ class Named(NamedTuple):
         return cls(comparison_names(profile), blocks)
 
     def read(self, text: str) -> tuple[float, Mapping[str, float], tuple[str, ...]]:
-        """Bits in all, those of each comparison in which both records have a value, and the blocks they share.
+        """The total, the weight of each comparison without a missing value, and the shared blocks.
 
         Example:
             >>> Named(("name", "born", "town"), ("name", "born", "town", "postcode")).read("5.250;6.000,-0.750,;0,3")
@@ -89,7 +89,7 @@ class Named(NamedTuple):
 
 
 def comparison_names(profile: Profile) -> list[str]:
-    """What each comparison is called: by its field, and by its comparator where the field has several.
+    """The name of each comparison: its field, followed by its comparator if the field has several comparisons.
 
     Example:
         >>> from stream_lsh.records.profile import Comparison, Field

@@ -1,7 +1,7 @@
-"""Why two records match, or do not: the steps from the prior to their score, and what could have brought them together.
+"""Explains the score of two records: the steps from the prior to the score, and the blocks that could make them a pair.
 
-A score is a sum, so nothing has to be estimated to explain it.  Learned, each comparison adds its bits to those of the
-prior.  As long as nothing was learned, each adds its part of the weighted mean, to 0.
+A score is a sum, so its explanation is exact.  With trained weights, each comparison adds its match weight to the
+prior.  Without them, each comparison adds its term of the weighted mean to 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,11 +17,11 @@ from stream_lsh.records.profile import Profile
 from stream_lsh.records.score import Scored, Scorer
 
 RawValues = Mapping[str, object]
-"""The values of a record as they came, in the order of the profile's fields; None where there is none."""
+"""The raw values of a record, in the order of the profile's fields; None for a missing value."""
 
 
 class Verdict(StrEnum):
-    """What the thresholds of the profile make of a score."""
+    """The classification of a score by the thresholds of the profile."""
 
     MATCH = "match"
     REVIEW = "review"
@@ -29,12 +29,12 @@ class Verdict(StrEnum):
 
 
 class Frequency(NamedTuple):
-    """How the frequency of a value that both records have changed what it is worth.
+    """The effect of the frequency of a value that both records have.
 
     Attributes:
-        adds: bits; below 0 for a value that many have.
-        records: that have the value, as far as they were counted.
-        of: values of the field that were counted.
+        adds: bits; below 0 for a frequent value.
+        records: the number of counted records with the value.
+        of: the number of counted values of the field.
     """
 
     adds: float
@@ -43,17 +43,17 @@ class Frequency(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What one comparison adds.
+    """The contribution of one comparison to the score.
 
     Attributes:
         field: its name.
         comparator: with its settings, such as `jaro-winkler 0.92 0.8`.
-        level: what the level is called; "" where a value is missing.
-        values: as they were compared, "" where there is none.
-        given: as they came; None where there is none, or where nobody told.
-        adds: to the total: bits, or a part of the mean.
-        most: what equal values add, however frequent they are.
-        frequency: where the value's frequency counts; its bits are among `adds`.
+        level: the name of the level; "" if a value is missing.
+        values: in standard form, "" for a missing value.
+        given: the raw values; None for a missing or unknown value.
+        adds: to the total: bits, or a term of the mean.
+        most: the contribution of equal values, without the effect of their frequency.
+        frequency: the effect of the value's frequency, if it applies; `adds` includes its bits.
     """
 
     field: str
@@ -67,17 +67,17 @@ class Step(NamedTuple):
 
     @property
     def missing(self) -> bool:
-        """Whether one of the two has no value, so that nothing was compared."""
+        """Whether one of the values is missing, so that they were not compared."""
         return not self.level
 
 
 class Met(NamedTuple):
-    """What one block makes of two records.
+    """The keys of two records in one block.
 
     Attributes:
         name: the rule, or `lsh 1`.
-        shared: keys that both have.
-        keys: how many keys each of them has; 0 where a part of the rule has no value.
+        shared: the number of keys that both records have.
+        keys: the number of keys of each record; 0 if a part of the rule has no value.
     """
 
     name: str
@@ -87,18 +87,18 @@ class Met(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PairEvidence:
-    """Why two records match, or do not.
+    """The explanation of the score of two records.
 
     Attributes:
-        learned: whether steps are bits; else they are parts of a weighted mean.
-        prior: where the steps begin: bits of the prior, 0 for a mean.
+        learned: whether steps are bits; otherwise they are terms of a weighted mean.
+        prior: the bits of the prior, to which the steps are added; 0 for a mean.
         steps: in the order of the profile.
-        total: prior and steps together.
-        probability: of a match; the mean, where nothing was learned.
-        match: the probability from which a pair is a match.
-        review: from which somebody should look at it.
-        blocks: all of the profile.
-        linkable: whether the profile compares records of these two sources at all.
+        total: the sum of prior and steps.
+        probability: of a match; the mean, without trained weights.
+        match: the least probability of a match.
+        review: the least probability of a pair to review.
+        blocks: all blocks of the profile.
+        linkable: whether the profile compares records of these two sources.
     """
 
     learned: bool
@@ -113,23 +113,23 @@ class PairEvidence:
 
     @property
     def verdict(self) -> Verdict:
-        """What the score says, whether or not the two are ever compared."""
+        """The classification of the score, whether or not the records are candidates."""
         if self.probability >= self.match:
             return Verdict.MATCH
         return Verdict.REVIEW if self.probability >= self.review else Verdict.NONE
 
     @property
     def shared(self) -> tuple[str, ...]:
-        """The blocks that bring the two together."""
+        """The blocks that the records share."""
         return tuple(block.name for block in self.blocks if block.shared)
 
     @property
     def compared(self) -> bool:
-        """Whether anything brings the two together: if not, no score is ever made, however high it would be."""
+        """Whether the records are candidates; if not, a pipeline never scores them."""
         return self.linkable and any(block.shared for block in self.blocks)
 
     def threshold(self, probability: float) -> float:
-        """A probability on the scale of the total."""
+        """A probability, converted to the scale of the total."""
         if not self.learned:
             return probability
         return -inf if probability <= 0 else inf if probability >= 1 else log2(probability / (1 - probability))
@@ -148,14 +148,14 @@ def explain_pair(
 
     Args:
         pair: their standardised values.
-        profile: under which they are compared.
-        scorer: of the profile, with the frequencies that count.
-        raw_values: their values as they came.
-        sources: theirs; None: nobody knows.
-        blocker: of the profile, if it is at hand.
+        profile: by which they are compared.
+        scorer: of the profile, with the frequencies to apply.
+        raw_values: their raw values.
+        sources: of the records; None: unknown.
+        blocker: of the profile, if the caller has one already.
 
     Guarantees:
-        prior and steps add up to the total, which is the scorer's own, but for the last bits of a float.
+        prior and steps add up to the total, which equals that of the scorer except for the last bits of a float.
 
     Example:
         >>> from stream_lsh.records.profile import Comparison, Field
@@ -195,7 +195,7 @@ def _steps(
     ):
         level = scored.levels[at]
         values = pair[0][place], pair[1][place]
-        # Of several values nobody knows which one counts, so their frequency is not asked for.
+        # With several values it is undefined which one counts, so frequencies do not apply.
         counts = level == EQUAL and values[0] == values[1] and SEVERAL not in values[0]
         seen = scorer.seen(at, values[0]) if profile.learned and counts else None
         adds = scored.weights[at] if profile.learned else plain[at]
@@ -217,7 +217,7 @@ def _steps(
 
 
 def _worth(profile: Profile, scorer: Scorer, levels: Sequence[int]) -> tuple[Sequence[float], Sequence[float]]:
-    """What each level adds, and what equal values would."""
+    """The contribution of each level, and that of equal values."""
     if profile.learned:
         return scorer.level_bits(levels), scorer.level_bits([EQUAL] * len(levels))
     shares = [

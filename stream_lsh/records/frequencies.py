@@ -1,11 +1,11 @@
-"""How often each value, or each word, occurs: kept record by record, so that rare ones weigh more.
+"""Frequencies of values, or of words, updated record by record, so that rare ones weigh more.
 
     share = (others + before * expected) / (total + before), at least expected / 4
 
-`others` are the records that have the value beside the two which are compared: what only these two have may well be
-theirs alone, and would else look as frequent as two in all.  The first records say little about frequencies: as long as
-there are fewer than `before` of them, the share that the profile expects of any value holds against what was counted.
-That a value is rare adds two bits to a score at the most, and that it is frequent takes away log2(1 / expected).
+`others` are the records with the value except the two compared ones: a value of these two only may be unique to them,
+and would otherwise count as frequent as two in all.  The first records are a poor estimate of frequencies: as long as
+there are fewer than `before` of them, the share that the profile expects of any value outweighs the counts.  A rare
+value adds at most two bits to a score, and a frequent one subtracts at most log2(1 / expected).
 """
 
 from collections.abc import Iterable
@@ -17,10 +17,10 @@ _RAREST = 4
 
 
 class Frequencies:
-    """Counts of values, to which records are added and from which they are taken.
+    """Counts of values; records can be added and removed.
 
     Guarantees:
-        the same values in any order, whatever was added and removed in between, leave the same counts.
+        the counts are a function of the present values, whatever their order and whatever was added and removed before.
 
     Example:
         >>> names = Frequencies()
@@ -42,17 +42,17 @@ class Frequencies:
         return len(self._counts)
 
     def add(self, values: Iterable[str]) -> None:
-        """Count some values, one of each record."""
+        """Add values to the counts, one of each record."""
         counts = self._counts
         for value in values:
             counts[value] = counts.get(value, 0) + 1
             self.total += 1
 
     def remove(self, values: Iterable[str]) -> None:
-        """Take back what was added.
+        """Remove values from the counts.
 
         Raises:
-            InvariantError: a value that was not.
+            InvariantError: a value that was not added.
         """
         for value in values:
             left = self._counts.get(value, 0) - 1
@@ -65,10 +65,10 @@ class Frequencies:
             self.total -= 1
 
     def count(self, value: str) -> int:
-        """How often a value occurs."""
+        """The count of a value."""
         return self._counts.get(value, 0)
 
     def share(self, value: str, expected: float, before: float) -> float:
-        """The share of other records that have a value which two have, as above; both of these were counted."""
+        """The share of other records with a value that two records have, as above; both of these are counted."""
         others = max(0, self._counts.get(value, 0) - _THEMSELVES)
         return max(expected / _RAREST, (others + before * expected) / (self.total + before))

@@ -1,8 +1,8 @@
-"""A profile for records of which nothing is known: types of fields, comparisons and blocking from the values.
+"""Proposes a profile for unknown records: types of fields, comparisons and blocking rules from the values.
 
-A type is what most values of a column can be read as, with a hint from its name.  Every two fields are a blocking rule
-if few enough records share their values; together the rules do without any single field, so that a mistake in one is
-not fatal.
+The type of a column is one by which most of its values can be read, with a hint from its name.  Two fields form a
+blocking rule if few enough records share their values.  No single field is in all rules, so an error in one field does
+not hide a match.
 """
 
 import re
@@ -26,9 +26,9 @@ from stream_lsh.records.standardise.catalog import standard_value, standardiser
 from stream_lsh.records.standardise.date import exists
 
 SAMPLE = 5_000
-"""Records that are looked at, the first ones."""
+"""The size of the sample: the first records."""
 _MOST = 0.8
-"""The share of values that decides on a type."""
+"""The share of values that determines a type."""
 _LEAST_FILLED = 0.02
 _FEW_VALUES = 60
 _RULES, _FREE_OF_EACH = 16, 4
@@ -43,12 +43,12 @@ _HINTS = (
     ("identifier", "ssn|socsec|passport|license|licence|taxid|isbn|ean|gtin|sku|model|number"),
 )
 _CHANGING = frozenset({"address", "postcode", "phone", "email", "location"})
-"""Types of what people and companies change: the newest one holds."""
+"""Types of values that change over time: the most recent one is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A column: its name, its type and why it has that, and the standard values of the sample."""
+    """A column: its name, its type with the reason, and the standard values of the sample."""
 
     column: str
     name: str
@@ -72,12 +72,12 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """A profile that is proposed.
+    """A proposed profile.
 
     Attributes:
         profile: the profile.
-        why: of each field by its name, why it has its type.
-        left_out: columns that are no fields, each with the reason.
+        why: the reason for the type of each field, by its name.
+        left_out: columns that are not fields, each with the reason.
     """
 
     profile: Profile
@@ -99,10 +99,10 @@ def infer(records: Sequence[Record], name: str = "inferred") -> Profile:
 
 
 def inferred(records: Sequence[Record], name: str = "inferred") -> Inferred:
-    """A profile proposed from some records; learn from them before it is used.
+    """A profile proposed from some records; train it on them before use.
 
     Raises:
-        InputError: no column has values -> there is nothing to compare.
+        InputError: no column has values to compare.
     """
     sample = records[:SAMPLE]
     columns = list(dict.fromkeys(column for record in sample for column in record.fields))
@@ -147,7 +147,7 @@ def _looked_at(column: str, raw: Sequence[object], taken: set[str]) -> _Seen:
 
 
 def _type_of(column: str, values: Sequence[str]) -> tuple[str, str]:
-    """A type, and why."""
+    """A type and the reason for it."""
     hint = next((type for type, names in _HINTS if re.search(names, folded(column))), "")
     written = _of_form(values)
     if written:
@@ -166,7 +166,7 @@ def _type_of(column: str, values: Sequence[str]) -> tuple[str, str]:
 
 
 def _of_form(values: Sequence[str]) -> tuple[str, str] | None:
-    """The type of values whose form alone tells it; None where it does not."""
+    """The type of values that is determined by their form alone; None if it is not."""
     if _share(values, r"[^\s@]+@[^\s@]+") >= _MOST:
         return "email", "most values are words around an @"
     days = sum(exists(standardiser("date")(value)) for value in values)
@@ -174,7 +174,7 @@ def _of_form(values: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _of_digits(values: Sequence[str]) -> tuple[str, str]:
-    """Numbers are written at any length, codes at one, and a measure has but a few values."""
+    """The type of digits: numbers vary in length, codes have one length, and a measure has few values."""
     lengths = {len(value) for value in values}
     if len(lengths) <= 2 and max(lengths) >= 5:
         return "identifier", "most values are digits of one length"
@@ -218,7 +218,7 @@ _COMPARED: Mapping[str, tuple[str, tuple[float, ...]]] = {
 
 
 def _rules(seen: Sequence[_Seen]) -> tuple[str, ...]:
-    """Fields that stand for a record alone, then pairs of fields, those first that let most records meet."""
+    """Rules of one field, then rules of two fields, those with the most candidate pairs first."""
     alone = [(column.name, column, column.values) for column in seen if column.type != "category"]
     rules = [rule for rule, _, values in alone if _pairs(values) <= _PAIRS_A_RECORD * len(values)]
     parts = [(f"{column.name}{_SOUND.get(column.type, '')}", column) for column in seen]

@@ -1,10 +1,10 @@
-"""The libraries that comparators need: those of the extra `records`, loaded only by who compares records."""
+"""The libraries of comparators, from the extra `records`; loaded only to compare records."""
 
 from stream_lsh.errors import ConfigError
 
 
 def require() -> None:
-    """Nothing, if records can be compared.
+    """Check that the libraries of comparators are installed.
 
     Raises:
         ConfigError: a library is missing -> install the extra.

@@ -1,7 +1,7 @@
-"""A record as it came, and records as columns of standardised values.
+"""Raw records, and records as columns of standardised values.
 
-A standardised value is a text without control characters, "" where there is none.  Several values of one field are
-one text, with `SEVERAL` between them.  So a value is always one string, which hashes, compares and is stored as one.
+A standardised value is a text without control characters, "" for a missing value.  Several values of one field are
+joined to one text with `SEVERAL`.  So a value is always one string, which can be hashed, compared and stored.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ import numpy as np
 from stream_lsh.arrays import I64
 
 SEVERAL = "\x1f"
-"""Between the values of one field."""
+"""The separator of the values of one field."""
 
 Values: TypeAlias = tuple[str, ...]
 """The standardised values of one record, in the order of the profile's fields."""
@@ -22,12 +22,12 @@ _BETWEEN = "\x1e"
 
 
 class Record(NamedTuple):
-    """What is matched: named fields under an id.
+    """A record: named fields with an id.
 
     Attributes:
-        id: what the user calls it; a later record of the same id replaces this one.
-        fields: by the name of the column; a value is a text, several texts, or None where it is missing.
-        source: where it comes from; two records of a source without duplicates are never the same thing.
+        id: given by the user; a later record with the same id replaces this one.
+        fields: by the name of the column; a value is a text, several texts, or None if it is missing.
+        source: the origin of the record; two records of a source without duplicates are never one entity.
         time_ms: event time, milliseconds since the epoch.
     """
 
@@ -39,10 +39,10 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One value of each of n records, equal ones stored once.
+    """One value of each of n records; equal values are stored once.
 
     Attributes:
-        codes: int64[n], the place of the record's value in `values`; -1 where there is none.
+        codes: int64[n], the index of the record's value in `values`; -1 for a missing value.
         values: distinct, none of them empty.
 
     Example:
@@ -56,14 +56,14 @@ class Column:
 
     @classmethod
     def of(cls, values: Iterable[str]) -> "Column":
-        """The column of some values, "" for none."""
+        """The column of some values, "" for a missing value."""
         places: dict[str, int] = {"": -1}
         codes = [places.setdefault(value, len(places) - 1) for value in values]
         return cls(np.array(codes, np.int64), list(places)[1:])
 
 
 def as_text(values: Values, id: str) -> str:
-    r"""Values and id as one text, which a table of documents can keep.
+    r"""Values and id as one text, which a table of documents can store.
 
     Example:
         >>> as_text(("ann", ""), "7"), values_of(as_text(("ann", ""), "7"), 2)
@@ -73,19 +73,19 @@ def as_text(values: Values, id: str) -> str:
 
 
 def values_of(text: str, fields: int) -> Values:
-    """The values in such a text, of so many fields; whatever the id holds."""
+    """The values of the first `fields` fields in a text of `as_text`, without the id."""
     return tuple(text.split(_BETWEEN, fields)[:fields])
 
 
 @dataclass(frozen=True, slots=True)
 class RecordMatch:
-    """Two records that are the same thing, or may be: `left` < `right` by UTF-8 bytes.
+    """Two records that are, or may be, one entity: `left` < `right` by UTF-8 bytes.
 
     Attributes:
-        probability: of a match; of a profile that has learned nothing, the weighted mean.
-        score: the same in bits, with the prior.
-        weights: bits of each comparison in which both have a value, by its name.
-        rules: the blocks that both are in.
+        probability: of a match; for a profile without trained weights, the weighted mean.
+        score: the probability in bits, with the prior.
+        weights: the match weight of each comparison for which both records have a value, by its name.
+        rules: the blocks that contain both records.
     """
 
     left: str
@@ -97,7 +97,7 @@ class RecordMatch:
 
 
 class SimilarRecord(NamedTuple):
-    """A record that another one matches, or may match."""
+    """A record that matches, or may match, the query of a search."""
 
     id: str
     probability: float
@@ -108,12 +108,12 @@ class SimilarRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Records that are one thing, under an id that stays.
+    """An entity: the records of one thing.
 
     Attributes:
-        id: as long as the entity lives, whoever joins or leaves.
+        id: constant for the life of the entity, whatever its members.
         members: ids, newest first by event time.
-        golden: of each field the value that stands for it, as the profile keeps it.
+        golden: the surviving value of each field, by the `keep` rules of the profile.
     """
 
     id: str

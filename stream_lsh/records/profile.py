@@ -1,15 +1,15 @@
-"""What is known of a kind of records, as values; `kinds.record.profiles` reads and writes the file.
+"""The classes of a profile; `kinds.record.profiles` reads and writes its file.
 
-What is made by hand has not been checked: `problems` says what does not fit.
+The constructors do not validate: `records.check.problems` reports the inconsistencies of a profile.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 LINKS = ("dedupe", "link", "both")
-"""dedupe: one source, or sources that are taken for one; link: only records of different sources; both: any two."""
+"""dedupe: one source, or sources treated as one; link: only records of different sources; both: any two."""
 KEEPS = ("most-frequent", "most-recent", "longest", "first", "source-priority")
-"""Which value of a field stands for all records of one thing; `survivorship` says what each of them is."""
+"""The rules by which golden records keep a value of a field; `survivorship` defines them."""
 
 ID_COLUMNS = ("id", "rec_id", "record_id", "unique_id")
 SOURCE_COLUMNS = ("source", "data_source", "source_dataset")
@@ -20,13 +20,13 @@ class Field:
     """One field of the profile.
 
     Attributes:
-        name: what comparisons and blocking rules call it.
-        type: out of `standardise.catalog.TYPES`.
-        columns: the names that files have for it; the first one in which a record has a value counts.
-        order: of dates that can be read in two ways, `mdy` or `dmy`.
-        of: fields whose values, one after the other, stand in where a record has no value of its own.
-        part: with `of`, only the `last` word of that, or the `first` ones, which are all the others.
-        keep: out of KEEPS: whose value the golden record has.
+        name: in comparisons and blocking rules.
+        type: one of `standardise.catalog.TYPES`.
+        columns: its names in files; the first one with a value in a record counts.
+        order: of ambiguous dates, `mdy` or `dmy`.
+        of: fields whose joined values are used if a record has no value of its own.
+        part: with `of`, only the `last` word of the joined values, or the `first` ones, which are all others.
+        keep: one of KEEPS: the rule for the golden record.
     """
 
     name: str
@@ -40,16 +40,16 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """How two values of a field are compared, and what each level is worth.
+    """The comparison of one field: a comparator and its levels, with their probabilities.
 
     Attributes:
         field: its name.
-        comparator: out of `compare.catalog.COMPARATORS`.
-        levels: where the comparator cuts; none: its usual ones.
-        term_frequency: rare values weigh more than frequent ones when they are equal.
-        m: the probability of each level among matches; none: not learned yet.
-        u: the same among all other pairs.
-        weight: what the field counts for as long as nothing was learned.
+        comparator: one of `compare.catalog.COMPARATORS`.
+        levels: the thresholds of the comparator; empty: its defaults.
+        term_frequency: whether equal rare values weigh more than equal frequent ones.
+        m: the probability of each level among matches; empty: not trained.
+        u: the probability of each level among all other pairs.
+        weight: of the field in the weighted mean, without trained weights.
     """
 
     field: str
@@ -68,7 +68,7 @@ class LshBlocking:
     Attributes:
         fields: their names.
         shingles: such as `char:3` or `word:1`.
-        threshold: Jaccard similarity of the shingles from which pairs are to be found.
+        threshold: the least Jaccard similarity of the shingles of a pair to find.
         recall: the probability that a pair at the threshold is found.
     """
 
@@ -80,26 +80,26 @@ class LshBlocking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """A kind of records.
+    """The definition of a comparison of records.
 
     Attributes:
-        name: of the kind.
-        fields: in the order in which a record's values are kept.
-        comparisons: in the order in which the weights of a pair are told.
-        rules: blocking rules, as `block.rules` has them.
+        name: of the profile.
+        fields: in the order of a record's values.
+        comparisons: in the order of the weights of a pair.
+        rules: blocking rules, in the syntax of `block.rules`.
         lsh: LSH blocking.
-        id_columns: the names that files have for the id.
-        source_columns: likewise for the source.
-        source_priority: sources in the order in which they are believed, for fields that keep by `source-priority`.
-        link: out of LINKS.
+        id_columns: the names of the id in files.
+        source_columns: the names of the source in files.
+        source_priority: sources in the order of preference, for fields that keep by `source-priority`.
+        link: one of LINKS.
         one_to_one: sources have no duplicates: of the matches of a record with a source only the best counts.
-        match: the probability from which a pair is a match.
-        review: the probability from which somebody should look at a pair that is none.
-        bridge: the probability from which a single pair may hold two groups of two or more together; 0: any match.
-        prior: the probability that two records taken at random are a match; None: not learned yet.
-        missing: texts that stand for no value, beside the usual ones.
-        smoothing: records that the expected frequency of a value counts for against those that were seen
-            (`frequencies`); the fewer, the sooner a value that many share weighs little.
+        match: the least probability of a match.
+        review: the least probability of a pair to review.
+        bridge: the least probability of a pair that alone connects two groups of two or more; 0: any match.
+        prior: the probability that two random records are a match; None: not trained.
+        missing: texts for a missing value, beside the default ones.
+        smoothing: the weight of the expected frequency of a value in records, against the counted ones
+            (`frequencies`); with a lower number, frequent values lose weight sooner.
     """
 
     name: str
@@ -121,7 +121,7 @@ class Profile:
 
     @property
     def learned(self) -> bool:
-        """Whether the profile says what each level is worth."""
+        """Whether the profile has trained weights."""
         return self.prior is not None and all(comparison.m and comparison.u for comparison in self.comparisons)
 
     @property
@@ -131,7 +131,7 @@ class Profile:
 
 
 def folded(column: str) -> str:
-    """A column's name as it is looked up: neither case nor what parts words matters.
+    """A column's name for lookups, without case and separators of words.
 
     Example:
         >>> folded("Given Name"), folded("given_name"), folded("GIVEN-NAME")
@@ -141,7 +141,7 @@ def folded(column: str) -> str:
 
 
 def column_of(names: Sequence[str], columns: Sequence[str]) -> str | None:
-    """The first column of a file that is called by one of some names; None where none is.
+    """The first column of a file with one of these names; None if there is none.
 
     Example:
         >>> column_of(("id", "rec_id"), ["Name", "REC ID"])

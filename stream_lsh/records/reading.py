@@ -1,4 +1,4 @@
-"""Records to values: which columns are which fields, and their standard forms."""
+"""Reads records: maps columns to fields, and converts values to standard forms."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -16,17 +16,17 @@ from stream_lsh.records.standardise.catalog import (
 )
 
 LONGEST_RECORD = 4 * LONGEST_TEXT
-"""Characters of a record that are compared, of all fields together."""
+"""The most characters of a record's standardised values, all fields together."""
 _MOST_PLANS, _MOST_COLUMNS = 256, 1_000
 
 
 class Plan(NamedTuple):
-    """The columns of records of one form, in the order in which they are asked.
+    """The columns of records of one form, in order of precedence.
 
     Attributes:
-        fields: for each field of the profile the columns that may have its value.
-        ids: those that may have the id.
-        sources: those that may have the source.
+        fields: for each field of the profile the columns that may contain its value.
+        ids: columns that may contain the id.
+        sources: columns that may contain the source.
     """
 
     fields: list[list[str]]
@@ -35,15 +35,15 @@ class Plan(NamedTuple):
 
 
 class Reader:
-    """Records to standardised values, in the order of a profile's fields.
+    """Converts records to standardised values, in the order of a profile's fields.
 
-    Columns that the profile does not name are not read.
+    Columns that are not in the profile are ignored.
 
     Args:
-        profile: which fields there are, and what files call them.
+        profile: the fields and their columns.
 
     Raises:
-        MalformedMessage: on reading, a value that is no text, number or list of them -> dead-letter the record.
+        MalformedMessage: on reading, a value that is not a text, a number or a list of these -> dead-letter the record.
 
     Example:
         >>> from stream_lsh.records.profile import Field
@@ -71,10 +71,10 @@ class Reader:
         self._plans: dict[tuple[str, ...], Plan] = {}
 
     def values(self, record: Record) -> Values:
-        """The standardised values of a record: as many as the profile has fields, "" for none.
+        """The standardised values of a record, one for each field of the profile, "" for a missing value.
 
         Guarantees:
-            at most `LONGEST_RECORD` characters together; where there are more, the longest values are cut.
+            at most `LONGEST_RECORD` characters together; the longest values are cut to this limit.
         """
         return self.read(record.fields)[0]
 
@@ -82,13 +82,13 @@ class Reader:
         """The values before standardisation, by the names of the profile's fields; a field without a value is absent.
 
         Guarantees:
-            each is the value whose standard form `values` has, of a list as many as are looked at.  What other fields
-            stand in for is absent.
+            each is the value whose standard form is in `values`; of a list only the items that are read.  Values that
+            are derived from other fields are absent.
         """
         return self.read(record.fields)[1]
 
     def read(self, columns: Mapping[str, object]) -> tuple[Values, dict[str, object]]:
-        """`values` and `raw_values` of the columns of a record, at once."""
+        """`values` and `raw_values` of the columns of a record, in one pass."""
         plan = self.plan(tuple(columns)).fields
         values, raw_values = list[str](), dict[str, object]()
         for candidates, (name, standardise) in zip(plan, self._fields, strict=True):
@@ -106,7 +106,7 @@ class Reader:
         return _bounded(self._derived(values)), raw_values
 
     def _derived(self, values: list[str]) -> Values:
-        """The values, with those that other fields stand in for."""
+        """The values, completed by those derived from other fields."""
         own = tuple(values)
         for at, places, part in self._of:
             if not own[at]:
@@ -116,7 +116,7 @@ class Reader:
         return tuple(values)
 
     def plan(self, columns: tuple[str, ...]) -> Plan:
-        """Which columns a record of these has what in; the same for all records of a file."""
+        """The plan for records with these columns; all records of a file share it."""
         plan = self._plans.get(columns)
         if plan is None:
             by_name = {folded(column): column for column in reversed(columns)}
@@ -133,7 +133,7 @@ class Reader:
 
 
 def _bounded(values: Values) -> Values:
-    """The values, those that are the longest cut to one length, so that there is room for all of them."""
+    """The values, with the longest ones cut to a common length, so that all of them fit the limit."""
     if sum(map(len, values)) <= LONGEST_RECORD:
         return values
     room, left = LONGEST_RECORD, len(values)
@@ -145,7 +145,7 @@ def _bounded(values: Values) -> Values:
 
 
 def _cut(value: str, most: int) -> str:
-    """So many of the characters of a value; of several values those that are whole, or the beginning of the first."""
+    """The first characters of a value; of several values the complete ones that fit, or the beginning of the first."""
     if len(value) <= most:
         return value
     whole, _, _ = value[: most + 1].rpartition(SEVERAL)
@@ -153,7 +153,7 @@ def _cut(value: str, most: int) -> str:
 
 
 def missing_of(profile: Profile) -> frozenset[str]:
-    """The texts that stand for no value, in lower case."""
+    """The texts for a missing value, in lower case."""
     return NOTHING | {text.strip().lower() for text in profile.missing}
 
 

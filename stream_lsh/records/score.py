@@ -1,12 +1,12 @@
-"""Levels to evidence, after Fellegi and Sunter: the bits that each field adds for or against a match.
+"""Converts levels to match weights, after Fellegi and Sunter: the bits of each field for or against a match.
 
     weight of a level   log2(m / u)
-    of equal values     log2(m / share of the records that have the value), where the profile asks for it
+    of equal values     log2(m / share of the records with the value), for comparisons with `term_frequency`
     total               log2(prior / (1 - prior)) + the sum of the weights
     probability         1 / (1 + 2 ** -total)
 
-A missing value weighs 0.  As long as nothing was learned, the score is the weighted mean of how high each level stands
-between `else` and `equal`, which is no probability, but is cut by the same thresholds.
+A missing value weighs 0.  Without trained weights, the score is the weighted mean of the rank of each level between
+`else` and `equal`, which is not a probability, but has the same thresholds.
 
 Reference: Fellegi and Sunter, A theory for record linkage, 1969; Winkler, Frequency-based matching in the
 Fellegi-Sunter model, 2000; Linacre et al., Splink, 2022.
@@ -29,17 +29,17 @@ from stream_lsh.records.profile import Comparison, Profile
 from stream_lsh.records.reading import words_of
 
 MOST_BITS = 30.0
-"""A single field says no more than this, for or against."""
+"""The greatest absolute weight of a single field."""
 
 
 class Scored(NamedTuple):
     """A pair's evidence.
 
     Attributes:
-        total: bits, with the prior; in the fallback the weighted mean.
+        total: bits, with the prior; without trained weights the weighted mean.
         probability: of a match.
         weights: bits of each comparison, in the order of the profile.
-        levels: of each comparison, MISSING where a value is.
+        levels: of each comparison; MISSING for a missing value.
     """
 
     total: float
@@ -50,7 +50,7 @@ class Scored(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
-    """The same of n pairs: float64[n], float64[n], float64[n, comparisons], uint8[n, comparisons]."""
+    """The evidence of n pairs: float64[n], float64[n], float64[n, comparisons], uint8[n, comparisons]."""
 
     total: F64
     probability: F64
@@ -64,7 +64,7 @@ class Scores:
 
 
 class _Compared:
-    """A comparison with what it needs at hand."""
+    """A comparison with its comparator, weights and frequencies."""
 
     __slots__ = ("before", "bits", "comparator", "expected", "frequencies", "place", "token_counts")
 
@@ -78,7 +78,7 @@ class _Compared:
         self.frequencies = Frequencies() if one.term_frequency else None
 
     def equal_bits(self, value: str) -> float:
-        """What an equal value is worth, the rarer the more; of several nobody knows which one it is that counts."""
+        """The weight of an equal value, greater for rarer values; the frequency of several values does not apply."""
         frequencies = self.frequencies
         if frequencies is None or SEVERAL in value:
             return self.bits[EQUAL]
@@ -87,10 +87,10 @@ class _Compared:
 
 
 class Scorer:
-    """Scores pairs of records of a profile, and keeps the frequencies of their values.
+    """Scores pairs of records by a profile, and counts the frequencies of their values.
 
     Args:
-        profile: with what was learned, or without.
+        profile: with or without trained weights.
 
     Example:
         >>> from stream_lsh.records.profile import Field
@@ -120,19 +120,19 @@ class Scorer:
 
     @property
     def comparators(self) -> list[Comparator]:
-        """In the order of the comparisons."""
+        """The comparators, in the order of the comparisons."""
         return [compared.comparator for compared in self._compared]
 
     @property
     def places(self) -> list[int]:
-        """The place of each comparison's field among a record's values."""
+        """The index of each comparison's field among a record's values."""
         return [compared.place for compared in self._compared]
 
     def level_bits(self, levels: Sequence[int]) -> tuple[float, ...]:
-        """What the level of each comparison is worth whichever value it is, as learned; 0 for MISSING.
+        """The trained weight of the level of each comparison, regardless of the value; 0 for MISSING.
 
         Args:
-            levels: one a comparison.
+            levels: one for each comparison.
         """
         return tuple(
             0.0 if level == MISSING else compared.bits[level]
@@ -140,26 +140,26 @@ class Scorer:
         )
 
     def seen(self, at: int, value: str) -> tuple[int, int] | None:
-        """How often a value was counted, and all values together; None where a comparison does not ask for it.
+        """The count of a value, and of all values; None for a comparison without `term_frequency`.
 
         Args:
-            at: the place of the comparison.
+            at: the index of the comparison.
             value: of its field.
         """
         frequencies = self._compared[at].frequencies
         return None if frequencies is None else (frequencies.count(value), frequencies.total)
 
     def count(self, records: Iterable[Values], *, remove: bool = False) -> None:
-        """Take records into the frequencies, or out of them."""
+        """Add records to the frequencies, or remove them."""
         for values in records:
             self.count_values(self.counted(values), remove=remove)
 
     def counted(self, values: Values) -> Values:
-        """Those of a record's values that are counted: all that has to be kept to take it out again."""
+        """The counted values of a record, which suffice to remove it from the frequencies."""
         return tuple(values[counter.place] for counter in self._counting)
 
     def count_values(self, counted: Values, *, remove: bool = False) -> None:
-        """Take what is counted of a record into the frequencies, or out of them."""
+        """Add the counted values of a record to the frequencies, or remove them."""
         for counter, value in zip(self._counting, counted, strict=True):
             for kept, words in ((counter.frequencies, value.split(SEVERAL)), (counter.token_counts, words_of([value]))):
                 if kept is not None and value:
@@ -173,7 +173,7 @@ class Scorer:
         return levels
 
     def score(self, columns: Sequence[Column], left: I64, right: I64) -> Scores:
-        """The evidence of pairs of rows of a batch; for each pair what `score_one` says."""
+        """The evidence of pairs of rows of a batch; for each pair equal to that of `score_one`."""
         levels = self.levels(columns, left, right)
         if not self._learned:
             return self._fallback(levels)
@@ -184,7 +184,7 @@ class Scorer:
             weights[:, at] = table[levels[:, at]]
             if compared.frequencies is not None:
                 column = columns[compared.place]
-                same = column.codes[left] == column.codes[right]  # not so where one of several values is shared
+                same = column.codes[left] == column.codes[right]  # False if only one of several values is shared
                 equal = np.flatnonzero((levels[:, at] == EQUAL) & same)
                 codes, places = np.unique(column.codes[left[equal]], return_inverse=True)
                 bits = np.array([compared.equal_bits(column.values[code]) for code in codes.tolist()])
@@ -193,7 +193,7 @@ class Scorer:
         return Scores(total, np.array([_probability(bits) for bits in total.tolist()]), weights, levels)
 
     def score_one(self, values: Values, others: Sequence[Values]) -> list[Scored]:
-        """The evidence of one record with each of some others: the way of the stream, without arrays."""
+        """The evidence of one record with each of several others, without arrays, for the stream."""
         return [self._pair(values, other) for other in others]
 
     def _pair(self, values: Values, others: Values) -> Scored:
@@ -214,7 +214,7 @@ class Scorer:
             mean = self._fallback(np.array([levels], np.uint8))
             return Scored(float(mean.total[0]), float(mean.probability[0]), tuple(mean.weights[0]), tuple(levels))
         total = 0.0
-        for weight in weights:  # `sum` rounds otherwise from Python 3.12 on, and a batch must say the same
+        for weight in weights:  # `sum` rounds differently from Python 3.12 on, and a batch must have the same result
             total += weight
         total += self.prior_bits
         return Scored(total, _probability(total), tuple(weights), tuple(levels))
@@ -229,7 +229,7 @@ class Scorer:
 
 
 def _added(columns: F64) -> F64:
-    """The sum of each row, from the left: whatever is beside a row, it comes out the same to the last bit."""
+    """The sum of each row, from the left: the same to the last bit, whatever the other rows."""
     total = np.zeros(len(columns))
     for column in columns.T:
         total += column

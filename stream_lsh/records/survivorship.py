@@ -1,18 +1,18 @@
-"""Golden records: of all that the records of one thing say, the values that stand for it.
+"""Golden records: one value of each field of an entity, selected from its members.
 
-Each field keeps by a rule of its own (`keep` of the profile).  A member counts where it has a value, one that its
-field's standard form says something of; a list is one value.
+Each field has its own rule (`keep` of the profile).  A member counts if it has a value with a non-empty standard form;
+a list is one value.
 
     most-frequent      the standard form that the most members have; of several the one with the newest member.  It is
-                       told in the spelling that the most of its members have; of several in the longest
+                       published in the spelling that the most of its members have; of several in the longest
     most-recent        the value of the newest member
     first              the value of the oldest member
-    longest            the value with the most characters, white space at its ends and in its middle not counted twice
-    source-priority    the value of the source that comes first in `source_priority`, in any case; sources that are not
-                       in it come after all others, alike
+    longest            the value with the most characters, without white space at its ends and with runs of it as one
+    source-priority    the value of the source that is first in `source_priority`, in any case; all other sources
+                       follow with equal rank
 
-What is still tied goes to the newer member, and of members of one moment to the one whose id comes first.  Fields keep
-one by one: a golden record can have the street of one member and the postcode of another that alone has one.
+Ties are resolved for the newer member, and among members with equal times for the one whose id comes first.  Fields are
+independent: a golden record can have the street of one member and the postcode of another.
 """
 
 from collections import Counter
@@ -25,15 +25,15 @@ from stream_lsh.records.standardise.catalog import Standardise, standard_value, 
 from stream_lsh.records.standardise.characters import fold
 
 _MOST_KNOWN = 4_096
-"""Values of a field whose standard forms are remembered."""
+"""The size of the cache of standard forms of a field."""
 
 
 class Member(NamedTuple):
-    """One record of a thing.
+    """One record of an entity.
 
     Attributes:
-        id: no two members have the same.
-        source: where it comes from.
+        id: unique among the members.
+        source: of the record.
         time_ms: event time, milliseconds since the epoch.
         fields: raw values, by the names of the profile's fields (`Reader.raw_values`).
     """
@@ -45,10 +45,10 @@ class Member(NamedTuple):
 
 
 class GoldenRecords:
-    """Members to golden records.
+    """Computes golden records from members.
 
     Args:
-        profile: how each field keeps; checked (`check`).
+        profile: with the rule of each field; a valid one (`check`).
 
     Example:
         >>> from stream_lsh.records.profile import Field
@@ -71,15 +71,15 @@ class GoldenRecords:
         ]
 
     def of(self, members: Iterable[Member]) -> dict[str, Any]:
-        """The golden record of some members: values as they were given, by field, in the order of the profile.
+        """The golden record of some members: raw values by field, in the order of the profile.
 
-        A field in which no member has a value is not in it.
+        A field without a value in any member is absent.
 
         Guarantees:
-            each value is one of the members'; in whatever order they come, the answer is the same.
+            each value is that of a member; the result does not depend on the order of the members.
         Cost:
-            the standard form of every value (some 3 us) of the fields that keep the most frequent one, elsewhere of
-            one value as a rule; a sort of the members for each field.
+            the standard form (some 3 us) of every value of fields that keep the most frequent one, and usually of one
+            value of other fields; a sort of the members for each field.
         """
         newest = sorted(members, key=lambda member: (-member.time_ms, member.id))
         golden: dict[str, Any] = {}
@@ -92,13 +92,13 @@ class GoldenRecords:
 
 
 _Having = Sequence[tuple[Member, Any]]
-"""Members with their values of a field, the newest ones first."""
+"""Members with their values of a field, the newest first."""
 _Rule = Callable[[_Having, Callable[[Any], str]], Any]
-"""From these, and from the standard form of a value, to the value that survives; None where none says anything."""
+"""Selects the surviving value, given the standardiser; None if no value has a standard form."""
 
 
 def _standard(standardise: Standardise, missing: frozenset[str]) -> Callable[[Any], str]:
-    """The standard form of a value; those that came lately are remembered, for a thing that grows is told each time."""
+    """A cached standardiser: a growing entity is published again, with the same values, on each change."""
     standards: dict[str, str] = {}
 
     def form(value: Any) -> str:
@@ -123,7 +123,7 @@ def _rule(keep: str, ranks: Mapping[str, int]) -> _Rule:
         "longest": lambda having: -len(_spelling(having[1])),
         "source-priority": lambda having: ranks.get(fold(having[0].source), len(ranks)),
     }[keep]
-    # Sorting keeps the newest first of all that are equal.
+    # The sort is stable, so the newest of equal members stays first.
     return lambda having, standard: next((value for _, value in sorted(having, key=order) if standard(value)), None)
 
 
@@ -134,7 +134,7 @@ def _most_frequent(having: _Having, standard: Callable[[Any], str]) -> Any:
     counts = Counter(form for form, _ in forms if form)
     if not counts:
         return None
-    # Of counts that are equal the first one seen is the greatest: that of the newest member.
+    # `max` returns the first of equal counts: that of the newest member.
     most = max(counts, key=counts.__getitem__)
     values = [value for form, value in forms if form == most]
     spellings = Counter(map(_spelling, values))
@@ -142,6 +142,6 @@ def _most_frequent(having: _Having, standard: Callable[[Any], str]) -> Any:
 
 
 def _spelling(value: Any) -> str:
-    """What a reader sees of a value."""
+    """A value as readers see it."""
     texts = map(text_of, value) if isinstance(value, list | tuple) else [text_of(value)]
     return " ".join(" ".join(texts).split())

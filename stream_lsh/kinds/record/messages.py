@@ -253,17 +253,17 @@ def _storable(value: object) -> object:
 
 
 def record_message(record: Record, profile: Profile, names: FieldNames) -> tuple[bytes, bytes | None]:
-    """Key and value of a record: its columns, with id, source and time, if it has these; none if it is deleted.
+    """Key and value of a record: its columns, with id, source and time, if it has these; no value for a deletion.
 
-    Columns stand side by side with them, unless one would be taken for one of them; then they are under `fields`.
+    The columns are beside id, source and time, or in `fields`, if the name of a column conflicts with one of these.
 
     Args:
-        record: with a value in the column of deletion that is true, it is deleted.
-        profile: of the pipeline; says what id and source are called.
-        names: what the source calls time and deletion.
+        record: deleted, if the column of deletion is true.
+        profile: of the pipeline, with the names of id and source.
+        names: of time and deletion in the source.
 
     Raises:
-        UnusableDocument: an id that is no key.
+        UnusableDocument: an id that is not a valid key.
 
     Example:
         >>> people = Profile(name="people", fields=(), comparisons=())

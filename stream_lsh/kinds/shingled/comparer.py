@@ -1,4 +1,4 @@
-"""Pairs of texts: filtered by what is stored of them, then compared by their sets of shingles."""
+"""Compares pairs of texts: filters them by their stored signatures, then compares their sets of shingles."""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -21,27 +21,27 @@ from stream_lsh.pipeline.compare import (
 _MOST_CACHED = 8 << 20
 """Shingles: 64 MB."""
 _SET_COST = 32
-"""What a set takes beside its shingles, counted in shingles: the array and the entry, some 250 bytes."""
+"""The overhead of a set in shingles: the array and the entry take some 250 bytes."""
 _PAIRS = 256
-"""Pairs whose texts are shingled together: that is three times as fast as one by one, and bounds the sets at hand."""
+"""Pairs whose texts are shingled together, which is three times as fast as one by one and bounds the memory."""
 _CHARACTERS = 1 << 22
-"""Of both texts of all pairs, where the work is bounded."""
+"""The characters of all pairs in a bounded comparison."""
 
 
 class MakesSets(Protocol):
-    """What makes the sets of shingles: the scheme of a pipeline of texts."""
+    """The source of shingle sets: the scheme of a pipeline of texts."""
 
     def shingle_sets(self, texts: Sequence[str]) -> list[U64]:
         """The distinct shingles of each text, ascending: uint64[m] each."""
 
 
 class ShingleSets:
-    """Shingle sets of versions that were compared lately, the least recently used dropped first.
+    """Compares pairs by their shingle sets, which it caches by version; the least recently used one is dropped first.
 
     Args:
-        scheme: makes the sets.
-        limit: shingles kept at most, where each set counts for 32 more than it has; a single set is kept all the same.
-        prefilter: which candidates are compared, by their signatures.
+        scheme: computes the sets.
+        limit: the size of the cache in shingles, with an overhead of 32 for each set; one set always fits.
+        prefilter: selects the candidates to compare, by their signatures.
     """
 
     def __init__(self, scheme: MakesSets, limit: int = _MOST_CACHED, prefilter: Prefilter = by_estimate) -> None:
@@ -54,8 +54,8 @@ class ShingleSets:
     def compare(self, pairs: Pairs, near: Bools, criteria: Criteria, *, bounded: bool = False) -> Compared:
         """The similarity of the two sets of shingle hashes of each pair, by the measure.
 
-        Equal digests and signatures are equal sets.  Candidates whose signatures or sizes rule a match out are not
-        compared.
+        Sets with equal digests and signatures are taken as equal.  Candidates are not compared if their signatures or
+        sizes rule out a match.
         """
         stored = SignaturePrefilter(pairs)
         same = stored.identical()
@@ -75,12 +75,12 @@ class ShingleSets:
         return Compared(similarity, shared, sizes + others - shared, sizes if criteria.measure.reports_sizes else None)
 
     def _count_some(self, at: I64, pairs: Pairs, same: Bools, criteria: Criteria, counts: "_Counts") -> int:
-        """Fill in the counts of the first pairs, as many as their texts allow; returns the place of the next one."""
+        """Fill in the counts of the first pairs, within the budget of characters; returns the next pair's index."""
         texts, start, room = pairs.asked.texts, 0, _CHARACTERS
         while start < at.size:
             run = at[start : start + _PAIRS]
             lengths = np.array([len(texts[row]) for row in pairs.new[run].tolist()])
-            run = run[: affordable(lengths, room)]  # the old ones are of the same size, if they are alike
+            run = run[: affordable(lengths, room)]  # the old texts have about the same size, if they are similar
             old_texts = self._old_texts(run, pairs, same)
             lengths = lengths[: run.size] + [len(text) for text in old_texts]
             kept = affordable(lengths, room)
@@ -91,7 +91,7 @@ class ShingleSets:
         return int(at[start]) if start < at.size else len(pairs)
 
     def _old_texts(self, at: I64, pairs: Pairs, same: Bools) -> list[str]:
-        """The text of the old end of each pair, "" where it is that of the new one."""
+        """The text of the old end of each pair; "" if it equals that of the new end."""
         if not same[at].any():
             return pairs.documents.texts(pairs.old[at])
         texts = [""] * at.size
@@ -103,7 +103,7 @@ class ShingleSets:
     def _count(
         self, at: I64, old_texts: Sequence[str], pairs: Pairs, same: Bools, criteria: Criteria, *, counts: "_Counts"
     ) -> None:
-        """Fill in the counts of some pairs, best in the order of their new documents; none where sizes rule it out."""
+        """Fill in the counts of pairs whose sizes permit a match; fastest in the order of their new documents."""
         asked, new = pairs.asked, pairs.new[at]
         texts = {int(asked.refs[row]): asked.texts[row] for row in dict.fromkeys(new.tolist())}
         old_refs, alike = pairs.old_refs[at].tolist(), same[at]
@@ -120,7 +120,7 @@ class ShingleSets:
         counts.shared[at], counts.sizes[at], counts.others[at] = common, sizes, other_sizes
 
     def get(self, texts: Mapping[int, str]) -> dict[int, U64]:
-        """The distinct shingles of versions, ascending, by ref; those that are not remembered are made together."""
+        """The distinct shingles of versions, ascending, by ref; missing ones are computed together."""
         cached = {ref: shingles for ref in texts if (shingles := self._sets.get(ref)) is not None}
         for ref in cached:
             self._sets.move_to_end(ref)
@@ -133,7 +133,7 @@ class ShingleSets:
         return cached
 
     def forget(self, ref: int) -> None:
-        """Drop the set of a version, if it is remembered."""
+        """Drop the set of a version from the cache."""
         dropped = self._sets.pop(ref, None)
         self._size -= 0 if dropped is None else dropped.size + _SET_COST
 
@@ -142,7 +142,7 @@ class ShingleSets:
 
 
 class _Counts(NamedTuple):
-    """Of each pair: the shingles that both have, those of the new end, those of the old one; 0 if not compared."""
+    """For each pair the number of shared shingles, of those of the new end and of the old end; 0 if not compared."""
 
     shared: U32
     sizes: U32

@@ -1,7 +1,7 @@
 """The scheme of a text pipeline that misses no pair: `method = "exact"`.
 
-What is stored as a signature are the size of a text's set of shingles and its first members, and buckets are those of
-`prefixes`.  Candidates are held against the bounds that both ends' rows give; what is left is compared as always.
+A signature stores the size of a text's set of shingles and its first members; the buckets are those of
+`prefix_buckets`.  Candidates are filtered by bounds from the signatures of both ends; the remaining ones are compared.
 """
 
 from collections.abc import Sequence
@@ -25,20 +25,20 @@ from stream_lsh.text.shingles import Shingler
 
 
 class ExactScheme(ShingledTexts):
-    """The scheme of a text pipeline in which every two that reach the threshold meet.
+    """The scheme of a text pipeline in which every pair at or above the threshold shares a bucket.
 
     Args:
         threshold: the least similarity of a match, above 0 and at most 1.
         shingles, normalise, seed, measure, min_characters, kind_settings: as for `TextScheme`.
-        slots: the length of a signature.  It does not change what is found: a text of more than some (slots - 1) /
-            (1 - threshold) shingles meets all texts of about its size.
+        slots: the length of a signature.  The matches do not depend on it: a text of more than some (slots - 1) /
+            (1 - threshold) shingles becomes a candidate of all texts of about its size.
 
     Guarantees:
-        every pair at or above the threshold becomes a candidate, and none is refused before it is compared, as long as
-        no cap leaves one out: hash collisions can only add candidates.
+        every pair at or above the threshold becomes a candidate and is compared, unless a cap excludes it: hash
+        collisions only add candidates.
 
     Raises:
-        ConfigError: settings that cannot be.
+        ConfigError: invalid settings.
 
     Example:
         >>> scheme = ExactScheme(0.8, "word:1")
@@ -74,7 +74,7 @@ class ExactScheme(ShingledTexts):
 
     @property
     def settings(self) -> dict[str, str | int | float]:
-        """Everything that signatures, buckets and shingle sets depend on."""
+        """The settings that signatures, buckets and shingle sets depend on."""
         return {
             **self.text_settings,
             "method": "exact",
@@ -96,11 +96,11 @@ class ExactScheme(ShingledTexts):
         return Signatures(values, digests)
 
     def buckets(self, signatures: Signatures) -> U64:
-        """The buckets of each text, that of the digest last: uint64[n, width]; all 0 for one without shingles."""
+        """The buckets of each text, that of the digest last: uint64[n, width]; all 0 without shingles."""
         return self.prefixes.buckets(signatures)
 
     def comparer(self) -> ShingleSets:
-        """What verify compares pairs with, once the rows of both say that they may match."""
+        """The comparer, with which verify compares pairs, filtered by the signatures of both ends."""
         return ShingleSets(self, prefilter=self.prefixes.may_match)
 
     def explain(self, left: str | None, right: str | None) -> Explained:
@@ -108,9 +108,9 @@ class ExactScheme(ShingledTexts):
         return explain_shingles(self, left, right)
 
     def agreement(self, signatures: Signatures, shared: int, union: int) -> SignatureAgreement:
-        """How two texts met: in so many buckets; there are no bands, and nothing is left to chance."""
+        """The number of buckets that two texts share; there are no bands and no probabilities."""
         return SignatureAgreement(0, 0, common_buckets(self.buckets(signatures)), 0, 0.0)
 
     def criteria(self, threshold: float, retention_ms: int | None) -> Criteria:
-        """What makes a pair a match: there are no estimates."""
+        """The criteria of a match: there are no estimates."""
         return Criteria(threshold, retention_ms=retention_ms, measure=self.measure)

@@ -1,4 +1,4 @@
-"""Two documents that are sets of shingles, compared for a reader."""
+"""Detailed comparison of two documents by their sets of shingles, for `explain`."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -14,7 +14,7 @@ from stream_lsh.text.passages import Passage
 
 
 class Shingling(Protocol):
-    """What a scheme of shingle sets can say of documents."""
+    """The methods of a scheme of shingle sets that a detailed comparison needs."""
 
     measure: Measure
 
@@ -22,22 +22,22 @@ class Shingling(Protocol):
         """The distinct shingles of each text, ascending: uint64[m] each."""
 
     def sign(self, texts: Sequence[str]) -> Signatures:
-        """One signature and one digest a text."""
+        """One signature and one digest for each text."""
 
     def passages(self, text: str, shared: U64) -> list[Passage]:
-        """The passages of a text that these shingles cover, and the others between them."""
+        """The passages of a text that these shingles cover, and the gaps between them."""
 
     def agreement(self, signatures: Signatures, shared: int, union: int) -> SignatureAgreement:
-        """How the signatures of two documents met, which share so many shingles."""
+        """The agreement of the signatures of two documents, given their shared and united shingles."""
 
 
 def explain_shingles(scheme: Shingling, left_text: str | None, right_text: str | None) -> Explained:
     """Compare two documents by their shingles.
 
     Args:
-        scheme: makes the shingles and the signatures.
-        left_text: the text of a document; None where it is not known.
-        right_text: that of the other one.
+        scheme: computes the shingles and the signatures.
+        left_text: the text of the left document; None if unknown.
+        right_text: the text of the right document; None if unknown.
     """
     left, right = scheme.shingle_sets([left_text or "", right_text or ""])
     shared = np.intersect1d(left, right, assume_unique=True)

@@ -1,4 +1,4 @@
-"""How a pipeline of texts or sets finds who may match, by name: `lsh`, nearly all of them, or `exact`, all of them."""
+"""The methods by which a pipeline of texts or sets finds candidates: `lsh` (nearly all matches) or `exact` (all)."""
 
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
@@ -18,7 +18,7 @@ LSH, EXACT = "lsh", "exact"
 METHODS = (LSH, EXACT)
 """All names."""
 
-RECALL, _MAX_CANDIDATES = 0.99, 200  # defaults, which are always right
+RECALL, _MAX_CANDIDATES = 0.99, 200  # defaults, which are valid with every method
 
 
 def text_scheme(
@@ -38,7 +38,7 @@ def text_scheme(
     """The scheme of a method; the other arguments are those of `TextScheme` and `ExactScheme`.
 
     Raises:
-        ConfigError: an unknown method, or settings that cannot be.
+        ConfigError: an unknown method, or invalid settings.
 
     Example:
         >>> text_scheme("exat", 0.9)
@@ -74,7 +74,7 @@ def text_scheme(
 
 
 def method_problems(method: str, recall: float, max_candidates: int) -> Iterator[tuple[str, str]]:
-    """What does not go with a method: the setting, and what to tell of it; defaults always go."""
+    """The settings that do not apply to a method, each with an error message; defaults are always valid."""
     if method != EXACT:
         return
     if recall != RECALL:
@@ -87,5 +87,5 @@ def method_problems(method: str, recall: float, max_candidates: int) -> Iterator
 
 
 def most_candidates(method: str, max_candidates: int) -> int:
-    """Documents that one is compared with at most under a method; 0: no caps."""
+    """The most candidates per document with a method; 0: no caps."""
     return 0 if method == EXACT else max_candidates

@@ -1,19 +1,19 @@
-"""Buckets in which every two sets meet that reach a threshold: those of their first members and sizes.
+"""Buckets by first members and sizes, of which every two sets at or above a threshold share one.
 
-A set is filed under each of its first members in the order of their hashes, so many that a match has one of them among
-its own first ones (`measure.filters.prefix_lengths`): any order does that is the same for all sets.  Sizes are in
-classes, and a member counts in two of them:
+A set is filed under each member of its prefix: its first members in the order of their hashes.  The prefix is so long
+that it shares a member with the prefix of each match (`measure.filters.prefix_lengths`); any order serves that is the
+same for all sets.  Sizes are divided into classes, and each member is filed in two of them:
 
     classes    1 = c(0) < c(1) < c(2) < ...     c(k + 1) is the least size that cannot match c(k)
     filed      under (k, member) and (k + 1, member), for a size from c(k) up to, but not including, c(k + 1)
 
-Two sizes that can match lie in one class or in two neighbouring ones, so they meet, and sets of other sizes do not.
+Two sizes that can match are in one class or in two neighbouring ones, so such sets share a bucket, and sets of other
+sizes do not.
 
-What is stored of a set is a row of `measure.firsts`, which has room for so many members and no more.  A set with a
-longer prefix is filed under its classes alone, and so is, besides, whatever can match a set of such a size.
+The stored signature of a set is a row of `measure.firsts`, which has room for a fixed number of members.  A set with a
+longer prefix is filed under its classes alone; all sets of sizes that can match it are filed there as well.
 
-So buckets follow from what is stored, and nobody needs the set again (ADR 0027).  It does not matter what the sets
-are of.
+So buckets are a function of the signature and do not require the set itself (ADR 0027).  Members can be of any kind.
 """
 
 from bisect import bisect_left
@@ -34,19 +34,19 @@ _NO_DIGEST = np.uint64((1 << 64) - 2)
 _HALF = np.uint64(32)
 MOST_SLOTS = 4096
 _FEW = (16, 48)
-"""Slots of which the first ones are looked at before all are: most pairs are ruled out by then."""
+"""The first slots, which are compared before the others, because they rule out most pairs."""
 _SIZES = 1 << 32
 _ROUNDING = 1e-12
-"""Far more than a quotient of counts is off, and far less than two of them differ."""
+"""A tolerance far above the rounding error of a quotient of counts, and far below the difference of two of them."""
 
 
 class Prefixes:
-    """The buckets of sets, and who of those that meet there may be a match.
+    """The buckets of sets, and a filter of the pairs that share one.
 
     Args:
         threshold: least similarity of a match, above 0 and at most 1.
-        slots: of a row; one less is the longest prefix that a set is filed under.
-        measure: what the threshold is about.
+        slots: of a row; the longest prefix of a set is one less.
+        measure: of the threshold.
 
     Attributes:
         least: Jaccard similarity of a match.
@@ -67,7 +67,7 @@ class Prefixes:
             problem = "one for the size of a text, others for its first shingles"
             raise ConfigError(f"slots: got {slots}, expected 2 to {MOST_SLOTS} with the method exact: {problem}")
         least = measure.least_jaccard(threshold)
-        # What a measure derives from a threshold is rounded once more.
+        # The value that a measure derives from a threshold has another rounding error.
         self.least = least = least if least == threshold else least * (1 - _ROUNDING)
         self._kept = slots - 1
         too_large = bisect_left(range(_SIZES), slots, key=lambda size: int(self._lengths(np.array([size]))[0]))
@@ -76,14 +76,14 @@ class Prefixes:
 
     @property
     def width(self) -> int:
-        """How many buckets a set is in at most: two for each member and two of its size, and that of its digest."""
+        """The most buckets of a set: two for each member, two of its size, and that of its digest."""
         return 2 * (self._kept + 1) + 1
 
     def buckets(self, signatures: Signatures) -> U64:
         """The buckets of each set, that of the digest last: uint64[n, width], 0 for none.
 
         Args:
-            signatures: rows of sets as `values`.
+            signatures: with the rows of sets as `values`.
         """
         rows, digests = signatures.values, signatures.digests
         sizes = np.where(digests == 0, 0, sizes_of(rows))
@@ -94,7 +94,7 @@ class Prefixes:
         filed[:, -1] = sizes >= self._large
         filed[:, 0] &= ~filed[:, -1] | (rows[:, 1] != 0)
         at, place = np.nonzero(filed)
-        # Of a class alone the key is that of a member 0: whoever has one meets more sets, and misses none.
+        # The key of a class alone is that of member 0: a set with this member has more candidates and misses none.
         members = np.where(place < self._kept, rows[at, 1 + np.minimum(place, self._kept - 1)], 0).astype(np.uint64)
         classes = self._classes_of(sizes)[at].astype(np.uint64)
         keys = np.zeros((2, *filed.shape), np.uint64)
@@ -117,7 +117,7 @@ class Prefixes:
         return prefix_lengths(sizes, self.least)
 
     def _classes_of(self, sizes: I64) -> I64:
-        """The class of each size: int64[n], whatever for 0."""
+        """The class of each size: int64[n], undefined for 0."""
         classes, largest = self._classes, int(sizes.max(initial=0))
         while classes[-1] <= largest:
             classes.append(int(most_members(np.array(classes[-1:]), self.least)[0]) + 1)
@@ -125,5 +125,5 @@ class Prefixes:
 
 
 def _keys(classes: U64, members: U64) -> U64:
-    """None is 0, which is no key, as no class is 0 here; and none has the lowest bit, which digests have."""
+    """The keys, never 0, which stands for no key, as no class is 0; the lowest bit is clear, as it marks digests."""
     return fmix64(classes << _HALF | members) & _NO_DIGEST

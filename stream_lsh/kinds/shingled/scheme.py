@@ -31,15 +31,15 @@ Settings = dict[str, str | int | float]
 
 
 class ShingledTexts(SchemeDefaults):
-    """What all schemes of texts have, and all else that compares texts: they become sets of shingles.
+    """The conversion of texts to sets of shingles, for all schemes of texts and other comparisons of texts.
 
     Args:
-        shingles: such as `word:3` or `char:5`; or what makes them.
-        normalise: the forms that a text is brought into first.
-        seed: chooses the hash functions.
-        measure: what a threshold is about.
-        min_characters: a text that has fewer has no shingles, and so matches nothing.
-        kind_settings: what the shingle sets of another kind depend on besides the shingler; None: of texts.
+        shingles: such as `word:3` or `char:5`; or a shingler.
+        normalise: the normal forms of a text.
+        seed: of the hash functions.
+        measure: of the threshold.
+        min_characters: a shorter text has no shingles, and so no matches.
+        kind_settings: further settings of the shingle sets of another kind; None: the kind is texts.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class ShingledTexts(SchemeDefaults):
 
     @property
     def text_settings(self) -> Settings:
-        """Everything that shingle sets depend on, but for the seed."""
+        """The settings that shingle sets depend on, without the seed."""
         of_texts: Settings = {
             "kind": "text",
             "normalise": ",".join(self._normaliser.forms),
@@ -89,15 +89,15 @@ class ShingledTexts(SchemeDefaults):
         return sets
 
     def similarity(self, left: str, right: str) -> float:
-        """The exact similarity of two texts, as verify tells it."""
+        """The exact similarity of two texts, as verify computes it."""
         return similarity_of(self.measure, *self.shingle_sets([left, right]))
 
     def passages(self, text: str, shared: U64) -> list[Passage]:
-        """The passages of a text that these shingles cover, ascending and each once, and the others between them."""
+        """The passages of a text that these shingles cover, ascending and each once, and the gaps between them."""
         return passages(text, self._normaliser.forms, self._shingler, shared)
 
     def copied(self, left: str, right: str, common: U64, least_units: int = 1) -> list[Copied]:
-        """The passages that two texts share, with both places; `common` shingles, ascending, do not count."""
+        """The passages that two texts share, with both places; `common` shingles, ascending, are ignored."""
         return copied_passages(left, right, self._normaliser.forms, self._shingler, common, least_units=least_units)
 
 
@@ -105,17 +105,17 @@ class TextScheme(BandedScheme, ShingledTexts):
     """The scheme of a text pipeline.
 
     Args:
-        threshold: the least similarity of a match; the bands are chosen for it.
-        shingles: such as `word:3` or `char:5`; or what makes them.
+        threshold: the least similarity of a match, which determines the bands.
+        shingles: such as `word:3` or `char:5`; or a shingler.
         recall: the probability that a pair at the threshold becomes a candidate.
         slots: the length of a signature.
-        normalise: the forms that a text is brought into first.
+        normalise: the normal forms of a text.
         sketch: the signature scheme.
-        seed: chooses all hash functions.
-        measure: what the threshold is about.
-        min_characters: a text that has fewer has no shingles, and so matches nothing.
+        seed: of all hash functions.
+        measure: of the threshold.
+        min_characters: a shorter text has no shingles, and so no matches.
         kind_settings: of another kind than texts, as for `ShingledTexts`.
-        banding: bands and rows, where they are pinned; None: they are chosen by threshold, recall and slots.
+        banding: pinned bands and rows; None: threshold, recall and slots determine them.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class TextScheme(BandedScheme, ShingledTexts):
 
     @property
     def settings(self) -> dict[str, str | int | float]:
-        """Everything that signatures, buckets and shingle sets depend on."""
+        """The settings that signatures, buckets and shingle sets depend on."""
         return {
             **self.text_settings,
             "sketch": self._sketch.name,
@@ -162,7 +162,7 @@ class TextScheme(BandedScheme, ShingledTexts):
         }
 
     def sign(self, texts: Sequence[str]) -> Signatures:
-        """One signature and one digest a text; some 25 us for 3 KB in batches."""
+        """One signature and one digest for each text; some 25 us for 3 KB in batches."""
         values = np.empty((len(texts), self.slots), np.uint32)
         digests = np.empty(len(texts), np.uint64)
         for group in groups(texts):
@@ -172,11 +172,11 @@ class TextScheme(BandedScheme, ShingledTexts):
         return Signatures(values, digests)
 
     def comparer(self) -> ShingleSets:
-        """What verify compares pairs with: the sets of those that were compared lately."""
+        """The comparer, with which verify compares pairs; it caches the sets of recently compared versions."""
         return ShingleSets(self)
 
     def criteria(self, threshold: float, retention_ms: int | None) -> Criteria:
-        """What makes a pair a match."""
+        """The criteria of a match."""
         return Criteria(threshold, self.least_matching(threshold), retention_ms, self.measure)
 
     def explain(self, left: str | None, right: str | None) -> Explained:
@@ -184,7 +184,7 @@ class TextScheme(BandedScheme, ShingledTexts):
         return explain_shingles(self, left, right)
 
     def agreement(self, signatures: Signatures, shared: int, union: int) -> SignatureAgreement:
-        """How the signatures of two texts met, which share so many shingles of those that they have together."""
+        """The agreement of the signatures of two texts, given their shared and united shingles."""
         matching = int(matching_slots(signatures.values[:1], signatures.values[1:])[0])
         probability = self.banding.probability_at(shared / union) if shared else 0.0
         return SignatureAgreement(
@@ -196,25 +196,25 @@ class TextScheme(BandedScheme, ShingledTexts):
         return candidate_probability(similarity, self.banding.bands, self.banding.rows)
 
     def least_matching(self, threshold: float) -> int:
-        """Slots that the signatures of a match agree in, but for one match at the threshold in 10,000."""
+        """The slots in which the signatures of a match agree, except for one in 10,000 matches at the threshold."""
         return least_matching_slots(self.measure.least_jaccard(threshold), self.slots)
 
 
 def banding_for(
     threshold: float, recall: float, slots: int, measure: Measure, *, bands: int = 0, rows: int = 0
 ) -> Banding:
-    """The bands that find a pair at the threshold of a measure, be its Jaccard similarity as small as it may.
+    """The bands that find a pair at the threshold of a measure, with the least Jaccard similarity of such a pair.
 
     Args:
         threshold: of the measure.
         recall: the probability with which such a pair is found.
         slots: the length of a signature.
-        measure: what the threshold is about.
-        bands: pinned, with rows; 0: chosen.
+        measure: of the threshold.
+        bands: pinned together with rows; 0: not pinned.
         rows: slots in each band.
 
     Raises:
-        ConfigError: nothing is feasible, or not with what is pinned -> what the message says.
+        ConfigError: no banding is feasible with these arguments -> the change that the message proposes.
     """
     least = measure.least_jaccard(threshold) if 0 < threshold < 1 else threshold
     try:

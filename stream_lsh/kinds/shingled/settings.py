@@ -1,4 +1,4 @@
-"""The settings that texts and sets share, and what follows from them."""
+"""The settings that texts and sets share, and the values derived from them."""
 
 from dataclasses import dataclass, field, replace
 
@@ -19,31 +19,31 @@ from stream_lsh.settings.value_types import choice, whole
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShingleSettings:
-    """How pairs that share shingles are found, and which of them match."""
+    """The settings of candidates and matches, for kinds with shingles."""
 
     threshold: float = field(default=0.8, metadata=key(value_types.SHARE, "the least similarity of a match"))
     method: str = field(
         default=LSH,
-        metadata=key(choice(METHODS), "how matches are found: nearly all of them, as `recall` says, or all of them"),
+        metadata=key(choice(METHODS), "how matches are found: nearly all of them, set by `recall`, or all of them"),
     )
     measure: str = field(
         default=JACCARD.name,
         metadata=key(
             choice(MEASURES),
-            "of similarity: what both share over what one of them has, or over what the shorter one has",
+            "of similarity: shared shingles or items over those of both, or over those of the smaller one",
         ),
     )
     size_ratio: float = field(
         default=SIZE_RATIO,
         metadata=key(
             value_types.SIZE_RATIO,
-            "only with `containment`: how many times as many shingles or items the longer one has at most",
+            "only with `containment`: the greatest ratio of the sizes of two matching documents",
         ),
     )
     recall: float = field(
         default=0.99,
         metadata=key(
-            value_types.SHARE, "the probability that a pair at the threshold is found; above it, it is greater"
+            value_types.SHARE, "the probability that a pair at the threshold is found; it increases with similarity"
         ),
     )
     slots: int = field(
@@ -52,7 +52,7 @@ class ShingleSettings:
     bands: int = field(
         default=0,
         metadata=key(
-            whole(0, 65_536), "how many stretches of a signature are looked up, with `rows`; 0: chosen for the recall"
+            whole(0, 65_536), "the number of bands of a signature, set together with `rows`; 0: chosen for the recall"
         ),
     )
     rows: int = field(default=0, metadata=key(whole(0, 65_536), "slots in each band; `stream-lsh tune` advises"))
@@ -61,40 +61,44 @@ class ShingleSettings:
 
     @property
     def least(self) -> float:
-        """The least similarity of a pair that is published."""
+        """The least similarity of a published pair."""
         return self.threshold
 
     @property
     def similarity(self) -> Measure:
-        """The measure as the steps take it."""
+        """The measure as an object."""
         return Containment(self.size_ratio) if self.measure == Containment.name else JACCARD
 
     def banding(self) -> Banding | None:
-        """Bands and rows, pinned or chosen; None without bands; raises ConfigError where the settings do not fit."""
+        """Bands and rows, pinned or derived; None without bands.
+
+        Raises:
+            ConfigError: the settings contradict each other.
+        """
         if self.method == EXACT:
             return None
         return banding_for(self.threshold, self.recall, self.slots, self.similarity, bands=self.bands, rows=self.rows)
 
     def stored_size(self) -> StoredSize:
-        """How large the stored versions get; raises ConfigError where the settings do not fit."""
+        """The greatest size of a stored version; raises ConfigError if the settings contradict each other."""
         banding = self.banding()
         if banding is None:
             return StoredSize(self.slots, 0, retired=16 * self.slots * BATCH)
         return StoredSize(self.slots, banding.bands + 1)
 
     def limits(self, limits: Limits) -> Limits:
-        """Without caps where the method has none."""
+        """The limits, without caps if the method has none."""
         return replace(limits, cap_candidates=0, cap_postings=0) if self.method == EXACT else limits
 
     def check(self, path: Path, problems: Problems, shared: SharedSettings) -> None:
-        """Note what does not fit the measure, the method, or the number of slots."""
+        """Report settings that contradict the measure, the method, or the number of slots."""
         self._check_size_ratio(path, problems)
         self._check_method(path, problems, shared.max_candidates)
         self._check_banding(path, problems)
 
     def _check_size_ratio(self, path: Path, problems: Problems) -> None:
         place = (*path, "size_ratio")
-        unused = self.measure != Containment.name and self.size_ratio != SIZE_RATIO  # a default is always right
+        unused = self.measure != Containment.name and self.size_ratio != SIZE_RATIO  # a default is always valid
         if unused and problems.is_valid(place, (*path, "measure")):
             problems.add(place, no_size_ratio(self.size_ratio))
 
@@ -133,6 +137,6 @@ class ShingleSettings:
         try:
             self.banding()
         except ConfigError as error:
-            name = next(name for name in names if problems.has((*path, name)))  # the defaults go together
+            name = next(name for name in names if problems.has((*path, name)))  # the defaults are consistent
             *others, last = [f"`{other}`" for other in sorted(names, reverse=True) if other != name]
             problems.add((*path, name), f"with {', '.join(others)} and {last}: {error}")

@@ -1,4 +1,4 @@
-"""Inputs as documents: parsed lines and files, and the rejects among them."""
+"""Reads inputs as documents: parsed lines and files, and the rejected items among them."""
 
 import time
 from argparse import Namespace
@@ -16,19 +16,19 @@ from stream_lsh.wire.field_names import FieldNames
 from stream_lsh.wire.message import ParseRules
 
 _SHOWN = 20
-"""Fields that a message names."""
+"""The number of fields that an error message lists."""
 
 
 def read(inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0) -> Iterator[Part]:
     """The documents of all inputs, in order.
 
     Args:
-        inputs: what to read.
-        options: those of the command.
+        inputs: the files to read.
+        options: of the command.
         fallback_time_ms: event time of a document without one.
 
     Raises:
-        ConfigError, InputError, OSError: an input cannot be read as a whole.
+        ConfigError, InputError, OSError: an input cannot be read at all.
     """
     names = FieldNames(**{column.removesuffix("_column"): getattr(options, column) for column in AS_NAMED})
     now_ms = int(time.time() * 1000)
@@ -37,7 +37,7 @@ def read(inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0)
         time_ms = block.time_ms or fallback_time_ms
         rules = ParseRules(
             max_bytes=1 << 62 if block.checked else options.max_bytes,
-            # The future begins an hour from now, whatever a document without a time falls back to.
+            # A time is in the future from an hour after now, whatever the default time of a document is.
             max_ahead_ms=now_ms + MAX_AHEAD_MS - time_ms,
             time_unit=options.time_unit,
             names=names,
@@ -49,7 +49,7 @@ def read(inputs: Sequence[Input], options: Namespace, fallback_time_ms: int = 0)
 
 
 def _named(error: InputError, line: bytes, column: str) -> InputError:
-    """For a line without the field of the text: which fields there are, and the option that names one."""
+    """The error for a line without the field of the text: its fields, and the option that names one."""
     if error.reason != "text":
         return error
     try:

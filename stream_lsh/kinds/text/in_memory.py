@@ -1,7 +1,7 @@
 """Near-duplicates in memory: the pipeline of the stream as a library, for one process.
 
-The same core, so the same pairs and the same groups as on Kafka; one document at a time or many.  It knows no clock:
-time is what the documents say.
+It has the same core as the worker, so it finds the same matches and clusters as on Kafka.  It adds one document at a
+time or many.  It reads no clock: times are those of the documents.
 """
 
 from collections.abc import Iterable
@@ -19,33 +19,33 @@ from stream_lsh.wire.arguments import row_of, validate_document
 
 
 class NearDuplicates(InMemory):
-    """Documents in memory, and which of them are near-duplicates.
+    """Stores documents in memory and finds the near-duplicates among them.
 
     Args:
         threshold: least similarity of a match, above 0 and below 1.
-        shingles: what is compared: runs of k words (`word:3`) or characters (`char:5`), or another name of
+        shingles: the unit of comparison: runs of k words (`word:3`) or characters (`char:5`), or another name of
             `stream_lsh.text.catalog`, such as `stopword:en` or `code:python:5`.
-        recall: probability that a pair at the threshold is found, but for 0.001; more similar pairs have a greater one.
-        retention_ms: match only documents whose times are within this span, and forget older ones; None: never.
-        max_candidates: most documents that one is compared with; 0 lifts all caps.
-        normalise: forms that texts are brought into first, such as `nfkc`, `casefold`, `space`, `accents`.
-        seed: chooses the hash functions.
-        guards: what holds a cluster together besides its matches; without, whatever matches connect is one cluster.
-        measure: `jaccard`, shared shingles over those of both texts together, or `containment`, over those of the
-            shorter one: excerpts, and pages within pages.
-        size_ratio: only with `containment`: how many times as many shingles the longer text has at most; None: 2.
-        stories: keep of each document its title and its outlet, too, for `stories`.
+        recall: probability that a pair at the threshold is found, within 0.001; it is greater for more similar pairs.
+        retention_ms: match only documents whose times are within this span, and drop older ones; None: no limit.
+        max_candidates: the most candidates per document; 0 lifts all caps.
+        normalise: the normal forms of texts, such as `nfkc`, `casefold`, `space`, `accents`.
+        seed: of the hash functions.
+        guards: conditions on a cluster besides its matches; without guards, matches alone connect a cluster.
+        measure: `jaccard`, shared shingles over the union of both texts, or `containment`, over the shorter text, for
+            excerpts, and pages within pages.
+        size_ratio: only with `containment`: the greatest ratio of the sizes of two matching texts; None: 2.
+        stories: also store the title and the outlet of each document, for `stories`.
         method: `lsh`, or `exact`, which finds every match, without caps: for thresholds near 1.
 
     Guarantees:
-        every match is exact: no pair below the threshold is one.  A pair at or above it is found with the probability
-        `recall` or a greater one, but for 0.001 at the threshold, over the choice of hash functions.  Which pairs are
-        found does not depend on the order of documents, caps aside.
+        every match is exact: no pair below the threshold is a match.  A pair at or above it is found with the
+        probability `recall` or a greater one, within 0.001 at the threshold, over the choice of hash functions.  The
+        matches do not depend on the order of documents, except through caps.
     Cost:
         some 40 us a document of 3 KB in batches, 200 us alone; 1.2 KB beside the text.
 
     Raises:
-        ConfigError: settings that cannot be.
+        ConfigError: invalid settings.
 
     Example:
         >>> near = NearDuplicates(threshold=0.5)
@@ -102,7 +102,7 @@ class NearDuplicates(InMemory):
             **({"method": method} if method != LSH else {}),
         }
         chosen = measure_of(measure, size_ratio)
-        if chosen != JACCARD:  # archives of the usual measure do not name it
+        if chosen != JACCARD:  # archives do not name the default measure
             settings |= chosen.settings
         forms: list[str] = settings["normalise"]
         scheme = text_scheme(method, threshold, shingles, recall=recall, normalise=forms, seed=seed, measure=chosen)
@@ -112,18 +112,18 @@ class NearDuplicates(InMemory):
     # -- changing
 
     def add(self, id: str, text: str, time_ms: int = 0, *, title: str = "", source: str = "") -> list[Match]:
-        """Add a document, or replace the one of this id; returns all its matches, the most similar first.
+        """Add a document, or replace the one with this id; returns all its matches, the most similar first.
 
         Args:
             id: 1 to 1,024 bytes of UTF-8.
-            text: any; an empty one matches nothing.
-            time_ms: event time, milliseconds since the epoch; it orders a cluster and is what the retention is about.
-            title: what stories call it; without, the first line of the text.
+            text: any; an empty text has no matches.
+            time_ms: event time, milliseconds since the epoch; it orders the members of a cluster, and the retention
+                applies to it.
+            title: for stories; by default the first line of the text.
             source: the outlet that published it.
 
         Raises:
-            MalformedMessage, UnusableDocument: an id, a text, a time, a title or an outlet that cannot be used; nothing
-                was changed.
+            MalformedMessage, UnusableDocument: an unusable id, text, time, title or outlet; nothing was changed.
             ConfigError: a title or an outlet, without stories.
 
         Example:
@@ -143,14 +143,14 @@ class NearDuplicates(InMemory):
         """Add many documents at once, which is several times as fast; returns the matches that are new or changed.
 
         Args:
-            documents: ids with texts and, if there are any, times; a `Document` without a text is removed, and a tuple
-                without one is an error.  Of the `about` of a `Document`, title and source are taken.
+            documents: ids with texts and optional times; a `Document` without a text is removed, and a tuple without
+                one is an error.  Title and source are those in the `about` of a `Document`.
 
         Guarantees:
-            the same as adding them one by one, in their order.
+            the same result as adding them one by one, in their order.
 
         Raises:
-            MalformedMessage, UnusableDocument: one that cannot be used; nothing was changed.
+            MalformedMessage, UnusableDocument: an unusable document; nothing was changed.
 
         Example:
             >>> near = NearDuplicates()
@@ -169,14 +169,14 @@ class NearDuplicates(InMemory):
     # -- asking
 
     def query(self, text: str, time_ms: int | None = None) -> list[Similar]:
-        """Which documents a text would match if it were added, the most similar first; nothing is changed.
+        """The documents that a text would match, the most similar first; nothing is added.
 
         Args:
             text: any.
-            time_ms: its event time, for the retention; None: whatever is remembered counts.
+            time_ms: the event time of the query, for the retention; None: all stored documents are searched.
 
         Guarantees:
-            those that `add` would find, at most `max_candidates` of them compared.
+            the matches that `add` would find, with at most `max_candidates` documents compared.
 
         Example:
             >>> near = NearDuplicates()
@@ -186,14 +186,14 @@ class NearDuplicates(InMemory):
         return similar_of(self._pipeline.similar(text, time_ms))
 
     def matches(self) -> list[Match]:
-        """All matches among the documents that are here, ascending by their ids."""
+        """All matches, ascending by their ids."""
         return [*map(match_of, self._ledger.snapshot().pairs)]
 
     def stories(self) -> list[Story]:
-        """What the clusters tell, ascending by their ids.
+        """The stories of the clusters, ascending by their ids.
 
         Raises:
-            ConfigError: nothing was kept for stories.
+            ConfigError: constructed without `stories`.
 
         Example:
             >>> near = NearDuplicates(stories=True)

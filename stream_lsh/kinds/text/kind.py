@@ -1,4 +1,4 @@
-"""The kind of texts: documents that share shingles, articles and pages among them."""
+"""The kind of texts: documents that share shingles, such as articles and pages."""
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
@@ -21,17 +21,17 @@ from stream_lsh.wire.message import ParseRules
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextKind(TextSettings, KindDefaults):
-    """Texts, with what a pipeline sets of them."""
+    """The kind of texts, with the settings of one pipeline."""
 
     name: ClassVar[str] = "text"
 
     @property
     def topics(self) -> frozenset[str]:
-        """Those of every kind; mirrors where sites are watched."""
+        """The topics of every kind, and mirrored sites if they are monitored."""
         return TOPICS | {"mirror_sites"} if self.mirror_share else TOPICS
 
     def scheme(self) -> ShingleScheme:
-        """What makes signatures and buckets and compares."""
+        """The scheme, which computes signatures and buckets and compares pairs."""
         return text_scheme(
             self.method,
             self.threshold,
@@ -50,13 +50,13 @@ class TextKind(TextSettings, KindDefaults):
         return self.scheme()
 
     def stored_settings(self) -> dict[str, Setting]:
-        """What the scheme depends on, the measure, and what is read of a page."""
+        """The settings of the scheme, the measure, and the part of a page that is read."""
         scheme = self.scheme()
         read_from = {} if self.html == "off" else {"html": self.html}
         return {**scheme.settings, **scheme.measure.settings, **read_from}
 
     def limits(self, limits: Limits) -> Limits:
-        """Without caps where the method has none; with stories where they are asked for."""
+        """The limits, without caps if the method has none, and with stories if they are enabled."""
         return replace(TextSettings.limits(self, limits), stories=self.stories)
 
     def parse(
@@ -76,7 +76,7 @@ class TextKind(TextSettings, KindDefaults):
         return TextResults(pipeline, self.measure, self.mirror_share)
 
     def find_files(self, options: Namespace) -> list[Input]:
-        """Files of documents; pages keep their HTML, which the worker reads."""
+        """Find files of documents; pages keep their HTML, which the worker reads."""
         of_documents(options)
         options.stories, options.html = self.stories, RAW if self.html != "off" else self.html
         return find_inputs(options.file, options.format)

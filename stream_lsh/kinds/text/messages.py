@@ -1,27 +1,27 @@
-"""What a message of a user says: one JSON object per document, read strictly where it counts and leniently elsewhere.
+"""Messages of documents: one JSON object per document, parsed strictly where it matters and leniently elsewhere.
 
     value                       the document
     null                        is deleted
     {"deleted": true, ...}      is deleted
     {"id"?, "text", "time"?}    has this text; `id` a string or an integer, `time` ISO 8601 (without a zone: UTC),
-                                RFC 2822, or a number since the epoch; every other field is ignored
+                                RFC 2822, or a number since the epoch; all other fields are ignored
 
-A pipeline with stories reads `title`, `source` and `url` as well, strings (see `about`).
+A pipeline with stories also reads the strings `title`, `source` and `url` (see `about`).
 
-In a keyed source the key is the id, and an `id` in the value must equal it.  In one that is not, the key counts only
-where the value has no id.  Names of fields can be mapped.  A field that is null counts as absent.  An empty text is a
+In a keyed source the key is the id, and an `id` in the value must equal it.  In an unkeyed source the key is the id
+only if the value has none.  Names of fields can be mapped.  A field that is null counts as absent.  An empty text is a
 text.
 
-What cannot be used is an `InputError` whose `reason` is one of
+An unusable message raises an `InputError` whose `reason` is one of
 
     json    not JSON, or not one object             key     not UTF-8, too long, empty, missing, or not the id
     utf8    not UTF-8                               id      missing, empty, too long, of a wrong type
     text    missing, of a wrong type                time    cannot be read, or lies in the future
     size    larger than allowed                     title, source, url    of a wrong type
 
-Two ways lead through this file.  The fast one is a msgspec decoder with the types of the fields.  Whatever it
-does not take goes the slow way, through the standard library: there an escaped lone surrogate and a byte order mark are
-fine, and everything else is told apart, so that the message says what is wrong.
+There are two parsers.  The fast one is a msgspec decoder with the types of the fields.  The slow one, of the standard
+library, parses the messages that the fast one rejects: it accepts an escaped lone surrogate and a byte order mark, and
+distinguishes all other problems, for the error message.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -57,7 +57,7 @@ _FIELDS = ("id", "text", "time", "deleted", *_STORY_FIELDS)
 
 
 class _Fields(Protocol):
-    """The fields that are read; everything else in the object is passed over."""
+    """The fields that are read; others in the object are ignored."""
 
     id: str | int | None
     text: str | None
@@ -82,22 +82,22 @@ def parse_document(
 
     Args:
         value: the message's value.
-        key: the message's key; None where it has none.
+        key: the message's key; None if it has none.
         rules: of the source.
-        fallback_time_ms: the event time of a document that has none (the Kafka timestamp); None: it must have one.
-        now_ms: the clock; None where there is none.
-        stories: read what these tell of the document, too.
-        html: the text is a page, and this is what is read of it: `main` or `page` (`text.page`); `off`: it is none.
-            A text without tags stays as it is.  RAW: it is one, and somebody else will read it.
-            With stories the page tells what the message does not: its title, its address, when it was published.
+        fallback_time_ms: the event time of a document without one (the Kafka timestamp); None: it is required.
+        now_ms: the current time; None without a clock.
+        stories: also read title, source and URL, for stories.
+        html: the part to read of a text that is a page: `main` or `page` (`text.page`); `off`: texts are not pages.
+            A text without tags is unchanged.  RAW: texts are pages that are read later, and are unchanged.
+            With stories, title, URL and time of publication are read from the page if the message lacks them.
     Guarantees:
         pure; returns or raises `InputError`, whatever the bytes are.
     Cost:
-        1 to 2 us and a copy of the text for the usual message, some 10 us for an unusual one.
+        1 to 2 us and a copy of the text for most messages, some 10 us with the slow parser.
 
     Raises:
-        MalformedMessage: it cannot be read (json, utf8, or the type of a field).
-        UnusableDocument: it can be read and not be used (key, id, size, or a time in the future).
+        MalformedMessage: the message cannot be read (json, utf8, or the type of a field).
+        UnusableDocument: the message can be read but not used (key, id, size, or a time in the future).
 
     Example:
         >>> parse_document(b'{"text": "Hello", "time": "1970-01-01T00:00:01Z"}', b"a", fallback_time_ms=5)[:3]
@@ -118,7 +118,7 @@ def parse_document(
     latest_ms = rules.latest_ms(fallback_time_ms, now_ms)
     if html not in ("off", RAW):
         published_ms = _read_page(fields, html, names if stories else None)
-        # What a page says of itself is no reason to put it aside.
+        # An unusable time in a page does not reject its message.
         if published_ms is not None and FIRST_MS <= published_ms <= (LAST_MS if latest_ms is None else latest_ms):
             fallback_time_ms = published_ms
     time_ms = rules.event_time_ms(fields.time, fallback_time_ms, latest_ms)
@@ -141,9 +141,9 @@ def parse_lines(
     stories: bool = False,
     html: str = "off",
 ) -> tuple[list[Document], list[tuple[int, InputError]]]:
-    """The documents of a file of JSON lines, and the lines that have none, each with its index (from 0) and the error.
+    """The documents of a file of JSON lines, and the rejected lines, each with its index (from 0) and the error.
 
-    A blank line is passed over.  Arguments are those of `parse_document`; `rules` are not keyed.
+    Blank lines are skipped.  The arguments are those of `parse_document`; `rules` are not keyed.
 
     Cost:
         1 us a line and a copy of its text.
@@ -157,7 +157,7 @@ def parse_lines(
             if len(line) <= rules.max_bytes:
                 fields = decode(line)
                 text = fields.text
-                # The line as nearly all are: anything else about it is settled by the general way below.
+                # Nearly all lines are of this form; `parse_document` below handles all others.
                 usual = type(fields.id) is str and fields.time is None and not fields.deleted and html == "off"
                 if usual and text is not None:
                     about = _about(fields, text, names) if stories else NO_ABOUT
@@ -194,13 +194,13 @@ def _decoder(names: FieldNames, stories: bool) -> Callable[[bytes], _Fields]:
 
 @lru_cache(maxsize=64)
 def _holder(field: str, names: FieldNames) -> str:
-    """The first field that is called as this one: it holds its value."""
+    """The first field with the name of this one, which holds its value."""
     name = getattr(names, field)
     return next(other for other in _FIELDS if getattr(names, other) == name)
 
 
 def _about(fields: _Fields, text: str, names: FieldNames) -> About:
-    """What stories tell of a document."""
+    """The metadata of a document for stories."""
     held = {getattr(names, field): getattr(fields, _holder(field, names)) for field in _STORY_FIELDS}
     return about_of(
         text,
@@ -211,16 +211,16 @@ def _about(fields: _Fields, text: str, names: FieldNames) -> About:
 
 
 def _outlet(held: Mapping[str, Any], name: str) -> str:
-    """The outlet, which may be a number as ids may."""
+    """The outlet, which may be a number, as with ids."""
     outlet = typed(held, name, (str, int), "source", "a string or an integer")
     return "" if outlet is None else str(outlet)
 
 
 def _read_page(fields: _Fields, mode: str, names: FieldNames | None) -> int | None:
-    """Put the text of a page in place of its source; with names, for stories, its title, URL and site too.
+    """Replace the HTML of a page with its text; with names, for stories, also read its title, URL and site.
 
     Returns:
-        when the page says that it was published.
+        the time of publication in the page.
     """
     if fields.text is None or not has_tags(fields.text):
         return None
@@ -229,7 +229,7 @@ def _read_page(fields: _Fields, mode: str, names: FieldNames | None) -> int | No
     if names is None:
         return None
     about = {"title": page.title, "url": page.url}
-    if not getattr(fields, _holder("url", names)):  # then the host is no worse a name of the outlet
+    if not getattr(fields, _holder("url", names)):  # with a URL, its host names the outlet
         about["source"] = page.site
     for field, value in about.items():
         if _holder(field, names) == field and not getattr(fields, field):
@@ -270,7 +270,7 @@ def message(document: Document, names: FieldNames) -> tuple[bytes, bytes | None]
     """Key and value of a document.
 
     Raises:
-        UnusableDocument: an id that is no key.
+        UnusableDocument: an id that is not a valid key.
     """
     key = key_of(document.id)
     if document.text is None:

@@ -1,13 +1,13 @@
-"""Settings that go together, under a name: what a kind of user needs, in place of the defaults.
+"""Presets: named sets of settings for one use, in place of the defaults.
 
-Whoever names a preset can still set each of them otherwise.
+A pipeline with a preset can still override each of its settings.
 """
 
 from collections.abc import Mapping
 
 DAY_MS = 86_400_000
 MIRROR_SHARE = 0.1
-"""Sites of which a tenth is in another one are told, where nobody says otherwise."""
+"""The default least share of mirrored pages of a published pair of sites."""
 
 Setting = str | int | float | bool | None
 
@@ -30,8 +30,8 @@ PRESETS: Mapping[str, Mapping[str, Setting]] = {
 }
 """By name: fields of a pipeline of texts, and their values.
 
-news: articles, as text or as pages, that report the same.  Agencies' copy is cut and rewritten, so half of the shingles
-are enough; flashes and captions, which have few, are left alone.
+news: articles, as text or as pages, with the same news.  Copy of agencies is cut and rewritten, so half of the shingles
+are enough for a match; flashes and captions, which have few shingles, have no matches.
 
-mirrors: pages of sites that copy each other, whole or in part, or in a frame of their own.
+mirrors: pages of sites that copy each other, whole or in part, or in a different page frame.
 """

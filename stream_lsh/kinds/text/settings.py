@@ -1,4 +1,4 @@
-"""The keys of a pipeline of texts."""
+"""The settings of a pipeline of texts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from stream_lsh.text.page import require
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextSettings(ShingleSettings):
-    """What is compared of a text, and what clusters carry."""
+    """The settings of texts: their shingles, and the contents of clusters."""
 
     presets: ClassVar[Mapping[str, Mapping[str, Default]]] = PRESETS
     fields: ClassVar[frozenset[str]] = frozenset({"id", "text", "time", "deleted", "title", "source", "url"})
@@ -28,46 +28,45 @@ class TextSettings(ShingleSettings):
         default="none",
         metadata=key(
             choice(("none", *PRESETS)),
-            "defaults that go together, for articles or for pages; what is set beside it holds",
+            "a set of defaults for articles or for pages; other keys override it",
         ),
     )
     shingles: str = field(
         default="word:3",
         metadata=key(
             value_types.SHINGLES,
-            "what is compared of a text; [which to choose](../guides/choosing-parameters.md#shingles)",
+            "the shingles of a text; [which to choose](../guides/choosing-parameters.md#shingles)",
         ),
     )
     normalise: tuple[str, ...] = field(
         default=("nfc",),
-        metadata=key(value_types.NORMAL_FORMS, "the forms that a text is brought into first, in order"),
+        metadata=key(value_types.NORMAL_FORMS, "the normal forms of a text, in order"),
     )
     html: str = field(
         default="off",
         metadata=key(
             choice(("off", "main", "page")),
-            "texts are HTML: what is compared is the article (`main`), or all that a reader sees of the page (`page`)",
+            "texts are HTML pages: `main` compares the article, `page` all visible text",
         ),
     )
-    min_characters: int = field(
-        default=0, metadata=key(whole(0), "a shorter text has no shingles, and so matches nothing")
-    )
+    min_characters: int = field(default=0, metadata=key(whole(0), "a shorter text has no shingles, and so no matches"))
     stories: bool = field(
         default=False,
         metadata=key(
-            value_types.FLAG, "clusters tell headline, outlets and who was first: `title`, `source`, `url` are read"
+            value_types.FLAG,
+            "clusters have a headline, outlets and the first document, from the fields `title`, `source` and `url`",
         ),
     )
     mirror_share: float = field(
         default=0.0,
         metadata=key(
             value_types.LEAST_SHARE,
-            "site pairs are published from this share of mirrored pages on; 0: none; needs `stories`",
+            "the least share of mirrored pages of a published pair of sites; 0: none; requires `stories`",
         ),
     )
 
     def check(self, path: Path, problems: Problems, shared: SharedSettings) -> None:
-        """Note what does not fit, and a missing reader of pages."""
+        """Report contradictions, and a missing library for pages."""
         self._check_html(path, problems)
         self._check_mirrors(path, problems)
         ShingleSettings.check(self, path, problems, shared)
@@ -76,7 +75,7 @@ class TextSettings(ShingleSettings):
         share, stories = (*path, "mirror_share"), (*path, "stories")
         if not self.mirror_share or self.stories or not problems.is_valid(share, stories):
             return
-        why = "only with stories are the sites of pages known"
+        why = "stories provide the sites of pages"
         if problems.has(share):
             problems.add(share, f"got {self.mirror_share:g}, expected 0 without `stories`: {why}")
         else:

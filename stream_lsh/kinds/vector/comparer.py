@@ -1,4 +1,4 @@
-"""Pairs of vectors: filtered by their signatures, then measured exactly, with the distance as what is told of each."""
+"""Compares pairs of vectors: filters them by their signatures, then computes their exact distances as evidence."""
 
 import numpy as np
 
@@ -7,13 +7,13 @@ from stream_lsh.kinds.vector.metric import VectorMeasure
 from stream_lsh.pipeline.compare import Compared, Criteria, Pairs, SignaturePrefilter, by_estimate
 
 _NUMBERS = 1 << 20
-"""Of each side of the pairs that are measured together: 8 MB in float64."""
+"""The values on each side of the pairs that are compared together: 8 MB in float64."""
 _STEPS = 4
-"""Of these where the work is bounded."""
+"""The values of all pairs in a bounded comparison."""
 
 
 class VectorPairs:
-    """Measures pairs of vectors; nothing is remembered, for a text is decoded as fast as it is looked up.
+    """Computes the distances of pairs of vectors, without a cache: decoding a text is as fast as a lookup.
 
     Args:
         measure: of the pipeline.
@@ -25,8 +25,8 @@ class VectorPairs:
     def compare(self, pairs: Pairs, near: Bools, criteria: Criteria, *, bounded: bool = False) -> Compared:
         """The similarity of the two vectors of each pair, and their distance as a text (`distance_text`).
 
-        Vectors of equal bytes are at the distance that the measure gives them, 0.  Candidates whose signatures agree
-        in too few slots are not measured.
+        Vectors with equal bytes have the distance 0 by every measure.  Candidates whose signatures agree in too few
+        slots are not compared.
         """
         stored = SignaturePrefilter(pairs)
         same = stored.identical()
@@ -62,7 +62,7 @@ class VectorPairs:
 
 
 def distance_text(distance: float) -> str:
-    """A distance as it goes with a pair: the shortest digits that are this number.
+    """A distance as the evidence of a pair: the shortest decimal representation of this number.
 
     Example:
         >>> distance_text(0.1), distance_of(distance_text(2.0))
@@ -72,5 +72,5 @@ def distance_text(distance: float) -> str:
 
 
 def distance_of(evidence: str) -> float:
-    """The distance that goes with a pair."""
+    """The distance in the evidence of a pair."""
     return float(evidence)

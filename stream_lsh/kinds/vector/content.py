@@ -1,9 +1,9 @@
-"""Vectors as the steps carry them: as a text, base64 of their bytes, for the tables and frames are made for texts.
+"""Encodes vectors as texts, base64 of their bytes, because tables and frames store texts.
 
-    float32      little-endian, one after the other; a negative zero is written as a positive one
-    bits         eight to a byte, the first one highest; the last byte filled with zeros
+    float32      little-endian, in order; a negative zero is encoded as a positive one
+    bits         eight to a byte, the first one highest; the last byte padded with zeros
 
-Vectors of equal bytes have equal texts, and equal digests: they are twins.
+Vectors with equal bytes have equal texts and equal digests: they are twins.
 """
 
 from binascii import Error, a2b_base64, b2a_base64
@@ -68,13 +68,13 @@ def _bytes(texts: Sequence[str], size: int) -> bytes:
     try:
         parts = [a2b_base64(text) for text in texts]
     except (Error, ValueError):
-        raise InvariantError("got a text that is no vector, expected base64") from None
+        raise InvariantError("got a text that is not a vector, expected base64") from None
     if any(len(part) != size for part in parts):
         raise InvariantError(f"got a vector of another dimension, expected {size} bytes")
     return b"".join(parts)
 
 
 def vector_digests(texts: Sequence[str]) -> U64:
-    """A number for each text, never 0: equal for equal vectors, else but for a chance of 2^-64 a pair: uint64[n]."""
+    """A digest of each text, never 0: uint64[n]; two different vectors have equal ones with a probability of 2^-64."""
     digests = (hash64(text.encode(), _SEED, signed=False)[0] or 1 for text in texts)
     return np.fromiter(digests, np.uint64, len(texts))

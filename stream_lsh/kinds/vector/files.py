@@ -1,8 +1,8 @@
-"""Files of vectors: JSON lines with a vector each, tables with one in each row, arrays of numpy.
+"""Files of vectors: JSON lines with a vector each, tables with a vector in each row, NumPy arrays.
 
 .jsonl  .ndjson  .json       {"id": ..., "vector": ...} per line
-.csv  .tsv  .tab             a header, then a vector per row: in one column, or a number in each column but the id's
-.npy                         a vector per row; ids are the numbers of the rows, from 0 on
+.csv  .tsv  .tab             a header, then a vector per row: in one column, or one value in each column except the id
+.npy                         a vector per row; ids are the row numbers, from 0 on
 """
 
 from argparse import Namespace
@@ -28,16 +28,16 @@ _OPTIONS = {"distance": "--within", "line_width": "--width", "dimension": "--dim
 
 
 class FirstForm:
-    """The form of vectors whose dimension the first one tells, unless an option does.
+    """The form of vectors whose dimension is given by an option or by the first vector.
 
     Args:
         options: of the command.
 
     Attributes:
-        measure: what is known when a vector was; None before.
+        measure: of the vectors; None until the dimension is known.
 
     Raises:
-        ConfigError: settings that cannot be.
+        ConfigError: invalid settings.
     """
 
     field = "vector"
@@ -64,11 +64,11 @@ class FirstForm:
         return self._form
 
     def text(self, value: Any, name: str) -> str:
-        """The text of a vector; the first good one says of which dimension all have to be.
+        """The text of a vector; the first valid one sets the dimension of all.
 
         Raises:
             InputError: as `VectorForm`.
-            ConfigError: the first one has fewer positions than --within.
+            ConfigError: the first vector has fewer positions than --within.
         """
         form = self._form
         if form is None:
@@ -78,7 +78,7 @@ class FirstForm:
         return form.text(value, name)
 
     def value(self, text: str) -> npt.NDArray[np.generic] | str:
-        """The vector as the library takes it with the least to do."""
+        """The vector in the form that the library accepts with the least conversion."""
         if self.measure is not None and self.measure.name == HAMMING:
             return np.asarray(self.measure.vectors([text])[0])
         return text
@@ -94,7 +94,7 @@ class FirstForm:
 
 
 def _dimension(value: Any, measure: str) -> int:
-    """What a vector is taken for; what is none has any."""
+    """The dimension of a vector; any number for an invalid one."""
     if isinstance(value, str):
         if measure != HAMMING:
             return (len(value) * 3 // 4 - value.count("=")) // 4
@@ -103,10 +103,10 @@ def _dimension(value: Any, measure: str) -> int:
 
 
 def read_vectors(inputs: Sequence[Input], options: Namespace, form: FirstForm) -> Iterator[Part]:
-    """The vectors of all files, in order, as the steps take them.
+    """The vectors of all files, in order, as documents.
 
     Raises:
-        ConfigError, InputError, OSError: a file cannot be read as a whole.
+        ConfigError, InputError, OSError: a file cannot be read at all.
     """
     before = 0
     for file in inputs:
@@ -140,7 +140,7 @@ def _table(file: Input, options: Namespace, form: FirstForm) -> Iterator[Part]:
 
 
 def _columns(file: Input, header: Sequence[str], options: Namespace) -> list[int]:
-    """Where the vector stands."""
+    """The indices of the columns of the vector."""
     wanted = {options.id_column: "--id-column"}
     if options.vector_column is not None:
         wanted[options.vector_column] = "--vector-column"

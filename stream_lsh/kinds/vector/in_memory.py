@@ -1,6 +1,6 @@
-"""Near vectors in memory: all within a distance of one that is asked about, and all pairs within it.
+"""Near vectors in memory: all vectors within a distance of a query, and all pairs within it.
 
-The same core as `NearDuplicates`; what is compared are vectors, by an angle, a length, or the positions that differ.
+The core is that of `NearDuplicates`; vectors are compared by an angle, a length, or the number of differing positions.
 """
 
 from collections.abc import Iterable
@@ -20,37 +20,37 @@ from stream_lsh.pipeline.local import Limits
 from stream_lsh.wire.arguments import row_of, validate_document
 
 Vector = npt.ArrayLike | str
-"""Numbers; of hamming 0 and 1, or a string of them or of hexadecimal digits; or base64 of float32, little-endian."""
+"""Numbers; for hamming 0 and 1, or a string of these or of hexadecimal digits; or base64 of float32, little-endian."""
 _ROW = "a tuple of id, vector and time"
 
 
 class NearestNeighbours(InMemory):
-    """Vectors in memory, and which of them are near each other.
+    """Stores vectors in memory and finds the pairs within a distance.
 
     Args:
         dimension: of every vector.
-        distance: the greatest distance of neighbours: degrees, a length, or positions that differ.
+        distance: the greatest distance of neighbours: degrees, a length, or differing positions.
         measure: `cosine`, `euclidean` or `hamming`.
-        recall: probability that two vectors at that distance are found, but for 0.001; nearer ones have a greater one.
-        retention_ms: only vectors whose times are within this span are neighbours, and older ones are forgotten; None:
-            never.
-        max_candidates: most vectors that one is compared with; 0 lifts all caps.
-        slots: hash functions; more of them leave fewer far vectors to be compared.
-        line_width: only with `euclidean`: how wide the intervals are that vectors fall into on a line; 0: four times
-            the distance.
-        seed: chooses the hash functions.
-        guards: what holds a cluster together besides its pairs; similarities are 1 - d / 180, 1 / (1 + d) and
+        recall: probability that a pair at that distance is found, within 0.001; it is greater for nearer pairs.
+        retention_ms: only vectors whose times are within this span are neighbours, and older ones are dropped; None:
+            no limit.
+        max_candidates: the most candidates per vector; 0 lifts all caps.
+        slots: the number of hash functions; with more of them, fewer distant vectors are candidates.
+        line_width: only with `euclidean`: the width of the intervals on a line that vectors are projected to; 0: four
+            times the distance.
+        seed: of the hash functions.
+        guards: conditions on a cluster besides its pairs; similarities are 1 - d / 180, 1 / (1 + d) and
             1 - d / dimension.
 
     Guarantees:
-        every pair is exact: none is farther apart than `distance`, as measured in float64 between the vectors rounded
-        to float32.  A pair within it is found with the probability `recall` or a greater one, but for 0.001 at the
-        distance itself, over the choice of hash functions.  Vectors of equal bytes are always found.
+        every pair is exact: its distance is at most `distance`, as computed in float64 from the vectors rounded to
+        float32.  A pair within it is found with the probability `recall` or a greater one, within 0.001 at the
+        distance itself, over the choice of hash functions.  Pairs of vectors with equal bytes are always found.
     Cost:
-        a product of two numbers for each slot and dimension; 1 KB beside the vector.
+        a multiplication for each slot and dimension; 1 KB beside the vector.
 
     Raises:
-        ConfigError: settings that cannot be.
+        ConfigError: invalid settings.
 
     Example:
         >>> points = NearestNeighbours(2, distance=20, measure="cosine")
@@ -100,15 +100,15 @@ class NearestNeighbours(InMemory):
         super().__init__(scheme, chosen.least, Limits.of(max_candidates, retention_ms, guards), settings)
 
     def add(self, id: str, vector: Vector, time_ms: int = 0) -> list[NeighbourPair]:
-        """Add a vector, or replace the one of this id; returns all its pairs, the nearest first.
+        """Add a vector, or replace the one with this id; returns all its pairs, the nearest first.
 
         Args:
             id: 1 to 1,024 bytes of UTF-8.
-            vector: `dimension` numbers; with `cosine` not all of them 0.
+            vector: `dimension` numbers; with `cosine` at least one of them is not 0.
             time_ms: event time, milliseconds since the epoch.
 
         Raises:
-            MalformedMessage, UnusableDocument: an id, a vector or a time that cannot be used; nothing was changed.
+            MalformedMessage, UnusableDocument: an unusable id, vector or time; nothing was changed.
         """
         self._process([self._document(id, vector, time_ms)])
         return sorted(map(_pair, self._ledger.pairs_of(id)), key=lambda pair: (pair.distance, pair.left, pair.right))
@@ -119,25 +119,25 @@ class NearestNeighbours(InMemory):
         """Add many vectors at once, which is several times as fast; returns the pairs that are new or changed.
 
         Args:
-            vectors: ids with vectors and, if there are any, times.
+            vectors: ids with vectors and optional times.
 
         Guarantees:
-            the same as adding them one by one, in their order.
+            the same result as adding them one by one, in their order.
 
         Raises:
-            MalformedMessage, UnusableDocument: one that cannot be used; nothing was changed.
+            MalformedMessage, UnusableDocument: an unusable vector; nothing was changed.
         """
         return [*map(_pair, self._process_many([self._document(*row_of(row, _ROW, 3)) for row in vectors]))]
 
     def within(self, vector: Vector, time_ms: int | None = None) -> list[Neighbour]:
-        """All vectors within the distance of this one, the nearest first; nothing is changed.
+        """All vectors within the distance of this one, the nearest first; nothing is added.
 
         Args:
             vector: as for `add`.
-            time_ms: its event time, for the retention; None: whatever is remembered counts.
+            time_ms: the event time of the query, for the retention; None: all stored vectors are searched.
 
         Raises:
-            MalformedMessage, UnusableDocument: a vector that cannot be used.
+            MalformedMessage, UnusableDocument: an unusable vector.
         """
         edges = self._pipeline.similar(self._form.text(vector, "vector"), time_ms)
         if edges is None:

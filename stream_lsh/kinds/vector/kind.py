@@ -13,7 +13,7 @@ from stream_lsh.kinds.vector.settings import VectorSettings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorKind(VectorSettings, SingleFieldKind):
-    """Vectors, with what a pipeline sets of them."""
+    """The kind of vectors, with the settings of one pipeline."""
 
     name: ClassVar[str] = "vector"
     plural: ClassVar[str] = "vectors"
@@ -23,11 +23,11 @@ class VectorKind(VectorSettings, SingleFieldKind):
         return self.scheme()
 
     def stored_settings(self) -> dict[str, Setting]:
-        """What the scheme depends on."""
+        """The settings of the scheme."""
         return self.scheme().settings
 
     def stored_size(self) -> StoredSize:
-        """How large the stored versions get; the scheme, which is slow to make, has at most as many bands as slots."""
+        """The greatest size of a stored version, without the scheme, which is slow to construct: one band per slot."""
         return StoredSize(self.slots, self.slots + 1)
 
     def results(self, pipeline: str) -> Results:

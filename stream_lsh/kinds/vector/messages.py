@@ -1,10 +1,10 @@
-"""A vector, as messages, tables and programs have it.
+"""The formats of a vector in messages, tables and the Python API.
 
     cosine, euclidean     a list of numbers, or base64 of float32, little-endian
     hamming               a list of 0 and 1, a string of 0 and 1, or hexadecimal digits, each of which is four positions
 
-A vector of another dimension, with a value that is infinite or not a number, or, for cosine, of zeros alone, which
-points nowhere, is an `InputError` with the reason `vector`.
+A vector of another dimension, with an infinite value or NaN, or, for cosine, with zeros only, which has no direction,
+is an `InputError` with the reason `vector`.
 """
 
 import json
@@ -26,12 +26,12 @@ _HEXADECIMAL = re.compile("[0-9A-Fa-f]*")
 
 @dataclass(frozen=True, slots=True)
 class VectorForm:
-    """A vector as what is compared.
+    """The form of vectors.
 
     Args:
         dimension: of every vector.
         measure: cosine, euclidean or hamming.
-        reach: how large the sum of the absolute values may be.
+        reach: the greatest sum of the absolute values.
 
     Example:
         >>> VectorForm(2, "cosine").text([3, 4], "vector") == VectorForm(2, "cosine").text("AABAQAAAgEA=", "vector")
@@ -51,8 +51,8 @@ class VectorForm:
         """The text of the vector.
 
         Args:
-            value: as messages have it, or an array.
-            name: what it is called, for messages.
+            value: as in messages, or an array.
+            name: of the field, for errors.
 
         Raises:
             MalformedMessage, UnusableDocument: vector.
@@ -71,7 +71,7 @@ class VectorForm:
             why = f"got a value in `{name}` that is infinite, not a number, or beyond float32, expected finite numbers"
             raise UnusableDocument("vector", why)
         if self.measure == "cosine" and not vector.any():
-            raise UnusableDocument("vector", f"got only zeros as `{name}`, expected a vector that points somewhere")
+            raise UnusableDocument("vector", f"got only zeros as `{name}`, expected a vector with a direction")
         if np.abs(vector).sum(dtype=np.float64) > self.reach:
             why = f"got values in `{name}` that are too large for the `distance`, expected a sum up to {self.reach:.3g}"
             raise UnusableDocument("vector", why)
@@ -98,7 +98,7 @@ class VectorForm:
             raise MalformedMessage("vector", why)
         wrong = [
             item for item in value if type(item) is not int and type(item) is not float
-        ]  # a bool is no number here
+        ]  # a bool is not accepted as a number
         if wrong:
             raise MalformedMessage("vector", f"got {wrong[0]!r:.60} in `{name}`, expected numbers")
         self._check(len(value), name)
@@ -112,7 +112,7 @@ class VectorForm:
             return self._written_bits(value, name)
         bits = self._listed(value, name)
         if not ((bits == 0) | (bits == 1)).all():
-            raise UnusableDocument("vector", f"got a value in `{name}` that is neither 0 nor 1, expected these alone")
+            raise UnusableDocument("vector", f"got a value in `{name}` that is neither 0 nor 1, expected only these")
         return bits.astype(np.uint8)
 
     def _written_bits(self, value: str, name: str) -> npt.NDArray[np.uint8]:
@@ -131,14 +131,14 @@ class VectorForm:
             raise UnusableDocument("vector", f"got {size:g} values as `{name}`, expected {self.dimension}")
 
     def value(self, text: str) -> str | list[float]:
-        """The vector again: numbers, or a string of 0 and 1."""
+        """The vector for a message: numbers, or a string of 0 and 1."""
         if self.measure == "hamming":
             return "".join(map(str, bits_of([text], self.dimension)[0].tolist()))
         vector: list[float] = vectors_of([text], self.dimension)[0].tolist()
         return vector
 
     def of_cell(self, cell: str) -> Any:
-        """The vector in a cell of a table: a JSON list, numbers with blanks between them, or what messages have."""
+        """The vector in a cell of a table: a JSON list, numbers separated by blanks, or a format of messages."""
         stripped = cell.strip()
         if stripped.startswith("["):
             try:

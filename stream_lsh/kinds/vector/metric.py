@@ -1,11 +1,11 @@
-"""What a pipeline of vectors can measure distance by: the distance itself, and the family of functions that finds it.
+"""The measures of a pipeline of vectors: the distance, and the family of hash functions that finds near vectors.
 
     measure      unit         similarity     family
     cosine       degrees      1 - d / 180    random hyperplanes
     euclidean    length       1 / (1 + d)    random lines
     hamming      positions    1 - d / n      bit sampling
 
-The similarity falls as the distance grows, so clusters, guards and thresholds mean the same for every kind of data.
+The similarity decreases with the distance, so clusters, guards and thresholds have one meaning for all kinds of data.
 
 Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, sections 3.5 and 3.7.
 """
@@ -37,31 +37,31 @@ VECTOR_MEASURES = (COSINE, EUCLIDEAN, HAMMING)
 
 MOST_DIMENSIONS = 65_536
 MOST_LENGTH = 1e15
-"""Beyond, 1 / (1 + d) does not tell lengths apart from nothing."""
+"""The greatest length that 1 / (1 + d) distinguishes from infinity."""
 WIDTHS = 4.0
-"""How many times the greatest distance of a match the intervals on a line are wide, where nobody says otherwise.
+"""The default width of the intervals on a line, as a multiple of the greatest distance of a match.
 
-Two vectors at that distance then fall into one interval with a probability of 0.8, and with a few hundred slots fewer
-far ones become candidates than with intervals half or twice as wide.
+Two vectors at that distance then are in one interval with a probability of 0.8, and with a few hundred slots fewer
+distant vectors become candidates than with intervals half or twice as wide.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorMeasure:
-    """How far two vectors may be from each other to be a match, and how that is measured.
+    """The distance of vectors, and its greatest value for a match.
 
     Args:
         name: cosine, euclidean or hamming.
         dimension: of every vector.
-        distance: the greatest of a match: degrees below 180, a length, or positions, fewer than there are.
-        line_width: only of euclidean: how wide the intervals are that vectors fall into; 0: four times the distance.
+        distance: the greatest distance of a match: degrees below 180, a length, or positions, fewer than `dimension`.
+        line_width: only for euclidean: the width of the intervals on a line; 0: four times the distance.
 
     Guarantees:
-        `similarity` never grows with the distance, so two vectors are a match if and only if their similarity reaches
-        `least`; two that are farther apart than `distance` have none.
+        `similarity` never increases with the distance, so two vectors are a match if and only if their similarity is
+        at least `least`; the similarity of vectors farther apart than `distance` is 0.
 
     Raises:
-        ConfigError: everything that cannot be.
+        ConfigError: all invalid arguments at once.
 
     Example:
         >>> measure = VectorMeasure(name="cosine", dimension=2, distance=45.0)
@@ -97,21 +97,21 @@ class VectorMeasure:
 
     @property
     def settings(self) -> dict[str, str | int | float]:
-        """What stored pairs depend on."""
+        """The settings that stored pairs depend on."""
         named: dict[str, str | int | float] = {"measure": self.name, "dimension": self.dimension}
         named["distance"] = float(self.distance)
         return {**named, "line_width": self.width} if self.name == EUCLIDEAN else named
 
     @property
     def width(self) -> float:
-        """Of the intervals on a line."""
+        """The width of the intervals on a line."""
         return float(self.line_width or WIDTHS * self.distance)
 
     @property
     def reach(self) -> float:
-        """How large the sum of the absolute values of a vector may be: farther out no line tells cells apart.
+        """The greatest sum of the absolute values of a vector: beyond it, the cells on a line are not distinct.
 
-        No component of a line's direction reaches 16, and cells are told apart up to 2^40.
+        All components of a line's direction are below 16, and cells are distinct up to 2^40.
         """
         return self.width * 2.0**35 if self.name == EUCLIDEAN else math.inf
 
@@ -121,21 +121,21 @@ class VectorMeasure:
         return float(self._falling(np.array([self.distance], np.float64))[0])
 
     def family(self) -> Family:
-        """What finds vectors that are near."""
+        """The family of hash functions that finds near vectors."""
         if self.name == COSINE:
             return Hyperplanes(self.dimension)
         return BitSampling(self.dimension) if self.name == HAMMING else Lines(self.dimension, self.width)
 
     def vectors(self, texts: Sequence[str]) -> npt.NDArray[Any]:
-        """The vectors of texts: float32[n, dimension]; of hamming 0 and 1, uint8[n, dimension]."""
+        """The vectors of texts: float32[n, dimension]; for hamming 0 and 1, uint8[n, dimension]."""
         return bits_of(texts, self.dimension) if self.name == HAMMING else vectors_of(texts, self.dimension)
 
     def between(self, left: npt.NDArray[Any], right: npt.NDArray[Any]) -> F64:
-        """How far each vector is from the one across, exactly, in float64: float64[n]."""
+        """The exact distance of each pair of vectors, computed in float64: float64[n]."""
         return _BETWEEN[self.name].many(left, right)
 
     def similarity(self, distances: F64) -> F64:
-        """How similar vectors at these distances are; 0 for those that are too far apart: float64[n]."""
+        """The similarity of vectors at these distances, 0 beyond the greatest distance of a match: float64[n]."""
         return np.where(distances <= self.distance, self._falling(distances), 0.0)
 
     def _falling(self, distances: F64) -> F64:

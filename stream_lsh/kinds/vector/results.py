@@ -1,10 +1,10 @@
-"""What a pipeline of vectors publishes: its matches tell the distance; members and clusters are those of texts.
+"""The public topics of a pipeline of vectors: matches include the distance; members and clusters are as for texts.
 
     topic      key                     value (compact JSON, in this order)                             null value
     matches    ["left","right"]        pipeline left right similarity measure distance left_time       withdrawn: header
                as compact JSON         right_time confirmed_at                                         `reason`
 
-`distance` is exact, in the unit of the measure; `similarity` falls as it grows.
+`distance` is exact, in the unit of the measure; `similarity` decreases with it.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class _Match(PairValue, gc=False):
 def vector_matches(
     pipeline: str, changes: Sequence[MatchChange], confirmed_at_ms: int, measure: str
 ) -> list[PublicMessage]:
-    """The messages of the topic `matches` for pairs of vectors that are true now, or are withdrawn.
+    """The messages of the topic `matches` for changed pairs of vectors, published or withdrawn.
 
     Example:
         >>> import json

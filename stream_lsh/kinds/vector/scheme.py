@@ -1,8 +1,8 @@
-"""The scheme of a pipeline of vectors: its signatures are functions drawn from the family of its distance.
+"""The scheme of a pipeline of vectors: signatures are the values of functions from the family of its distance.
 
-What the steps call the text of a vector is base64 of its bytes (`kinds.vector.content`).  Banding is that of texts: a
-function agrees about two vectors with a probability that falls with their distance, and at the greatest distance of a
-match that probability takes the place of the threshold.
+The text of a vector is base64 of its bytes (`kinds.vector.content`).  Banding is that of texts: a function agrees about
+two vectors with a probability that decreases with their distance, and the probability at the greatest distance of a
+match takes the place of the threshold.
 
 Reference: Indyk and Motwani, Approximate nearest neighbors: towards removing the curse of dimensionality, 1998;
 Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.7.
@@ -25,7 +25,7 @@ from stream_lsh.pipeline.compare import Criteria, SignatureAgreement, common_buc
 from stream_lsh.pipeline.scheme import BandedScheme
 
 SLOTS = 256
-"""Functions, where nobody says otherwise: one tells less of two vectors than a minimum tells of two texts."""
+"""The default number of functions; each has less information about a pair than a minhash slot, hence more of them."""
 _VERSION = 1
 _BINS = 1_000
 
@@ -34,13 +34,13 @@ class VectorScheme(BandedScheme):
     """The scheme of a pipeline of vectors.
 
     Args:
-        measure: of distance, and how far a match may be apart; the bands are chosen for it.
-        recall: the probability that a pair at that distance becomes a candidate; nearer ones have a greater one.
-        slots: functions, and so the length of a signature.
-        seed: chooses all functions.
+        measure: of distance, with the greatest distance of a match, which determines the bands.
+        recall: the probability that a pair at that distance becomes a candidate; it is greater for nearer pairs.
+        slots: the number of functions, which is the length of a signature.
+        seed: of all functions.
 
     Raises:
-        ConfigError: no banding finds such pairs often enough -> what the message says.
+        ConfigError: no banding has this recall -> the change that the message proposes.
     """
 
     def __init__(self, measure: VectorMeasure, *, recall: float = 0.99, slots: int = SLOTS, seed: int = 1) -> None:
@@ -54,7 +54,7 @@ class VectorScheme(BandedScheme):
 
     @property
     def settings(self) -> dict[str, str | int | float]:
-        """Everything that signatures, buckets and distances depend on."""
+        """The settings that signatures, buckets and distances depend on."""
         return {
             "kind": "vector",
             "vectors_version": _VERSION,
@@ -65,31 +65,31 @@ class VectorScheme(BandedScheme):
         }
 
     def sign(self, texts: Sequence[str]) -> Signatures:
-        """What each function makes of each vector, and a digest of its bytes."""
+        """The value of each function for each vector, and a digest of its bytes."""
         if not texts:
             return Signatures(np.empty((0, self.slots), np.uint32), np.empty(0, np.uint64))
         return Signatures(self._hashes(self.measure.vectors(texts)), vector_digests(texts))
 
     def comparer(self) -> VectorPairs:
-        """What verify measures pairs with."""
+        """The comparer, with which verify computes distances."""
         return VectorPairs(self.measure)
 
     def criteria(self, threshold: float, retention_ms: int | None) -> Criteria:
-        """What makes a pair a match: the threshold is the least similarity (`VectorMeasure.least`)."""
+        """The criteria of a match: the threshold is the least similarity (`VectorMeasure.least`)."""
         return Criteria(threshold, self.least_matching, retention_ms)
 
     @property
     def least_matching(self) -> int:
-        """Slots that the signatures of a match agree in, but for one match at the greatest distance in 10,000."""
+        """The slots in which the signatures of a match agree, except for one in 10,000 at the greatest distance."""
         return least_matching_slots(self.probability, self.slots)
 
     def similarity(self, left: str, right: str) -> float:
-        """The exact similarity of two vectors, as verify tells it."""
+        """The exact similarity of two vectors, as verify computes it."""
         vectors = self.measure.vectors([left, right])
         return float(self.measure.similarity(self.measure.between(vectors[:1], vectors[1:]))[0])
 
     def explain(self, left: str | None, right: str | None) -> Explained:
-        """Compare two vectors; these have neither shingles nor passages."""
+        """Compare two vectors; they have neither shingles nor passages."""
         return Explained(None if left is None or right is None else self._compare(left, right))
 
     def _compare(self, left: str, right: str) -> Comparison:
@@ -112,7 +112,7 @@ class VectorScheme(BandedScheme):
         )
 
     def agreement(self, signatures: Signatures, distance: float) -> SignatureAgreement:
-        """How the signatures of two vectors met, which are at this distance."""
+        """The agreement of the signatures of two vectors at this distance."""
         left, right = signatures.values
         probability = self.banding.probability_at(self.measure.family().probability(distance))
         met = common_buckets(self.buckets(signatures))
@@ -128,6 +128,6 @@ def _banding(measure: VectorMeasure, probability: float, recall: float, slots: i
 
 
 def _background() -> F64:
-    """How often functions agree about most pairs: about half of the time, as for vectors at right angles."""
+    """The probability that a function agrees about an unrelated pair: one half, as for vectors at right angles."""
     middles = (np.arange(_BINS) + 0.5) / _BINS
     return np.asarray((middles * (1 - middles)) ** 20)

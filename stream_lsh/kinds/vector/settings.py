@@ -1,4 +1,4 @@
-"""The keys of a pipeline of vectors."""
+"""The settings of a pipeline of vectors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,21 +18,21 @@ from stream_lsh.settings.toml import Path
 from stream_lsh.settings.value_types import choice, whole
 
 _SLOTS = 256
-"""Of two vectors a slot tells less than of two texts, so there are more."""
+"""More than for texts, as a slot has less information about a pair of vectors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorSettings:
-    """The distance of a match, and what finds vectors within it."""
+    """The distance of a match, and the settings of the functions that find vectors within it."""
 
     defaults: ClassVar[Mapping[str, Default]] = {"measure": COSINE, "slots": _SLOTS}
     fields: ClassVar[frozenset[str]] = frozenset({"id", "time", "deleted", VectorForm.field})
 
     measure: str = field(
-        default=COSINE, metadata=key(choice(VECTOR_MEASURES), "of distance; the similarity falls as it grows")
+        default=COSINE, metadata=key(choice(VECTOR_MEASURES), "of distance; the similarity decreases with it")
     )
     dimension: int = field(
-        default=0, metadata=key(whole(0, MOST_DIMENSIONS), "how many values each vector has; required")
+        default=0, metadata=key(whole(0, MOST_DIMENSIONS), "the number of values of each vector; required")
     )
     distance: float = field(
         default=0.0,
@@ -46,15 +46,15 @@ class VectorSettings:
         default=0.0,
         metadata=key(
             value_types.LENGTH,
-            "only with `euclidean`: how wide the intervals are that vectors fall into on a line; 0: four times the "
-            "distance",
+            "only with `euclidean`: the width of the intervals on a line that vectors are projected to; 0: four times "
+            "the distance",
         ),
     )
     recall: float = field(
         default=0.99,
         metadata=key(
             value_types.SHARE,
-            "the probability that a pair at the greatest distance is found; of nearer ones it is greater",
+            "the probability that a pair at the greatest distance is found; it is greater for nearer pairs",
         ),
     )
     slots: int = field(
@@ -65,12 +65,12 @@ class VectorSettings:
 
     @property
     def metric(self) -> VectorMeasure:
-        """How far two vectors may be apart; raises ConfigError where the settings do not fit."""
+        """The distance measure; raises ConfigError if the settings contradict each other."""
         return _metric(self.measure, self.dimension, self.distance, self.line_width)
 
     @property
     def form(self) -> VectorForm:
-        """How vectors are read."""
+        """The form of the vectors."""
         return _form(self.metric)
 
     @property
@@ -79,13 +79,13 @@ class VectorSettings:
         return self.metric.least
 
     def scheme(self) -> VectorScheme:
-        """What makes signatures and buckets and compares."""
+        """The scheme, which computes signatures and buckets and compares pairs."""
         return VectorScheme(self.metric, recall=self.recall, slots=self.slots, seed=self.seed)
 
     def check(self, path: Path, problems: Problems, shared: SharedSettings) -> None:
-        """Note what is missing, and what does not fit."""
+        """Report missing settings and contradictions."""
         check_field_name(VectorForm.field, shared.fields, path, problems)
-        meanings = {"dimension": "how many values a vector has", "distance": "the greatest distance of a match"}
+        meanings = {"dimension": "the number of values of a vector", "distance": "the greatest distance of a match"}
         lacking = [name for name in meanings if not getattr(self, name) and problems.is_valid((*path, name))]
         for name in lacking:
             problems.add((*path, name), f"got none, expected {meanings[name]}, as `kind` is vector")

@@ -1,4 +1,4 @@
-"""All blocks of a profile together: what sign gives of a record in place of the bands of a text."""
+"""All blocks of a profile, whose keys are the signature of a record in place of the bands of a text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,16 +12,15 @@ from stream_lsh.records.model import Values
 from stream_lsh.records.profile import Profile
 
 NUMBERED = 31
-"""Blocks that keys tell apart; those beyond share the last number."""
-_NUMBER_MASK = np.uint64(0x3E)  # bit 0 is the index's
+"""The number of blocks that keys distinguish; all further blocks share the last number."""
+_NUMBER_MASK = np.uint64(0x3E)  # bit 0 is reserved for the index
 
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """Records to keys.
+    """Computes the keys of records.
 
-    A key tells in five of its bits which block it is of, so that an index full of keys can be asked for the rule that
-    made a bucket large.
+    Five bits of a key are the number of its block, so that the index can report the rule of a large bucket.
 
     Attributes:
         rules: blocking rules.
@@ -33,12 +32,12 @@ class Blocker:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each block is called, for those who ask which one found a pair."""
+        """The name of each block, which is published with the pairs that it finds."""
         return (*(rule.text for rule in self.rules), *(f"lsh {number}" for number in range(1, len(self.lsh) + 1)))
 
     @property
     def owners(self) -> I64:
-        """The block of each column of keys, as its place in `names`: int64[width]."""
+        """The block of each column of keys, as its index in `names`: int64[width]."""
         widths = [*(rule.width for rule in self.rules), *(block.width for block in self.lsh)]
         return np.repeat(np.arange(len(widths)), widths)
 
@@ -64,7 +63,7 @@ class Blocker:
         return numbered
 
     def keys_of(self, values: Values) -> list[int]:
-        """The distinct keys of one record by its rules, for the way without arrays."""
+        """The distinct keys of one record by the rules, without arrays."""
         keys = dict.fromkeys(
             key & ~0x3E | min(number, NUMBERED - 1) + 1 << 1
             for number, rule in enumerate(self.rules)
@@ -74,7 +73,7 @@ class Blocker:
 
 
 def block_of(key: int) -> int:
-    """The place of the block that a key is of.
+    """The index of the block of a key.
 
     Example:
         >>> blocker = Blocker([Rule("name", {"name": 0}), Rule("name:soundex", {"name": 0})])
@@ -85,10 +84,10 @@ def block_of(key: int) -> int:
 
 
 def blocker_of(profile: Profile) -> Blocker:
-    """The blocks that a profile asks for.
+    """The blocks of a profile.
 
     Raises:
-        ConfigError: a rule that cannot be read, or bands that cannot be.
+        ConfigError: an unreadable rule, or infeasible bands.
     """
     places = {name: place for place, name in enumerate(profile.names)}
     return Blocker([Rule(rule, places) for rule in profile.rules], [lsh_block(lsh, places) for lsh in profile.lsh])

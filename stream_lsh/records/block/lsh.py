@@ -1,7 +1,7 @@
-"""LSH blocking: records whose q-grams or words, taken from several fields, are alike.
+"""LSH blocking: finds records with similar q-grams or words in several fields.
 
-Each shingle is tagged with the field that it comes from, so that a given name does not meet a surname; the signature
-and the bands are those of texts.
+Each shingle is tagged with its field, so that a given name does not match a surname; the signature and the bands are
+those of texts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,18 +23,18 @@ class LshBlock:
     """The bands of the shingles of some fields.
 
     Args:
-        places: of the fields among a record's values.
+        places: the indices of the fields among a record's values.
         shingles: such as `char:3` or `word:1`.
         threshold: Jaccard similarity of the shingles of all fields together.
         recall: the probability that a pair at the threshold shares a band.
         slots: the length of a signature.
-        seed: chooses all hash functions.
+        seed: of all hash functions.
 
     Attributes:
-        library: the optional library that says what the units of the shingles are, with its version, or "".
+        library: the optional library that defines the units of the shingles, with its version, or "".
 
     Raises:
-        ConfigError: no such shingles, or no bands for this recall.
+        ConfigError: unknown shingles, or no bands with this recall.
 
     Example:
         >>> block = LshBlock((0, 1), "char:3", threshold=0.5)
@@ -65,7 +65,7 @@ class LshBlock:
         self._salt = odd_constants(1, 19 * seed + sum(map(ord, "".join(tag))))
 
     def keys(self, records: Sequence[Values]) -> U64:
-        """The keys of each record: uint64[n, width], all 0 for one without values."""
+        """The keys of each record: uint64[n, width], all 0 without values."""
         parts = [self._tagged(records, field) for field in range(len(self._places))]
         counts = sum((part.counts for part in parts), np.zeros(len(records), np.int64))
         rows = np.concatenate([np.repeat(np.arange(len(records)), part.counts) for part in parts])
@@ -82,6 +82,6 @@ class LshBlock:
 
 
 def lsh_block(lsh: LshBlocking, places: Mapping[str, int]) -> LshBlock:
-    """The block that a profile asks for; `places` are those of its fields."""
+    """The block of a profile; `places` are the indices of its fields."""
     fields = [places[name] for name in lsh.fields]
     return LshBlock(fields, lsh.shingles, threshold=lsh.threshold, recall=lsh.recall)

@@ -1,4 +1,4 @@
-"""All pairs of a batch of records that share a key: what the index finds one record after the other, found at once."""
+"""All pairs in a batch of records that share a key, as the index finds them record by record."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ class Pairs(NamedTuple):
     Attributes:
         left: rows of the earlier record, int64[m].
         right: rows of the later record, int64[m].
-        rules: a bit for each of the first 32 blocks that the two share, uint32[m].
+        rules: a bit for each of the first 32 blocks that the records share, uint32[m].
     """
 
     left: I64
@@ -26,8 +26,8 @@ def candidate_pairs(keys: U64, owners: I64, cap: int = 0) -> Pairs:
 
     Args:
         keys: uint64[n, width], 0 for none.
-        owners: which block each column belongs to, int64[width].
-        cap: a record meets at most so many of a bucket, the newest before it; 0: all.
+        owners: the block of each column, int64[width].
+        cap: the most pairs of a record in a bucket, with the newest records before it; 0: no cap.
 
     Cost:
         linear in the pairs, and in the columns times n log n.
@@ -58,7 +58,7 @@ def _pairs_of(keys: U64, cap: int) -> I64:
     values = keys[rows, columns]
     order = np.lexsort((rows, values))
     rows, values = rows[order], values[order]
-    if rows.size:  # a record has a key once
+    if rows.size:  # the keys of a record are distinct
         once = np.concatenate(([True], (values[1:] != values[:-1]) | (rows[1:] != rows[:-1])))
         rows, values = rows[once], values[once]
     pairs, distance = [np.empty(0, np.int64)], 1

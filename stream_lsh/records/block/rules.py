@@ -1,10 +1,10 @@
 """Blocking rules: parts of fields that two records must have in common.
 
     surname:soundex + date_of_birth:year      both parts equal
-    given_name|surname + postcode             either of the fields, so that swapped names meet
+    given_name|surname + postcode             either of the fields, so that swapped names share a key
     title:token                               any of the longest words
 
-A record without a value in one of the parts has no key of the rule.
+A record without a value for one of the parts has no key by the rule.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,9 +18,9 @@ from stream_lsh.records.model import SEVERAL, Values
 from stream_lsh.spelling import nearest
 
 MOST_KEYS = 12
-"""Keys of one record by one rule; the first ones in order of their parts."""
+"""The most keys of one record by one rule: the first ones in the order of their parts."""
 _SEVERAL_VALUES = 4
-"""Keys that any rule has room for, as a field may have several values."""
+"""The least number of keys of a rule, as a field may have several values."""
 _MASK = 0xFFFFFFFFFFFFFFFE
 _BETWEEN = "\x1d"
 
@@ -30,11 +30,11 @@ class Rule:
 
     Args:
         text: as above.
-        places: of the fields, by their names.
+        places: the indices of the fields, by their names.
 
     Guarantees:
-        the keys depend on the rule and on the record's values alone, and rules never share keys but for a chance of
-        2^-63 a pair.
+        the keys depend on the rule and on the record's values alone; two keys of different rules are equal with a
+        probability of 2^-63.
 
     Raises:
         ConfigError: an unknown field or transform, or no part at all.

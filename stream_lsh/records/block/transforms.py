@@ -1,4 +1,4 @@
-"""The part of a value that a blocking rule looks at, by name."""
+"""The transforms of blocking rules, by name: each extracts parts of a value."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -8,10 +8,10 @@ from stream_lsh.records.compare.phonetic import CODES, phonetic_code
 from stream_lsh.spelling import nearest
 
 Transform = Callable[[str], tuple[str, ...]]
-"""A value to its parts: none, one, or several of which any may agree."""
+"""Converts a value to its parts: none, one, or several, of which one must agree."""
 
 MOST_TOKENS = 6
-"""Words of a value that are looked at, the longest ones: they are the rarest, as a rule."""
+"""The number of words of a value that are used: the longest ones, which are usually the rarest."""
 _SHORTEST_TOKEN = 3
 _COUNTED = re.compile(r"(first|last)([1-9])")
 
@@ -63,13 +63,13 @@ _NAMED: Mapping[str, Transform] = {
     **{code: _sounds(code) for code in CODES},
 }
 TRANSFORMS = (*_NAMED, "first1", "last1")
-"""All names; `first` and `last` take any number of characters from 1 to 9."""
+"""The names of all transforms; `first` and `last` accept a number of characters from 1 to 9."""
 EXPLODING = frozenset({"token"})
-"""Transforms that may give several parts of one value."""
+"""Transforms with several parts of one value."""
 
 
 def transform(name: str) -> Transform:
-    """The transform of a name; "" is the whole value.
+    """The transform with a name; "" is the whole value.
 
     Raises:
         ConfigError: an unknown name.

@@ -1,4 +1,4 @@
-"""The comparators by name, and that of a comparison of a profile."""
+"""The comparators, by name."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -57,15 +57,15 @@ COMPARATORS = (*_WITHOUT, *_WITH_LEVELS, "tfidf")
 
 
 def comparator(name: str, levels: Sequence[float] = (), frequencies: Frequencies | None = None) -> Comparator:
-    """The comparator of a name.
+    """The comparator with a name.
 
     Args:
-        name: out of COMPARATORS.
-        levels: where it cuts; none: its usual levels.
+        name: one of COMPARATORS.
+        levels: its thresholds; empty: its defaults.
         frequencies: of words; only `tfidf` reads them.
 
     Raises:
-        ConfigError: an unknown name, or levels that the comparator does not take.
+        ConfigError: an unknown name, or invalid levels for the comparator.
 
     Example:
         >>> comparator("jaro-winkler").spec, comparator("date").spec, comparator("damerau", (1,)).spec
@@ -76,7 +76,7 @@ def comparator(name: str, levels: Sequence[float] = (), frequencies: Frequencies
     """
     if name in _WITHOUT:
         if levels:
-            raise ConfigError(f"{name}: got levels, expected none: its levels are its own")
+            raise ConfigError(f"{name}: got levels, expected none: its levels are fixed")
         return _WITHOUT[name]()
     if name == "tfidf":
         return TfIdf(Frequencies() if frequencies is None else frequencies, levels or _DEFAULT_LEVELS[name])

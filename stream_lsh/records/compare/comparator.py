@@ -1,4 +1,4 @@
-"""What a comparator is, and the family of those that cut a similarity into levels."""
+"""The interface of a comparator, and the comparators that divide a similarity or a distance into levels."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -12,15 +12,15 @@ from stream_lsh.arrays import U8
 from stream_lsh.errors import ConfigError
 
 EQUAL = 0
-"""The level of equal values, of every comparator."""
+"""The level of equal values, for every comparator."""
 MISSING = 255
-"""The level of a pair of which one has no value."""
+"""The level of a pair with a missing value."""
 AT_ONCE = 32
-"""Pairs from which the library's loop over arrays is faster than ours over pairs."""
+"""The number of pairs from which the loop of the library over arrays is faster than a Python loop over pairs."""
 
 
 class Comparator(Protocol):
-    """Two different values to a level from 1 on; equal ones are not asked about."""
+    """Compares two different values and returns a level from 1 on; equal values are never passed."""
 
     @property
     def spec(self) -> str:
@@ -28,17 +28,17 @@ class Comparator(Protocol):
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """What the levels are called, best first: `equal`, ..., `else`."""
+        """The names of the levels, best first: `equal`, ..., `else`."""
 
     def level(self, left: str, right: str) -> int:
-        """The level of two values that differ, neither of them empty; the same whichever comes first."""
+        """The level of two values that differ, neither of them empty; symmetric."""
 
     def batch(self, left: Sequence[str], right: Sequence[str]) -> U8:
-        """The level of each of n such pairs: uint8[n]; for each what `level` says."""
+        """The level of each of n such pairs: uint8[n]; for each the result of `level`."""
 
 
 class OneByOne(Protocol):
-    """The batch of a comparator that has no faster way than pair by pair."""
+    """The base class of comparators without a batch algorithm: `batch` compares pair by pair."""
 
     def level(self, left: str, right: str) -> int:
         """The level of two values."""
@@ -49,16 +49,16 @@ class OneByOne(Protocol):
 
 
 class Cut(OneByOne):
-    """A similarity from 0 to 1 cut at thresholds.
+    """Levels of a similarity from 0 to 1, divided at thresholds.
 
     Args:
         name: of the comparator.
         scorer: of `rapidfuzz`, from two texts to a similarity.
         thresholds: descending, above 0 and at most 1: level i is a similarity of `thresholds[i - 1]` or more.
-        scale: what the scorer gives for equal texts.
+        scale: the scorer's value for equal texts.
 
     Raises:
-        ConfigError: thresholds that are not in order or out of range.
+        ConfigError: thresholds out of order or out of range.
     """
 
     def __init__(
@@ -85,13 +85,13 @@ class Cut(OneByOne):
 
 
 class Within(OneByOne):
-    """A distance cut at its greatest values.
+    """Levels of a distance, divided at maxima.
 
     Args:
         name: of the comparator.
-        what: the distances are, for messages.
+        what: the name of the distances, for errors.
         most: ascending, above 0: level i is a distance of at most `most[i - 1]`.
-        shown: from one of them to the name of its level.
+        shown: converts one of them to the name of its level.
 
     Raises:
         ConfigError: not ascending, or not above 0.
@@ -107,7 +107,7 @@ class Within(OneByOne):
         self._most = tuple(most)
 
     def _level(self, fits: Callable[[float], bool]) -> int:
-        """The first level whose greatest distance fits, else the last one."""
+        """The first level whose maximum fits, else the last level."""
         return next((level for level, most in enumerate(self._most, 1) if fits(most)), len(self._most) + 1)
 
 

@@ -1,4 +1,4 @@
-"""Dates as they are mistaken: day and month swapped, one digit wrong, a part unknown, about the same time."""
+"""Compares dates by common errors: day and month swapped, one digit wrong, a part unknown, about the same time."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -20,7 +20,7 @@ class _Date(NamedTuple):
 
 @lru_cache(maxsize=1 << 17)
 def _date(value: str) -> _Date | None:
-    """The parts of a date, 0 where unknown; None of a text that is none, or of a day that there was not."""
+    """The parts of a date, 0 for unknown ones; None for a text that is not a date, or a day that does not exist."""
     parts = value.split("-")
     if len(parts) > 3 or len(parts[0]) != 4 or not all(part.isascii() and part.isdecimal() for part in parts):
         return None
@@ -43,7 +43,7 @@ def ordinal(year: int, month: int, day: int) -> int:
 
 
 class Dates(OneByOne):
-    """Levels of two dates, as `standardise.date` gives them; of others, how many digits differ.
+    """Levels of two dates in the form of `standardise.date`; other values are compared by the digits that differ.
 
     Example:
         >>> dates = Dates()

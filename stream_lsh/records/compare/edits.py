@@ -24,7 +24,7 @@ from stream_lsh.records.compare.comparator import AT_ONCE, Cut, OneByOne, spec_o
 
 
 class Edits(OneByOne):
-    """A distance cut at whole numbers.
+    """Levels of a distance, divided at whole numbers.
 
     Args:
         name: of the comparator.
@@ -32,7 +32,7 @@ class Edits(OneByOne):
         most: ascending, from 1 on: level i is a distance of at most `most[i - 1]`.
 
     Raises:
-        ConfigError: distances that are not whole or not in order.
+        ConfigError: distances that are not integers or out of order.
     """
 
     def __init__(self, name: str, scorer: Callable[..., Any], most: Sequence[float]) -> None:
@@ -64,11 +64,11 @@ _DISTANCES = {"levenshtein": Levenshtein, "damerau": OSA}
 
 
 def edit_distance(name: str, levels: Sequence[float]) -> Cut | Edits:
-    """Levels of an edit distance, or of 1 - distance / the longer length where the levels are below 1.
+    """Levels of an edit distance, or of 1 - distance / the longer length for levels below 1.
 
     Args:
         name: of the comparator, `levenshtein` or `damerau`.
-        levels: where it cuts.
+        levels: its thresholds.
 
     Example:
         >>> levenshtein = edit_distance("levenshtein", (1, 2))

@@ -1,4 +1,4 @@
-"""Equal or not, for categories and codes that are not mistyped."""
+"""Compares for equality, for categories and codes without typing errors."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ class Exact(OneByOne):
     levels = ("equal", "else")
 
     def level(self, left: str, right: str) -> int:
-        """1, for the values differ."""
+        """1, as the values differ."""
         return 1
 
     def batch(self, left: Sequence[str], right: Sequence[str]) -> U8:

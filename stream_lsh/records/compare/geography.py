@@ -1,7 +1,7 @@
-"""Places by how far they are apart on the globe, in kilometres along a great circle.
+"""Compares places by their distance on the globe, in kilometres along a great circle.
 
-Reference: Sinnott, Virtues of the haversine, 1984.  The Earth is taken for a sphere, which is right
-to half a per cent.
+Reference: Sinnott, Virtues of the haversine, 1984.  The Earth is modelled as a sphere, which is accurate to half a per
+cent.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class Geography(Within):
         super().__init__("distance", "kilometres", most_km, lambda km: f"≤ {km:g} km")
 
     def level(self, left: str, right: str) -> int:
-        """The level of two values; what is no place is as far apart as can be."""
+        """The level of two values; the last one if a value is not a place."""
         left_place, right_place = coordinates(left), coordinates(right)
         if left_place is None or right_place is None:
             return len(self._most) + 1

@@ -13,7 +13,7 @@ from stream_lsh.records.compare.comparator import OneByOne, check_thresholds, sp
 
 @lru_cache(maxsize=1 << 15)
 def qgrams(text: str, q: int) -> frozenset[str]:
-    """The runs of q letters of a text with a space at either end; the text itself, where it is shorter.
+    """The runs of q letters of a text with a space at either end; the text itself, if it is shorter.
 
     Example:
         >>> sorted(qgrams("abc", 3)), sorted(qgrams("a", 4))

@@ -1,4 +1,4 @@
-"""The levels of many pairs: each two distinct values are compared once, however many pairs have them."""
+"""Computes the levels of many pairs; each pair of distinct values is compared once."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -11,7 +11,7 @@ from stream_lsh.records.model import SEVERAL, Column
 
 
 def level_of(comparator: Comparator, left: str, right: str) -> int:
-    r"""The level of two values: of several the best pair's, MISSING where there is none.
+    r"""The level of two values: that of the best pair for several values, MISSING for a missing value.
 
     Example:
         >>> from stream_lsh.records.compare.edits import jaro_winkler
@@ -41,7 +41,7 @@ def levels_of(comparator: Comparator, column: Column, left: I64, right: I64) -> 
         right: rows, int64[m].
 
     Returns:
-        uint8[m]; for each pair what `level_of` says of its values.
+        uint8[m]; for each pair the result of `level_of`.
     """
     left_codes, right_codes = column.codes[left], column.codes[right]
     levels = np.full(left_codes.size, MISSING, np.uint8)
@@ -49,7 +49,7 @@ def levels_of(comparator: Comparator, column: Column, left: I64, right: I64) -> 
     at = np.flatnonzero((left_codes != right_codes) & (left_codes >= 0) & (right_codes >= 0))
     if not at.size:
         return levels
-    # Which of the two comes first makes no difference to their level.
+    # Levels are symmetric.
     low, high = np.minimum(left_codes[at], right_codes[at]), np.maximum(left_codes[at], right_codes[at])
     distinct, places = np.unique(low * len(column.values) + high, return_inverse=True)
     lows, highs = np.divmod(distinct, len(column.values))

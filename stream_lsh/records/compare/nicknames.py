@@ -1,6 +1,6 @@
-"""Short and pet forms of given names in English: names that may be the same person's.
+"""Short and pet forms of English given names: names that may belong to one person.
 
-Each line is one name with its forms; a form may stand on several lines, as Pat does.
+Each line is one name with its forms; a form may be on several lines, such as Pat.
 """
 
 from collections.abc import Mapping

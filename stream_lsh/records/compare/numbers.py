@@ -1,4 +1,4 @@
-"""Numbers by how far they are apart: as a share of the larger one, or in units."""
+"""Compares numbers by their difference: as a share of the larger one, or in units."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ class Numbers(Within):
         super().__init__("number", "differences", most, _shown)
 
     def level(self, left: str, right: str) -> int:
-        """The level of two values; what is no number is as far apart as can be."""
+        """The level of two values; the last one if a value is not a number."""
         left_number, right_number = as_number(left), as_number(right)
         if left_number is None or right_number is None:
             return len(self._most) + 1

@@ -1,9 +1,9 @@
-"""Given names or surnames as people have them: short forms, initials, one of several names, names that sound alike.
+"""Compares given names or surnames of people: short forms, initials, one of several names, names that sound alike.
 
-Beside Jaro-Winkler similarity (see there) this knows what is no slip of the pen: Bob is Robert, J. may be Jane, a
-second given name is left out.  A junior is not his father: different generations are never alike.
+In addition to Jaro-Winkler similarity (see `edits`) it handles differences that are not typing errors: Bob is Robert,
+J. may be Jane, a second given name is omitted.  A junior is not his father: different generations never match.
 
-Of a name only the first 16 words are held against each other: that takes their product.
+Only the first 16 words of a name are compared, because the cost is the product of their numbers.
 """
 
 from functools import lru_cache
@@ -65,7 +65,7 @@ def _of_words(left: str, right: str, similarity: float) -> int:
 
 @lru_cache(maxsize=1 << 15)
 def _parted(name: str) -> tuple[tuple[str, ...], int]:
-    """The words of a name, and which generation it names, 0 for none."""
+    """The words of a name, and its generation, 0 for none."""
     words = name.split()
     numbers = [_GENERATIONS.get(word, 0) for word in words[1:]]
     kept = (*words[:1], *(word for word, number in zip(words[1:], numbers, strict=True) if not number))
@@ -73,7 +73,7 @@ def _parted(name: str) -> tuple[tuple[str, ...], int]:
 
 
 def _length_first(words: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
-    return len(words), words  # of two names as long as each other, always the same one is looked for in the other
+    return len(words), words  # a total order, so that the comparison of names of equal length is symmetric
 
 
 def _of_several(left: str, right: str, similarity: float) -> int:
@@ -92,6 +92,6 @@ def _of_several(left: str, right: str, similarity: float) -> int:
     worst = max(levels)
     if worst < _FAR:
         return max(_PART, worst) if len(shorter) < len(longer) else worst
-    if similarity >= 0.92:  # the same letters, parted otherwise
+    if similarity >= 0.92:  # the same letters, divided into other words
         return _NEAR
     return _FAR if min(levels) <= _CLOSE else _ELSE

@@ -1,4 +1,4 @@
-"""Telephone numbers: one may have the codes of country and area that the other leaves out."""
+"""Compares telephone numbers; one of them may lack the codes of country and area."""
 
 from rapidfuzz.distance import OSA
 
@@ -8,7 +8,7 @@ _LOCAL = 7
 
 
 class Phones(OneByOne):
-    """Levels of two numbers, as `standardise.phone` gives them.
+    """Levels of two numbers in the form of `standardise.phone`.
 
     Example:
         >>> phones = Phones()

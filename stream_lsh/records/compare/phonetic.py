@@ -1,8 +1,8 @@
-"""What sounds alike in English: the codes of Soundex, Metaphone and NYSIIS, one for each word.
+"""Compares the sound of English words: the codes of Soundex, Metaphone and NYSIIS, one for each word.
 
 References: Russell, US patent 1,261,167, 1918 (Soundex); Philips, Hanging on the Metaphone, 1990; Taft, Name search
 techniques, New York State Identification and Intelligence System, 1970.  Letters of other scripts have no code: such
-words stand for themselves.
+words are unchanged.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +40,7 @@ def _coded(word: str, code: Callable[[str], str]) -> str:
 
 
 class Phonetic(OneByOne):
-    """Equal, sounding alike by one of the codes asked for, else.
+    """Three levels: equal, alike in sound by one of the codes, else.
 
     Example:
         >>> Phonetic(("soundex",)).level("robert", "rupert"), Phonetic(("metaphone",)).level("robert", "rupert")

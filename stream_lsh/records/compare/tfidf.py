@@ -16,11 +16,11 @@ class TfIdf(OneByOne):
     """Levels of the weighted similarity of words.
 
     Args:
-        frequencies: how many values have each word; read at every comparison, so it may grow meanwhile.
+        frequencies: the number of values with each word; read at every comparison, so it may change in between.
         thresholds: descending.
 
     Guarantees:
-        with equal frequencies the answer is the same; a word that nobody has weighs as one that a single value has.
+        the result is a function of values and frequencies; a word without a count weighs as if a single value had it.
 
     Example:
         >>> frequencies = Frequencies()
@@ -48,7 +48,7 @@ class TfIdf(OneByOne):
         return bisect_left(self._cuts, -squares[0] / (sqrt(squares[1] * squares[2]) or 1.0)) + 1
 
     def _weight(self, word: str) -> float:
-        """The square of a word's weight; never 0, so that values of common words only are alike as well."""
+        """The square of a word's weight; never 0, so that values of common words only are similar as well."""
         known = self._frequencies
         weight = log((known.total + 1) / max(1, known.count(word)))
         return max(weight, 0.1) ** 2

@@ -1,8 +1,8 @@
-"""Words in any order: the ratios of sorted words, and of the words that both have.
+"""Compares words in any order: the ratios of sorted words, and of shared words.
 
 The ratio of two texts is 1 - distance / the sum of their lengths, for the distance without replacements.  `token-sort`
-compares the words in order of the alphabet; `token-set` takes the best of the shared words against either text, so that
-a text which contains the other one's words is equal to it.
+compares the words in alphabetical order; `token-set` takes the best ratio of the shared words and either text, so that
+a text with all words of the other one is equal to it.
 Reference: Cohen, The fuzzywuzzy library, 2011; `rapidfuzz` documents the form used here.
 """
 
@@ -28,7 +28,7 @@ class TokenSort(Cut):
 
 
 class TokenSet(Cut):
-    """Levels of the ratio of the words that both have; one text may have more.
+    """Levels of the ratio of the shared words; one text may have more words.
 
     Example:
         >>> TokenSet((0.99,)).level("john smith", "smith john robert")

@@ -1,5 +1,5 @@
-"""Values as they came to values that can be compared: one type of field a file.
+"""Converts raw values to standard forms for comparison, with one type of field per file.
 
-Every standardiser is a pure function from a text to a text, "" where it says nothing.  It never fails: what it cannot
-read it keeps, cleaned.  What it gives it leaves as it is, so a value may be standardised again.
+Every standardiser is a pure function from a text to a text, "" for a text without content.  It never fails: a text that
+it cannot parse is cleaned and kept.  It is idempotent, so a value may be standardised again.
 """

@@ -1,4 +1,4 @@
-"""Postal addresses and their lines: words, the usual ones in their short form, numbers as they are.
+"""Postal addresses and their lines: words, common ones in their short form, and unchanged numbers.
 
 The short forms are those of the United States Postal Service, Publication 28, appendices B and C, with those of
 British and Australian addresses where they differ.
@@ -21,7 +21,7 @@ _SHORT = {
 
 
 def address(text: str) -> str:
-    """The address in words of lower case.
+    """The words of the address in lower case.
 
     Example:
         >>> address("1515 Adela Lane, Apartment 4"), address("Saint John's Street")

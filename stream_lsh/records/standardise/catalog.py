@@ -1,4 +1,4 @@
-"""The types of fields by name, and the values of a record as a profile has them."""
+"""The types of fields, by name, and the standard form of a field's value."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -17,11 +17,11 @@ from stream_lsh.records.standardise.number import number
 Standardise = Callable[[str], str]
 
 MOST_VALUES = 8
-"""Values of one field that are kept; the first ones in the order of their standard form."""
+"""The most values of one field: the first ones in the order of their standard form."""
 MOST_LISTED = 256
-"""Values of one field that are looked at, the first ones."""
+"""The number of values of one field that are read: the first ones."""
 LONGEST_TEXT = 4096
-"""Characters of a text that are compared, and of all values of one field together, of which the first always counts."""
+"""The most characters of a text, and of all values of one field together, of which the first is always kept."""
 
 TYPES: Mapping[str, Standardise] = {
     "name": name,
@@ -37,27 +37,27 @@ TYPES: Mapping[str, Standardise] = {
     "location": location,
     "source": fold,
 }
-"""By the name that profiles have for them."""
+"""The standardisers, by the name of the type in profiles."""
 
 NOTHING = frozenset({"", "-", "--", "?", "n/a", "#n/a", "nan", "none", "null", "unknown"})
-"""What stands for a missing value, in lower case."""
+"""The default texts for a missing value, in lower case."""
 
 
 def standardiser(type: str, order: str = "mdy") -> Standardise:
-    """The standardiser of a type of field; `order` is that of dates."""
+    """The standardiser of a type of field; `order` applies to dates."""
     return partial(date, order=order) if type == "date" else TYPES[type]
 
 
 def standard_value(value: object, standardise: Standardise, missing: frozenset[str] = NOTHING) -> str:
-    """The standard form of a field's value, several of them as one text; "" where it has none.
+    """The standard form of a field's value, of several values as one text; "" for a missing value.
 
     Args:
         value: a text, a number, a boolean, None, or a list of these.
         standardise: of the field's type.
-        missing: texts that stand for no value.
+        missing: texts for a missing value.
 
     Raises:
-        MalformedMessage: a value of another sort -> dead-letter the record.
+        MalformedMessage: a value of another type -> dead-letter the record.
 
     Example:
         >>> standard_value(["Bob", "Robert ", None, "bob"], name).split(SEVERAL), standard_value("N/A", name)
@@ -72,7 +72,7 @@ def standard_value(value: object, standardise: Standardise, missing: frozenset[s
 
 
 def _together(values: list[str]) -> str:
-    """As many of some values as there is room for: comparing takes the product of all their characters."""
+    """The values that fit the limit: the cost of a comparison is the product of all their characters."""
     while len(values) > 1 and sum(map(len, values)) > LONGEST_TEXT:
         values = values[:-1]
     return SEVERAL.join(values)
@@ -86,7 +86,7 @@ def _one(text: str, standardise: Standardise, missing: frozenset[str]) -> str:
 
 
 def text_of(value: object) -> str:
-    """A single value as a text; "" for None, NaN and the infinite."""
+    """A single value as a text; "" for None, NaN and infinities."""
     if value is None:
         return ""
     if isinstance(value, str):

@@ -1,8 +1,8 @@
-"""What all types of fields share: which characters of a value are left, and how long it may be.
+"""The folding of characters, and the limit on the length of a value, for all types of fields.
 
 A value is folded to one case, to the compatible forms of its characters and, in Latin, Greek and Cyrillic, to letters
-without diacritics; marks of other scripts are letters of theirs and stay.  Control characters part words; characters
-without a form (joiners, marks of direction, lone surrogates) are dropped.
+without diacritics; marks of other scripts are part of their letters and stay.  Control characters separate words;
+invisible characters (joiners, marks of direction, lone surrogates) are dropped.
 """
 
 import unicodedata
@@ -10,7 +10,7 @@ import unicodedata
 from stream_lsh.text.normalise import stream_safe
 
 LONGEST = 512
-"""Characters of a value that are compared; the rest of a longer one is cut off, for comparing takes their product."""
+"""The most characters of a value; a longer one is cut, as the cost of a comparison is the product of the lengths."""
 
 _CONTROLS = {code: " " for code in (*range(0x20), 0x7F)}
 _PUNCTUATION = {code: " " for code in range(0x80) if not chr(code).isalnum()}
@@ -19,7 +19,7 @@ _ROUNDS = 4  # some compatible forms hide upper case, and some cases hide compat
 
 
 def fold(text: str, longest: int = LONGEST) -> str:
-    r"""The value in one case and form, words one space apart.
+    r"""The value in one case and form, with words separated by one space.
 
     Example:
         >>> fold("  José\x00 ÅNGSTRÖM "), fold("ＡＢＣ"), fold("日本 太郎")
@@ -36,7 +36,7 @@ def fold(text: str, longest: int = LONGEST) -> str:
 
 
 def fold_words(text: str, longest: int = LONGEST) -> str:
-    """Likewise, with letters and digits only: what stands between them parts words.
+    """The folded value with letters and digits only: all other characters separate words.
 
     Example:
         >>> fold_words("Smith-Jones, A.B."), fold_words("Müller & Söhne")
@@ -49,7 +49,7 @@ def fold_words(text: str, longest: int = LONGEST) -> str:
 
 
 def solid(text: str, longest: int = LONGEST) -> str:
-    """Letters and digits only, with nothing between them.
+    """The letters and digits of the folded value, without separators.
 
     Example:
         >>> solid("AB-12 34/x")

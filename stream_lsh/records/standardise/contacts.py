@@ -9,11 +9,11 @@ _FEWEST = 5
 
 
 def email(text: str) -> str:
-    """The first address of a text, in lower case; the text, cleaned, where it has none.
+    """The first address of a text, in lower case; the cleaned text if it has none.
 
     Example:
-        >>> email('"Jay Jones" <JJones@fmail.com>'), email("nobody")
-        ('jjones@fmail.com', 'nobody')
+        >>> email('"Jay Jones" <JJones@fmail.com>'), email("unknown")
+        ('jjones@fmail.com', 'unknown')
     """
     folded = fold(text, 320)
     match = _ADDRESS.search(folded)
@@ -21,7 +21,7 @@ def email(text: str) -> str:
 
 
 def phone(text: str) -> str:
-    """The digits; what has fewer than five is kept as a text.
+    """The digits; a text with fewer than five is kept.
 
     Example:
         >>> phone("+1 (702) 919-1300"), phone("0044 20 7946 0018"), phone("n. a.")
@@ -39,7 +39,7 @@ def _is_digit(character: str) -> bool:
 
 
 def postcode(text: str) -> str:
-    """Letters and digits, nothing between them.
+    """The letters and digits, without separators.
 
     Example:
         >>> postcode("TQ13 8DF"), postcode("92723-0000")
@@ -49,7 +49,7 @@ def postcode(text: str) -> str:
 
 
 def identifier(text: str) -> str:
-    """Letters and digits, nothing between them.
+    """The letters and digits, without separators.
 
     Example:
         >>> identifier("294-66-9999"), identifier("GB 123.456")

@@ -1,7 +1,7 @@
-"""Dates in the usual orders, to `1978-11-12`; `1978-11` and `1978` where no more is known.
+"""Parses dates in the common orders to `1978-11-12`; `1978-11` and `1978` for incomplete dates.
 
-Where three numbers may be read in two ways, the field's `order` decides; where it gives a day that does not exist and
-the other order one that does, the other.  A date that exists in neither is kept as it is, cleaned.
+If three numbers are ambiguous, the field's `order` applies, unless the day exists only in the other order.  A date that
+exists in neither order is cleaned and kept.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from stream_lsh.records.standardise.characters import fold
 
 PIVOT = 30
-"""A year of two digits below it is of the 21st century, any other of the 20th."""
+"""A year of two digits is in the 21st century if it is below this number, else in the 20th."""
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -22,11 +22,11 @@ _COMPACT = 8
 
 
 def date(text: str, order: str = "mdy") -> str:
-    """The date as ISO 8601 has it, as far as it is known.
+    """The date in ISO 8601, as far as it is known.
 
     Args:
         text: such as 19781112, 1978-11-12, 11/12/1978, 12 Nov 78, Nov 1978, 1978.
-        order: `mdy` or `dmy`: of numbers that can be read in both ways.
+        order: `mdy` or `dmy`, for ambiguous numbers.
 
     Example:
         >>> [date(text) for text in ("19781112", "11/12/1978", "20/8/1991", "24-May-11", "Mar 1 1970", "1978")]
@@ -48,7 +48,7 @@ def date(text: str, order: str = "mdy") -> str:
 
 
 def exists(text: str) -> bool:
-    """Whether a text is the day of a year that there was: `1978-11-12`.
+    """Whether a text is a complete date that exists, such as `1978-11-12`.
 
     Example:
         >>> exists("2000-02-29"), exists("1900-02-29"), exists("1978-13-01"), exists("1978")
@@ -68,7 +68,7 @@ def _is_day(year: int, month: int, day: int) -> bool:
 
 
 def _iso(year: str, month: str | int, day: str) -> str:
-    """The day, if there is one."""
+    """The date, if it exists."""
     if len(year) not in (2, 4) or len(day) > 2 or len(str(month)) > 2:
         return ""
     whole = int(year) if len(year) == 4 else int(year) + (2000 if int(year) < PIVOT else 1900)

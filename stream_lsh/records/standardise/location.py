@@ -8,7 +8,7 @@ _NUMBER = re.compile(r"[-+]?[0-9]{1,3}(?:\.[0-9]*)?")
 
 
 def location(text: str) -> str:
-    """The coordinates, to a metre or so; the text, cleaned, where there are none.
+    """The coordinates, to about a metre; the cleaned text if there are none.
 
     Example:
         >>> location("(51.5007, -0.1246)"), location("London"), location("95.0 12.0")
@@ -23,7 +23,7 @@ def location(text: str) -> str:
 
 
 def coordinates(value: str) -> tuple[float, float] | None:
-    """Latitude and longitude of a standardised value, None if it is a text.
+    """Latitude and longitude of a standardised value; None for a text.
 
     Example:
         >>> coordinates("51.5,-0.12"), coordinates("london")

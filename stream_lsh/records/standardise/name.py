@@ -1,7 +1,7 @@
-"""Names of people and of their parts: without punctuation, without forms of address.
+"""Names of people, full or in parts: without punctuation and forms of address.
 
-An apostrophe joins (O'Brien is obrien), everything else parts words.  What stands before a comma is the surname, if
-there are but a few words.
+Apostrophes are dropped (O'Brien is obrien), all other punctuation separates words.  The words before a comma are the
+surname, if there are only a few words.
 """
 
 import re
@@ -14,7 +14,7 @@ _APOSTROPHES = dict.fromkeys(map(ord, "'’‘`´ʼ"))
 
 
 def name(text: str) -> str:
-    """The name in words of lower case.
+    """The words of the name in lower case.
 
     Example:
         >>> name("Dr. Conan  O'Brien-Smith"), name("SIR"), name("Mr")

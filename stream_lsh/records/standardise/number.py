@@ -1,4 +1,4 @@
-"""Numbers as they are written in prices, years and measures."""
+"""Parses numbers in the formats of prices, years and measures."""
 
 import math
 import re
@@ -10,10 +10,10 @@ _DIGITS = 12
 
 
 def number(text: str) -> str:
-    """The first number of a text in its shortest form; the text, cleaned, where it has none.
+    """The first number of a text in its shortest form; the cleaned text if it has none.
 
-    A single comma or point that three digits follow parts thousands if it is a comma; the last of several marks that
-    differ is that of the fraction.
+    A single separator before three digits separates thousands if it is a comma; the last of several different
+    separators is the decimal one.
 
     Example:
         >>> number("$1,234.50"), number("1.234,50 EUR"), number("1999"), number("3,5"), number("unknown")
@@ -28,7 +28,7 @@ def number(text: str) -> str:
 
 
 def as_number(value: str) -> float | None:
-    """The number that a standardised value is, None if it is a text.
+    """A standardised value as a number; None for a text.
 
     Example:
         >>> as_number("1234.5"), as_number("unknown"), as_number("nan")

@@ -1,6 +1,6 @@
-"""What a level is worth, learned without labels or with.
+"""Estimates the match weights of levels, with or without labels.
 
-patterns     pairs to the distinct combinations of their levels, with how often each occurs
-expectation  expectation-maximisation over them
-learning     which pairs are looked at, and what goes into the profile
+patterns     reduces pairs to the distinct combinations of their levels, with counts
+expectation  expectation-maximisation over the combinations
+learning     selects the pairs, and writes the weights to the profile
 """

@@ -1,14 +1,14 @@
 """Expectation-maximisation of a mixture of matches and other pairs, over several sets of pairs at once.
 
-A blocking rule finds pairs that agree in its own fields, so in this set of pairs they say nothing: they count as
-missing there.  Every set has its own share of matches; m is one for all of them.  u comes from pairs taken at random
-alone, for other pairs in a block are not like other pairs at large; the few matches among them are weighted out.
+The pairs of a blocking rule agree in its fields, so these fields have no information in this set of pairs and count as
+missing.  Each set has its own share of matches; all sets have one m.  u is estimated from random pairs alone, because
+non-matches in a block differ from random ones; the few matches among the random pairs are weighted out.
 
 Guarantees:
-    deterministic; no likelihood falls from one round to the next but for the smoothing.
+    deterministic; the likelihood never decreases from one round to the next, except through smoothing.
 References: Dempster, Laird and Rubin, Maximum likelihood from incomplete data via the EM algorithm, 1977; Winkler,
 Using the EM algorithm for weight computation in the Fellegi-Sunter model of record linkage, 1988.  There each set of
-pairs gives its own m, and these are averaged; one m for all weighs the sets by what they say.
+pairs has its own m, and these are averaged; one m for all sets weighs them by their information.
 """
 
 from collections.abc import Sequence
@@ -22,22 +22,22 @@ from stream_lsh.records.train.patterns import Patterns
 
 ROUNDS = 200
 _ENOUGH = 1e-6
-"""Change of any probability at which it ends."""
+"""The greatest change of a probability at which the iteration ends."""
 BEFORE = 20.0
-"""Matches that the m to begin with counts for: a few pairs do not make sure of a thing."""
+"""The weight of the initial m in matches, so that a few pairs do not determine a probability."""
 _FEW = 0.5
-"""Other pairs that each level is taken to have had before the first one was seen."""
+"""The initial count of other pairs with each level, for smoothing."""
 
 
 class Learned(NamedTuple):
-    """What the pairs say.
+    """The estimated probabilities.
 
     Attributes:
         m: of each comparison, the probability of each level among matches.
-        u: likewise among other pairs.
-        shares: of matches in each set of pairs, that of the random ones last.
-        rounds: how many it took.
-        matches: of each comparison, how many matches among the pairs its m is learned from; the sum of probabilities.
+        u: of each comparison, the probability of each level among other pairs.
+        shares: of matches in each set of pairs, that of the random pairs last.
+        rounds: the number of iterations.
+        matches: of each comparison, the expected number of matches among the pairs from which its m is estimated.
     """
 
     m: list[F64]
@@ -50,14 +50,14 @@ class Learned(NamedTuple):
 def learn(
     blocked: Sequence[Patterns], random: Patterns, sizes: Sequence[int], start: Sequence[F64], share: float = 1e-4
 ) -> Learned:
-    """The probabilities under which the pairs that were seen are the most likely.
+    """The maximum likelihood estimate of the probabilities.
 
     Args:
-        blocked: one set of pairs for each blocking rule, its own fields MISSING.
-        random: pairs taken at random.
-        sizes: the levels of each comparison.
-        start: m to begin with.
-        share: of matches among the random pairs, to begin with.
+        blocked: one set of pairs for each blocking rule, with its own fields MISSING.
+        random: random pairs.
+        sizes: the number of levels of each comparison.
+        start: the initial m.
+        share: the initial share of matches among the random pairs.
     """
     sets = [*blocked, random]
     shares = [0.3] * len(blocked) + [share]
@@ -83,7 +83,7 @@ def learn(
 
 
 def known_of(patterns: Patterns, weights: F64) -> list[float]:
-    """Of each comparison, the weight of the patterns in which neither value is missing."""
+    """The weight of the patterns without a missing value, for each comparison."""
     known: list[float] = (weights @ (patterns.levels != MISSING)).tolist()
     return known
 
@@ -100,12 +100,12 @@ def _posterior(patterns: Patterns, m: Sequence[F64], u: Sequence[F64], share: fl
 
 
 def shares_of(patterns: Patterns, weights: F64, before: Sequence[F64]) -> list[F64]:
-    """The share of each level of each comparison among weighted patterns, missing ones aside.
+    """The share of each level of each comparison among weighted patterns, without missing values.
 
     Args:
-        patterns: p of them.
-        weights: pairs of each pattern, float64[p].
-        before: pairs that each level of each comparison has beforehand.
+        patterns: p patterns.
+        weights: the pairs of each pattern, float64[p].
+        before: the initial count of each level of each comparison.
     """
     shares = []
     for at, few in enumerate(before):

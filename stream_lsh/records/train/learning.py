@@ -1,4 +1,4 @@
-"""From records to a profile that knows what each level is worth, without labels or with them."""
+"""Trains a profile: estimates the match weights of levels from records, with or without labels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,17 +26,17 @@ _LEAST_PRIOR, _MOST_PRIOR = 1e-9, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """What was learned, and from what.
+    """The result of training, with the numbers of pairs behind it.
 
     Attributes:
         profile: with m, u and prior.
-        random: pairs taken at random, for u.
-        blocked: pairs of all blocking rules, for m; with labels the pairs of these.
-        comparable: pairs of these records that may be compared.
+        random: the number of random pairs, for u.
+        blocked: the number of pairs of all blocking rules, for m; with labels the number of labelled pairs.
+        comparable: the number of pairs of these records that may be compared.
         rounds: of expectation-maximisation; 0 with labels.
-        at_limit: whether it ended there because it must.
-        matches: of each comparison, how many matches have both values where its m was learned.
-        others: of each comparison, how many of the random pairs have both.
+        at_limit: whether it ended at the limit of rounds.
+        matches: of each comparison, the number of matches with both values among the pairs for its m.
+        others: of each comparison, the number of random pairs with both values.
     """
 
     profile: Profile
@@ -72,27 +72,27 @@ def trained(
     labels: tuple[I64, I64] | None = None,
     seed: int = 1,
 ) -> Training:
-    """The profile with m, u and prior as these records have them.
+    """The profile with m, u and prior estimated from these records.
 
-    u is the share of each level among pairs taken at random.  m comes from expectation-maximisation over the pairs of
-    each blocking rule, or is the share of each level among pairs that are known to be matches.  The prior is the number
-    of matches expected among all candidates.
+    u is the share of each level among random pairs.  m is estimated by expectation-maximisation over the pairs of each
+    blocking rule, or is the share of each level among labelled matches.  The prior is the number of matches expected
+    among all candidates.
 
     Args:
-        profile: what is compared.
-        columns: the values of n records, one column a field.
+        profile: the definition of the comparison.
+        columns: the values of n records, one column for each field.
         keys: of the same records, by `blocker`.
         blocker: of the profile.
-        sources: a number for the source of each record, int64[n]; None: all of one.
-        labels: rows of the pairs that are known to be matches; None: there are none.
-        seed: chooses the random pairs.
+        sources: a number for the source of each record, int64[n]; None: all have one source.
+        labels: rows of the pairs that are labelled as matches; None: without labels.
+        seed: of the random pairs.
 
     Raises:
         InputError: fewer than two records, or no two that may be compared.
 
     Cost:
-        some ten seconds for 50,000 records; linear in the pairs that are looked at, which are 250,000 at random and at
-        most 200,000 a rule.
+        some ten seconds for 50,000 records; linear in the compared pairs, which are 250,000 random ones and at most
+        200,000 for each rule.
     """
     scorer = Scorer(profile)
     sizes = [len(comparator.levels) for comparator in scorer.comparators]
@@ -135,7 +135,7 @@ def _without(left: I64, right: I64, labels: tuple[I64, I64], records: int) -> tu
 def _blocked(
     profile: Profile, scorer: Scorer, columns: Sequence[Column], blocks: Sequence[Pairs], seed: int
 ) -> list[Patterns]:
-    """The patterns of the pairs of each block, without what the block has decided."""
+    """The patterns of the pairs of each block, with the comparisons of its fields MISSING."""
     blocked = []
     for number, pairs in enumerate(blocks):
         some = _some(pairs, _PAIRS_OF_A_RULE, seed)
@@ -156,7 +156,7 @@ def with_learned(profile: Profile, learned: Learned) -> Profile:
 
 
 def random_pairs(records: int, count: int, seed: int) -> tuple[I64, I64]:
-    """Distinct pairs of rows, earlier and later: all of them if there are no more than `count`, else some at random.
+    """Distinct pairs of rows, earlier and later: all pairs if there are at most `count`, else a random sample.
 
     Example:
         >>> [rows.tolist() for rows in random_pairs(3, 10, seed=1)]
@@ -187,7 +187,7 @@ def _pairs_numbered(codes: I64) -> tuple[I64, I64]:
 
 
 def allowed(left: I64, right: I64, sources: I64 | None, link: str) -> tuple[I64, I64]:
-    """The pairs that the type of link lets be compared."""
+    """The pairs that the type of link permits."""
     if sources is None or link != "link":
         return left, right
     other = sources[left] != sources[right]
@@ -195,7 +195,7 @@ def allowed(left: I64, right: I64, sources: I64 | None, link: str) -> tuple[I64,
 
 
 def comparable_pairs(records: int, sources: I64 | None, link: str) -> int:
-    """How many pairs there are that may be compared."""
+    """The number of pairs that may be compared."""
     total = records * (records - 1) // 2
     if sources is None or link != "link":
         return total
@@ -221,7 +221,7 @@ def _some(pairs: Pairs, most: int, seed: int) -> Pairs:
 
 
 def _masked(profile: Profile, block: int) -> list[int]:
-    """The comparisons that a block has decided already: those of its fields, and of fields made of them."""
+    """The comparisons that a block determines: those of its fields, and of fields derived from them."""
     if block >= len(profile.rules):
         return []
     used = {name.strip() for part in profile.rules[block].split("+") for name in part.partition(":")[0].split("|")}
@@ -231,13 +231,13 @@ def _masked(profile: Profile, block: int) -> list[int]:
 
 
 def _start(size: int) -> F64:
-    """Matches agree as a rule, and nearly agree more often than not at all."""
+    """The initial m: matches usually agree, and nearly agree more often than not at all."""
     tail = 0.5 ** np.arange(size - 1)
     return np.concatenate(([_EQUAL_AMONG_MATCHES], (1 - _EQUAL_AMONG_MATCHES) * tail / tail.sum()))
 
 
 def _prior(profile: Profile, columns: Sequence[Column], left: I64, right: I64, comparable: int) -> float:
-    """The share of matches that, taken as prior, is the share of matches expected: found by repetition."""
+    """The prior that equals the resulting expected share of matches, found by fixed-point iteration."""
     scorer = Scorer(profile)
     bits = scorer.score(columns, left, right).total - scorer.prior_bits
     prior = profile.prior or _LEAST_PRIOR
@@ -250,7 +250,7 @@ def _prior(profile: Profile, columns: Sequence[Column], left: I64, right: I64, c
 
 
 def _counted(matches: Patterns, random: Patterns, sizes: Sequence[int], prior: float) -> Learned:
-    """What pairs say of which it is known what they are."""
+    """The probabilities from labelled matches and random pairs."""
     few = [np.full(size, 0.5) for size in sizes]
     m, u = (shares_of(one, one.counts, few) for one in (matches, random))
     return Learned(m, u, [prior], 0, known_of(matches, matches.counts))

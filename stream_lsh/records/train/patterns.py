@@ -1,4 +1,4 @@
-"""Pairs as distinct combinations of levels: a million pairs of eight fields are some thousand patterns."""
+"""Reduces pairs to distinct combinations of levels: a million pairs of eight fields have some thousand patterns."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from stream_lsh.arrays import F64, U8
 
 
 class Patterns(NamedTuple):
-    """Combinations of levels, and how many pairs have each.
+    """Combinations of levels, and the number of pairs with each.
 
     Attributes:
         levels: uint8[p, comparisons], distinct rows.

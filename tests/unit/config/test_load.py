@@ -117,13 +117,12 @@ def pipeline(lines: str) -> str:
         ),
         (
             "mirror_share = 0.2",
-            "3: pipeline.mirror_share: got 0.2, expected 0 without `stories`: only with stories are the sites of pages "
-            "known",
+            "3: pipeline.mirror_share: got 0.2, expected 0 without `stories`: stories provide the sites of pages",
         ),
         (
             "preset = 'mirrors'\nstories = false",
-            "4: pipeline.stories: got false, expected true with a `mirror_share` of 0.1: only with stories are the "
-            "sites of pages known",
+            "4: pipeline.stories: got false, expected true with a `mirror_share` of 0.1: stories provide the "
+            "sites of pages",
         ),
         (
             "stories = true\nmirror_share = 1",
