@@ -36,7 +36,10 @@ _CLAUSE = re.compile(r'"""(?:What|Who) ')
 """A docstring that starts with a clause: its subject is a component or a value."""
 PATHS: Sequence[str] = (
     "benchmarks",
+    "deploy",
+    "docker-compose.yml",
     "docs/figures",
+    "pyproject.toml",
     "stream_lsh/__init__.py",
     "stream_lsh/__main__.py",
     "stream_lsh/allpairs",
@@ -51,10 +54,12 @@ PATHS: Sequence[str] = (
     "stream_lsh/hashing.py",
     "stream_lsh/index",
     "stream_lsh/interop",
+    "stream_lsh/kinds",
     "stream_lsh/ledger",
     "stream_lsh/lsh",
     "stream_lsh/measure",
     "stream_lsh/model.py",
+    "stream_lsh/records",
     "stream_lsh/retention.py",
     "stream_lsh/settings",
     "stream_lsh/sketch",
