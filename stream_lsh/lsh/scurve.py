@@ -1,9 +1,9 @@
-"""The S-curve: how likely a pair of a given similarity is to become a candidate.
+"""The S-curve: the probability that a pair of a given similarity becomes a candidate.
 
     P(s) = 1 - (1 - s^rows)^bands
 
-Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.4.2.  The default scheme is on the safe
-side of the formula: above the step it reaches more pairs, below it fewer.
+Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.4.2.  The default scheme is better than
+the formula: it finds more pairs above the step, and fewer below.
 """
 
 import functools
@@ -31,13 +31,13 @@ def candidate_probability(similarity: float | F64, bands: int, rows: int) -> flo
         [0.99964, 0.99556, 0.47005, 0.00638]
     """
     agree = np.asarray(similarity, np.float64) ** rows
-    with np.errstate(divide="ignore"):  # the logarithm of 0, at similarity 1, is the right one
+    with np.errstate(divide="ignore"):  # -inf is the correct logarithm of 0 at similarity 1
         probability = -np.expm1(bands * np.log1p(-agree))
     return probability if isinstance(similarity, np.ndarray) else float(probability)
 
 
 def scurve_threshold(bands: int, rows: int) -> float:
-    """Roughly where the curve is steepest: (1/bands)^(1/rows).
+    """The approximate similarity of the steepest point of the curve: (1/bands)^(1/rows).
 
     Example:
         >>> round(scurve_threshold(20, 5), 3), round(scurve_threshold(14, 9), 3)
@@ -77,19 +77,19 @@ def false_negative_area(threshold: float, bands: int, rows: int) -> float:
 
 
 def areas(threshold: float, most_bands: int, rows: int) -> tuple[F64, F64]:
-    """Both areas of 1, 2, ... `most_bands` bands at once: of false positives, of false negatives, float64[n] each."""
+    """Both areas for 1, 2, ... `most_bands` bands: of false positives, of false negatives, float64[n] each."""
     places, weights = _nodes()
     values = []
     for start, stop in ((0.0, threshold), (threshold, 1.0)):
         half = (stop - start) / 2
-        # log of the probability to be missed by one band; by n of them n times that
+        # the log probability that one band misses a pair; for n bands it is n times as great
         missed = np.log1p(-((start + half * (places + 1)) ** rows))
         values.append(half * (np.exp(np.multiply.outer(np.arange(1, most_bands + 1), missed)) @ weights))
     return threshold - values[0], values[1]
 
 
 def _area(start: float, stop: float, bands: int, rows: int) -> float:
-    """The integral of the curve; exact up to rounding for bands * rows < 256, as the curve is a polynomial."""
+    """The integral of the curve; exact up to rounding for bands * rows < 256, because the curve is a polynomial."""
     places, weights = _nodes()
     half = (stop - start) / 2
     return float(half * (weights * candidate_probability(start + half * (places + 1), bands, rows)).sum())

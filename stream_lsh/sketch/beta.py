@@ -2,11 +2,11 @@
 
     P(Bin(k, s) >= j) = I_s(j, k - j + 1)
 
-by its continued fraction, which converges in some sqrt(k) steps where s is below the mean, and by I_s(a, b) =
-1 - I_(1-s)(b, a) beyond it.
+by its continued fraction, which converges in some sqrt(k) steps if s is below the mean, and by I_s(a, b) =
+1 - I_(1-s)(b, a) above it.
 
 Reference: NIST Digital Library of Mathematical Functions, 8.17.22 for the fraction and 8.17.4 for the symmetry; Lentz,
-1976, for how it is summed from the front.
+1976, for its evaluation from the front.
 """
 
 import math
@@ -40,7 +40,7 @@ def incomplete_beta(a: F64, b: F64, x: F64) -> F64:
     a, b, x = (np.asarray(argument, np.float64) for argument in (a, b, x))
     swapped = x > (a + 1) / (a + b + 2)
     p, q, y = np.where(swapped, b, a), np.where(swapped, a, b), np.where(swapped, 1 - x, x)
-    with np.errstate(divide="ignore"):  # the logarithm of 0, at an end, is the right one
+    with np.errstate(divide="ignore"):  # -inf is the correct logarithm of 0 at an end
         log_front = p * np.log(y) + q * np.log1p(-y)
     log_beta = np.array([math.lgamma(u) + math.lgamma(v) - math.lgamma(u + v) for u, v in zip(p, q, strict=True)])
     value = np.exp(log_front - log_beta) / p * _fraction(p, q, y)
@@ -48,7 +48,7 @@ def incomplete_beta(a: F64, b: F64, x: F64) -> F64:
 
 
 def _fraction(a: F64, b: F64, x: F64) -> F64:
-    """1 / (1 + d1 / (1 + d2 / (1 + ...))), all elements at once until the slowest stands still."""
+    """1 / (1 + d1 / (1 + d2 / (1 + ...))), all elements at once until the slowest has converged."""
     numerator = np.ones_like(x)
     denominator = 1 / _not_zero(1 - (a + b) * x / (a + 1))
     value = denominator.copy()
@@ -71,7 +71,7 @@ def _not_zero(values: F64) -> F64:
 
 
 def incomplete_beta_at(a: float, b: float, x: float) -> float:
-    """I_x(a, b) of one x, in Python's own numbers: for who asks for one after the other, and must not wait.
+    """I_x(a, b) of a single x in plain Python, for fast single values.
 
     Args:
         a: above 0.
@@ -79,7 +79,7 @@ def incomplete_beta_at(a: float, b: float, x: float) -> float:
         x: 0 to 1.
 
     Cost:
-        some sqrt(a + b) terms; of one value 20 to 70 times as fast as `incomplete_beta`.
+        some sqrt(a + b) terms; for one value 20 to 70 times as fast as `incomplete_beta`.
 
     Example:
         >>> round(incomplete_beta_at(3, 3, 0.5), 12), round(incomplete_beta_at(1, 2, 0.3), 12)  # 1/2 and 1 - 0.7**2
@@ -87,14 +87,14 @@ def incomplete_beta_at(a: float, b: float, x: float) -> float:
     """
     if x <= 0 or x >= 1:
         return float(x >= 1)
-    if x > (a + 1) / (a + b + 2):  # behind the mean the fraction of the other tail is the one that converges
+    if x > (a + 1) / (a + b + 2):  # above the mean the fraction of the other tail converges
         return 1 - incomplete_beta_at(b, a, 1 - x)
     log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
     return math.exp(log_front) / (a * _fraction_at(x, a, b))
 
 
 def _fraction_at(x: float, a: float, b: float) -> float:
-    """1 + d1/(1 + d2/(1 + ...)), from its front as Lentz does it: by ratios of successive convergents."""
+    """1 + d1/(1 + d2/(1 + ...)), by Lentz's method, from ratios of successive convergents."""
     value = numerators = 1.0
     denominators, term = 0.0, 0
     while True:

@@ -24,7 +24,7 @@ def scheme(name: str = FastSimilarity.name, slots: int = 128, seed: int = 1) -> 
     """The signature scheme of a name.
 
     Raises:
-        ConfigError: an unknown name, or settings out of range -> take what the message proposes.
+        ConfigError: an unknown name, or settings out of range -> use the suggestion of the message.
 
     Example:
         >>> scheme("fast", 256).slots

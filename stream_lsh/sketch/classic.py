@@ -3,7 +3,7 @@
     signature[j] = min over x of  (A_j fold(x) + B_j) mod 2^32,    fold(x) = (x ^ x >> 32) mod 2^32,  A_j odd
 
 Reference: Broder, On the resemblance and containment of documents, 1997; Leskovec, Rajaraman and Ullman, Mining of
-Massive Datasets, section 3.3.  The yardstick for other schemes: its slots are independent.
+Massive Datasets, section 3.3.  It is the reference for other schemes, because its slots are independent.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from stream_lsh.sketch.scheme import check_settings
 from stream_lsh.text.shingles import Shingles
 
 _S32 = np.uint64(32)
-_SHORT = 64  # shingles: up to here the minimum along the short axis of [shingles, slots] is the faster one
+_SHORT = 64  # shingles: up to this number the minimum along the short axis of [shingles, slots] is faster
 
 
 class ClassicMinHash:

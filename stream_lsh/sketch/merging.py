@@ -1,7 +1,7 @@
 """The signatures of unions of many documents: pages of a site, documents of a day, parts of a text.
 
-The minimum of minima is the minimum over all, so the signature of a union is that of its parts' signatures, bit for
-bit, in whatever order and however often parts are taken in.  An intersection or a difference has no such signature.
+The minimum of minima is the minimum over all, so the signature of a union is the minimum of its parts' signatures, bit
+by bit, for any order and repetition of the parts.  An intersection or a difference has no such signature.
 
 Reference: Broder, On the resemblance and containment of documents, 1997.
 """
@@ -14,7 +14,7 @@ from stream_lsh.sketch.scheme import EMPTY_SLOT
 
 
 def union_of_all(signatures: U32) -> U32:
-    """The signature of everything together: uint32[slots]; that of an empty document if there is nothing.
+    """The signature of the union of all documents: uint32[slots]; that of an empty document for no documents.
 
     Example:
         >>> union_of_all(np.array([[3, 5], [4, 1], [9, 9]], np.uint32)).tolist()
@@ -24,12 +24,12 @@ def union_of_all(signatures: U32) -> U32:
 
 
 def union_by_group(signatures: U32, groups: I64, count: int) -> U32:
-    """The signature of each group's documents together: uint32[count, slots].
+    """The signature of the union of each group's documents: uint32[count, slots].
 
     Args:
         signatures: uint32[n, slots], of one scheme.
         groups: int64[n] in [0, count), the group of each document.
-        count: of groups; one without documents gets the signature of an empty document.
+        count: the number of groups; a group without documents gets the signature of an empty document.
 
     Cost:
         one sort of the groups, and a copy of the signatures.

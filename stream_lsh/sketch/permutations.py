@@ -1,9 +1,9 @@
-"""Minhashing on paper: the characteristic matrix, explicit permutations of its rows, and hashes that simulate them.
+"""Textbook minhashing: the characteristic matrix, explicit permutations of its rows, and hashes that simulate them.
 
-For universes that can be written down.  A row of the matrix is an element, a column a set.  The minhash of a set under
-a permutation is the first row of the set; two sets have the same one with a probability equal to their Jaccard
-similarity, as each row of the union comes first equally often.  Permutations of large universes cannot be stored, so
-they are simulated by hashes of the row numbers, and the signature matrix is filled row by row.
+For small universes.  A row of the matrix is an element, a column a set.  The minhash of a set under a permutation is
+the first row of the set; two sets have the same one with a probability equal to their Jaccard similarity, because each
+row of the union comes first equally often.  Permutations of large universes cannot be stored, so hashes of the row
+numbers simulate them, and the signature matrix is filled row by row.
 
 Reference: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, sections 3.3.1 to 3.3.5.
 """
@@ -24,10 +24,10 @@ NO_ROW = np.iinfo(np.int64).max
 
 
 def characteristic_matrix(sets: Sequence[Collection[Element]], universe: Sequence[Element]) -> Bools:
-    """Which set has which element: bool[rows, sets].
+    """The membership of each element in each set: bool[rows, sets].
 
     Raises:
-        ConfigError: a set has an element that the universe has not, or the universe has one twice.
+        ConfigError: a set has an element outside the universe, or the universe has an element twice.
 
     Example:
         >>> characteristic_matrix(["ad", "c", "bde", "acd"], "abcde").astype(int).tolist()
@@ -53,7 +53,7 @@ def minhashes_by_permutation(matrix: Bools, permutations: I64) -> I64:
         permutations: int64[permutations, rows], each the row numbers in another order.
 
     Raises:
-        ConfigError: what should be a permutation of the rows is none.
+        ConfigError: an argument is not a permutation of the rows.
 
     Example:
         >>> matrix = characteristic_matrix(["ad", "c", "bde", "acd"], "abcde")

@@ -1,13 +1,12 @@
-"""Minhashing by random permutations: as many scrambles of all 64-bit hashes as slots, and the first shingle of each.
+"""Minhashing by random permutations: one permutation of all 64-bit hashes for each slot, and its first shingle.
 
     signature[j] = min over x of  fmix64(A_j x + B_j)  >> 32,    A_j odd, all arithmetic modulo 2^64
 
-x to A_j x + B_j is a permutation of the 64-bit numbers, fmix64 is another one; so is what they are together.  The
-32 bits that are kept of the least value are those that decide, but for a chance of n / 2^32 of a tie in a slot.
+The map x to A_j x + B_j is a permutation of the 64-bit numbers, fmix64 is another one, and so is their composition.
+The stored 32 bits determine the least value, except for a tie in a slot with a probability of n / 2^32.
 
 Reference: Broder, Charikar, Frieze and Mitzenmacher, Min-wise independent permutations, 2000.  Permutations drawn from
-all there are would need 2^70 bits each; those here have no structure that sets could meet, and are the nearest that
-can be computed.
+all possible ones would take 2^70 bits each; these have no known structure, and are the closest that can be computed.
 """
 
 import numpy as np
@@ -22,7 +21,7 @@ _S32 = np.uint64(32)
 
 
 class PermutedMinHash:
-    """k scrambled permutations: the dearest scheme, and the one without any structure; a yardstick, not for streams.
+    """k scrambled permutations: the most expensive scheme, without any structure; a reference, not for streams.
 
     Args:
         slots: length of a signature.

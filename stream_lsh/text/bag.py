@@ -1,7 +1,7 @@
-"""Bags of shingles: the second occurrence of a shingle is another one than the first.
+"""Bags of shingles: every occurrence of a shingle is a different element.
 
 So the Jaccard similarity of the results is that of the bags, by their greatest union: the sum of the lesser counts over
-the sum of the greater ones.  A refrain then counts as often as it is sung.
+the sum of the greater ones.  A refrain then counts once for each repetition.
 
 Source: J. Leskovec, A. Rajaraman and J. Ullman, Mining of Massive Datasets, exercise 3.1.2 for similarities of bags.
 """
@@ -16,12 +16,12 @@ from stream_lsh.text.shingles import Shingler, Shingles, Units
 
 
 def bag(hashes: U64) -> U64:
-    """The set of (hash, how many of it came before): ascending, without repetitions, as many elements as hashes.
+    """The set of (hash, number of earlier occurrences): ascending, without repetitions, one element for each hash.
 
     The first occurrence of a hash is the hash itself, so a document without repetitions is its own bag.
 
     Guarantees:
-        independent of the order of the hashes; exact but for accidental collisions of 64-bit hashes.
+        independent of the order of the hashes; exact except for accidental collisions of 64-bit hashes.
 
     Example:
         >>> from stream_lsh.measure.jaccard import jaccard
@@ -41,9 +41,9 @@ def bag(hashes: U64) -> U64:
 
 
 def bags(shingles: Shingles) -> Shingles:
-    """The shingles of every document, each repetition as a shingle of its own; in the order of the texts.
+    """The shingles of every document, each repetition as a separate shingle; in the order of the texts.
 
-    Each document's are those of `bag`, in another order.
+    They are those of `bag` for each document, in another order.
 
     Cost:
         a sort: some 300 ns a shingle.
@@ -57,7 +57,7 @@ def bags(shingles: Shingles) -> Shingles:
     hashes, counts = shingles.hashes, shingles.counts
     if hashes.size < 2:
         return shingles
-    # Sorting keeps the order of equal hashes: the first one in the text stays the first.
+    # A stable sort, so the first of equal hashes in the text stays the first.
     order = np.argsort(hashes, kind="stable")
     first = np.ones(hashes.size, np.bool_)
     if counts.size > 1:
@@ -77,14 +77,14 @@ def bags(shingles: Shingles) -> Shingles:
 
 
 def _changes(ordered: U64 | I64) -> Bools:
-    """Where a value is another one than that before it."""
+    """Whether each value differs from the previous one."""
     first = np.ones(ordered.size, np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     return first
 
 
 def _number(ordered: U64, first: Bools) -> None:
-    """Overwrites each hash that is not the first of its run with one of the hash and its number in the run."""
+    """Replace each hash that is not the first of its run by a hash of it and its number in the run."""
     positions = np.arange(ordered.size)
     occurrence = positions - np.maximum.accumulate(np.where(first, positions, 0))
     repeated = ~first
@@ -92,13 +92,13 @@ def _number(ordered: U64, first: Bools) -> None:
 
 
 class BagShingler:
-    """The shingles of another shingler with their counts: the i-th occurrence of one has a hash of its own.
+    """The shingles of another shingler with their counts: each occurrence of a shingle has a different hash.
 
     Args:
         inner: makes the shingles.
 
     Guarantees:
-        the Jaccard similarity of two documents is Σ min / Σ max of their counts, but for accidental collisions; the
+        the Jaccard similarity of two documents is Σ min / Σ max of their counts, except for accidental collisions; the
         first occurrence of a shingle keeps its hash.
     Cost:
         some 300 ns a shingle beside the inner shingler's.

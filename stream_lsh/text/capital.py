@@ -1,10 +1,10 @@
 """Capital-letter shingles: runs of k words whose first or last word has a capital letter.
 
-Edited text has names and sentences, and so capitals all along, at places that the writer chose; the lists of links and
-search words around it mostly have none, or nothing else.  The words themselves are compared without case.
+Edited text contains names and sentences, and so capitals throughout, in places that the writer chose; the surrounding
+lists of links and search words mostly have none, or nothing else.  The words are compared without case.
 
-Source: J. Leskovec, A. Rajaraman and J. Ullman, Mining of Massive Datasets, section 3.2.4, which has shingles begin at
-words of a kind (there stop words) for the same end.
+Source: J. Leskovec, A. Rajaraman and J. Ullman, Mining of Massive Datasets, section 3.2.4, in which shingles begin at
+a kind of word (stop words) for the same purpose.
 """
 
 import functools
@@ -31,7 +31,7 @@ class CapitalShingler:
         seed: chooses the multipliers and the salts of the hashes.
 
     Guarantees:
-        the shingles, and their hashes, are those that `word:k` makes of these words.
+        the shingles and their hashes are those of `word:k` for these words.
     Cost:
         some twice that of `word:k`.
 
@@ -65,9 +65,9 @@ class CapitalShingler:
         return Units(*token_places(text), self._chosen([text])[2])
 
     def _chosen(self, texts: Sequence[str]) -> tuple[U64, I64, I64]:
-        """The hashes of the words, where each text's start, and which of them begin a run of k that is a shingle.
+        """The hashes of the words, the start of each text's words, and the words that begin a shingle of k words.
 
-        Runs that go on in the next text are among them.
+        Runs that continue in the next text are included.
         """
         tokens, starts, places = placed_tokens(texts, self._runs.token_base, self._runs.salt)
         capital = np.zeros(tokens.size, np.bool_)
@@ -77,7 +77,7 @@ class CapitalShingler:
 
 
 def _capitals(text: str) -> I64:
-    """Where the capital letters of a text are once it is lower-cased; each is in a word."""
+    """The positions in the lower-cased text of the capital letters of a text; each is in a word."""
     codes = code_points(text)
     if not codes.size:
         return np.empty(0, np.int64)

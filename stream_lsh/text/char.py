@@ -1,6 +1,6 @@
 """Character shingles: every run of k code points.
 
-Code points and not bytes: k bytes are not k characters outside ASCII, and five bytes of Chinese are not two characters.
+They are code points, not bytes: outside ASCII k bytes are not k characters; five bytes of Chinese are not even two.
 Reference: Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.2.
 """
 
@@ -21,7 +21,7 @@ _PADDING = 0x110000  # the first number that is no code point: no text contains 
 class CharShingler:
     """Every run of k code points of a text, hashed; a shorter text is padded to one shingle, an empty one has none.
 
-    Choose k so large that a given shingle is rare: 5 for mails, 9 for long documents.  With 27 symbols there are
+    Choose k large enough for a given shingle to be rare: 5 for mails, 9 for long documents.  With 27 symbols there are
     27^5 = 14,348,907 shingles of 5.
 
     Args:
@@ -30,10 +30,10 @@ class CharShingler:
         full: a text of fewer than k characters has no shingle.
 
     Guarantees:
-        equal shingles have equal hashes in every text, batch and script; different ones differ but for a chance of some
-        2^-64 a pair.
+        equal shingles have equal hashes in every text, batch and script; different ones collide with a probability of
+        some 2^-64 a pair.
     Cost:
-        some 4 ns a character; beside the result at most a few megabytes, however long a text is.
+        some 4 ns a character; besides the result at most a few megabytes for any length of a text.
 
     Example:
         >>> shingles = CharShingler(3)(["abeabe", "ab", ""])
@@ -87,7 +87,7 @@ class CharShingler:
 
 
 def code_points(text: str) -> npt.NDArray[np.unsignedinteger]:
-    """The code points of a text, lone surrogates included, in the narrowest width that is at hand; read-only.
+    """The code points of a text, including lone surrogates, as uint8 for ASCII, else uint32; read-only.
 
     Example:
         >>> code_points("ab").tolist(), code_points("日本").dtype.name

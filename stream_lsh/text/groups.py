@@ -1,7 +1,7 @@
-"""How many texts are handled at once.
+"""Groups texts for processing.
 
-A numpy call costs a microsecond whatever it does, so texts are handled together; temporaries should stay in the caches,
-so not too many.  65,536 characters are a good middle: 32 K is a fifth slower, 256 K no faster.
+A numpy call has a fixed cost of a microsecond, so texts are processed in groups; the groups are limited so that
+temporaries stay in the caches.  65,536 characters are a good compromise: 32 K is a fifth slower, 256 K no faster.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,18 +9,18 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 GROUP = 65_536
-"""Characters handled at once."""
+"""Characters processed at once."""
 
 BLOCK = 32_768
-"""Values that one pass of a kernel over a long text works on."""
+"""Values that a kernel processes in one pass over a long text."""
 
 
 def _let_the_allocator_keep_arrays() -> None:
-    """Frees one array of 32 MB, untouched.
+    """Free one untouched array of 32 MB.
 
-    glibc fetches every array of 128 KB or more from the system and gives it back, page faults and all, which costs
-    three times the arithmetic of the kernels, until an array is freed: from then on it keeps arrays up to that size.
-    Without effect on other allocators; to be deleted when numpy keeps large arrays itself.
+    glibc maps every array of 128 KB or more and unmaps it again, with page faults that cost three times the arithmetic
+    of the kernels.  Freeing a large array raises that limit to its size.  Other allocators are not affected; delete
+    this function when numpy keeps large arrays itself.
     """
     _ = np.empty(4_000_000, np.uint64)
 
@@ -29,9 +29,9 @@ _let_the_allocator_keep_arrays()
 
 
 def groups(texts: Sequence[str], limit: int = GROUP) -> Iterator[slice]:
-    """Consecutive slices of at most `limit` characters; a longer text goes alone.
+    """Consecutive slices of at most `limit` characters; a longer text is a group of its own.
 
-    Every text counts as one character more than it has, so that a million empty ones are not one group either.
+    Every text counts as one character more than it has, so that a million empty texts are not one group.
 
     Example:
         >>> list(groups(["four", "two", "", "a long one"], limit=10))

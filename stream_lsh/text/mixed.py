@@ -1,13 +1,13 @@
 r"""Shingles of words, and of single characters in the scripts that write without spaces.
 
-Chinese, Japanese, Thai, Lao, Khmer and Burmese put no spaces between words, so a token of `word:k` is a whole clause
-of them, or what stands between two vowel signs.  Here each letter of these scripts is a token of its own, with its
-marks; of other scripts a token is a run of letters, digits and underscores, marks included.  So one setting does for a
-stream of many languages, and for a text with several.
+Chinese, Japanese, Thai, Lao, Khmer and Burmese put no spaces between words, so a token of `word:k` is a whole clause,
+or the text between two vowel signs.  Here each letter of these scripts is a token, with its marks; in other scripts a
+token is a run of letters, digits and underscores, including marks.  So one setting suits a stream of many languages,
+and a text in several.
 
-Source: Unicode Standard Annex 29, Unicode Text Segmentation, section 4: default word boundaries stand on both sides of
-an ideograph, and marks stay with what they are on.  Other than there, Katakana are tokens of their own too; digits of
-all scripts stay together, as there.
+Source: Unicode Standard Annex 29, Unicode Text Segmentation, section 4: default word boundaries are on both sides of an
+ideograph, and marks stay with their base character.  Unlike there, each Katakana is a token as well; digits of all
+scripts stay together, as there.
 """
 
 import functools

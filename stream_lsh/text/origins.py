@@ -1,7 +1,7 @@
-"""Where in a text each character of its normal form comes from, so that what was compared can be shown in the text.
+"""Maps each character of a normal form to its origin in the text, to show compared passages in the original text.
 
-A normal form can make one character of several, and several of one; what it makes of a *piece* of the text does not
-depend on what stands around the piece, and every character of the piece's normal form comes from all of it.
+A normal form can map several characters to one, and one to several.  The normal form of a *piece* of the text does not
+depend on the text around it, and every character of it originates from the whole piece.
 """
 
 import re
@@ -14,29 +14,29 @@ import numpy as np
 from stream_lsh.arrays import I64
 from stream_lsh.text.normalise import FORMS, UNICODE_FORMS, Form, moves, stream_safe
 
-_SHORT = 8  # characters: pieces that come again and again
+_SHORT = 8  # characters: short pieces recur, so their normal forms are cached
 _NOT_ALWAYS_ASCII = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
 
 
 class Origins(NamedTuple):
-    """Of each character of a normal form the part of the text that it comes from: `starts` to before `ends`, int64[n].
+    """The origin of each character of a normal form in the text: from `starts` to before `ends`, int64[n].
 
-    Both are ascending; characters of one piece have the same part.
+    Both are ascending; characters of one piece have the same origin.
     """
 
     starts: I64
     ends: I64
 
     def of(self, inner: "Origins") -> "Origins":
-        """Those of a normal form of this normal form, back to where these lead."""
+        """Compose with the origins of a normal form of this normal form."""
         return Origins(self.starts[inner.starts], self.ends[inner.ends - 1])
 
 
 def trace(forms: Sequence[str], text: str) -> tuple[str, Origins]:
-    """A text in these normal forms, one after the other, as `Normaliser` gives it, and where its characters come from.
+    """A text in these normal forms, applied in order like `Normaliser`, and the origins of its characters.
 
     Cost:
-        some 10 ns a character where nothing changes; at most some microseconds for one that is not ASCII.
+        some 10 ns for an unchanged character; at most some microseconds for one outside ASCII.
 
     Example:
         >>> normal, origins = trace(("nfc", "casefold"), "Cafe\u0301 Straße")
@@ -55,13 +55,13 @@ def trace(forms: Sequence[str], text: str) -> tuple[str, Origins]:
 
 
 def lowered(text: str) -> tuple[str, Origins]:
-    """The text in lower case, and where its characters come from."""
+    """The text in lower case, and the origins of its characters."""
     lower = text.lower()
     return lower, _unchanged(len(text)) if len(lower) == len(text) else _by_character(text, str.lower)
 
 
 def unchanged(text: str) -> tuple[str, Origins]:
-    """The text as it is, whose characters come from where they are."""
+    """The unchanged text, with identical origins."""
     return text, _unchanged(len(text))
 
 
@@ -77,7 +77,7 @@ def _pieces_of(name: str, text: str) -> Origins:
 
 
 def _by_joiners(text: str, parted: str) -> Origins:
-    """Of a text with joiners put in before some of its marks: each comes from where the character before it does."""
+    """The origins of a text with joiners inserted before some marks; a joiner has that of the character before it."""
     at, starts = -1, list[int]()
     for character in parted:
         at += text[at + 1 : at + 2] == character
@@ -87,7 +87,7 @@ def _by_joiners(text: str, parted: str) -> Origins:
 
 
 def _origins(taken: I64, produced: I64) -> Origins:
-    """From the characters that each piece has in the text, and in the normal form."""
+    """The origins for pieces of the given lengths in the text and in the normal form."""
     ends = np.cumsum(taken)
     return Origins(np.repeat(ends - taken, produced), np.repeat(ends, produced))
 
@@ -126,10 +126,10 @@ def _by_pieces(text: str, form: Form) -> Origins:
 
 
 def _pieces(text: str, form: Form) -> Iterator[str]:
-    """The smallest pieces whose normal forms, one after the other, are that of the whole text.
+    """The smallest pieces whose concatenated normal forms are that of the whole text.
 
-    A piece begins with a character that no mark can move across, and that does not join with what is before it.  Marks
-    may vanish (`accents`), so a character that does is part of the piece before it: its neighbours may join.
+    A piece begins with a character that no mark can move across, and that does not join with the previous text.  A
+    character that vanishes (marks with `accents`) belongs to the piece before it, because its neighbours may join.
     """
     start = 0
     for at in range(1, len(text)):

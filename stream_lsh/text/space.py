@@ -1,6 +1,6 @@
-r"""White-space shingles: every run of k tokens as `str.split` makes them, case and punctuation kept.
+r"""White-space shingles: every run of k tokens of `str.split`, with case and punctuation.
 
-For what is written for machines (logs, identifiers, lists of items), where a comma or a capital letter is a difference.
+For machine-readable text (logs, identifiers, lists of items), in which a comma or a capital letter is a difference.
 """
 
 import functools
@@ -15,7 +15,7 @@ from stream_lsh.text.tokens import PLANE_0, UNICODE, Tokeniser
 
 @functools.cache
 def _no_space(all_planes: bool) -> Bools:
-    """For each code point, of plane 0 or of all, whether it is no white space."""
+    """Whether each code point, of plane 0 or of all, is no white space."""
     table = np.ones(UNICODE if all_planes else PLANE_0, np.bool_)
     for space in re.finditer(r"\s", "".join(map(chr, range(PLANE_0)))):
         table[space.start()] = False
@@ -24,7 +24,7 @@ def _no_space(all_planes: bool) -> Bools:
 
 SPACED = Tokeniser(
     _no_space,
-    # NUL is a character of a token, so each counts as one more than it is.
+    # NUL is a character of a token, so each code point is raised by one.
     bytes(0 if code > 127 or chr(code).isspace() else code + 1 for code in range(256)),
     lower=False,
     shift=1,
@@ -40,8 +40,8 @@ class SpaceShingler(TokenShingler):
         full: fewer than k tokens have no shingle.
 
     Guarantees:
-        equal runs of tokens have equal hashes, whatever white space stands between the tokens; different ones differ
-        but for a chance of some 2^-64 a pair.
+        equal runs of tokens have equal hashes, regardless of the white space between the tokens; different ones collide
+        with a probability of some 2^-64 a pair.
     Cost:
         some 5 ns a character.
 

@@ -1,7 +1,7 @@
 """Stop-word shingles: a stop word and the two words after it.
 
-Menus, headings and advertisements have few stop words, prose has many.  So what is compared of a page is mostly its
-article, whatever stands around it.
+Menus, headings and advertisements have few stop words, prose has many.  So the shingles of a page come mostly from its
+article, not from the text around it.
 
 Source: M. Theobald, J. Siddharth and A. Paepcke, SpotSigs: robust and efficient near duplicate detection in large web
 collections, SIGIR 2008; A. Rajaraman and J. Ullman, Mining of Massive Datasets, section 3.2.4.
@@ -19,7 +19,7 @@ from stream_lsh.text.tokens import token_places
 from stream_lsh.text.word import WordShingler
 
 K = 3
-"""Words in a shingle, the stop word included."""
+"""Words in a shingle, including the stop word."""
 _LAST_BITS = np.uint64((1 << 14) - 1)
 
 
@@ -31,7 +31,7 @@ class StopwordShingler:
         seed: chooses the multipliers and the salts of the hashes.
 
     Guarantees:
-        the shingles, and their hashes, are those that `word:3` makes of three words that begin with a stop word.
+        the shingles and their hashes are those of `word:3` for three words that begin with a stop word.
     Cost:
         some third more than `word:3`.
 
@@ -71,7 +71,7 @@ class StopwordShingler:
         return Units(*token_places(text), self._found(tokens[: max(0, tokens.size - K + 1)]))
 
     def _found(self, tokens: U64) -> I64:
-        """Where the tokens are stop words.  One look at the last bits is enough for nearly all that are none."""
+        """The positions of stop words.  Their last bits exclude nearly all other tokens."""
         maybe = self._last_bits[(tokens & _LAST_BITS).astype(np.int64)].nonzero()[0]
         asked = tokens[maybe]
         at = np.searchsorted(self._stop_words, asked)

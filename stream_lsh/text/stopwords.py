@@ -1,8 +1,8 @@
-"""The words that hold sentences together, by language: articles, pronouns, prepositions, conjunctions, auxiliaries.
+"""Stop words by language: articles, pronouns, prepositions, conjunctions, auxiliaries.
 
-They are as frequent as they are empty, so running prose is full of them, and menus, headings and advertisements are
-not.  Only what every text of the language has is here; a longer list would take in words that carry a topic.  Tokens as
-`stream_lsh.text.tokens` finds them: lower-cased, without apostrophes.
+They are frequent in running prose, and rare in menus, headings and advertisements.  The lists contain only words of
+every text of the language; longer lists would include words that carry a topic.  Words are tokens of
+`stream_lsh.text.tokens`: lower-cased, without apostrophes.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,6 @@
-"""Passages that two texts share, side by side: runs of the same shingles in the same order in both.
+"""Passages that two texts share: runs of the same shingles in the same order in both.
 
-Tiles do not overlap in either text, the longest ones are laid first, and so a passage that was moved is found where it
-is now.
+Tiles do not overlap in either text, and the longest ones are placed first, so moved passages are found as well.
 
 Reference: Wise, String similarity via greedy string tiling and Running Karp-Rabin matching, 1993; that of JPlag.
 """
@@ -15,11 +14,11 @@ import numpy as np
 from stream_lsh.arrays import I64, U64, Bools
 
 MOST_PLACES = 16
-"""Places in the second text that one shingle may have; those with more bring no passage up, and are part of one."""
+"""The most places of a shingle in the second text; more frequent shingles start no passage, but can be part of one."""
 
 
 class Tile(NamedTuple):
-    """A run of `length` shingles, from `left` on in the one text and from `right` on in the other."""
+    """A run of `length` shingles that starts at `left` in one text and at `right` in the other."""
 
     left: int
     right: int
@@ -27,19 +26,19 @@ class Tile(NamedTuple):
 
 
 def tiles(left: U64, right: U64, least: int = 1) -> list[Tile]:
-    """The passages of two texts that are the same, ascending by their places in the first one.
+    """The common passages of two texts, ascending by their places in the left one.
 
     Args:
-        left: the shingles of a text in its order, repetitions kept.
-        right: those of the other one.
-        least: shingles in a passage.
+        left: the shingles of a text in order, with repetitions.
+        right: those of the other text.
+        least: the least number of shingles in a passage.
 
     Guarantees:
-        every tile is a run of equal shingles, and no shingle of either text is in two; no tile could be made longer.
-        Greedy: the longest run goes first, which is not always the best cover, but the one that a reader would mark.
+        every tile is a run of equal shingles, no shingle of either text is in two tiles, and no tile can be extended.
+        Greedy: the longest run comes first, which is not always the best cover, but the one that a reader would mark.
     Cost:
-        linear in the shingles and in the places that they share, but for the sorting; repetitions of one shingle beyond
-        16 cost nothing.
+        linear in the shingles and their common places, except for sorting; a shingle with more than 16 places costs
+        nothing.
 
     Example:
         >>> one = np.array([1, 2, 3, 4, 9, 8, 7], np.uint64)
@@ -67,7 +66,7 @@ def tiles(left: U64, right: U64, least: int = 1) -> list[Tile]:
 
 
 def _runs(left: U64, right: U64) -> list[tuple[int, int, int]]:
-    """All runs that cannot be longer: where they start in the first text, how far off they are in the other, length."""
+    """All maximal runs: the start in the left text, the shift to the right text, the length."""
     order = np.argsort(right, kind="stable")
     ordered = right[order]
     first = np.searchsorted(ordered, left, "left")
@@ -91,12 +90,12 @@ def _runs(left: U64, right: U64) -> list[tuple[int, int, int]]:
 def _extended(
     left: list[int], right: list[int], runs: Iterable[tuple[int, int, int]]
 ) -> Iterator[tuple[int, int, int]]:
-    """Runs, ascending by shift and start, with what is equal at their ends: shingles with too many places are there."""
+    """Extend runs, ascending by shift and start, by equal shingles at their ends, which have too many places."""
     done = (0, 0)
     for first, shift, length in runs:
         start, end = first, first + length
         if done[0] == shift and end <= done[1]:
-            continue  # the run before it has grown over it
+            continue  # the extended previous run contains it
         while min(start, start + shift) > 0 and left[start - 1] == right[start + shift - 1]:
             start -= 1
         while end < len(left) and end + shift < len(right) and left[end] == right[end + shift]:
@@ -106,7 +105,7 @@ def _extended(
 
 
 def _free_runs(free: Bools) -> list[tuple[int, int]]:
-    """Where runs of True start, and how long they are."""
+    """The starts and lengths of the runs of True."""
     padded = np.zeros(free.size + 2, np.bool_)
     padded[1:-1] = free
     edges: I64 = np.flatnonzero(padded[1:] != padded[:-1])

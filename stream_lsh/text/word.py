@@ -1,7 +1,7 @@
 r"""Word shingles: every run of k tokens.
 
-A token is a run of `\w` of the lower-cased text: letters, digits and the underscore of every script.  Scripts that
-write without spaces give long tokens; `mixed:k` takes their characters one by one.
+A token is a run of `\w` of the lower-cased text: letters, digits and the underscore of every script.  Scripts without
+spaces produce long tokens; `mixed:k` splits them into characters.
 """
 
 from stream_lsh.text.runs import TokenShingler
@@ -17,10 +17,10 @@ class WordShingler(TokenShingler):
         full: fewer than k tokens have no shingle.
 
     Guarantees:
-        equal runs of tokens have equal hashes, whatever stands between the tokens; different ones differ but for a
-        chance of some 2^-64 a pair.
+        equal runs of tokens have equal hashes, regardless of the text between the tokens; different ones collide with a
+        probability of some 2^-64 a pair.
     Cost:
-        some 5 ns a character; beside the result a few megabytes and the lower-cased text.
+        some 5 ns a character; besides the result a few megabytes and the lower-cased text.
 
     Example:
         >>> shingles = WordShingler(2)(["The cat, the cat!", "the CAT", "...", "cat"])

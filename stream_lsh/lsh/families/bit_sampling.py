@@ -1,4 +1,4 @@
-"""Bit sampling, for the Hamming distance: a function looks at one coordinate.
+"""Bit sampling, for the Hamming distance: a function returns one coordinate.
 
     P(agree) = 1 - d / dimension
 
@@ -46,7 +46,7 @@ class BitSampling(Family):
 
     @property
     def farthest(self) -> float:
-        """All coordinates differ."""
+        """The distance of items that differ in all coordinates."""
         return float(self.dimension)
 
     def curve(self, distances: F64) -> F64:
@@ -54,7 +54,7 @@ class BitSampling(Family):
         return np.maximum(0.0, 1 - distances / self.dimension)
 
     def draw(self, count: int, seed: int) -> Hashes:
-        """One coordinate a function."""
+        """Draw one coordinate for each function."""
         return _Coordinates(below(self.dimension, count, seed, salt=101), self.dimension)
 
 
@@ -65,7 +65,7 @@ class _Coordinates:
 
     def __call__(self, items: Items) -> U32:
         check_columns(BitSampling.name, items, self._dimension)
-        if items.dtype.kind not in "bu" or items.dtype.itemsize > 4:  # what is cut off could make unequal ones agree
+        if items.dtype.kind not in "bu" or items.dtype.itemsize > 4:  # truncated values could make unequal items agree
             raise InvariantError(
                 f"bit_sampling: got items of the type {items.dtype}, expected bool or unsigned up to 32"
             )

@@ -23,8 +23,8 @@ def family(name: str, **settings: Any) -> Family:
     """The family of a name.
 
     Raises:
-        ConfigError: an unknown name, or settings that are missing, unknown or out of range -> take what the message
-            proposes.
+        ConfigError: an unknown name, or settings that are missing, unknown or out of range -> use the suggestion of the
+            message.
 
     Example:
         >>> str(family("hyperplanes", dimension=64))

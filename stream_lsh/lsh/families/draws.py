@@ -1,6 +1,6 @@
-"""Random numbers from a seed, the same ones everywhere: what the functions of a family are made of.
+"""Random numbers from a seed, the same on every machine, for the functions of families.
 
-A run of n numbers is the beginning of every longer run of its seed.
+A sequence of n numbers is the beginning of every longer sequence of its seed.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Lengths: documents of about equal length are candidates, as a first filter or an extra one.
+"""Lengths: documents of about equal length are candidates, as a first or an additional filter.
 
     value = the cell of log(length) in cells of width log(ratio), shifted at random
     P(agree) = max(0, 1 - d / log(ratio))           d: |log(left length / right length)|
@@ -23,14 +23,14 @@ _LONGEST = 2.0**53
 
 @dataclass(frozen=True)
 class Lengths(Family):
-    """Items are whole numbers [n]: the lengths of documents, in whatever they are counted.
+    """Items are whole numbers [n]: the lengths of documents, in any unit.
 
     Args:
-        ratio: from which on two lengths never agree, 1.01 or more.
+        ratio: the ratio at which two lengths never agree, 1.01 or more.
 
     Guarantees:
-        (d1, d2, 1 - d1/log(ratio), 1 - d2/log(ratio))-sensitive.  The cells are found by comparison with borders that
-        are computed once: no logarithm of a length is rounded.  A length of 0 agrees with none.
+        (d1, d2, 1 - d1/log(ratio), 1 - d2/log(ratio))-sensitive.  Lengths are compared with precomputed borders of the
+        cells, so no logarithm of a length is rounded.  A length of 0 agrees with none.
 
     Example:
         >>> round(Lengths(ratio=2.0).probability(math.log(1.1)), 3)
@@ -50,7 +50,7 @@ class Lengths(Family):
 
     @property
     def farthest(self) -> float:
-        """Where no two lengths agree any more."""
+        """The distance from which no two lengths agree."""
         return math.log(self.ratio)
 
     def curve(self, distances: F64) -> F64:
@@ -58,7 +58,7 @@ class Lengths(Family):
         return np.maximum(0.0, 1 - distances / math.log(self.ratio))
 
     def draw(self, count: int, seed: int) -> Hashes:
-        """Cells of their own for each function."""
+        """Draw separate cells for each function."""
         cells = math.ceil(math.log(_LONGEST) / math.log(self.ratio)) + 1
         shifts = uniforms(count, seed, salt=501)
         return _LengthCells([self.ratio ** (np.arange(cells) + shift) for shift in shifts.tolist()])
@@ -80,9 +80,9 @@ class _LengthCells:
 
 
 def about_equal(left: I64, right: I64, ratio: float) -> Bools:
-    """Which pairs have lengths that differ by at most this ratio, without chance: bool[n].
+    """Whether the lengths of each pair differ by at most this ratio, without randomness: bool[n].
 
-    With the ratio 1 / T no pair of sets with a Jaccard similarity of T or more is lost.
+    With the ratio 1 / T all pairs of sets with a Jaccard similarity of T or more pass.
 
     Example:
         >>> about_equal(np.array([100, 100, 0]), np.array([120, 130, 0]), ratio=1.25).tolist()
@@ -91,5 +91,5 @@ def about_equal(left: I64, right: I64, ratio: float) -> Bools:
     if not ratio >= 1:
         raise ConfigError(f"lengths: got ratio = {ratio}, expected 1 or more")
     shorter, longer = np.minimum(left, right), np.maximum(left, right)
-    # Rounding must not lose a pair that is exactly at the ratio.
+    # Rounding must not exclude a pair exactly at the ratio.
     return (longer <= ratio * (1 + 2.0**-50) * shorter) & (shorter > 0)

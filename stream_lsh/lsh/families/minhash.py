@@ -26,15 +26,15 @@ from stream_lsh.text.shingles import Shingles
 class MinHash(Family):
     """Items are shingles (`text.shingles`); a function is a slot of a signature scheme.
 
-    The shingles are hashed once more, by the seed, as a scheme's first round may take them as they are: the values are
-    not the signatures of a pipeline, whose seed is in its shingler too.
+    The shingles are hashed again with the seed, because a scheme's first round may use them unchanged: the values are
+    not the signatures of a pipeline, whose shingler uses its seed too.
 
     Args:
         scheme: name of the signature scheme.
 
     Guarantees:
-        (d1, d2, 1 - d1, 1 - d2)-sensitive.  The slots of `classic` are independent; those of `fast` are not quite, and
-        composed families are steeper with it than their curves, by some hundredths at most.
+        (d1, d2, 1 - d1, 1 - d2)-sensitive.  The slots of `classic` are independent; those of `fast` are nearly so, and
+        composed families are steeper with it than their curves, by at most some hundredths.
 
     Example:
         >>> MinHash().sensitivity(0.2, 0.8).p1
@@ -51,7 +51,7 @@ class MinHash(Family):
 
     @property
     def farthest(self) -> float:
-        """Nothing is shared."""
+        """The distance of disjoint sets."""
         return 1.0
 
     def curve(self, distances: F64) -> F64:
@@ -59,7 +59,7 @@ class MinHash(Family):
         return np.maximum(0.0, 1 - distances)
 
     def draw(self, count: int, seed: int) -> Hashes:
-        """One slot a function; documents without shingles have `NOTHING` in all."""
+        """Draw one slot for each function; documents without shingles have `NOTHING` in all."""
         return _Minima(scheme(self.scheme, count, seed), random_words(1, seed, salt=601))
 
 

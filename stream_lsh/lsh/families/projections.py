@@ -1,15 +1,15 @@
-"""Projections of vectors on random directions that do not depend on the batch, to the last bit.
+"""Projections of vectors on random directions that are independent of the batch, bit by bit.
 
-A matrix product in floating point rounds, and in which order it adds depends on its shape: a vector alone takes another
-path through the linear algebra library than the same vector in a batch.  Near the border between two values of a hash
-function the last bit decides, so that one document would have other buckets when it comes alone.
+A matrix product in floating point rounds, and its order of additions depends on its shape: the linear algebra library
+processes a single vector differently from the same vector in a batch.  Near the border between two values of a hash
+function the last bit decides, so a document would get other buckets in a batch of its own.
 
-Hence both sides are rounded to whole numbers first, directions once and each vector to its own scale, so small that
-every partial sum of their products stays below 2^53: then nothing is rounded whatever the order, and the fastest matrix
-product is exact.  What rounding takes away is put in a second product where it matters.
+Hence both sides are first rounded to whole numbers, directions once and each vector to its own scale, so small that
+every partial sum of their products stays below 2^53: then no order of additions rounds, and the fastest matrix product
+is exact.  If needed, a second product adds the rounding errors of the vectors.
 
-Reference: Ozaki, Ogita, Oishi and Rump, Error-free transformations of matrix multiplication, 2012, of which this is the
-plain case of one slice, or two.
+Reference: Ozaki, Ogita, Oishi and Rump, Error-free transformations of matrix multiplication, 2012; this is the case of
+one or two slices.
 """
 
 import numpy as np
@@ -19,16 +19,16 @@ from stream_lsh.errors import UnusableDocument
 from stream_lsh.lsh.families.functions import Items, check_columns
 
 _EXACT = 52  # bits: whole numbers up to 2^53, one for rounding up
-_LARGEST = 1000  # power of two of a factor that is a number
+_LARGEST = 1000  # the greatest power of two of a finite factor
 
 
 class Directions:
-    """Vectors to their projections on fixed directions.
+    """Computes the projections of vectors on fixed directions.
 
     Args:
         directions: float64[count, dimension].
-        bits: of a component of the directions, before the point and after it.
-        slices: into which a vector is cut; each has the bits that the products leave, 22 for 1,024 dimensions.
+        bits: of a component of the directions, before and after the point.
+        slices: the number of slices of a vector; each has the bits that the products leave, 22 for 1,024 dimensions.
 
     Guarantees:
         the projections of a vector depend on the vector and the directions alone, not on the batch.
@@ -53,7 +53,7 @@ class Directions:
             items: numbers [n, dimension].
 
         Raises:
-            UnusableDocument: a vector has a component that is no finite number -> put it aside.
+            UnusableDocument: a vector has a component that is not finite -> reject it.
         """
         check_columns(name, items, self.dimension)
         vectors = np.asarray(items, np.float64)
@@ -80,7 +80,7 @@ class Directions:
         return products, exponents
 
     def __call__(self, name: str, items: Items) -> F64:
-        """The projections, float64[n, count]; infinite where they are too large for a number."""
+        """The projections, float64[n, count]; infinite if they overflow."""
         products, exponents = self.relative(name, items)
         with np.errstate(over="ignore"):
             return np.asarray(np.ldexp(products, exponents[:, None]), np.float64)
