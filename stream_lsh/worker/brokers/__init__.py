@@ -1,7 +1,7 @@
-"""Brokers to start and to stop: for tests, benchmarks and trying things out.  Production brings its own.
+"""Brokers that can be started and stopped: for tests, benchmarks and experiments.  Production has its own brokers.
 
 MavenBroker      Apache Kafka from its published jars: Java 17 and Maven, one process
-EmbeddedBroker   lives in this process, forgets everything, and cannot do half of what a worker needs (see `cannot`)
+EmbeddedBroker   runs in this process, keeps no data, and lacks functions that a worker needs (see `cannot`)
 """
 
 from stream_lsh.worker.brokers.base import Broker

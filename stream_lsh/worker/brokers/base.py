@@ -1,4 +1,4 @@
-"""What all brokers have in common: an address while they run, a way to start them and to stop them."""
+"""The interface of all brokers: an address while they run, a way to start them and to stop them."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -10,13 +10,13 @@ from stream_lsh.errors import ConfigError
 
 
 class Broker(ABC):
-    """A Kafka broker, or a small cluster, that somebody may start and stop.
+    """A Kafka broker, or a small cluster, that a program can start and stop.
 
-    A context manager in both worlds; the asynchronous one starts and stops in a thread, because either takes seconds.
+    A context manager, synchronous or asynchronous; the latter starts and stops in a thread, as either takes seconds.
 
     Attributes:
-        kind: what it is, in a few words, for messages.
-        cannot: what a worker or a test must do without on it; empty for a real broker that is ours.
+        kind: a description in a few words, for messages.
+        cannot: the functions that a worker or a test must do without; empty for a real broker of our own.
     """
 
     kind: ClassVar[str]
@@ -29,15 +29,15 @@ class Broker(ABC):
 
     @abstractmethod
     def start(self) -> None:
-        """Start it and return when it answers.  On one that was stopped or killed: the same data, the same port.
+        """Start it and return when it answers.  After a stop or a kill: the same data, the same port.
 
         Raises:
-            ConfigError: this machine lacks what it needs, or it did not come up -> the message says what.
+            ConfigError: this machine lacks a requirement, or it did not start -> the message names the reason.
         """
 
     @abstractmethod
     def stop(self) -> None:
-        """Stop it in order and wait; nothing happens where it does not run."""
+        """Stop it in order and wait; without effect if it does not run."""
 
     def kill(self) -> None:
         """Stop it as a power cut would.

@@ -1,8 +1,8 @@
 """The mock cluster of librdkafka as a broker in this process: `pip install` alone, nothing on disk.
 
-Two things make it slow.  A fetch without data sleeps its whole wait, through whatever arrives: with a client's default
-of 500 ms, that is how late a message may be.  And a fetch returns one batch of a partition, however many there are:
-documents that are sent one by one come out one a fetch.
+Two things make it slow.  A fetch without data sleeps its whole wait, whatever arrives: with a client's default
+of 500 ms, a message may be that late.  And a fetch returns one batch of a partition, even if there are more:
+documents that are sent one by one are read one a fetch.
 
 The mock keeps 5 MiB per partition and drops older batches SILENTLY.  `_raise_retention` lifts that by writing the
 limits in the library's own structures, which have no function for it: it finds them by the values that are compiled
@@ -27,7 +27,7 @@ RETENTION_BYTES = 2_000_000_000
 """Per partition, once raised; the memory of this machine is the real limit."""
 
 FETCH_WAIT_MS = 5
-"""`fetch.max.wait.ms` for its clients: a fetch that finds nothing is answered after all of it, whatever comes."""
+"""`fetch.max.wait.ms` for its clients: a fetch without data is answered after this whole time, whatever arrives."""
 
 _TESTED = "2.16."
 _LIMITS = (5 * 1024 * 1024, 100_000)  # compiled into the library: bytes, batches
@@ -49,7 +49,7 @@ _FUNCTIONS: Mapping[str, tuple[type | None, list[type]]] = {
 
 
 class EmbeddedBroker(Broker):
-    """A broker in this process, for a demo and for trying things out; never for data that anybody wants back.
+    """A broker in this process, for a demo and for experiments; never for data that must be kept.
 
     Args:
         topics: name and number of partitions of each topic; `make_topics` adds more before anything is produced.
@@ -62,7 +62,7 @@ class EmbeddedBroker(Broker):
     cannot = (
         "keep anything when the process ends",
         "create topics on request",
-        "tell the settings of topics",
+        "report the settings of topics",
         "delete records",
         "store transactions",
         "show every fault of a real broker",
@@ -76,7 +76,7 @@ class EmbeddedBroker(Broker):
 
     @property
     def address(self) -> str:
-        """On the loopback interface, while it runs."""
+        """The address on the loopback interface, while it runs."""
         return str(self._running().rd_kafka_mock_cluster_bootstraps(self._cluster).decode())
 
     def start(self) -> None:
@@ -86,7 +86,7 @@ class EmbeddedBroker(Broker):
         library = _load()
         error = ctypes.create_string_buffer(256)
         settings = library.rd_kafka_conf_new()
-        # It notes on standard error that its own client, which nobody uses, was given no broker.
+        # It logs to standard error that its own client, which is unused, was given no broker.
         library.rd_kafka_conf_set(settings, b"log_level", b"4", error, len(error))
         handle = library.rd_kafka_new(0, settings, error, len(error))
         if not handle:
@@ -121,7 +121,7 @@ class EmbeddedBroker(Broker):
 
 
 def _load() -> ctypes.CDLL:
-    """librdkafka, as confluent-kafka brings it along."""
+    """librdkafka, as bundled with confluent-kafka."""
     try:
         client = importlib.import_module("confluent_kafka")
     except ImportError:
@@ -167,7 +167,7 @@ def _raise_retention(cluster: int, topics: Mapping[str, int]) -> None:
 
 
 def _limit_addresses(topic: int, partitions: int) -> list[int]:
-    """Where the limits of each partition stand."""
+    """The addresses of the limits of each partition."""
     array = next(
         (
             _word(topic + offset)

@@ -1,8 +1,8 @@
 """Apache Kafka from its published jars: one process, no Docker, no distribution archive.
 
-Maven fetches 46 jars (43 MB) into a folder that all brokers of this user share; Java runs them.  One KRaft node that is
-broker and controller at once, the controller on the port after the broker's.  The process outlives whoever started it,
-and is found again by the pid file in its folder, so that a command, a test and a person can take turns.
+Maven fetches 46 jars (43 MB) into a folder that all brokers of this user share; Java runs them.  One KRaft node is
+broker and controller at once, the controller on the port after the broker's.  The process outlives the program that
+started it, and is found again by the pid file in its folder, so that commands, tests and users can take turns.
 
     FOLDER/server.properties   written at every start      FOLDER/pid          while it runs
     FOLDER/data/               topics; survives a kill     FOLDER/broker.log   appended
@@ -34,11 +34,11 @@ _JAVA_AT_LEAST = 17
 _START_SECONDS = 90.0
 _STOP_SECONDS = 30.0
 _RELEASE_SECONDS = 3.0
-"""Until a port is free whose broker was killed: a process closes its sockets last, when its memory is gone."""
+"""The wait for the port of a killed broker: a process closes its sockets last, after it has freed its memory."""
 
 
 def missing_for_maven() -> list[str]:
-    """What this machine lacks to run Kafka from jars.  Maven only counts while the jars are not there."""
+    """The requirements of Kafka from jars that this machine lacks.  Maven only counts while the jars are missing."""
     missing = []
     java = shutil.which("java")
     if java is None:
@@ -55,7 +55,7 @@ def missing_for_maven() -> list[str]:
 
 
 def jars_folder() -> Path:
-    """Where the jars are or will be: $STREAM_LSH_KAFKA_JARS, or a folder in the user's cache."""
+    """The folder of the jars: $STREAM_LSH_KAFKA_JARS, or a folder in the user's cache."""
     folder = os.environ.get(JARS_VARIABLE)
     if folder:
         return Path(folder)
@@ -66,7 +66,7 @@ def jars_folder() -> Path:
 def free_port() -> int:
     """A port that is free now, and whose successor is too.
 
-    It may be taken by another the moment after; then the broker does not come up and says so.
+    Another process may take it right after; then the broker does not start and reports that.
     """
     while True:
         with socket.socket() as first, socket.socket() as second:
@@ -106,12 +106,12 @@ class MavenBroker(Broker):
 
     @property
     def address(self) -> str:
-        """On the loopback interface."""
+        """The address on the loopback interface."""
         return f"127.0.0.1:{self._port}"
 
     @property
     def pid(self) -> int | None:
-        """The process id while it runs, whoever started it."""
+        """The process id while it runs, whichever program started it."""
         try:
             pid = int((self._folder / "pid").read_text())
         except (FileNotFoundError, ValueError):
@@ -119,7 +119,7 @@ class MavenBroker(Broker):
         return pid if self._is_ours(pid) else None
 
     def start(self) -> None:
-        """Fetch the jars if need be, format the data folder at the first start, start, wait until it listens."""
+        """Fetch the jars if needed, format the data folder at the first start, start, wait until it listens."""
         if self.pid is not None:
             return
         deadline = time.monotonic() + _RELEASE_SECONDS
@@ -167,7 +167,7 @@ class MavenBroker(Broker):
         return template
 
     def _cluster_id(self) -> str:
-        """Of a cluster that is formatted: every node has the same."""
+        """The id of a formatted cluster: every node has the same."""
         return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
 
     def _last_port(self) -> int | None:
@@ -180,7 +180,7 @@ class MavenBroker(Broker):
         return (self._folder / "server.properties").read_text()
 
     def _java(self, *arguments: str) -> list[str]:
-        # SerialGC and C1 only: the broker starts sooner and leaves a small machine to whoever uses it.
+        # SerialGC and C1 only: the broker starts sooner and leaves resources of a small machine to its other users.
         return [
             shutil.which("java") or "java",
             "-XX:+UseSerialGC",
@@ -213,7 +213,7 @@ class MavenBroker(Broker):
             str(self._folder / "server.properties"),
         )
         with (self._folder / "broker.log").open("ab") as log:
-            # A session of its own: Ctrl-C in the terminal of whoever started it must not stop the broker first.
+            # A session of its own: Ctrl-C in the terminal of the starting program must not stop the broker first.
             process = subprocess.Popen(  # noqa: S603 - our own command
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._folder, start_new_session=True
             )
@@ -231,7 +231,7 @@ class MavenBroker(Broker):
         return _is_taken(self._port)
 
     def _is_ours(self, pid: int) -> bool:
-        """Whether `pid` is this broker: a pid file may be older than the machine's last start."""
+        """Whether `pid` is this broker: a pid file may be older than the machine's last boot."""
         if _has_ended(pid):
             return False
         command = Path(f"/proc/{pid}/cmdline")
@@ -245,7 +245,7 @@ class MavenBroker(Broker):
         return str(self._folder) in answer.stdout
 
     def _end(self, sent: signal.Signals, seconds: float) -> bool:
-        """Send a signal and wait; whether it is gone."""
+        """Send a signal and wait; returns whether the process has ended."""
         pid = self.pid
         if pid is not None:
             with contextlib.suppress(ProcessLookupError):
@@ -271,7 +271,7 @@ def _complete(folder: Path) -> bool:
 
 
 def _fetch_jars(pom: Path, folder: Path) -> None:
-    """Let Maven copy the jars beside `folder`, then move them there at once: two that start together do no harm."""
+    """Let Maven copy the jars beside `folder`, then move them there at once: concurrent starts do no harm."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         jars = Path(scratch) / "jars"
@@ -292,5 +292,5 @@ def _fetch_jars(pom: Path, folder: Path) -> None:
         try:
             jars.rename(folder)
         except OSError:
-            if not _complete(folder):  # else another was quicker
+            if not _complete(folder):  # else another process was faster
                 raise ConfigError(f"{folder} is in the way: it holds something else than the jars of Kafka") from None

@@ -1,8 +1,8 @@
-"""`stream-lsh check --audit`: whether the results are what the chain in memory makes of the source.
+"""`stream-lsh check --audit`: compares the results with those of the pipeline in memory on the same source.
 
-The truth is the newest version of every document in the source, up to where the worker has acknowledged, in a
-`LocalPipeline` that forgets nothing.  What cannot be known is not judged, and said: documents that may have expired or
-that the source does not hold any more; what is under way while a stream runs; what a cap may have left out.
+The reference is the newest version of every document in the source, up to the acknowledged offsets, in a
+`LocalPipeline` without expiry.  Unknown cases are not judged, but reported: documents that may have expired
+or that are no longer in the source; messages under way while a stream runs; candidates that a cap may have left out.
 """
 
 import json
@@ -30,20 +30,20 @@ Pair = tuple[str, str]
 _SHOWN = 3
 _LOOKED_THROUGH = 10_000
 _OF_RECORDS = (
-    "records are not audited yet, for a score depends on what had come before: what `check` says without `--audit` "
-    "counts; to have the results computed anew, start over as docs/operations/deployment.md says"
+    "records are not audited yet, because a score depends on earlier records: rely on `check` without `--audit`; "
+    "to have the results recomputed, start over as described in docs/operations/deployment.md"
 )
 _AGAIN = "see `Results that are not true` in docs/operations/monitoring.md"
 
 
 @dataclass(slots=True)
 class Published:
-    """The results as a compaction would leave them.
+    """The results, as after a compaction.
 
     Attributes:
         pairs: the similarity of each pair.
         members: the cluster of each document.
-        expired: documents that have left theirs because they have expired.
+        expired: documents that have left their clusters because they have expired.
     """
 
     pairs: dict[Pair, float] = field(default_factory=dict)
@@ -53,12 +53,12 @@ class Published:
 
 @dataclass(slots=True)
 class Source:
-    """What the source says, up to where it was read.
+    """The documents of the source, up to the offset that was read.
 
     Attributes:
         live: the newest version of each document, by its ref.
-        refs: the newest ref of each id, of deleted ones too; partitions of several sources are counted through.
-        places: on which of these partitions each id lies.
+        refs: the newest ref of each id, of deleted ones too; partitions of several sources have consecutive numbers.
+        places: the partitions of each id, in these numbers.
         newest_ms: the greatest event time of any version.
         refused: ids of messages that are dead letters.
     """
@@ -70,7 +70,7 @@ class Source:
     refused: set[str] = field(default_factory=set)
 
     def take(self, ref: int, document: Document, span_ms: int | None) -> None:
-        """A message, as sign takes it: the same bytes in the same stretch of event time are no new version."""
+        """Add a message, as sign does: the same bytes in the same segment of event time are no new version."""
         if document.text is not None:
             self.newest_ms = max(self.newest_ms, document.time_ms)
         newest = self.refs.get(document.id, -1)
@@ -89,14 +89,14 @@ class Source:
 
 @dataclass(slots=True)
 class Doubts:
-    """What keeps the audit from being exact.
+    """The reasons why the audit is not exact.
 
     Attributes:
         waiting: messages under way.
         unsure: ids that may have expired, or whose newest version is not known.
-        lost: whether ids may be missing from what was read of the source.
-        capped: whether the chain in memory left candidates out.
-        gone: topics of results from which Kafka has deleted.
+        lost: whether ids may be missing from the part of the source that was read.
+        capped: whether the pipeline in memory left candidates out.
+        gone: topics of results from which Kafka has deleted records.
     """
 
     waiting: int = 0
@@ -106,7 +106,7 @@ class Doubts:
     gone: list[str] = field(default_factory=list)
 
     def notes(self) -> Iterator[str]:
-        """A sentence for each."""
+        """A sentence for each reason."""
         if self.waiting:
             yield f"{self.waiting:,} messages are under way, so nothing is judged: audit again when nothing waits"
         if self.unsure:
@@ -120,14 +120,14 @@ class Doubts:
 
 
 async def audit(config: Config, pipeline: PipelineConfig) -> list[Finding]:
-    """How far the published matches and members are true.
+    """Audit the published matches and members.
 
     Cost:
         reads the source and the results whole; all texts of the source in memory, and what `dedup` costs.
 
     Raises:
         StateError: a message under way cannot be read.
-        DoubtError: a broker does not go on.
+        DoubtError: a broker does not answer.
     """
     subject = f"audit of {pipeline.name}"
     if pipeline.kind.pairwise() is None:
@@ -163,7 +163,7 @@ async def messages_under_way(
 
 
 def count_effective(pipeline: PipelineConfig, topic: str, values: Sequence[bytes | None]) -> int:
-    """How many messages of a topic can change a result: event time, horizons and reports of lag alone cannot.
+    """The number of messages of a topic that can change a result; event time, horizons and reports of lag cannot.
 
     Raises:
         StateError: a message between the steps cannot be read.
@@ -187,7 +187,7 @@ def count_effective(pipeline: PipelineConfig, topic: str, values: Sequence[bytes
 async def read_published(
     config: Config, pipeline: PipelineConfig, topics: Mapping[str, FoundTopic], doubts: Doubts
 ) -> Published:
-    """What is published now; topics from which Kafka has deleted are a doubt."""
+    """The currently published results; topics from which Kafka has deleted records are a doubt."""
     published = Published()
     for topic in (pipeline.matches_topic, pipeline.members_topic):
         begins, ends = await bounds(config.kafka, partitions_of(topic, topics[topic].partitions))
@@ -214,13 +214,13 @@ async def read_source(
     offsets: Mapping[TP, int] | None,
     doubts: Doubts,
 ) -> Source:
-    """The newest version of every document, as sign took them: up to these offsets, or, without, to the end."""
+    """The newest version of every document, as sign stored them: up to these offsets, or, without, to the end."""
     tps = [tp for topic in pipeline.sources for tp in partitions_of(topic, topics[topic].partitions)]
     begins, ends = await bounds(config.kafka, tps)
     until = ends if offsets is None else {tp: min(end, offsets.get(tp, begins[tp])) for tp, end in ends.items()}
     doubts.lost = any(begins.values())
     source, span_ms = Source(), pipeline.limits().segment_span_ms
-    now_ms = int(time.time() * 1_000)  # what a worker rejected when its clock showed less may be accepted here
+    now_ms = int(time.time() * 1_000)  # a message that a worker rejected at an earlier time may be accepted here
     async for chunk in records(config.kafka, begins, until):
         for record in chunk:
             try:
@@ -232,11 +232,11 @@ async def read_source(
                 continue
             place = tps.index(TP(record.topic, record.partition))
             if place != source.places.setdefault(document.id, place):
-                # Copies from several places have no order; without `rekey` it is the producer who divided an id.
+                # Copies from several places have no order; without `rekey` the producer has divided an id.
                 doubts.unsure.add(document.id)
             source.take(make_ref(place, record.offset), document, span_ms)
     if any("compact" in topics[topic].config.get("cleanup.policy", "") for topic in pipeline.sources):
-        # A compaction keeps the message that was refused, and not the version before it, which still holds.
+        # A compaction keeps the message that was rejected, and not the version before it, which still holds.
         doubts.unsure |= source.refused - source.refs.keys()
     return source
 
@@ -244,7 +244,7 @@ async def read_source(
 def compare(
     pipeline: PipelineConfig, source: Source, published: Published, doubts: Doubts
 ) -> Iterator[tuple[str, str]]:
-    """What of the results is not true; as pairs of a state and what is said."""
+    """The differences between results and reference, as pairs of a state and a message."""
     documents = {document.id: document for document in source.live.values()}
     doubts.unsure |= may_have_expired(pipeline, source)
     chain = _chain(pipeline, source)
@@ -260,11 +260,11 @@ def compare(
     clusters: dict[str, set[str]] = defaultdict(set)
     for node in snapshot.nodes:
         clusters[node.cluster].add(node.id)
-    # Guards would have to be asked again about what hangs on pairs that the chain did not find.
+    # Guards would have to be applied again to groups that depend on pairs that the pipeline in memory did not find.
     guarded = bool(pipeline.guards) and bool(also)
     groups = _joined([*clusters.values(), *(() if pipeline.guards else map(set, also))])
     members = {one: cluster for one, cluster in published.members.items() if judged(one)}
-    # Who is in a cluster with somebody who is not judged may match him.
+    # A document that shares a cluster with an unjudged one may match it.
     unclear = {cluster for one, cluster in published.members.items() if one not in members}
     baseless = [one for one in members.keys() - groups.keys() if members[one] not in unclear]
     missing = [pair for pair in true.keys() - pairs.keys() if judged(*pair)]
@@ -292,7 +292,7 @@ def compare(
 
 
 def _chain(pipeline: PipelineConfig, source: Source) -> LocalPipeline:
-    """The chain in memory with these documents, which forgets none of them."""
+    """The pipeline in memory with these documents, without expiry."""
     oldest_ms = min((document.time_ms for document in source.live.values()), default=0)
     limits = replace(
         pipeline.limits(), max_documents=0, lateness_ms=pipeline.lateness_ms + max(0, source.newest_ms - oldest_ms)
@@ -305,7 +305,7 @@ def _chain(pipeline: PipelineConfig, source: Source) -> LocalPipeline:
 
 
 def may_have_expired(pipeline: PipelineConfig, source: Source) -> set[str]:
-    """Ids of live documents that a horizon may have passed."""
+    """Ids of live documents that may be behind a horizon."""
     unsure: set[str] = set()
     if pipeline.retention_ms is not None:
         # No watermark is ahead of the greatest event time.
@@ -318,12 +318,12 @@ def may_have_expired(pipeline: PipelineConfig, source: Source) -> set[str]:
         for refs in by_partition.values():
             unsure |= {source.live[ref].id for ref in refs[: -pipeline.max_documents]}
         if pipeline.rekey and len(source.live) > pipeline.max_documents:
-            unsure |= source.refs.keys()  # which of the copies are the newest is not known here
+            unsure |= source.refs.keys()  # the newest of the copies is not known here
     return unsure
 
 
 def _holds(pipeline: PipelineConfig, documents: Mapping[str, Document], pair: Pair, similarity: float) -> bool:
-    """Whether a pair that the chain did not find, because of its caps, is true all the same."""
+    """Whether a pair that the pipeline in memory missed because of its caps is true nevertheless."""
     left, right = (documents.get(id) for id in pair)
     if left is None or right is None:
         return False
@@ -335,7 +335,7 @@ def _holds(pipeline: PipelineConfig, documents: Mapping[str, Document], pair: Pa
 
 
 def _joined(groups: Iterable[set[str]]) -> dict[str, frozenset[str]]:
-    """For each member the group that it is in, where groups that share a member are one."""
+    """The group of each member, after groups that share a member are merged."""
     of: dict[str, set[str]] = {}
     for group in groups:
         whole = set().union(group, *(of[member] for member in group if member in of))
@@ -345,7 +345,7 @@ def _joined(groups: Iterable[set[str]]) -> dict[str, frozenset[str]]:
 
 
 def _regrouped(groups: Mapping[str, frozenset[str]], members: Mapping[str, str]) -> list[str]:
-    """Members whose group is another one; those that one side lacks aside."""
+    """Members with a different group, except those that one side lacks."""
     clusters: dict[str, set[str]] = defaultdict(set)
     common = groups.keys() & members.keys()
     for id in common:

@@ -46,11 +46,11 @@ class Finding:
 
 
 async def check(config: Config, pipelines: Sequence[PipelineConfig], file: str = "FILE") -> list[Finding]:
-    """The findings about all that these pipelines need, in the order in which a worker needs it.
+    """Check all that these pipelines need, in the order in which a worker needs it.
 
     Args:
         config: the configuration of the workers.
-        pipelines: those to check.
+        pipelines: to check.
         file: the name of the configuration, for the commands in messages.
     """
     findings = []
@@ -101,12 +101,12 @@ async def _findings(config: Config, pipelines: Sequence[PipelineConfig], file: s
 
 
 async def committed_offsets(admin: Any, group: str, partitions: Collection[TP] = ()) -> dict[TP, int] | None:
-    """From where the group reads each partition on; None if there is no such group.
+    """The committed offsets of the group; None if there is no such group.
 
     Args:
         admin: a started admin client of aiokafka.
-        group: its name.
-        partitions: those of interest, for a broker that lists no groups, as an embedded one.
+        group: the name of the group.
+        partitions: to ask for, on a broker that lists no groups, such as an embedded one.
     """
     try:
         has_committed = group in {name for name, *_ in await admin.list_consumer_groups()}
@@ -148,18 +148,18 @@ def _lag(partitions: Iterable[TP], offsets: Mapping[TP, int], begins: Mapping[TP
 
 
 def read_topics(pipeline: PipelineConfig) -> list[str]:
-    """The sources, what people decide, and what lies between them and the results."""
+    """The sources, the decisions, and the topics between them and the results."""
     return [*pipeline.sources, *pipeline.decision_topics, *pipeline.step_topics]
 
 
 def read_partitions(pipeline: PipelineConfig, existing: Mapping[str, FoundTopic]) -> list[TP]:
-    """The partitions of `read_topics`, of those that exist."""
+    """The existing partitions of `read_topics`."""
     topics = (topic for topic in read_topics(pipeline) if topic in existing)
     return [tp for topic in topics for tp in partitions_of(topic, existing[topic].partitions)]
 
 
 async def _group(admin: Any, group: str, offsets: Mapping[TP, int] | None, waiting: int) -> Finding:
-    """How the consumer group stands; one without workers is worth knowing while messages of a source wait."""
+    """The state of the consumer group; a group without workers is reported while messages of a source wait."""
     subject = f"group {group}"
     if offsets is None:
         return Finding(OK, subject, "no worker has run yet")
@@ -169,7 +169,7 @@ async def _group(admin: Any, group: str, offsets: Mapping[TP, int] | None, waiti
         return Finding(NOTE, subject, "its workers are not checked: the broker does not describe groups")
     code, _, state, _, _, members, *_ = response.groups[0]
     if code:
-        return Finding(WRONG, subject, f"the broker does not tell its state: {for_code(code).__name__}")
+        return Finding(WRONG, subject, f"the broker does not report its state: {for_code(code).__name__}")
     if waiting and not members:
         note = f"no worker runs, and {waiting:,} messages of the sources wait: start one"
         return Finding(NOTE, subject, f"{state.lower()}, 0 workers: {note}")
@@ -215,7 +215,7 @@ def _results(pipeline: PipelineConfig, wrote: Mapping[str, frozenset[str]]) -> I
         yield Finding(WRONG, subject, str(error))
     if not errors:
         written = any(wrote.values())
-        yield Finding(OK, subject, f"written by {pipeline.app_id} only" if written else "nobody has written yet")
+        yield Finding(OK, subject, f"written by {pipeline.app_id} only" if written else "no results yet")
 
 
 async def _dead_letters(

@@ -1,4 +1,4 @@
-"""What `explain` needs of a live pipeline: the source and the results as they lie on Kafka; nothing is written."""
+"""The data of a live pipeline for `explain`: the source and the results as stored in Kafka; nothing is written."""
 
 from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 
@@ -23,14 +23,14 @@ from stream_lsh.worker.security import unreachable
 
 
 async def evidence_of(config: Config, pipeline: PipelineConfig, ids: tuple[str, str]) -> Evidence:
-    """What a pipeline says of two documents, and of the members of their clusters.
+    """The evidence of a pipeline about two documents, and about the members of their clusters.
 
     Cost:
         reads the source and the results whole; all texts of the source in memory.
 
     Raises:
         ConfigError: a topic is missing; an id that no document has -> see the message.
-        DoubtError: no broker answers, or one does not go on.
+        DoubtError: no broker answers, or one stops answering.
     """
     try:
         return await _evidence(config, pipeline, ids)
@@ -39,14 +39,14 @@ async def evidence_of(config: Config, pipeline: PipelineConfig, ids: tuple[str, 
 
 
 async def live_records(config: Config, pipeline: PipelineConfig) -> dict[str, Document]:
-    """The live records of a pipeline, by id, as the steps take them.
+    """The live records of a pipeline, by id, as the steps receive them.
 
     Cost:
         reads the source whole; all of its records in memory.
 
     Raises:
         ConfigError: the source is missing.
-        DoubtError: no broker answers, or one does not go on.
+        DoubtError: no broker answers, or one stops answering.
     """
     try:
         async with admin_of(config.kafka) as admin:
@@ -79,7 +79,7 @@ async def _evidence(config: Config, pipeline: PipelineConfig, ids: tuple[str, st
 def evidence_from(
     pipeline: PipelineConfig, source: Source, published: Published, doubts: Doubts, ids: tuple[str, str]
 ) -> Evidence:
-    """What was read, as far as it has to do with two documents.
+    """The evidence about two documents, from the data that was read.
 
     Raises:
         ConfigError: an id that no document has.

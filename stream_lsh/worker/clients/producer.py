@@ -1,4 +1,4 @@
-"""Documents, records, sets and vectors to the source topic of a pipeline."""
+"""Sends documents, records, sets and vectors to the source topic of a pipeline."""
 
 import asyncio
 import time
@@ -25,7 +25,7 @@ _UNDER_WAY = 2_000
 class Feeder:
     """Sends documents as messages of the pipeline's kind, keyed by id; a deleted one has no value.
 
-    Of several sources that are rekeyed, the first one gets them.
+    With several sources that are rekeyed, it sends to the first one.
 
     The partition of a key is that of Kafka's murmur2 partitioner, as with the Java client.
 
@@ -34,8 +34,8 @@ class Feeder:
         pipeline: whose source it is.
 
     Attributes:
-        sent: how many have been handed to the brokers.
-        rejected: ids of those that are too large for a message, with what is wrong; the caller clears it.
+        sent: the number of messages given to the brokers.
+        rejected: ids of messages that are too large, with the reason; the caller clears it.
     """
 
     def __init__(self, kafka: KafkaConfig, pipeline: PipelineConfig) -> None:
@@ -49,7 +49,7 @@ class Feeder:
 
     @property
     def most_bytes(self) -> int:
-        """Of a message; one that is larger is of no use to a worker."""
+        """The largest accepted message; a worker cannot use a larger one."""
         return self._pipeline.max_message_bytes + 65_536
 
     async def __aenter__(self) -> Self:
@@ -70,7 +70,7 @@ class Feeder:
         return self
 
     async def _topic_limit(self) -> dict[str, int]:
-        """The limit of the source; nothing where the broker does not tell it, or does not allow to ask."""
+        """The limit of the source; empty where the broker does not report it, or denies the request."""
         topic = self._pipeline.source
         try:
             async with admin_of(self._kafka) as admin:
@@ -80,15 +80,15 @@ class Feeder:
         return {topic: topics[topic].limit} if topic in topics and topics[topic].limit else {}
 
     async def send(self, documents: Sequence[Document], rate: int | None = None) -> None:
-        """Send documents, not faster than `rate` a second; one that is too large for a message is left out."""
+        """Send documents, at most `rate` a second; a document that is too large for a message is rejected."""
         kind, names = self._pipeline.kind, self._pipeline.fields
         await self.send_messages((kind.message(document, names) for document in documents), rate)
 
     async def send_messages(self, messages: Iterable[tuple[bytes, bytes | None]], rate: int | None = None) -> None:
-        """Send keys with their values, not faster than `rate` a second; `rejected` gets those that are too large.
+        """Send keys with their values, at most `rate` a second; `rejected` gets those that are too large.
 
         Raises:
-            DoubtError: a broker does not answer, or refuses what it is sent -> send again what is not there.
+            DoubtError: a broker does not answer, or refuses a message -> send the missing ones again.
         """
         topic = self._pipeline.source
         for key, value in messages:
@@ -106,7 +106,7 @@ class Feeder:
                 await self._delivered()
 
     async def _delivered(self) -> None:
-        """Everything sent so far is stored, or was too large for the topic; raises for what is not."""
+        """Wait until all messages are stored, or were too large for the topic; raises for other failures."""
         deliveries, self._deliveries = self._deliveries, []
         for key, size, delivery in deliveries:
             try:

@@ -1,4 +1,4 @@
-"""Public topics read as they come, and each message as a line."""
+"""Reads public topics as messages arrive, and formats each message as a line."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ _METADATA_S = 15.0
 async def messages(
     kafka: KafkaConfig, topics: Sequence[str], from_beginning: bool, *, follow: bool
 ) -> AsyncIterator[Any]:
-    """The records of topics: from their beginning or from now on, for ever or up to where they end now.
+    """The records of topics: from their beginning or from now on, without end or up to their current ends.
 
     Raises:
         ConfigError: there is no such topic -> start a worker first; it creates them.
@@ -58,7 +58,7 @@ async def messages(
 
 
 def readable(kind: str, record: Any, *, as_json: bool) -> str:
-    """One message as one line, for people or for programs; what it holds is not made fit for a terminal."""
+    """One message as one line, for people or for programs; control characters are not escaped for a terminal."""
     key = None if record.key is None else record.key.decode("utf-8", "replace")
     headers = {name: value.decode("utf-8", "replace") for name, value in record.headers}
     if as_json:
@@ -70,7 +70,7 @@ def readable(kind: str, record: Any, *, as_json: bool) -> str:
 def candidate_lines(pipeline: PipelineConfig, record: Any, *, as_json: bool) -> list[bytes]:
     """The pairs of a message of the topic `candidates`, a line each, for people or for programs.
 
-    A version is named by the partition and the offset of its message in the topic that sign reads.
+    A version is identified by the partition and the offset of its message in the topic that sign reads.
 
     Raises:
         StateError: the message was written under other settings, or is damaged.
@@ -99,7 +99,7 @@ def _parsed(value: bytes) -> Any:
 
 
 def _weights(weights: dict[str, float]) -> str:
-    """What each field adds, the most telling one first."""
+    """The contribution of each field, the largest first."""
     ordered = sorted(weights.items(), key=lambda one: -abs(one[1]))
     return ", ".join(f"{field} {bits:+.1f}" for field, bits in ordered)
 
@@ -114,7 +114,7 @@ def _line(kind: str, key: str, value: bytes | None, headers: dict[str, str]) -> 
 
 
 def _result_line(kind: str, key: str, row: dict[str, Any]) -> str:
-    """What is true now."""
+    """A result that holds now, as a line."""
     if kind in ("matches", "reviews"):
         why = f"  {row['score']:.1f}: {_weights(row['weights'])}" if "weights" in row else ""
         why += f"  distance {row['distance']:.6g}" if "distance" in row else ""

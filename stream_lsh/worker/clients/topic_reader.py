@@ -1,6 +1,6 @@
-"""Topics read as they lie there: a stretch of offsets, committed records only, without a consumer group.
+"""Reads stretches of offsets from topics: committed records only, without a consumer group.
 
-Each reading has a client of its own: one that was assigned something before fetches it on, and keeps requests waiting.
+Each read has a client of its own: one with earlier assignments would go on fetching them, and keep requests waiting.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ async def _consumer(kafka: KafkaConfig) -> AsyncIterator[Any]:
 
 
 async def bounds(kafka: KafkaConfig, partitions: Collection[TP]) -> tuple[dict[TP, int], dict[TP, int]]:
-    """The first offset and the one behind the last committed record, of each of these partitions, which exist."""
+    """The first offset and the one behind the last committed record, of each of these existing partitions."""
     if not partitions:
         return {}, {}
     async with _consumer(kafka) as consumer:
@@ -74,7 +74,7 @@ async def records(kafka: KafkaConfig, begins: Offsets, ends: Offsets) -> AsyncGe
     """The records from `begins` to before `ends`, as chunks of one partition each, in its order.
 
     Raises:
-        DoubtError: a broker does not go on -> try again.
+        DoubtError: a broker stops answering -> try again.
     """
     left = {tp for tp, end in ends.items() if begins[tp] < end}
     if not left:
@@ -91,14 +91,14 @@ async def records(kafka: KafkaConfig, begins: Offsets, ends: Offsets) -> AsyncGe
                 chunk = [record for record in batch if record.offset < ends[tp]]
                 if chunk:
                     yield chunk
-            # A position also passes what is no record: markers, and what was aborted or compacted.
+            # A position also passes offsets without a record: markers, and aborted or compacted records.
             left = {tp for tp in left if await consumer.position(tp) < ends[tp]}
             if clock() - read_at > _STALL_SECONDS:
                 raise DoubtError(f"nothing could be read for {_STALL_SECONDS:.0f} s of {_named(left)}: try again")
 
 
 async def newest(kafka: KafkaConfig, begins: Offsets, ends: Offsets) -> dict[bytes, Any]:
-    """The last record of each key, as a compaction would leave it; null values too."""
+    """The last record of each key, as after a compaction; null values too."""
     values: dict[bytes, Any] = {}
     async for chunk in records(kafka, begins, ends):
         values.update((record.key, record) for record in chunk)

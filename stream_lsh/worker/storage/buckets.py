@@ -1,17 +1,17 @@
-"""The band-bucket table of one partition on disk: a file per segment, and a manifest of what they add up to.
+"""The band-bucket table of one partition on disk: a file per segment, and a manifest with their sums.
 
-    manifest         `archive` without records; its head says whose state it is, the offset of the changelog's last
-                     record in it, the horizon, and the other files
-    <number>.seg     arrays (`wire.mapped_arrays`): of a sealed segment all that a probe reads, of an open one a
-                     snapshot, and beside them the marks of the table and the head of the changelog
+    manifest         `archive` without records; its head holds the identity of the state, the offset of the
+                     changelog's last record in it, the horizon, and the names of the other files
+    <number>.seg     arrays (`wire.mapped_arrays`): of a sealed segment all arrays that a probe reads, of an open one
+                     a snapshot, and beside them the marks of the table and the head of the changelog
 
 Segments that have not changed since they were written stay as they are; the others are copied at one moment, written
-by a thread, and then the manifest replaces the one before.  So what is here is always the state of one offset, and what
-it misses is read from the changelog.  A sealed segment is mapped: what the process reads is the page cache, and what is
-retired from it since lies in memory.
+by a thread, and then the manifest replaces the one before.  So the files always hold the state of one offset, and the
+changelog has the rest.  A sealed segment is mapped: the process reads the page cache, and later retirements are kept
+in memory.
 
-A table is saved while none of it is ahead of the changelog: a posting that is retired here and not there would not be
-retired again when it is delivered once more, and its copies never be brought together.
+A table is saved while none of it is ahead of the changelog: a posting that is retired on disk but not in the changelog
+would not be retired again when it is delivered once more, and its copies would never be compared.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ _MANIFEST, _SUFFIX = "manifest", ".seg"
 
 
 class Part(NamedTuple):
-    """A segment that is to be saved: its file, and its arrays if that has to be written."""
+    """A segment to save: its file, and its arrays if the file has to be written."""
 
     name: str
     segment: Segment | Sealed
@@ -57,14 +57,14 @@ class Captured(NamedTuple):
 
 
 class BucketStore(PartitionStore):
-    """What is on disk of the band-bucket table of one partition.
+    """The copy on disk of the band-bucket table of one partition.
 
     Args:
         place, identity: see `PartitionStore`.
         settings: of the table.
 
     Attributes:
-        table: what is in here, at the start.
+        table: the table as read at the start.
     """
 
     table: BandTable
@@ -99,23 +99,23 @@ class BucketStore(PartitionStore):
         return [file for file in self._place.iterdir() if file.suffix == _SUFFIX and file.stem.isdigit()]
 
     def _let_go(self) -> None:
-        """Nothing to close: what is mapped goes with the table, which is made anew."""
+        """Nothing to close: the mapping lives as long as the table, which is replaced."""
 
     def close(self) -> None:
-        """Leave the files to others, once what is being written is there."""
+        """Wait for the current write, and release the files."""
         with self._writing:
             self._closed = True
 
     # -- saving
 
     def capture(self, table: BandTable, offset: int, head: LogHead, horizon: Horizon) -> Captured:
-        """A table as it is now, to be given to `save` in any thread.
+        """A copy of a table as it is now, for `save` in any thread.
 
         Args:
-            table: whose segments are stored under the names that they have here.
-            offset: of the last record in it; nothing of it may be ahead of that.
+            table: its segments are stored under the names that they have here.
+            offset: of the last record in it; no part of the table may be ahead of it.
             head: of the changelog.
-            horizon: what has been dropped from it.
+            horizon: the limit of what has expired from it.
 
         Cost: a copy of what has changed since the last one, 16 bytes a posting of open segments, 4 of sealed ones.
         """
@@ -126,7 +126,7 @@ class BucketStore(PartitionStore):
         return f"{self._next}{_SUFFIX}"
 
     def save(self, captured: Captured) -> dict[str, dict[str, np.ndarray]]:
-        """Write what was captured.
+        """Write a captured table.
 
         Returns:
             the sealed segments that were written, mapped, by name: for `use`.
@@ -160,7 +160,7 @@ class BucketStore(PartitionStore):
 
 
 def captured(table: BandTable, offset: int, head: LogHead, horizon: Horizon, new_name: Callable[[], str]) -> Captured:
-    """A table as it is now; arguments as for `BucketStore.capture`.  `new_name` gives a name for each new file."""
+    """A copy of a table; arguments as for `BucketStore.capture`.  `new_name` gives a name for each new file."""
     marks, in_parts, segments = table.state
     parts = []
     for segment in segments:
@@ -180,21 +180,21 @@ def stored_segment(arrays: dict[str, np.ndarray], name: str) -> Segment | Sealed
 
 
 def use(mapped: Mapping[str, dict[str, np.ndarray]], parts: Sequence[Part]) -> None:
-    """Let go of the memory of segments that have not changed since they were written."""
+    """Release the memory of segments that have not changed since they were written."""
     for name, segment, _ in parts:
         if name in mapped and isinstance(segment, Sealed) and segment.stored == name:
             segment.take(mapped[name])
 
 
 def _columns(runs: Sequence[tuple[int, Extent]]) -> dict[str, np.ndarray]:
-    """The head of a changelog as arrays: of each run the first offset, the newest time, its entries, how many refs."""
+    """The head of a changelog as arrays: of each run the first offset, the newest time, its entries, its refs."""
     numbers = [(first, extent.newest_ms, extent.entries, len(extent.refs)) for first, extent in runs]
     refs = [ref for _, extent in runs for ref in extent.refs]
     return {"runs": np.array(numbers, np.int64).reshape(-1, 4), "named": np.array(refs, np.uint64)}
 
 
 def _runs(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[int, Extent]]:
-    """The head of a changelog of which these are the columns."""
+    """The head of a changelog from these columns."""
     named = iter(columns["named"].tolist())
     for first, newest_ms, entries, count in columns["runs"].tolist():
         yield first, Extent(newest_ms, tuple(islice(named, count)), entries)

@@ -1,23 +1,23 @@
-"""The documents of one partition in RocksDB: contents that are looked up there, versions that are read at the start.
+"""The documents of one partition in RocksDB: contents are looked up there, versions are read at the start.
 
     key                    value
-    !identity              whose it is, as JSON
+    !identity              the identity of the state, as JSON
     !offset                i64: the last record of the changelog that is in here
-    !horizon               JSON: what has been dropped
+    !horizon               JSON: the limit of what has expired
     !acknowledged          i64: the offset of the source below which no message is read again; absent: 0
-    !versions              there from an orderly end until the next start: `versions.arrays` has what follows under v
+    !versions              there from an orderly end until the next start: `versions.arrays` has the entries of v
     h + offset u64         a run of the changelog's records, by its first offset: newest time and entries i64, refs u64
     s + ref u64            the signature of a live version: u32 each
     t + ref u64            its text
-    a + ref u64            what stories tell of it: u32 length, u32 characters of the title; title and source in UTF-8
+    a + ref u64            its title, source and length, for stories: u32 length, u32 characters of the title; UTF-8
     v + id                 its `META`, then for each version that it retired the ref and the buckets: u64 each
 
-Keys have their numbers big-endian, values little-endian.  One batch has all that a record of the changelog changes, and
-its offset; batches get to the disk in their order, some 4 MB at a time, and are synced.  So whatever ends a process or
-a machine leaves the state of some offset, and the changelog has the rest: there is no log of RocksDB's own.  A record
+Keys have their numbers big-endian, values little-endian.  One batch has all changes by a record of the changelog, and
+its offset; batches reach the disk in their order, some 4 MB at a time, and are synced.  So any end of a process or
+a machine leaves the state of some offset, and the changelog has the rest: RocksDB has no log of its own.  A record
 is written once it is stored in the changelog; until then its contents are in memory.
 
-RocksDB keeps a checksum of every block and looks at it with every read.
+RocksDB keeps a checksum of every block and checks it with every read.
 """
 
 import json
@@ -56,15 +56,15 @@ _cache = Cache(_CACHE_BYTES)  # of all partitions; the page cache of the system 
 
 
 class DocumentStore(PartitionStore):
-    """What is on disk of the documents of one partition.
+    """The copy on disk of the documents of one partition.
 
     Args:
         place, identity: see `PartitionStore`.
         slots: the length of a signature.
         width: buckets of a version.
-        stories: keep what they tell of each version.
+        stories: keep the title, source and length of each version.
 
-    Cost: some 10 us a document written, and as much for one that is looked up, which is not in a cache.
+    Cost: some 10 us for each document written, and for each lookup that is not in a cache.
     """
 
     def __init__(self, place: Path, identity: Identity, slots: int, width: int, stories: bool = False) -> None:
@@ -72,7 +72,7 @@ class DocumentStore(PartitionStore):
         self._under_way: dict[int, tuple[str, bytes, About]] = {}
         self._start: int | None = None
         self._unlogged = WriteOptions()
-        self._unlogged.disable_wal = True  # type: ignore[assignment,method-assign]  # a property, whatever the stub says
+        self._unlogged.disable_wal = True  # type: ignore[assignment,method-assign]  # a property, unlike in the stub
         self._db: Any = None
         super().__init__(place, identity)
 
@@ -82,7 +82,7 @@ class DocumentStore(PartitionStore):
         if stored is not None:
             self._identity.check(stored.decode(errors="replace"), self._place)
         elif offset is not None:
-            raise StateError(f"{self._place}: does not say whose state it is")
+            raise StateError(f"{self._place}: holds no identity of its state")
         else:
             db.put(_IDENTITY, self._identity.as_json().encode(), self._unlogged)
         time_ms, min_offsets = json.loads(db.get(_HORIZON) or "[null, []]")
@@ -97,13 +97,13 @@ class DocumentStore(PartitionStore):
         self._under_way.clear()
 
     def close(self) -> None:
-        """Leave the files to others; what was written stays."""
+        """Release the files; they keep all that was written."""
         if self._db is not None:
             self._db.close()
             self._db = None
 
     def table(self, pages: SitePages | None = None, counts: LiveObserver | None = None) -> DocumentTable:
-        """The table whose contents are here; `pages` counts those of each site, `counts` the values of records."""
+        """The table with these contents; `pages` counts the documents of each site, `counts` the values of records."""
         try:
             versions = self.versions()
         except DamagedBytes as error:
@@ -114,15 +114,15 @@ class DocumentStore(PartitionStore):
     # -- reading
 
     def versions(self) -> Versions:
-        """Everything but the contents.
+        """All columns of the versions except their contents.
 
         Cost: some 0.3 us a version after an orderly end, 2 us after any other.
 
         Raises:
-            DamagedBytes: it cannot be read.
+            DamagedBytes: the file cannot be read.
         """
         if self._open_db.get(_VERSIONS) is not None:
-            # Gone before anything else is written, so a crash leaves the state of the file or no word of it.
+            # Deleted before any other write, so a crash leaves the state of the file or no such entry.
             self._open_db.delete(_VERSIONS, self._unlogged)
             try:
                 return read_versions(self._place / _FILE, self.horizon, self.acknowledged)
@@ -164,7 +164,7 @@ class DocumentStore(PartitionStore):
         """The text of each live version.
 
         Raises:
-            DamagedBytes: it cannot be read; the next start begins with nothing.
+            DamagedBytes: a block cannot be read; the next start begins with an empty copy.
         """
         return [
             value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
@@ -175,13 +175,13 @@ class DocumentStore(PartitionStore):
         """uint32[n, slots]: the signature of each live version.
 
         Raises:
-            DamagedBytes: it cannot be read; the next start begins with nothing.
+            DamagedBytes: a block cannot be read; the next start begins with an empty copy.
         """
         joined = b"".join(self._contents(b"s", 1, refs))
         return np.frombuffer(joined, "<u4").reshape(refs.size, self._slots)
 
     def abouts(self, rows: I64, refs: U64) -> Abouts:
-        """What stories tell of each live version; raises as `texts`."""
+        """Title, source and length of each live version; raises as `texts`."""
         if not self._stories:
             return ()
         return [
@@ -206,7 +206,7 @@ class DocumentStore(PartitionStore):
         return values
 
     def _damage(self, what: object) -> DamagedBytes:
-        """Found while the worker is at work: it halts, and the next one begins with nothing."""
+        """The error for damage that a running worker finds: it halts, and the next start begins with an empty copy."""
         self._open_db.delete(_IDENTITY, self._unlogged)
         self._open_db.flush()
         return DamagedBytes(f"{self._place}: {what}: start the worker again, and it reads its state from the changelog")
@@ -214,13 +214,13 @@ class DocumentStore(PartitionStore):
     # -- writing
 
     def save(self, table: DocumentTable) -> None:
-        """The worker ends, and nothing of the table is under way: have the next one start soon.
+        """Write the versions to one file for a fast next start; called when the worker ends, with nothing under way.
 
         Raises:
             DoubtError: the disk is full, or does not work.
         """
         with writing(self._place):
-            self._open_db.flush()  # no older state may meet the file
+            self._open_db.flush()  # the file must not be found with an older state
             write_versions(self._place / _FILE, table.versions(), self._width)
             self._open_db.put(_VERSIONS, b"1", self._unlogged)
 
@@ -232,11 +232,11 @@ class DocumentStore(PartitionStore):
             self._under_way[int(record.refs[position])] = contents
 
     def write(self, record: DocumentsRecord, stored: Bools, offset: int, head: LogHead) -> None:
-        """A record is in the changelog.
+        """Write a record that is stored in the changelog.
 
         Args:
-            record: all of it.
-            stored: bool[n], which of its versions the table took.
+            record: the whole record.
+            stored: bool[n], which of its versions the table stored.
             offset: of the record.
             head: of the changelog, this record included.
 
@@ -262,7 +262,7 @@ class DocumentStore(PartitionStore):
         self.offset = offset
 
     def _put_versions(self, batch: WriteBatch, record: DocumentsRecord, stored: Bools) -> None:
-        """Versions that the table took, and that have not expired since."""
+        """Write the versions that the table stored, and that have not expired since."""
         put, size, width = batch.put, META.itemsize, 4 * self._slots
         meta = np.empty(len(record), META)
         meta["ref"], meta["time"], meta["keep"] = record.refs, record.times, record.keep_until
@@ -287,7 +287,7 @@ class DocumentStore(PartitionStore):
         return np.fromiter(map(passed, times.tolist(), refs.tolist()), np.bool_, refs.size)
 
     def expire(self, rows: I64, refs: U64, ids: Sequence[str], horizon: Horizon) -> None:
-        """Versions have expired.
+        """Delete expired versions.
 
         Raises:
             DoubtError: the disk is full, or does not work.
@@ -302,7 +302,7 @@ class DocumentStore(PartitionStore):
         self._commit(batch)
 
     def acknowledge(self, offset: int, ids: Sequence[str]) -> None:
-        """Markers are dropped, those of these ids; raises as `expire`."""
+        """Delete the markers of these ids; raises as `expire`."""
         self.acknowledged = offset
         if not ids:
             return  # the record that states the offset writes it, once it is stored
@@ -342,7 +342,7 @@ def _about(value: bytes) -> About:
 
 
 def _retired_values(record: DocumentsRecord) -> dict[int, bytes]:
-    """What is stored of the versions that each one retired, by position; of those that retired some."""
+    """The stored form of the versions that each one retired, by position, where it retired some."""
     table = np.column_stack((record.retired_refs, record.retired_buckets)).astype("<u8", copy=False)
     rows, starts = np.unique(record.retired_rows, return_index=True)
     return dict(zip(rows.tolist(), (part.tobytes() for part in np.split(table, starts[1:])), strict=False))

@@ -1,4 +1,4 @@
-"""The folder of one worker process, and what is written into every part of it: whose it is."""
+"""The folder of one worker process, and the identity that is written into every part of it."""
 
 import fcntl
 import json
@@ -20,13 +20,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a copy was made from; one of anything else is of no use.
+    """The origin of a copy; a copy with a different one is useless.
 
     Attributes:
-        application, pipeline, table, partition: whose state it is.
+        application, pipeline, table, partition: the owner of the state.
         partitions: of the source; the buckets of each depend on it.
         fingerprint: of the scheme, sixteen hexadecimal digits.
-        changelog: the id in Kafka of the topic whose offsets are meant; None where the broker does not tell.
+        changelog: the id in Kafka of the topic with the offsets; None where the broker does not report it.
     """
 
     application: str
@@ -38,19 +38,19 @@ class Identity:
     changelog: str | None
 
     def as_json(self) -> str:
-        """As it is stored; equal identities are equal strings."""
+        """The stored form; equal identities are equal strings."""
         return json.dumps({"format": FORMAT, **asdict(self)}, sort_keys=True)
 
     def check(self, stored: str, place: Path) -> None:
-        """Return if a copy with this identity is ours.
+        """Return if a copy with this identity can be used.
 
         Raises:
-            StateError: it is not; it says what differs.
+            StateError: it cannot; the message lists the differences.
         """
         try:
             stored_values: Mapping[str, Any] = dict(json.loads(stored))
         except (TypeError, ValueError):
-            raise StateError(f"{place}: does not say whose state it is") from None
+            raise StateError(f"{place}: holds no identity of its state") from None
         ours = json.loads(self.as_json())
         unlike = [name for name in ours if stored_values.get(name) != ours[name]]
         if unlike:
@@ -59,13 +59,13 @@ class Identity:
 
 
 class DataFolder:
-    """A folder of which a process is the only user: `worker-0` in `data_dir`, or the first one that nobody uses.
+    """A folder with one process as its only user: `worker-0` in `data_dir`, or the first one without a user.
 
     Args:
         data_dir: of the configuration.
 
     Raises:
-        ConfigError: it cannot be made or written.
+        ConfigError: the folder cannot be made or written.
     """
 
     def __init__(self, data_dir: Path) -> None:
@@ -89,19 +89,19 @@ class DataFolder:
         raise ConfigError(f"worker.data_dir: {data_dir} is used by {_MOST_WORKERS} workers; name another folder")
 
     def close(self) -> None:
-        """Leave it to others."""
+        """Release the folder."""
         if self._lock is not None:
             self._lock.close()
 
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """Where the copies of an application's states are, and what they are of.
+    """The folders of the copies of an application's states, and their identities.
 
     Attributes:
         folder: of this process.
         application: the `app_id`.
-        changelogs: the id in Kafka of each changelog, by name, as far as the broker tells.
+        changelogs: the id in Kafka of each changelog, by name, as far as the broker reports it.
     """
 
     folder: DataFolder
@@ -114,14 +114,14 @@ class Storage:
 
 
 def remove(place: Path, why: object) -> None:
-    """Remove a copy that is of no use, and say so: its state will be read from the changelog."""
+    """Remove an unusable copy, and log it: its state will be read from the changelog."""
     _log.warning("%s; it is removed, and the state read from the changelog", why)
     shutil.rmtree(place, ignore_errors=True)
 
 
 @contextmanager
 def writing(place: Path) -> Iterator[None]:
-    """What goes wrong here ends the worker.
+    """Convert errors of a write to an error that ends the worker.
 
     Raises:
         DoubtError: the disk is full, or does not work.

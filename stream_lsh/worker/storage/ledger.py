@@ -1,8 +1,8 @@
-"""The ledger on disk: `snapshot`, an `archive` that holds it as its changelog would.
+"""The ledger on disk: `snapshot`, an `archive` that holds it in the form of its changelog.
 
-It is written at an orderly end.  Its head says whose state it is, the offset of the changelog's last record in it, and
-what the changelog holds; the records are the parts of one snapshot (`wire.ledger_parts`).  What it misses is read from
-the changelog, as long as that has not been cut behind it.
+It is written at an orderly end.  Its head holds the identity of the state, the offset of the changelog's last record in
+it, and the sizes of the changelog; the records are the parts of one snapshot (`wire.ledger_parts`).  Later records are
+read from the changelog, unless it has been trimmed beyond the snapshot.
 """
 
 from pathlib import Path
@@ -20,14 +20,14 @@ _SNAPSHOT = "snapshot"
 
 
 class LedgerStore(PartitionStore):
-    """What is on disk of the ledger.
+    """The copy of the ledger on disk.
 
     Args:
         place, identity: see `PartitionStore`.
         fingerprint: of the scheme.
 
     Attributes:
-        record: the snapshot that is in here, at the start; None for none.
+        record: the snapshot as read at the start; None for none.
         sizes: of the changelog up to there.
     """
 
@@ -56,9 +56,9 @@ class LedgerStore(PartitionStore):
         """Write a snapshot.
 
         Args:
-            record: the whole ledger; nothing of it may be ahead of the changelog.
+            record: the whole ledger; no part of it may be ahead of the changelog.
             offset: of the last record of the changelog that is in it.
-            sizes: what the changelog holds.
+            sizes: of the changelog.
 
         Raises:
             DoubtError: the disk is full, or does not work.
@@ -72,4 +72,4 @@ class LedgerStore(PartitionStore):
         """Nothing is open."""
 
     def close(self) -> None:
-        """Leave the file to others."""
+        """Release the file."""

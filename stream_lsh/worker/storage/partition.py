@@ -1,4 +1,4 @@
-"""What the two copies on disk have in common: a folder of one partition, opened, found to be of no use, or closed."""
+"""The base of the two copies on disk: a folder of one partition, which is opened, discarded or closed."""
 
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -10,16 +10,16 @@ from stream_lsh.worker.storage.folder import Identity, remove, writing
 
 
 class PartitionStore(ABC):
-    """What is on disk of one partition of a table.
+    """The copy on disk of one partition of a table.
 
     Args:
-        place: the folder; nobody else may use it.
-        identity: whose state it is to be; what is of something else is removed.
+        place: the folder; no other process may use it.
+        identity: of the state; a copy with another identity is removed.
 
     Attributes:
         offset: of the last record of the changelog that is in here; None for none.
         head: of the changelog up to there.
-        horizon: what has been dropped.
+        horizon: the limit of what has expired.
 
     Raises:
         DoubtError: the disk does not work.
@@ -35,7 +35,7 @@ class PartitionStore(ABC):
             self._make_and_open()
         except DoubtError:
             raise
-        except Exception as error:  # whatever is wrong with what lies there, it can be read from the changelog
+        except Exception as error:  # whatever is wrong with the copy, the state can be read from the changelog
             self.discard(error)
 
     def _make_and_open(self) -> None:
@@ -44,7 +44,7 @@ class PartitionStore(ABC):
         self._open()
 
     def discard(self, why: object) -> None:
-        """Remove everything, and go on with nothing."""
+        """Remove all files, and start with an empty copy."""
         self._let_go()
         remove(self._place, why if isinstance(why, StateError) else f"{self._place}: {why}")
         with writing(self._place):
@@ -52,12 +52,12 @@ class PartitionStore(ABC):
 
     @abstractmethod
     def _open(self) -> None:
-        """Take what is there, or begin with nothing in an empty folder."""
+        """Read the copy, or start with an empty one in an empty folder."""
 
     @abstractmethod
     def _let_go(self) -> None:
-        """Nothing that was there is of use: close files, forget what is in memory."""
+        """Release a useless copy: close files, drop all memory."""
 
     @abstractmethod
     def close(self) -> None:
-        """Leave the files to others; what was written stays."""
+        """Release the files; they keep all that was written."""

@@ -1,12 +1,12 @@
 """The versions of a table in one file, for the start after an orderly end: `wire.mapped_arrays`.
 
     refs, times, keeps, digests, states   a column of `META` each
-    ids, separator                        the ids in UTF-8 one behind the other; the code point between any two of them
-    shards                                how many ids each shard has; they lie shard by shard
-    retiring, counts                      positions of the versions that retired some, and how many
-    retired_refs, retired_buckets         these, one behind the other
+    ids, separator                        the ids in UTF-8, concatenated; the code point between any two of them
+    shards                                the number of ids of each shard; they lie shard by shard
+    retiring, counts                      positions of the versions that retired others, and their numbers
+    retired_refs, retired_buckets         these, concatenated
 
-RocksDB has the same, and gives it version by version, at some 2 us each.
+RocksDB has the same data, but reads it version by version, at some 2 us each.
 """
 
 import sys
@@ -53,7 +53,7 @@ def write_versions(path: Path, versions: Versions, width: int) -> None:
 
 
 def read_versions(path: Path, horizon: Horizon, acknowledged: int = 0) -> Versions:
-    """What was written, under this horizon, with messages of the source acknowledged up to this offset.
+    """The written versions, under this horizon, with messages of the source acknowledged up to this offset.
 
     Cost: some 0.2 us a version.
 
@@ -77,11 +77,11 @@ def read_versions(path: Path, horizon: Horizon, acknowledged: int = 0) -> Versio
 
 
 def _not_in(ids: list[str]) -> str:
-    """The first character that is in none of them."""
+    """The first character that occurs in none of them."""
     used = set("".join(ids))
     return next(one for one in map(chr, range(sys.maxunicode + 1)) if one not in used)
 
 
 def _ends(lengths: I64) -> list[int]:
-    """Where each of them ends, with a 0 before."""
+    """The end of each of them, with a 0 before."""
     return [0, *np.cumsum(lengths, dtype=np.int64).tolist()]

@@ -44,7 +44,7 @@ def test_a_cluster_on_which_no_worker_has_run_is_fine_and_stays_as_it_is(
     assert f"ok    source {name}-source: will be created with 4 partitions" in lines
     assert f"ok    topic {name}-{name}-p-manifest: will be created with 1 partitions" in lines
     assert f"ok    group {name}: no worker has run yet" in lines
-    assert f"ok    results of {name}-p: nobody has written yet" in lines
+    assert f"ok    results of {name}-p: no results yet" in lines
     assert f"ok    dead letters of {name}-p: 0" in lines
     assert f"note  audit of {name}-p: nothing to audit: no worker has run yet" in lines
     assert all(line.startswith(("ok    ", "note  ")) for line in lines)
