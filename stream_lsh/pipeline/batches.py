@@ -1,18 +1,19 @@
-"""What passes between the steps: columns, not objects.  `wire.frames` gives each of these a form in bytes.
+"""The data between the steps: columns, not objects.  `wire.frames` encodes each of these batches.
 
     Postings ──────▶ index     bands of new versions, and of versions that were retired
-    Candidates ────▶ gather    pairs of refs that share a bucket, and rechecks that settle asks for
-    Verifications ─▶ verify    a new document with the old refs it is to be compared with
+    Candidates ────▶ gather    pairs of refs that share a bucket, and rechecks from settle
+    Verifications ─▶ verify    a new document with the old refs to compare it with
     Edges ─────────▶ settle    confirmed pairs and answers to rechecks
-    Retirements ───▶ settle    ids whose older versions are no longer true
-    PageCounts ────▶ settle    how many pages each site has, where sites are watched
-    Decision ──────▶ settle    what people say of two ids
-    Watermarks     ─▶ all      how far the event time of every source partition has come
+    Retirements ───▶ settle    ids whose older versions are obsolete
+    PageCounts ────▶ settle    the page counts of sites, where sites are watched
+    Decision ──────▶ settle    a human verdict on two ids
+    Watermarks     ─▶ all      the event time of every source partition
 
 A row of a batch is one version of a document or one pair of versions; `rows` columns point into the documents of
 the same batch.  Batches are never changed after they were made.
 
-One message carries a `…Frame`: what one sender has for one partition of one topic, handled in the order of its fields.
+One message carries a `…Frame`: the data of one sender for one partition of one topic, processed in the order of its
+fields.
 """
 
 from collections.abc import Sequence
@@ -29,12 +30,12 @@ from stream_lsh.model import Abouts, Retirement
 from stream_lsh.retention import Horizon
 
 CANDIDATE, RECHECK = 0, 1
-"""Kinds of a pair on its way to the exact check: found by the index, or asked again by settle."""
+"""Kinds of a pair on its way to the exact check: found by the index, or a recheck from settle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signatures:
-    """Of n versions: uint32[n, slots] `values` and uint64[n] `digests`, 0 for one that can match nothing."""
+    """Of n versions: uint32[n, slots] `values` and uint64[n] `digests`, 0 for a version that cannot match."""
 
     values: U32
     digests: U64
@@ -50,7 +51,7 @@ class Postings:
     Attributes:
         refs: uint64[n], the version.
         times: int64[n], its event time in ms.
-        retired: bool[n], true where the postings are to be taken out instead of put in.
+        retired: bool[n], true where the postings are to be removed instead of inserted.
         rows: int64[m], the version of each posting, as a row number below n.
         buckets: uint64[m], (band, band hash) as one key; bit 0 is set on the digest band and nowhere else.
     """
@@ -75,7 +76,7 @@ class Postings:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Pairs of versions that are to be compared: uint64[n] `new` and `old`, uint8[n] `kinds`.
+    """Pairs of versions to compare: uint64[n] `new` and `old`, uint8[n] `kinds`.
 
     The pair travels to the partition of `new` first.
     """
@@ -90,15 +91,15 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class Verifications:
-    """New versions with all that the exact check needs of them, and the old versions they meet.
+    """New versions with all data for the exact check, and the old versions to compare them with.
 
     Attributes:
         refs, times, digests: uint64[n], int64[n], uint64[n] of the new versions.
-        ids, texts: n strings each; a text is what the shingler gets.
+        ids, texts: n strings each; a text is the input of the shingler.
         signatures: uint32[n, slots].
         rows: int64[m], the new version of each pair, as a row number.
         old: uint64[m]; kinds: uint8[m].
-        abouts: what stories tell of each new version.
+        abouts: the metadata of each new version, for stories.
     """
 
     refs: U64
@@ -117,15 +118,15 @@ class Verifications:
 
 
 class Mark(NamedTuple):
-    """How far one source partition has come.
+    """The progress of one source partition.
 
     Attributes:
         source: the source partition.
         time_ms: the greatest event time seen.
-        idle: it has been read to its end and nothing comes.
+        idle: it has been read to its end and no message follows.
         min_offset: offsets below it are dropped by `max_documents`; 0 keeps all.
-        generation, number: when that was said: the number of the word, by who owned the partition in that generation of
-            the consumer group.  Words come again after a crash, and an old one must not count over a newer one.
+        generation, number: of the report: numbered by the owner of the partition in that generation of the consumer
+            group.  Reports are repeated after a crash, and an old one must not override a newer one.
     """
 
     source: int
@@ -143,14 +144,14 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Watermarks:
-    """What partition `origin` of a hop knows of the source: everything below these marks is behind it."""
+    """The marks of the source as known to partition `origin` of a hop: all older data precedes them."""
 
     origin: int
     marks: tuple[Mark, ...]
 
 
 class Pass(NamedTuple):
-    """What a record of the buckets changelog is to the pass that rewrites it (`rewriting`).
+    """The role of a record of the buckets changelog in the pass that rewrites it (`changelog.rewrite`).
 
     Attributes:
         began: the offset of its first record; -1 in that record itself.
@@ -162,15 +163,15 @@ class Pass(NamedTuple):
 
 
 BEGINS = Pass(-1, False)
-"""What the first record of a pass is to it."""
+"""The role of the first record of a pass."""
 
 
 @dataclass(frozen=True, slots=True)
 class BandsFrame:
     """A message of the topic `bands`: from sign postings and watermarks, from settle the horizon.
 
-    In the changelog of index, too, where `copied` marks what belongs to a pass.  `lag` is how many bytes wait for
-    settle, which the worker that settles reports to all others.
+    Also used in the changelog of index, where `copied` marks the records of a pass.  `lag` is the number of bytes that
+    wait for settle, which the worker that settles reports to all others.
     """
 
     postings: Postings | None = None
@@ -201,7 +202,7 @@ class VerificationsFrame:
 class EdgesFrame:
     """A message of the topic `edges`: from sign retirements and pages, from verify edges and watermarks.
 
-    And what people decide of two ids.
+    It also carries human decisions on two ids.
     """
 
     retirements: tuple[Retirement, ...] = ()

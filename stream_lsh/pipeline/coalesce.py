@@ -1,8 +1,8 @@
-"""Several messages of one partition handled as one: a step costs as much for a few rows as for a hundred.
+"""Merges several messages of one partition: a step costs as much for a few rows as for a hundred.
 
-A worker takes what lies there at once, so batches grow with the load and a lone document does not wait.  The steps
+A worker takes all waiting messages at once, so batches grow with the load and a lone document does not wait.  The steps
 index, gather and verify may join; settle may not, because its outputs and its record belong to one message
-(docs/internals/adr/0002; what it may do is `settle.flights`).
+(docs/internals/adr/0002; `settle.flights` merges its outputs).
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from stream_lsh.retention import Horizon
 
 
 def furthest_horizon(frames: Iterable[BandsFrame] | Iterable[CandidatesFrame]) -> Horizon | None:
-    """The horizon that has come furthest, element by element; None if no frame has one."""
+    """The maximum of the horizons, element by element; None if no frame has one."""
     furthest: Horizon | None = None
     for frame in frames:
         if frame.horizon is not None:
@@ -27,8 +27,8 @@ def furthest_horizon(frames: Iterable[BandsFrame] | Iterable[CandidatesFrame]) -
 def coalesced_postings(batches: Iterable[Postings | None]) -> list[Postings]:
     """Postings in as few batches as the order allows: one that retires versions begins a new batch.
 
-    `index` takes retired versions out before it puts new ones in.  Behind the insertion of a version its retirement
-    would be lost, and with it the neighbours that it makes.
+    `index` removes retired versions before it inserts new ones.  If a version were inserted after its retirement,
+    its retirement would be lost, and with it the neighbours that it makes.
     """
     runs: list[list[Postings]] = []
     for batch in batches:
@@ -87,5 +87,5 @@ def coalesced_verifications(batches: Iterable[Verifications | None]) -> Verifica
 
 
 def _starts(sizes: Iterable[int]) -> list[int]:
-    """Where each of the batches begins when they lie one behind the other."""
+    """The first row of each batch after concatenation."""
     return list(accumulate(sizes, initial=0))[:-1]

@@ -1,4 +1,4 @@
-"""What verify asks of a kind of data: how similar pairs of versions are."""
+"""The interface of verify to a kind of data: the similarity of pairs of versions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from stream_lsh.sketch.estimate import matching_slots
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """What makes a pair a match.
+    """The conditions of a match.
 
     Attributes:
         threshold: least similarity.
-        least_matching: slots that must agree before the texts are looked at (`measure.filters`); 0: look at all.
+        least_matching: slots that must agree before texts are compared (`measure.filters`); 0: compare all.
         retention_ms: greatest distance in event time; None: any.
         measure: of similarity.
     """
@@ -32,13 +32,13 @@ class Criteria:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What came of n pairs: the first ones of those that were asked about.
+    """The results for n pairs: the first ones of the given pairs.
 
     Attributes:
         similarity: float64[n], exact; 0 where a pair cannot be a match.
-        shared: uint32[n], what both have; union: uint32[n], what one of them has, where the kind counts that.
-        sizes: uint32[n], what the new end has, None where the measure does not tell.
-        evidence: a text for each pair, none at all where the kind has none.
+        shared: uint32[n], members of both; union: uint32[n], members of either, where the kind counts them.
+        sizes: uint32[n], members of the new end, None where the measure does not use them.
+        evidence: a text for each pair, empty where the kind has none.
     """
 
     similarity: F64
@@ -49,12 +49,12 @@ class Compared:
 
 
 class SignatureAgreement(NamedTuple):
-    """How the signatures of two versions agree, for explanations.
+    """The agreement of the signatures of two versions, for explanations.
 
     Attributes:
         matching: slots in which they agree; slots: all of these.
-        met: buckets in common, but for that of the digest; bands: how many there are.
-        probability: that two so similar have one in common.
+        met: buckets in common, except that of the digest; bands: their number.
+        probability: that two versions of this similarity have a bucket in common.
     """
 
     matching: int
@@ -65,7 +65,7 @@ class SignatureAgreement(NamedTuple):
 
 
 def affordable(costs: I64, most: int) -> int:
-    """How many of the first pairs cost at most so much together; at least one.
+    """The number of the first pairs that cost at most `most` together; at least one.
 
     Example:
         >>> affordable(np.array([3, 4, 5]), 8), affordable(np.array([9, 1]), 8)
@@ -75,7 +75,7 @@ def affordable(costs: I64, most: int) -> int:
 
 
 def common_buckets(buckets: U64) -> int:
-    """In how many buckets both of two versions are: uint64[2, n], 0 for none, that of the digest last."""
+    """The number of common buckets of two versions: uint64[2, n], 0 for none, that of the digest last."""
     left, right = buckets[:, :-1]
     return int(np.intersect1d(left[left != 0], right[right != 0]).size)
 
@@ -89,7 +89,7 @@ class Pairs:
         new: int64[n], the new end of each pair as a row of `asked`.
         old: int64[n], the old one as a row of `documents`.
         old_refs, old_times: uint64[n], int64[n] of the old ends.
-        recheck: bool[n], pairs that are answered whatever comes out.
+        recheck: bool[n], pairs that are answered in any case.
     """
 
     def __init__(self, asked: Verifications, documents: DocumentTable, at: I64, old_rows: I64) -> None:
@@ -106,7 +106,7 @@ class Pairs:
         return self.old.size
 
     def near(self, retention_ms: int | None) -> Bools:
-        """Whether the two are close enough in event time."""
+        """Whether the two versions are close enough in event time."""
         if retention_ms is None:
             return np.ones(self.old.size, np.bool_)
         new, old = self.asked.times[self.new], self.old_times
@@ -117,7 +117,7 @@ class Pairs:
 
 
 class Comparer(Protocol):
-    """How similar pairs are, with whatever is remembered from one batch to the next."""
+    """Computes similarities, with a memory from batch to batch."""
 
     def compare(self, pairs: Pairs, near: Bools, criteria: Criteria, *, bounded: bool = False) -> Compared:
         """The similarity of pairs.
@@ -126,14 +126,14 @@ class Comparer(Protocol):
             pairs: those of a batch.
             near: bool[n], pairs that may be matches; all others get 0.
             criteria: candidates below its threshold need no exact answer, rechecks do.
-            bounded: stop after some work, but not before the first pair; what is missing has to be asked again.
+            bounded: stop after some work, but not before the first pair; the caller asks for the rest again.
         """
 
     def forget(self, ref: int) -> None:
-        """A version will not be asked about again."""
+        """Drop a version that will not be compared again."""
 
     def __len__(self) -> int:
-        """Versions that are remembered."""
+        """The number of remembered versions."""
 
 
 Prefilter = Callable[[U32, U32, Criteria], Bools]
@@ -148,7 +148,7 @@ def by_estimate(ours: U32, theirs: U32, criteria: Criteria) -> Bools:
 
 
 class SignaturePrefilter:
-    """Selects pairs by what is stored of both ends beside their texts: digests and signatures."""
+    """Selects pairs by the stored digests and signatures of both ends, without their texts."""
 
     def __init__(self, pairs: Pairs) -> None:
         self._asked, self._new = pairs.asked, pairs.new

@@ -1,7 +1,7 @@
-"""Batches of arrivals divided so that no version retires more others than its changelog record has room for.
+"""Divides batches so that no version retires more others than its changelog record has room for.
 
-The record of a version holds what it retires, and no record divides a version.  A smaller batch is a batch like any
-other, so the caller delivers everything of one part before it prepares the next.
+The record of a version holds the versions that it retires, and cannot be divided.  A smaller batch is an ordinary
+batch, so the caller delivers all of one part before it prepares the next.
 """
 
 from collections import Counter
@@ -14,9 +14,9 @@ from stream_lsh.pipeline.sign import Arrivals
 def divided(arrivals: Arrivals, documents: DocumentTable, most: int) -> list[Arrivals]:
     """The arrivals in order, in parts in each of which a new version retires at most `most` others.
 
-    A version retires those of its id before it in the same part, and the one that is stored.  From a stored version
-    that is read again, it would inherit whatever that one has retired (ADR 0007), crash after crash: so a part
-    ends between the two.
+    A version retires those of its id before it in the same part, and the stored one.  From a stored version
+    that is read again, it would inherit all versions that the stored one has retired (ADR 0007), crash after crash: so
+    a part ends between the two.
 
     Args:
         arrivals: messages of one source partition, in order.

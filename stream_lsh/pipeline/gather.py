@@ -1,4 +1,4 @@
-"""Step 3: pairs in, the new documents with all that the exact check needs of them out."""
+"""Step 3: pairs in, the new documents with all data for the exact check out."""
 
 import numpy as np
 

@@ -1,10 +1,10 @@
-"""The agent of decisions: from the topic that people write to, to the one that settle reads.
+"""The agent of decisions: forwards them from the topic that users write to the topic that settle reads.
 
     Send        the decisions of a batch
     Acknowledge
 
-A decision has its place in that topic, and the ledger keeps the newest one of two records, so that passing one on
-twice, after a crash, does no harm.
+A decision is identified by its offset in the users' topic, and the ledger keeps the newest one of two records, so that
+a decision forwarded twice, after a crash, does no harm.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,12 +16,12 @@ from stream_lsh.pipeline.batches import EdgesFrame
 
 
 def decide_agent(records: Sequence[Any], stop: int, read: Callable[[Any], Decision]) -> Iterator[Effect]:
-    """Pass a batch of decisions on.
+    """Forward a batch of decisions.
 
     Args:
         records: consecutive messages of the topic of decisions.
         stop: the offset behind the last of them.
-        read: the decision in a message; raises what makes it a dead letter.
+        read: the decision in a message; raises the reason if it becomes a dead letter.
     """
     decisions = list[Decision]()
     for record in records:

@@ -1,6 +1,6 @@
-"""What an agent asks its driver to do.  One effect carries a whole batch; the driver routes, cuts and encodes it.
+"""The effects that an agent yields.  One effect carries a whole batch; the driver routes, cuts and encodes it.
 
-    output      Append, Send, Publish, Copy, DeadLetter     the driver sends them in the order in which they come
+    output      Append, Send, Publish, Copy, DeadLetter     the driver sends them in the order of their yields
     order       BARRIER                                     the agent continues once all its outputs are stored
                 TURN                                        other agents may run before this one continues
     behind all  Acknowledge, Trim, Save                     done once all outputs before are stored; the agent continues
@@ -9,7 +9,7 @@ Between two barriers nothing is known about the order in which outputs are store
 topic: a crash may leave any prefix of each partition.  Where one output must not be stored without another, the agent
 yields a `BARRIER` between the two.
 
-A driver that finds that the partition belongs to another worker now takes no more effects and acknowledges nothing.
+A driver whose partition belongs to another worker now takes no more effects and acknowledges nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,10 +37,10 @@ class Rewriter(Protocol):
     """Rewrites a changelog (`pipeline.changelog`); the driver reports on the records that it yields."""
 
     def sent(self, records: int, size: int) -> None:
-        """An `Append` has become this many records, of so many bytes together."""
+        """Note that an `Append` has become this number of records, with this number of bytes together."""
 
     def delivered(self, offset: int) -> None:
-        """One of these records is stored at this offset."""
+        """Note that one of these records is stored at this offset."""
 
 
 class Append(NamedTuple):
@@ -68,7 +68,7 @@ class Send(NamedTuple):
 
 
 class Publish(NamedTuple):
-    """Publish what a message of `edges` has changed in the public topics."""
+    """Publish the changes by a message of `edges` in the public topics."""
 
     settlement: Settlement
 
@@ -80,7 +80,7 @@ class Copy(NamedTuple):
         records: the messages, as the driver gave them to the agent.
         keys: the id of each, as a key.
         generation: of the consumer group.
-        made_ms: when they are copied, in milliseconds since 1970.
+        made_ms: the time of the copy, in milliseconds since 1970.
     """
 
     records: Sequence[Any]
@@ -90,7 +90,7 @@ class Copy(NamedTuple):
 
 
 class DeadLetter(NamedTuple):
-    """Send a message that cannot be used to the dead letters; the driver raises `error` where it ends the worker."""
+    """Send an unusable message to the dead letters; the driver raises `error` if it ends the worker."""
 
     record: Any
     error: Exception
@@ -107,16 +107,16 @@ BARRIER, TURN = Order.BARRIER, Order.TURN
 
 
 class Acknowledge(NamedTuple):
-    """The input below this offset is done once everything before this effect is stored."""
+    """Acknowledge the input below this offset, once all outputs before this effect are stored."""
 
     position: int
 
 
 class Trim(NamedTuple):
-    """Drop the head of a changelog, once everything before this effect is stored.
+    """Drop the head of a changelog, once all outputs before this effect are stored.
 
     Attributes:
-        until: returns the offset before which nothing is needed any more; None where all is needed.
+        until: returns the offset before which all records are obsolete; None if none are.
     """
 
     table: Table
@@ -125,7 +125,7 @@ class Trim(NamedTuple):
 
 
 class Save(NamedTuple):
-    """Save a table on disk, once everything before this effect is stored and acknowledged."""
+    """Save a table on disk, once all outputs before this effect are stored and acknowledged."""
 
     table: Table
     partition: int

@@ -1,6 +1,6 @@
 """The agent of gather: candidates in, verifications out.
 
-Send        the new documents, to where the old ones are
+Send        the new documents, to the partitions of the old ones
 Send        the marks, behind them
 Acknowledge
 """

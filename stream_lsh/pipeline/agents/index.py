@@ -3,10 +3,10 @@
     Append      the postings, or the horizon
     Send        the candidates
     Append      slices of the table, where the changelog is being rewritten
-    Send        the marks, behind the candidates of all that came before them
+    Send        the marks, behind the candidates of all earlier postings
     Acknowledge
 
-There is no barrier: a batch that comes again is inserted and probed again, and gives the same candidates, or more.
+There is no barrier: a replayed batch is inserted and probed again, and gives the same candidates, or more.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def index_agent(shared: Shared, buckets: BucketsState, log: LogHead, bands: Inpu
     Args:
         shared: of the pipeline.
         buckets: of the partition.
-        log: what its changelog holds.
+        log: the head of its changelog.
         bands: messages of the topic.
     """
     partition, frames, stop, generation = bands

@@ -1,4 +1,4 @@
-"""What a driver gives to an agent that reads a topic between two steps."""
+"""The input of an agent that reads a topic between two steps."""
 
 from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar

@@ -1,13 +1,13 @@
-"""The rekeying agent: sources that are several, or not keyed by id, to one topic that is.
+"""The rekeying agent: copies one or several sources, keyed in any way, to one topic that is keyed by id.
 
     Copy        the messages of a batch, in their order
     Acknowledge
 
 Order.  The messages of one partition of a source are copied in their order.  Between partitions there is no order.
 
-A copy that comes twice is a new version with the same bytes, which sign passes over.  After a crash everything from the
-committed offset on is copied again: for the moment between the copies, an older version of an id that was updated may
-be the newest once more.  A zombie's late copies are another matter, see `wire.origin.CopyGenerations`.
+A repeated copy is a new version with the same bytes, which sign passes over.  After a crash all messages from the
+committed offset on are copied again: between the copies, an older version of an updated id may be the newest again for
+a moment.  `wire.origin.CopyGenerations` handles the late copies of a zombie.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +24,7 @@ def rekey_agent(
     Args:
         records: consecutive messages of a partition.
         stop: the offset behind the last of them.
-        key_of: the id of a message, as a key; raises what makes it a dead letter.
+        key_of: the id of a message, as a key; raises the reason if it becomes a dead letter.
         generation: of the consumer group, when they were read.
         now_ms: the time, in milliseconds since 1970.
     """

@@ -1,10 +1,10 @@
-"""The reports of sign that no message asks for: event time to every index partition, page counts to settle.
+"""The unsolicited reports of sign: event time to every index partition, page counts to settle.
 
     event_time_agent    Send    the marks of all partitions of a worker, in one frame
     pages_agent         Send    the page counts of a partition
 
-They acknowledge nothing: a report that is lost is made up for by the next one, or by that of the next owner.  A driver
-takes all effects of a report before it waits for anything, because another worker may own a partition afterwards.
+They acknowledge nothing: the next report, or that of the next owner, replaces a lost one.  A driver takes all effects
+of a report before its first await, because another worker may own a partition afterwards.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -33,7 +33,7 @@ class SignedPartition(NamedTuple):
 
 
 def event_time_agent(sources: Sequence[SignedPartition], max_documents: int, generation: int) -> Iterator[Effect]:
-    """Report how far event time has come, of what sign has delivered.
+    """Report the event time of the documents that sign has delivered.
 
     All partitions are in one message, so that settle never sees one of them without the others.
 
@@ -58,7 +58,7 @@ def _mark(source: SignedPartition, max_documents: int, generation: int) -> Mark:
 def pages_agent(
     partition: int, documents: DocumentsState, logged: int | None, generation: int, *, is_due: bool = True
 ) -> Iterator[Effect]:
-    """Report how many pages each site has: what has changed, and everything in a new generation.
+    """Report the page counts of sites: the changed ones, or all in a new generation.
 
     Args:
         partition: of the source.

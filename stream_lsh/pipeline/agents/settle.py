@@ -1,6 +1,6 @@
-"""The agent of settle: edges in, the truth out.
+"""The agent of settle: edges in, results out.
 
-Publish     for each message of a flight what it has changed, then
+Publish     the changes by each message of a flight, then
 Send        its rechecks and the horizon
 BARRIER     a record without its outputs would lose them (docs/internals/adr/0002)
 Append      a record for each message of the flight
@@ -24,7 +24,7 @@ def settle_agent(
 
     Args:
         shared: of the pipeline.
-        ledger: all of it.
+        ledger: the whole ledger.
         frames: consecutive messages of `edges`, with their offsets.
         stop: the offset behind the last of them.
         generation: of the consumer group.
@@ -55,7 +55,7 @@ def settle_agent(
 
 
 def _settlements(settler: Settler, frames: Iterable[tuple[int, EdgesFrame]]) -> Iterator[Settlement]:
-    """What comes of each message that was not settled before."""
+    """The settlement of each message that was not settled before."""
     for offset, frame in frames:
         settlement = settler.settle(frame, offset)
         if settlement is not None:
@@ -63,7 +63,7 @@ def _settlements(settler: Settler, frames: Iterable[tuple[int, EdgesFrame]]) -> 
 
 
 def _published(settlement: Settlement) -> Iterator[Effect]:
-    """Everything that a settlement sends, but its record."""
+    """The outputs of a settlement, except its record."""
     yield Publish(settlement)
     if settlement.rechecks is not None:
         yield Send("candidates", CandidatesFrame(candidates=settlement.rechecks))

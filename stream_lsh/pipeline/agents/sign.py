@@ -3,8 +3,8 @@
 Append      the versions that are new
 BARRIER     no candidate may name a document that a restart would lose
 Send        the bands, and the retirements
-BARRIER     the record of the next batch is written when everything of this one is stored, and marks of event time
-speak of what is stored
+BARRIER     the record of the next batch is written when all outputs of this one are stored, and marks of event time
+refer to stored outputs only
 Append      slices of the table, where the changelog is being rewritten
 Acknowledge
 """
@@ -23,13 +23,13 @@ from stream_lsh.pipeline.sign import Arrivals, Prepared, prepare
 
 
 class SourceReader(Protocol):
-    """How the messages of a source become documents."""
+    """Converts the messages of a source to documents."""
 
     def is_late(self, record: Any) -> bool:
         """Whether the message is a late copy, which is passed over."""
 
     def document(self, record: Any) -> Document:
-        """The document in a message; raises what makes it a dead letter."""
+        """The document in a message; raises the reason if it becomes a dead letter."""
 
     def is_rejected(self, error: Exception) -> bool:
         """Whether a message whose parser or scheme raised this is dead-lettered; if not, the worker halts."""
@@ -41,7 +41,7 @@ class Source(NamedTuple):
     Attributes:
         records: with their offsets, ascending.
         stop: the offset behind the last of them.
-        reader: makes documents of them.
+        reader: converts them to documents.
         committed: the offset from which the partition is read after a crash; None before the first commit.
     """
 
@@ -58,7 +58,7 @@ def sign_agent(shared: Shared, documents: DocumentsState, log: LogHead, source: 
     Args:
         shared: of the pipeline.
         documents: of the partition.
-        log: what its changelog holds.
+        log: the head of its changelog.
         source: the messages.
     """
     newest_ms = documents.delivered_ms(source.committed)
@@ -81,7 +81,7 @@ def prepared_batch(
     committed: int | None,
     presigned: Signatures | None = None,
 ) -> Prepared:
-    """A batch before anything of it is stored; nothing is changed."""
+    """Prepare a batch, before any part of it is stored; nothing is changed."""
     return prepare(
         arrivals,
         documents.table,
@@ -96,7 +96,7 @@ def prepared_batch(
 def deliver(
     shared: Shared, documents: DocumentsState, log: LogHead, prepared: Prepared, partition: int
 ) -> Iterator[Effect]:
-    """Store a batch and deliver it: at the end all of it is stored, but for slices of a pass."""
+    """Store a batch and deliver it: at the end all of it is stored, except slices of a pass."""
     documents.is_ahead = True
     signed = prepared.store(documents.table)  # an exception from here on leaves the table ahead of its changelog
     if signed.record is not None:
@@ -116,7 +116,7 @@ def deliver(
 
 
 def _slices(documents: DocumentsState, log: LogHead, record: DocumentsRecord, partition: int) -> Iterator[Effect]:
-    """The slices that are due behind a record that is stored, where the changelog is being rewritten."""
+    """The slices that are due behind a stored record, while the changelog is being rewritten."""
     rewriter, written = documents.rewriter, extent_of_documents(record).entries
     for copied in rewriter.slices(documents.table, log, written, record.retired_buckets.shape[1]):
         yield Append("documents", partition, copied, rewriter)
@@ -124,7 +124,7 @@ def _slices(documents: DocumentsState, log: LogHead, record: DocumentsRecord, pa
 
 
 def _read(shared: Shared, source: Source) -> Generator[Effect, None, Arrivals]:
-    """The documents of the messages; a message that cannot be used goes to the dead letters."""
+    """The documents of the messages; an unusable message goes to the dead letters."""
     offsets, documents = list[int](), list[Document]()
     for offset, record in source.records:
         if source.reader.is_late(record):

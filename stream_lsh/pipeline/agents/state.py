@@ -1,4 +1,4 @@
-"""What the agents of one pipeline keep: what all of them share, and the state of each partition."""
+"""The state of the agents of one pipeline: a part that all of them share, and the state of each partition."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -24,21 +24,21 @@ from stream_lsh.pipeline.watermarks import Relay, WatermarkGenerator
 from stream_lsh.retention import BEGINNING_MS, Horizon
 
 Verify = Callable[[Verifications, DocumentTable, Criteria, Comparer], Iterator[Edges | None]]
-"""Compares pairs, in as many steps as it likes."""
+"""Compares pairs, in any number of steps."""
 
 
 @dataclass(slots=True)
 class StepCounts:
-    """What has passed through the agents of a pipeline.
+    """The counts of the agents of a pipeline.
 
     Attributes:
         documents: that were read and can be used.
         signed: what became of them.
         edges: answers of verify.
         late_copies: copies of the intake that a zombie made.
-        capped_postings: buckets that were followed no further.
+        capped_postings: buckets that a probe followed only up to the cap.
         capped_candidates: pairs that were not compared, or not again, because a document had too many.
-        capped_by_block: those of `capped_postings` by the block that they are of.
+        capped_by_block: `capped_postings` by their block.
     """
 
     documents: int = 0
@@ -53,13 +53,13 @@ class StepCounts:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What all agents of a pipeline share.
+    """The state that all agents of a pipeline share.
 
     Attributes:
         scheme: makes signatures and buckets.
-        criteria: what makes a pair a match.
+        criteria: the conditions of a match.
         comparer: of verify.
-        counts: what has passed.
+        counts: of the agents.
         segment_span_ms: the stretch of event time within which a byte-equal text is no new version; None: any.
         most_retired: versions that one version may retire; 0: any number.
         verify: compares pairs.
@@ -76,11 +76,11 @@ class Shared:
 
 @dataclass(slots=True)
 class DocumentsState:
-    """The documents of one source partition, and what sign, gather and verify know beside them.
+    """The documents of one source partition, and further state of sign, gather and verify.
 
     Attributes:
-        newest_ms: the greatest event time of what sign has delivered; None until it is known how far that is.
-        position: the offset behind what sign has taken.
+        newest_ms: the greatest event time of the documents that sign has delivered; None until their extent is known.
+        position: the offset behind the last message that sign has read.
         watermarks: makes the marks of event time.
         is_ahead: the table may be ahead of its changelog.
         rewriter: rewrites the changelog.
@@ -99,7 +99,7 @@ class DocumentsState:
     recall_monitor: RecallMonitor | None = None
 
     def delivered_ms(self, committed: int | None) -> int:
-        """The greatest event time of what has been delivered; after a recovery, of what has been committed."""
+        """The greatest event time of the delivered documents; after a recovery, of the committed ones."""
         if self.newest_ms is None:
             self.newest_ms = BEGINNING_MS if committed is None else self.table.newest_ms(committed)
             self.position = committed or 0
@@ -126,12 +126,12 @@ class BucketsState:
 
     @property
     def table(self) -> BandTable:
-        """The table; a recovery that still waits for something has come to its end."""
+        """The table, after a pending recovery has been completed."""
         return self.recovery.table
 
     @property
     def is_due(self) -> bool:
-        """Whether it is to be saved on disk now."""
+        """Whether the table should be saved on disk now."""
         return False
 
     def forget(self, horizon: Horizon) -> None:
@@ -154,16 +154,16 @@ class LedgerState:
 
     @property
     def settler(self) -> Settler:
-        """What has been settled, as far as it has been taken in."""
+        """The state of settle, as applied so far."""
         return self.recovery.settler
 
     @property
     def began(self) -> int | None:
-        """The offset at which the changelog begins, where that is known."""
+        """The offset at which the changelog starts, if known."""
         return None
 
     def expect_all(self) -> None:
-        """Nothing may be settled on half a ledger.
+        """Check that the ledger is complete: an incomplete one cannot settle.
 
         Raises:
             StateError: its changelog begins with a copy of it that has no end.

@@ -1,1 +1,1 @@
-"""Changelogs: their records, their heads, and how they are rewritten."""
+"""Changelogs: their records, their heads, and their rewriters."""

@@ -1,8 +1,8 @@
-"""How much of a changelog's head recovery no longer needs.
+"""The head of a changelog: the records that recovery no longer needs.
 
-A record may go once every version that it names has expired, and everything before it may.  What counts is what the
-record says, not what the table holds: the table may be ahead of its log, and a newer version that is not written yet
-does not make the older one superfluous.
+A record is obsolete once every version that it names has expired, and all records before it are obsolete.  This depends
+on the record, not on the table: the table may be ahead of its log, and a newer version that is not written yet
+does not make the older one obsolete.
 """
 
 from collections import deque
@@ -18,16 +18,16 @@ from stream_lsh.pipeline.changelog.records import DocumentsRecord
 from stream_lsh.retention import BEGINNING_MS, Horizon
 
 _TOGETHER = 64
-"""Records that are forgotten together: a log of a million has 16,000 entries here, some 5 MB."""
+"""The records of a run, which are dropped together: a log of a million has 16,000 entries here, some 5 MB."""
 
 
 class Extent(NamedTuple):
-    """What a record names: the newest event time in ms, and the highest ref of each source partition.
+    """The extent of a record: the newest event time in ms, and the highest ref of each source partition.
 
-    `entries` is how much of its log it takes up, in the unit in which its table counts what is live.
-    `rewritten_from` is an offset from which on everything up to this record was rewritten: what lies before it is
-    superfluous, and no log may begin behind it and before this record.  `begins_pass`, because where such a pass begins
-    the log will be cut.
+    `entries` is the size of the record in the log, in the unit in which its table counts live entries.
+    `rewritten_from` is an offset from which on all data up to this record was rewritten: the records before it are
+    obsolete, and no log may begin behind it and before this record.  `begins_pass` marks the first record of a pass,
+    where the log will be trimmed.
     """
 
     newest_ms: int = BEGINNING_MS
@@ -37,11 +37,11 @@ class Extent(NamedTuple):
     begins_pass: bool = False
 
     def passed(self, horizon: Horizon) -> bool:
-        """Whether all of it has expired."""
+        """Whether all of its versions have expired."""
         return self.newest_ms < horizon.time_ms or all(horizon.passed(self.newest_ms, ref) for ref in self.refs)
 
     def merged(self, other: "Extent") -> "Extent":
-        """What names both."""
+        """The extent of both records."""
         highest = {ref_partition(ref): ref for ref in sorted(self.refs + other.refs)}
         newest_ms, entries = max(self.newest_ms, other.newest_ms), self.entries + other.entries
         return Extent(newest_ms, tuple(highest.values()), entries)
@@ -51,7 +51,7 @@ def extent_of(times: I64, refs: U64, entries: int = 0) -> Extent:
     """The extent of a record.
 
     Args:
-        times: int64[n], ms: when each of its versions expires.
+        times: int64[n], ms: the expiry of each of its versions.
         refs: uint64[n], the versions.
         entries: as in `Extent`.
     """
@@ -64,12 +64,12 @@ def extent_of(times: I64, refs: U64, entries: int = 0) -> Extent:
 
 
 def extent_of_documents(record: DocumentsRecord) -> Extent:
-    """What a record of the documents changelog names: versions, and some that these retired, an eighth each."""
+    """The extent of a record of the documents changelog: versions, and an eighth for each version that they retired."""
     return extent_of(record.keep_until, record.refs, len(record) + record.retired_refs.size // 8)
 
 
 def extent_of_buckets(frame: BandsFrame) -> Extent:
-    """What a record of the buckets changelog names: postings."""
+    """The extent of a record of the buckets changelog: its postings."""
     postings = frame.postings
     if frame.copied is not None and frame.copied.ended:
         return Extent(rewritten_from=frame.copied.began)
@@ -79,13 +79,13 @@ def extent_of_buckets(frame: BandsFrame) -> Extent:
 
 
 class LogHead:
-    """The records of one partition of a changelog, from its start: offsets and what each run of them names.
+    """The records of one partition of a changelog, from its start: the offset and the extent of each run.
 
     Args:
-        together: how many records make a run.
+        together: the number of records of a run.
 
     Attributes:
-        entries: how much the log holds, as the extents of its records say.
+        entries: the size of the log, by the extents of its records.
     """
 
     def __init__(self, together: int = _TOGETHER) -> None:
@@ -96,14 +96,14 @@ class LogHead:
         self._end = -1
 
     def note(self, offset: int, extent: Extent) -> None:
-        """A record is in the log; one that was noted before changes nothing."""
+        """Note a record of the log; a record that was noted before changes nothing."""
         if offset <= self._end:
             return
         self._end = offset
         self.entries += extent.entries
         if extent.begins_pass:
             self.begin_run()
-        if self._in_last == 0:  # also after a restart: the run that grew is left as it is
+        if self._in_last == 0:  # also after a restart: the open run is left as it is
             self._runs.append((offset, extent))
         else:
             first, before = self._runs[-1]
@@ -113,12 +113,12 @@ class LogHead:
             self._keep_whole(extent.rewritten_from)
 
     def begin_run(self) -> None:
-        """A pass begins with the next record: when it is over, nothing from before it is to stay or to be counted."""
+        """Begin a pass with the next record: at its end, all earlier records are dropped and no longer counted."""
         self._in_last = 0
 
     @classmethod
     def restored(cls, runs: Iterable[tuple[int, Extent]], end: int) -> "LogHead":
-        """The head whose `runs` were kept, of a log up to the record at offset `end`."""
+        """The head with these stored `runs`, of a log up to the record at offset `end`."""
         head = cls()
         head._runs.extend(runs)
         head.entries = sum(extent.entries for _, extent in head._runs)
@@ -127,12 +127,12 @@ class LogHead:
 
     @property
     def runs(self) -> tuple[tuple[int, Extent], ...]:
-        """The first offset of each run, and what it names; the last one grows."""
+        """The first offset and the extent of each run; the last run is open."""
         return tuple(self._runs)
 
     @property
     def last_run(self) -> tuple[int, Extent]:
-        """The run that grows."""
+        """The open run."""
         return self._runs[-1]
 
     @property
@@ -142,25 +142,25 @@ class LogHead:
 
     @property
     def start(self) -> int | None:
-        """The first offset that is known, and was needed when it was last asked."""
+        """The first known offset, which was needed at the last check."""
         return self._runs[0][0] if self._runs else None
 
     def needed(self, horizon: Horizon) -> int | None:
-        """The first offset that recovery needs; None if nothing is known of the log.
+        """The first offset that recovery needs; None if the log is unknown.
 
-        The run that grows is never given up, so the newest records always stay.
+        The open run is never dropped, so the newest records always stay.
         """
         while len(self._runs) > 1 and self._runs[0][1].passed(horizon):
             self._give_up()
         return self._runs[0][0] if self._runs else None
 
     def rewritten(self, offset: int) -> None:
-        """Everything before this offset is superfluous now: it was copied behind it, or was dead (`rewriting`)."""
+        """Drop the records before this offset: they were copied behind it, or were dead (`rewrite`)."""
         while len(self._runs) > 1 and self._runs[1][0] <= offset:
             self._give_up()
 
     def _keep_whole(self, offset: int) -> None:
-        """All that is left from this offset on is one run, whatever it names."""
+        """Merge all records from this offset on into one run."""
         self.rewritten(offset)
         (_, whole), *others = self._runs
         for _, extent in others:

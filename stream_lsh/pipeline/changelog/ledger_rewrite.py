@@ -1,19 +1,19 @@
-"""The changelog of the ledger: now and then the whole ledger is copied to its end, then nothing before is needed.
+"""The changelog of the ledger: from time to time the whole ledger is copied to its end, and the rest is obsolete.
 
-A million documents take seconds to write down.  So, as with the other tables (`rewriting`), a *pass* goes in *slices*
-between the batches of settle, in proportion to what is written meanwhile, and no batch waits (docs/internals/adr/0019).
+A million documents take seconds to write.  So, as with the other tables (`rewrite`), a *pass* is divided into *slices*
+between the batches of settle, in proportion to new records, and no batch waits (docs/internals/adr/0019).
 
-    due      what came behind the last copy is twice as long as it is, and some
-    begun    the first record of the pass; everything before it in the log is in the ledger
-    slices   name the offset of that record; the first of them says how far `edges` was settled when it was taken
+    due      the records behind the last copy are twice as long as the copy, and some
+    begun    the first record of the pass; the ledger contains all earlier records of the log
+    slices   contain the offset of that record; the first one also the settled offset of `edges` when it was copied
     ended    by the last slice
-    over     all slices are in the log: it may be trimmed to where the pass began
+    over     all slices are in the log: it may be trimmed to the beginning of the pass
 
-The slices are of different moments.  What was settled since the first of them has its records in the log, among them
-and behind them, and a row that such a record names is right there.  Who reads a log that begins with a pass puts the
-records off until all slices have come, and makes the ledger of both.  Who knows what came before passes slices over.
+The slices are copied at different moments.  Messages that were settled since the first slice have records in the log,
+among the slices and behind them, and these records override the slices.  A reader of a log that begins with a pass
+defers the records until it has all slices, and merges both.  A reader that has the earlier records ignores slices.
 
-A crash or a rebalance ends a pass: its slices count nowhere, and the next owner begins another one when it is due.
+A crash or a rebalance ends a pass: its slices are ignored, and the next owner begins another one when it is due.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ SLICE_ROWS = 1_000
 
 
 class LogSizes(NamedTuple):
-    """What the changelog of the ledger holds: where its last copy begins, bytes of records behind it, bytes of it."""
+    """The sizes of the ledger's changelog: the offset of its last copy, bytes of later records, bytes of the copy."""
 
     start: int | None = None
     written: int = 0
@@ -42,16 +42,16 @@ class LogSizes(NamedTuple):
 class LedgerRewriter:
     """Rewrites the changelog of the ledger.
 
-    A pass is due once the records behind the last one are twice as long as that was, so that the log is never more than
-    some five times what is in it, and copying writes no more than half of what is written besides.
+    A pass is due once the records behind the last one are twice as long as the copy, so that the log is never more than
+    some five times the size of the ledger, and copies are at most half as long as the other records.
 
     Args:
-        least: bytes of records that the log may hold however little is in it.
+        least: bytes of records that the log may always hold, however small the ledger is.
         rows: of a slice.
 
     Attributes:
         least: as above.
-        sizes: what the log holds.
+        sizes: of the log.
     """
 
     def __init__(self, least: int = LEAST_BYTES, rows: int = SLICE_ROWS) -> None:
@@ -64,21 +64,21 @@ class LedgerRewriter:
 
     @property
     def is_due(self) -> bool:
-        """Whether the log has become long for what is in it."""
+        """Whether the log is long in proportion to the ledger."""
         return self.sizes.written > max(self.least, 2 * self.sizes.copied)
 
     def wrote(self, size: int) -> None:
-        """The log has a record of so many bytes more."""
+        """Note a record of this size at the end of the log."""
         self.sizes = self.sizes._replace(written=self.sizes.written + size)
 
     def slices(self, settler: Settler, written: int) -> Iterator[LedgerSlice]:
-        """What is to be appended now, behind the records of a batch; each is sent before the next one is taken.
+        """The slices to append now, behind the records of a batch; each is sent before the next one is taken.
 
-        The caller tells in how many records and bytes each is `sent`, and of each record that it was `delivered`.
+        The caller reports with `sent` the records and bytes of each slice, and with `delivered` each stored record.
 
         Args:
-            settler: all that it has settled has been delivered.
-            written: bytes of the records of the batch, which `wrote` was told.
+            settler: all settlements in it have been delivered.
+            written: bytes of the records of the batch, as passed to `wrote`.
         """
         if self._slices is None:
             if self.is_due:
@@ -99,18 +99,18 @@ class LedgerRewriter:
             self._number += 1
 
     def sent(self, records: int, size: int) -> None:
-        """A slice of so many bytes is on its way into the log, in so many records."""
+        """Note a slice in flight, by its size in bytes and its number of records."""
         self._under_way += records
         self._owed -= size
         self._copied += size
 
     def delivered(self, offset: int) -> None:
-        """One of them is in the log, at this offset."""
+        """Note that one of these records is in the log, at this offset."""
         self._under_way -= 1
         self._began = offset if self._began is None else self._began
 
     def take_over(self) -> int | None:
-        """Where the pass began that is over now; None if there is none.  It is told once."""
+        """The first offset of a completed pass; None if there is none.  It is returned once."""
         if self._slices is None or self._began is None or not self._ended or self._under_way:
             return None
         self._slices = None
@@ -119,13 +119,13 @@ class LedgerRewriter:
 
 
 class LedgerRecovery:
-    """How the ledger comes back from its changelog.
+    """Restores the ledger from its changelog.
 
     Args:
         settler: an empty one, or one that stands for the log up to where it is read from.
 
     Attributes:
-        settler: what has been taken in so far.
+        settler: the state as applied so far.
     """
 
     def __init__(self, settler: Settler) -> None:
@@ -136,11 +136,11 @@ class LedgerRecovery:
 
     @property
     def is_whole(self) -> bool:
-        """Whether everything has been taken in: a recovery is not in the middle of a pass."""
+        """Whether all records have been applied: the recovery is not inside a pass."""
         return self._slices is None
 
     def take(self, record: LedgerRecord | LedgerSlice) -> None:
-        """Take in what the log has next: a record, or a slice of the pass with which it begins."""
+        """Apply the next entry of the log: a record, or a slice of the pass with which the log begins."""
         if isinstance(record, LedgerRecord):
             self._take_record(record)
         elif record.copied == BEGINS:
@@ -159,7 +159,7 @@ class LedgerRecovery:
             self._put_off.append(record)
 
     def _complete(self, taken: list[LedgerRecord]) -> None:
-        """All slices are here: the ledger is what they say, and what was settled since the first of them."""
+        """Build the ledger from the slices, which are complete, and the records since the first of them."""
         offset, watermarks, later = taken[0].offset, [*taken[0].watermarks], list[LedgerChanges]()
         for record in self._put_off:
             if record.offset > offset:

@@ -1,6 +1,6 @@
-"""What the changelogs of `documents` and `ledger` hold; that of `buckets` holds its input as it came.
+"""The records of the changelogs of `documents` and `ledger`; the changelog of `buckets` holds its input unchanged.
 
-A record carries the horizon that its writer knew, so that recovery forgets what the live state had forgotten.
+A record carries the horizon of its writer, so that recovery drops what the live state had dropped.
 """
 
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ class DocumentsRecord:
         times: int64[n], event time in ms.
         keep_until: int64[n], ms: the newest event time among this version and all that it replaced.
         digests: uint64[n].
-        live: bool[n], false for tombstones and for versions that had expired when they came.
+        live: bool[n], false for tombstones and for versions that had expired on arrival.
         texts: n texts as the user sent them, empty where not live.
         signatures: uint32[n, slots], all EMPTY_SLOT where not live.
         retired_rows: int64[m], the row that retired a version, ascending.
         retired_refs: uint64[m], the version that was retired.
-        retired_buckets: uint64[m, bands + 1], the buckets it stood in; all 0 for one without shingles.
-        horizon: what sign knew to be forgotten.
-        abouts: what stories tell of each.
+        retired_buckets: uint64[m, bands + 1], its buckets; all 0 for one without shingles.
+        horizon: as known to sign.
+        abouts: the metadata of each, for stories.
         acknowledged: versions below this offset of the source will not be read again.
     """
 
@@ -55,7 +55,7 @@ class DocumentsRecord:
 
 @dataclass(frozen=True, slots=True)
 class LedgerRecord:
-    """What settle made of the message at `offset` of `edges`: applied once, in ascending order of offsets.
+    """The changes by the message at `offset` of `edges`: applied once, in ascending order of offsets.
 
     `watermarks` are the rows of the watermark table that the message changed; in a snapshot all of them.
     """
@@ -67,12 +67,12 @@ class LedgerRecord:
 
 @dataclass(frozen=True, slots=True)
 class LedgerSlice:
-    """Some rows of the ledger, copied to the end of its changelog (`ledger_log`).
+    """Some rows of the ledger, copied to the end of its changelog (`ledger_rewrite`).
 
     Attributes:
         copied: the pass that it belongs to.
         number: slices are numbered from 0, and the last one has ended the pass.
-        record: the rows as they were when the message at its `offset` had been settled; in the first slice none, but
+        record: the rows as they were when the message at its `offset` had been settled; the first slice has only
             the horizon and the watermark table.
     """
 

@@ -1,29 +1,29 @@
-"""Changelogs that are mostly dead are rewritten: what is live is copied to the end, then nothing before it is needed.
+"""Changelogs that are mostly dead are rewritten: live entries are copied to the end, and the rest is obsolete.
 
-A changelog is trimmed from its head, and only behind what has expired.  A document that is updated ten thousand times
-within the retention leaves ten thousand records behind which nothing has expired.  So, once a log holds several times
-what its table does, a *pass* copies the table to the log's end, in *slices* between the batches, in proportion to what
-is written meanwhile: no batch waits for it, and a log that nobody writes to does not move (docs/internals/adr/0015).
+A changelog is trimmed from its head, and only up to the first record that has not expired.  A document that is updated
+ten thousand times within the retention leaves ten thousand records behind one that has not expired.  So, once a log
+holds several times the entries of its table, a *pass* copies the table to the log's end, in *slices* between the
+batches, in proportion to new records: no batch waits, and an idle log is not rewritten (docs/internals/adr/0015).
 
-    due      the log holds more than `TIMES` what is live, and some
-    begun    everything before the first slice is in the table
-    slices   sent by whoever writes the log, between two batches: a copy never comes behind a newer version
-    over     all slices have been delivered: the log may be trimmed to where the pass began
+    due      the log holds more than `TIMES` the live entries, and some
+    begun    the table contains all records before the first slice
+    slices   sent by the writer of the log, between two batches: a copy never comes behind a newer version
+    over     all slices have been delivered: the log may be trimmed to the beginning of the pass
 
 A crash or a rebalance ends a pass; the next owner begins another one when it is due.
 
-`documents`: a copy is a record like any other, and none replaces a higher ref, so copies may come twice or late.  The
-log begins with the first slice, which states what is acknowledged: a reader needs that to recognise a late record of an
-earlier owner where the marker that it contradicts has been dropped (docs/internals/adr/0029).
+`documents`: a copy is an ordinary record, and none replaces a higher ref, so copies may be repeated or late.  The
+log begins with the first slice, which states the acknowledged offset: with it a reader recognizes a late record of an
+earlier owner if the marker that contradicts it has been dropped (docs/internals/adr/0029).
 
-`buckets`: the order of postings along a bucket matters (ADR 0003), and copies of what is old lie behind what came
-meanwhile.  So its passes have marks: a record with which a pass begins, slices that name the offset of that record, and
-one with which it ends, sent when all slices are in the log.  Slices count where the log begins with their pass, and
-nowhere else: where it begins earlier it has what they copy, and those of another pass are late or were never completed.
-Where they count, what came between them waits until the end of the pass; and so no log may begin inside of one.
+`buckets`: the order of postings along a bucket matters (ADR 0003), and copies of old postings lie behind newer ones.
+So its passes have marks: a record that begins a pass, slices that contain the offset of that record, and
+one that ends it, sent when all slices are in the log.  Slices apply only if the log begins with their pass:
+a log that begins earlier has the copied records, and the slices of other passes are late or were never completed.
+If they apply, the records between them wait until the end of the pass; so no log may begin inside a pass.
 
-A log that was trimmed to the beginning of a pass also holds its end.  A log may begin with a pass that has no end only
-because everything before it has expired; then nothing needs to wait for the slices.
+A log that was trimmed to the beginning of a pass also holds its end.  A log may begin with a pass without an end only
+because all records before it have expired; then the slices need not be awaited.
 """
 
 from collections.abc import Iterator
@@ -39,24 +39,24 @@ from stream_lsh.pipeline.coalesce import coalesced_postings
 from stream_lsh.pipeline.documents.table import DocumentTable
 
 TIMES = 3
-"""How many times what is live a log may hold.  A pass then writes at most one entry for two that were written."""
+"""The largest ratio of log to live entries.  A pass then writes at most one entry for two new ones."""
 PACE = 2
-"""Entries that are copied for each that is written meanwhile: a pass over n entries is over when n / 2 have come."""
+"""Entries that are copied for each new one: a pass over n entries is over after n / 2 new entries."""
 LEAST_VERSIONS, LEAST_POSTINGS = 1024, 16 * 1024
 _TOGETHER = 64 * 1024
 """Postings that are inserted together in a recovery."""
 _NOWHERE = -2
 """The offset of no record."""
 _SLICE_VERSIONS = 128
-"""Some 5 ms: what it takes to compress them."""
+"""Some 5 ms: the time to compress them."""
 
 
 class DocumentsRewriter:
     """Rewrites the changelog of one partition of documents.
 
     Args:
-        least: entries that a log may hold however little is live.
-        slice_versions: how many are copied together.
+        least: entries that a log may always hold, however few are live.
+        slice_versions: the versions of a slice.
     """
 
     def __init__(self, least: int = LEAST_VERSIONS, slice_versions: int = _SLICE_VERSIONS) -> None:
@@ -66,14 +66,14 @@ class DocumentsRewriter:
         self._next = self._owed = self._under_way = 0
 
     def slices(self, table: DocumentTable, log: LogHead, written: int, bands: int) -> Iterator[DocumentsRecord]:
-        """What is to be appended now, between two batches of sign; each is sent before the next one is taken.
+        """The slices to append now, between two batches of sign; each is sent before the next one is taken.
 
-        The caller tells in how many records a slice is `sent`, and of each that it was `delivered`.
+        The caller reports with `sent` the records of each slice, and with `delivered` each stored record.
 
         Args:
             table: of the partition; all of it has been delivered.
             log: up to the last of them; where a pass begins, it begins a run.
-            written: entries of the batch that was written last.
+            written: entries of the last batch.
             bands: width of the retired buckets.
         """
         if self._order is None:
@@ -88,23 +88,23 @@ class DocumentsRewriter:
             self._next = at.stop
             copied = table.copy(refs[at], rows[at], bands)
             self._owed -= len(copied)
-            if len(copied) or at.start == 0:  # the log will begin with the first one, even where nothing is live
+            if len(copied) or at.start == 0:  # the log will begin with the first one, even if no version is live
                 yield copied
 
     def acknowledged(self, table: DocumentTable, committed: int) -> int:
-        """What the next record of sign states as acknowledged, where this offset of the source is committed.
+        """The acknowledged offset for the next record of sign, given this committed offset of the source.
 
-        It stays while a pass is under way: the log will begin with the first slice of it, and a marker that the pass
-        has not copied must not be dropped under a later statement.
+        It does not change during a pass: the log will begin with the first slice of the pass, and a later statement
+        must not drop a marker that the pass has not copied.
         """
         return table.acknowledged if self._order is not None else max(table.acknowledged, committed)
 
     def sent(self, records: int, size: int = 0) -> None:
-        """So many records are on their way into the log."""
+        """Note this number of records in flight."""
         self._under_way += records
 
     def delivered(self, offset: int) -> None:
-        """One of them is in the log, at this offset."""
+        """Note that one of them is in the log, at this offset."""
         self._under_way -= 1
         self._began = offset if self._began is None else self._began
 
@@ -120,7 +120,7 @@ class BucketsRewriter:
     """Rewrites the changelog of one partition of the band-bucket table.
 
     Attributes:
-        least: entries that a log may hold however little is live.
+        least: entries that a log may always hold, however few are live.
     """
 
     def __init__(self, least: int = LEAST_POSTINGS) -> None:
@@ -130,14 +130,14 @@ class BucketsRewriter:
         self._owed = self._under_way = 0
 
     def records(self, table: BandTable, entries: int, written: int) -> Iterator[BandsFrame]:
-        """What is to be appended now, behind the records of a batch; each is sent before the next one is taken.
+        """The records to append now, behind those of a batch; each is sent before the next one is taken.
 
-        The caller tells in how many records each is `sent`, and of each that it was `delivered`.
+        The caller reports with `sent` the records of each slice, and with `delivered` each stored record.
 
         Args:
             table: of the partition.
             entries: that its log holds.
-            written: entries of the batch that was written last.
+            written: entries of the last batch.
         """
         if not self._at_work:
             if entries > self.least + TIMES * len(table):
@@ -158,25 +158,25 @@ class BucketsRewriter:
             yield BandsFrame(copied=Pass(self._began, True))
 
     def sent(self, records: int, size: int = 0) -> None:
-        """So many records are on their way into the log."""
+        """Note this number of records in flight."""
         self._under_way += records
 
     def delivered(self, offset: int) -> None:
-        """One of them is in the log, at this offset."""
+        """Note that one of them is in the log, at this offset."""
         self._under_way -= 1
         self._began = offset if self._began is None else self._began
         self._at_work = not (self._ended and not self._under_way)
 
 
 class BucketsRecovery:
-    """A partition of the band-bucket table, and how it comes back from its changelog.
+    """A partition of the band-bucket table, during its recovery from the changelog.
 
     Args:
         table: an empty one, or a copy of the log up to where it is read from.
         is_copy: the table is such a copy, so that slices of passes do not count.
 
-    Cost: a record of a calm stream has some 200 postings, which cost as much to insert as 2,000; so what is only
-        inserted waits until it is worth it.
+    Cost: a record of a calm stream has some 200 postings, which cost as much to insert as 2,000; so insertions
+        wait until there are enough of them.
     """
 
     def __init__(self, table: BandTable, *, is_copy: bool = False) -> None:
@@ -188,7 +188,7 @@ class BucketsRecovery:
 
     @property
     def table(self) -> BandTable:
-        """The table, once there is nothing more to take in."""
+        """The table, once all records are applied."""
         self.catch_up()
         if self._come:
             self._insert()
@@ -196,11 +196,11 @@ class BucketsRecovery:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the table has everything that was taken in: a recovery is not in the middle of a pass."""
+        """Whether all records are applied: the recovery is not inside a pass."""
         return self._put_off is None
 
     def take(self, offset: int, frame: BandsFrame) -> None:
-        """Take in the record at an offset: the first one with which the log begins, then all others, in order."""
+        """Apply the record at an offset: the first one of the log, then all others, in order."""
         if self._first is None:
             self._first = offset
         if frame.copied is None:

@@ -1,7 +1,7 @@
-"""Where a table of documents keeps what is large: the texts and the signatures of versions, and what stories tell.
+"""The contents of a table of documents: the texts, signatures and metadata of versions.
 
-A table knows every version by its row, which is used again, and by its ref, which is not.  `MemoryContents` goes by the
-row; what keeps contents on disk goes by the ref.
+A table identifies every version by its row, which is reused, and by its ref, which is not.  `MemoryContents` uses the
+row; a store on disk uses the ref.
 """
 
 from collections.abc import Sequence
@@ -19,32 +19,32 @@ CHUNK = 1 << CHUNK_BITS
 
 
 class Contents(Protocol):
-    """Texts and signatures of live versions, and what stories tell of them."""
+    """Texts, signatures and metadata of live versions."""
 
     def put(self, rows: I64, record: DocumentsRecord) -> None:
-        """Keep the contents of a record, or where a version of it is not live, forget what was in its row.
+        """Store the contents of a record; for a version that is not live, clear the contents of its row.
 
         Args:
             rows: int64[n], the row of each version of the record; -1 for one that is not kept.
-            record: what came.
+            record: to store.
         """
 
     def texts(self, rows: I64, refs: U64) -> list[str]:
         """The text of each live version."""
 
     def abouts(self, rows: I64, refs: U64) -> Abouts:
-        """What stories tell of each live version."""
+        """The metadata of each live version, for stories."""
 
     def signatures(self, rows: I64, refs: U64) -> U32:
         """uint32[n, slots]: the signature of each live version."""
 
     def expire(self, rows: I64, refs: U64, ids: Sequence[str], horizon: Horizon) -> None:
-        """Versions have expired.
+        """Drop expired versions.
 
         Args:
-            rows: int64[n], of those that are not live any more.
+            rows: int64[n], of the versions that are no longer live.
             refs: uint64[n], theirs.
-            ids: those of which the table knows nothing any more.
+            ids: those that have left the table.
             horizon: of the table, which has passed them.
         """
 
@@ -68,7 +68,7 @@ class MemoryContents:
         self._abouts: list[About] = []  # only where there are stories
 
     def put(self, rows: I64, record: DocumentsRecord) -> None:
-        """Keep the contents of a record."""
+        """Store the contents of a record."""
         kept = np.flatnonzero(rows >= 0)
         if not kept.size:
             return
@@ -93,7 +93,7 @@ class MemoryContents:
         return [self._texts[row] for row in rows.tolist()]
 
     def abouts(self, rows: I64, refs: U64) -> Abouts:
-        """What stories tell of each row."""
+        """The metadata of each row, for stories."""
         return at_rows(self._abouts, rows.tolist())
 
     def signatures(self, rows: I64, refs: U64) -> U32:
@@ -101,7 +101,7 @@ class MemoryContents:
         return gather(self._signatures, np.empty((rows.size, self._slots), np.uint32), rows)
 
     def expire(self, rows: I64, refs: U64, ids: Sequence[str], horizon: Horizon) -> None:
-        """Let go of the texts; signatures stay until their rows are used again."""
+        """Drop the texts; signatures stay until their rows are reused."""
         for row in rows.tolist():
             self._texts[row] = ""
         for row in rows.tolist() if self._abouts else ():
@@ -112,7 +112,7 @@ class MemoryContents:
 
 
 def gather(chunks: Sequence[np.ndarray], out: np.ndarray, rows: I64) -> np.ndarray:
-    """The rows of a column that lies in chunks, written to `out` or copied."""
+    """The rows of a chunked column, written to `out` or copied."""
     if len(chunks) == 1:
         return chunks[0][rows]
     chunk_of = rows >> CHUNK_BITS

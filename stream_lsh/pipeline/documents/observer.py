@@ -1,4 +1,4 @@
-"""The interface of what counts the live versions of a table of documents."""
+"""The interface for counting the live versions of a table of documents."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,13 +8,13 @@ from stream_lsh.pipeline.changelog.records import DocumentsRecord
 
 
 class LiveObserver(Protocol):
-    """Counts something of the live versions of a table."""
+    """Counts properties of the live versions of a table."""
 
     def put(self, rows: I64, record: DocumentsRecord) -> None:
-        """The versions of a record are in these rows now, -1 for one that is not kept."""
+        """Count the versions of a record, which are in these rows now, -1 for one that is not kept."""
 
     def restore(self, rows: I64, texts: Sequence[str]) -> None:
-        """These rows hold live versions."""
+        """Count the live versions in these rows."""
 
     def expire(self, rows: I64) -> None:
-        """The versions in these rows are not live any more."""
+        """Discount the versions in these rows, which are no longer live."""

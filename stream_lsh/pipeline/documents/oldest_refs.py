@@ -1,4 +1,4 @@
-"""The oldest live refs of a table of documents: what a limit on the number of documents drops first."""
+"""The oldest live refs of a table of documents: a limit on the number of documents drops these first."""
 
 import heapq
 
@@ -8,30 +8,30 @@ _SLACK = 16_384
 
 
 class OldestRefs:
-    """The live refs of a table in ascending order; built when they are first asked for, then kept up to date.
+    """The live refs of a table in ascending order; built at the first use, then kept up to date.
 
-    Refs that are not live any more stay until there are more of them than of the others.
+    Refs that are no longer live stay until they outnumber the others.
     """
 
     def __init__(self) -> None:
         self._heap: list[int] | None = None
 
     def add(self, ref: int) -> None:
-        """A version is live."""
+        """Add the ref of a live version."""
         if self._heap is not None:
             heapq.heappush(self._heap, ref)
 
     def tidy(self, live: int) -> None:
-        """Begin anew where most of the refs are not live; `live` is how many are."""
+        """Rebuild the refs from scratch at the next use if most are not live; `live` is the number of live ones."""
         if self._heap is not None and len(self._heap) > 2 * live + _SLACK:
             self._heap = None
 
     def after(self, count: int, live: ShardedDict[int]) -> int:
-        """The lowest live ref but so many.
+        """The lowest live ref after the first `count` ones.
 
         Args:
-            count: fewer than are live.
-            live: all refs that are.
+            count: less than the number of live refs.
+            live: all live refs.
 
         Cost: O(log n) for each of the refs passed over; one pass over all of them the first time.
         """

@@ -1,4 +1,4 @@
-"""What a table of documents keeps only because a message of the source may be read again."""
+"""The part of a table of documents that is needed only while a message of the source may be read again."""
 
 import heapq
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ class Replayable:
     """Rows of markers, and of versions that retired others, until their messages are acknowledged.
 
     Args:
-        retired: what the version of a row retired.
+        retired: the versions that the version of a row retired.
         rows: the ref and the row of each of them, and of each marker.
 
     Attributes:
@@ -27,11 +27,11 @@ class Replayable:
         self._heap = sorted(rows)
 
     def add(self, ref: int, row: int) -> None:
-        """The version of a row is a marker."""
+        """Add a row whose version is a marker."""
         heapq.heappush(self._heap, (ref, row))
 
     def add_retired(self, record: DocumentsRecord, rows: I64) -> None:
-        """Keep what the versions of a record retired, where a row is given: -1 for none, int64[n]."""
+        """Add the versions retired by those of a record, for the given rows: -1 for none, int64[n]."""
         of = record.retired_rows
         for position in sorted(set(of.tolist())):
             row = int(rows[position])
@@ -41,7 +41,7 @@ class Replayable:
                 self.add(int(record.refs[position]), row)
 
     def take_below(self, offset: int) -> Iterator[tuple[int, int]]:
-        """Give up the refs and rows below an offset of the source; a row may have another version by now.
+        """Remove the refs and rows below an offset of the source; a row may have another version by now.
 
         Cost: O(log n) each.
         """

@@ -22,7 +22,7 @@ class ShardedDict(Generic[_Key]):
     """Row numbers by key.
 
     Args:
-        shard: the shard of a key, from 0 to 63, the same for ever.
+        shard: the shard of a key, from 0 to 63, always the same.
 
     Example:
         >>> rows = ShardedDict(text_shard)
@@ -41,7 +41,7 @@ class ShardedDict(Generic[_Key]):
         return sum(map(len, self._shards))
 
     def fill(self, keys: Iterable[_Key], rows: Iterable[int], sizes: Iterable[int]) -> None:
-        """Set the rows of keys that lie shard by shard; `sizes` says how many each shard has.
+        """Set the rows of keys that are sorted by shard; `sizes` has the number of keys of each shard.
 
         Cost: some 0.1 us a key.
         """
@@ -51,7 +51,7 @@ class ShardedDict(Generic[_Key]):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many keys each shard has."""
+        """The number of keys of each shard."""
         return tuple(map(len, self._shards))
 
     def __iter__(self) -> Iterator[_Key]:
@@ -65,16 +65,16 @@ class ShardedDict(Generic[_Key]):
         self._shards[self._shard(key)][key] = row
 
     def get(self, key: _Key) -> int | None:
-        """The row of a key, None if it is not there."""
+        """The row of a key, None if it is absent."""
         return self._shards[self._shard(key)].get(key)
 
     def find(self, keys: Iterable[_Key]) -> Iterator[int]:
-        """The row of each key, -1 where it is not there."""
+        """The row of each key, -1 if it is absent."""
         shards, shard = self._shards, self._shard
         return (shards[shard(key)].get(key, -1) for key in keys)
 
     def pop(self, key: _Key) -> int | None:
-        """The row of a key, taken out; None if it is not there."""
+        """Remove a key and return its row; None if it is absent."""
         return self._shards[self._shard(key)].pop(key, None)
 
     def values(self) -> Iterator[int]:
@@ -93,7 +93,7 @@ def ref_shard(ref: int) -> int:
 
 
 def by_ref_shard(refs: U64, rows: I64) -> tuple[list[int], list[int], list[int]]:
-    """Refs and their rows shard by shard, and how many each shard has: what `ShardedDict.fill` takes."""
+    """Refs and their rows sorted by shard, and the number in each shard: the arguments of `ShardedDict.fill`."""
     shards = (refs >> np.uint64(12)).astype(np.uint8) % _SHARDS
     order = np.argsort(shards, kind="stable")
     return refs[order].tolist(), rows[order].tolist(), np.bincount(shards, minlength=_SHARDS).tolist()

@@ -1,7 +1,7 @@
-"""How many live pages each site has in one table of documents, and which counts settle does not know yet.
+"""The number of live pages of each site in one table of documents, and the counts that settle does not have yet.
 
-The counts follow from the live versions of the table, whatever came and went.  Only the owner of the partition knows
-what it has reported, so the next owner reports everything (`ledger.sites.page_counts`).
+The counts follow from the live versions of the table, whatever its history.  Only the owner of the partition knows
+its reports, so the next owner reports all counts (`ledger.sites.page_counts`).
 """
 
 from collections import Counter
@@ -15,10 +15,10 @@ from stream_lsh.pipeline.changelog.records import DocumentsRecord
 
 
 class SitePages:
-    """The sites of the live versions of a table, by row; those without one count nowhere.
+    """The sites of the live versions of a table, by row; those without one are not counted.
 
     Cost:
-        8 bytes a row, and some 200 for each site; O(1) for a version that comes or goes.
+        8 bytes a row, and some 200 for each site; O(1) for each change of a version.
     """
 
     def __init__(self) -> None:
@@ -29,19 +29,19 @@ class SitePages:
         self._reported_in: int | None = None
 
     def put(self, rows: I64, record: DocumentsRecord) -> None:
-        """The versions of a record are in these rows now, -1 for one that is not kept."""
+        """Count the versions of a record, which are in these rows now, -1 for one that is not kept."""
         abouts = in_full(record.abouts, len(record))
         for row, live, about in zip(rows.tolist(), record.live.tolist(), abouts, strict=True):
             if row >= 0:
                 self._set(row, about.source if live else "")
 
     def restore(self, rows: I64, abouts: Abouts) -> None:
-        """These rows hold live versions."""
+        """Count the live versions in these rows."""
         for row, about in zip(rows.tolist(), in_full(abouts, rows.size), strict=True):
             self._set(row, about.source)
 
     def expire(self, rows: I64) -> None:
-        """The versions in these rows are not live any more."""
+        """Discount the versions in these rows, which are no longer live."""
         for row in rows.tolist():
             self._set(row, "")
 
@@ -68,11 +68,11 @@ class SitePages:
             self._unreported.add(site)
 
     def needs_full_report(self, generation: int) -> bool:
-        """Whether nothing was reported in this generation, so that the next report has everything."""
+        """Whether there was no report in this generation, so that the next one has all counts."""
         return self._reported_in != generation
 
     def report(self, partition: int, as_of: AsOf) -> PageCounts | None:
-        """The counts that changed since the last report, all of them in the first of a generation; None without any."""
+        """The counts that changed since the last report, all in the first one of a generation; None for none."""
         is_first = self.needs_full_report(as_of.generation)
         sites = sorted(self._pages if is_first else self._unreported)
         self._reported_in = as_of.generation

@@ -1,6 +1,6 @@
 """The documents of one source partition: ref -> version, id -> newest ref.  Columns in chunks; nothing is ever copied.
 
-Texts and signatures are elsewhere, see `contents`: in memory, or on disk.
+`contents` holds texts and signatures, in memory or on disk.
 
 Only the newest version of an id is here, so a ref that is not found is stale.  Beside live versions the table keeps
 *markers*, which hold no text: tombstones, and versions that have expired while an older one of their id has not.  They
@@ -32,12 +32,12 @@ class DocumentTable:
 
     Args:
         slots: the length of a signature.
-        contents: where texts and signatures are; in memory by default.
+        contents: holds texts and signatures; in memory by default.
         pages: counts the live versions of each site, where sites are watched.
         counts: counts the values of live versions, where they are records.
 
     Attributes:
-        horizon: what has been dropped.
+        horizon: the limit of what has expired.
         acknowledged: the offset of the source below which no message is read again, as the records state it.
         pages, counts: as above.
 
@@ -96,11 +96,11 @@ class DocumentTable:
         return self._contents.texts(rows, self._refs(rows))
 
     def abouts(self, rows: I64) -> Abouts:
-        """What stories tell of each row."""
+        """The metadata of each row, for stories."""
         return self._contents.abouts(rows, self._refs(rows))
 
     def content(self, row: int) -> tuple[str, About]:
-        """The text of one row, and what stories tell of it."""
+        """The text and the metadata of one row."""
         rows = np.array([row], np.int64)
         return self.texts(rows)[0], in_full(self.abouts(rows), 1)[0]
 
@@ -121,7 +121,7 @@ class DocumentTable:
         return gather([meta["digest"] for meta in self._meta], np.empty(rows.size, np.uint64), rows)
 
     def retired_by(self, row: int) -> Retired | None:
-        """What the version of a row retired, None if it was the first of its id."""
+        """The versions that the version of a row retired, None if it was the first of its id."""
         return self._replayable.retired.get(row)
 
     def newest_ms(self, offset: int) -> int:
@@ -131,7 +131,7 @@ class DocumentTable:
         return max((int(times.max(initial=BEGINNING_MS)) for times in of_chunks), default=BEGINNING_MS)
 
     def newest_offset(self) -> int:
-        """The highest offset of the source that the table knows a version of; -1 if it knows none."""
+        """The highest offset of the source with a version in the table; -1 for none."""
         known = (meta["ref"][meta["state"] != FREE] & _OFFSET_MASK for meta in self._meta)
         return max((int(refs.max()) for refs in known if refs.size), default=-1)
 
@@ -146,7 +146,7 @@ class DocumentTable:
         pages: SitePages | None = None,
         counts: LiveObserver | None = None,
     ) -> "DocumentTable":
-        """The table of these versions, whose contents are there.
+        """The table of these versions, whose contents are stored already.
 
         Cost: some 0.5 us a version, and 0.5 us more where the ids do not lie shard by shard; some 10 us where sites
         are watched, some 30 us where values are counted.
@@ -181,13 +181,13 @@ class DocumentTable:
         return table
 
     def apply(self, record: DocumentsRecord) -> Bools:
-        """Store versions, each in place of the lower refs of its id; a higher ref that is there stays.
+        """Store versions, each in place of the lower refs of its id; a stored higher ref stays.
 
-        All refs of a table lie on one source partition, and an id stands in a record once.  A record that states less
-        than one before it is of an earlier owner, and may have what was deleted since: see `acknowledged`.
+        All refs of a table belong to one source partition, and an id is in a record once.  A record with a lower
+        acknowledged offset than an earlier one is of an earlier owner, and may have deleted versions.
 
         Returns:
-            bool[n], which of them were stored.
+            bool[n], true for each version that was stored.
         """
         rows = np.empty(len(record), np.int64)
         live, is_late = record.live.tolist(), record.acknowledged < self.acknowledged
@@ -251,7 +251,7 @@ class DocumentTable:
     # -- forgetting
 
     def _acknowledge(self, offset: int) -> None:
-        """Drop the markers below this offset of the source, and what versions below it retired."""
+        """Drop the markers below this offset of the source, and the retired versions of versions below it."""
         self.acknowledged, ids = offset, list[str]()
         for ref, row in self._replayable.take_below(offset):
             meta, at = self._meta[row >> CHUNK_BITS], row & (CHUNK - 1)
@@ -264,7 +264,7 @@ class DocumentTable:
         self._contents.acknowledge(offset, ids)
 
     def _free_row(self, row: int) -> str:
-        """The row is used again for another id; returns the one that it had."""
+        """Free the row for another id; returns its former id."""
         id, self._ids[row] = self._ids[row], ""
         self._row_by_id.pop(id)
         self._replayable.retired.pop(row, None)
@@ -272,9 +272,9 @@ class DocumentTable:
         return id
 
     def expire(self, horizon: Horizon) -> int:
-        """Drop what the horizon has passed; returns how many versions are not live any more.
+        """Drop expired versions; returns the number of versions that are no longer live.
 
-        Cost: one pass over the chunks in which something is due, 0.1 ms each.
+        Cost: one pass over the chunks with expired versions, 0.1 ms each.
         """
         before, joined = len(self), self.horizon.max(horizon)
         moved, self.horizon = joined != self.horizon, joined
@@ -293,7 +293,7 @@ class DocumentTable:
         return before - len(self)
 
     def _expire_chunk(self, chunk: int, ids: list[str]) -> I64:
-        """The rows of a chunk that are not live any more; `ids` gets those that are not known any more."""
+        """The rows of a chunk that are no longer live; `ids` gets those that have left the table."""
         meta, start, time_ms = self._meta[chunk], chunk << CHUNK_BITS, self.horizon.time_ms
         used, live = meta["state"] != FREE, meta["state"] == LIVE
         gone = used & ((meta["keep"] < time_ms) | (meta["ref"] < self._min_ref(self._least[chunk][1])))
@@ -318,7 +318,7 @@ class DocumentTable:
         return make_ref(partition, min_offsets[partition]) if partition < len(min_offsets) else 0
 
     def min_offset(self, limit: int) -> int:
-        """The lowest offset that is kept if only the `limit` newest live versions are; 0 while there are no more.
+        """The lowest offset to keep if only the `limit` newest live versions are kept; 0 if there are no more.
 
         Args:
             limit: at least 1.
@@ -345,7 +345,7 @@ class DocumentTable:
         return refs_in_order(self._meta)
 
     def versions(self) -> Versions:
-        """Everything but the contents; equal to what `restored` was given, but for the order."""
+        """All columns of the versions except their contents; equal to the argument of `restored`, but for the order."""
         rows = np.fromiter(self._row_by_id.values(), np.int64, self.entries)
         at = np.empty(len(self._ids), np.int64)
         at[rows] = np.arange(rows.size)
@@ -354,15 +354,15 @@ class DocumentTable:
         return Versions(list(self._row_by_id), meta, retired, self.horizon, self.acknowledged, shards)
 
     def snapshot(self, bands: int) -> DocumentsRecord:
-        """Everything as one record, ascending by ref; equal tables have equal snapshots.  Arguments as for `copy`."""
+        """The whole table as one record, ascending by ref; equal tables have equal snapshots; arguments: see `copy`."""
         return self.copy(*self.in_order(), bands)
 
     def copy(self, refs: U64, rows: I64, bands: int) -> DocumentsRecord:
-        """Versions and markers as a record that can stand for those that they came in.
+        """Versions and markers as a record that can replace the records that they came in.
 
         Args:
-            refs: uint64[n], as `in_order` gave them, now or earlier.
-            rows: int64[n], the row of each; one that holds another ref by now is left out.
+            refs: uint64[n], as returned by `in_order`, now or earlier.
+            rows: int64[n], the row of each; a row with another ref by now is omitted.
             bands: width of the retired buckets, for a table that has none.
         """
         meta = self._meta_of(rows)

@@ -1,4 +1,4 @@
-"""What a table of documents knows of a version, beside its contents."""
+"""The versions in a table of documents, without their contents."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,7 +13,7 @@ META = np.dtype([("ref", "<u8"), ("time", "<i8"), ("keep", "<i8"), ("digest", "<
 
 
 class Version(NamedTuple):
-    """The newest version of an id: where it stands, and what sign needs of it."""
+    """The newest version of an id: its place in the table, and the columns that sign needs."""
 
     row: int
     ref: int
@@ -23,22 +23,22 @@ class Version(NamedTuple):
 
 
 class Retired(NamedTuple):
-    """What a version retired: uint64[m] refs and uint64[m, bands + 1] buckets."""
+    """The versions that one version retired: uint64[m] refs and uint64[m, bands + 1] buckets."""
 
     refs: U64
     buckets: U64
 
 
 class Versions(NamedTuple):
-    """Everything that a table holds, but the contents.
+    """All columns of a table, without the contents.
 
     Attributes:
         ids: n of them, all different.
         meta: META[n], no row free.
         retired: by position.
-        horizon: what has been dropped.
+        horizon: the limit of what has expired.
         acknowledged: the offset of the source below which no message is read again.
-        shards: where the ids lie shard by shard, how many each has.
+        shards: the number of ids of each shard, if the ids are sorted by shard.
     """
 
     ids: list[str]
@@ -50,7 +50,7 @@ class Versions(NamedTuple):
 
 
 def refs_in_order(chunks: Sequence[np.ndarray]) -> tuple[U64, I64]:
-    """The refs of all rows that are in use, ascending, and the row of each; at least one is: uint64[n], int64[n]."""
+    """The refs of all used rows, ascending, and the row of each; at least one is used: uint64[n], int64[n]."""
     rows = np.flatnonzero(np.concatenate([meta["state"] for meta in chunks]) != FREE)
     refs = np.concatenate([meta["ref"] for meta in chunks])[rows]
     # One sort of plain integers takes a seventh of an argsort; a million rows leave room for 2^44 offsets.
