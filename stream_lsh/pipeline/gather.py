@@ -7,26 +7,26 @@ from stream_lsh.pipeline.batches import RECHECK, Candidates, Verifications
 from stream_lsh.pipeline.documents.table import DocumentTable
 
 _MOST_REMEMBERED = 1 << 14
-"""Pairs: 2 MB in both generations, and longer than the index partitions are apart, but in buckets that are full."""
+"""Pairs: 2 MB in both generations, and more than the lag between index partitions, except in full buckets."""
 
 
 class Forwarded:
-    """The pairs that were passed on lately: two generations of at most `limit` pairs each.
+    """The recently forwarded pairs: two generations of at most `limit` pairs each.
 
-    A pair meets in several buckets on several index partitions; checking it once is enough.  Forgetting one only costs
-    a second check, so a partition that is taken away takes this with it.
+    A pair meets in several buckets on several index partitions; one check is enough.  A forgotten pair only costs
+    a second check, so a revoked partition drops this memory.
     """
 
     def __init__(self, limit: int = _MOST_REMEMBERED) -> None:
         self._limit = limit
-        self._young: set[int] = set()  # the refs of a pair in one number: half of what a tuple takes
+        self._young: set[int] = set()  # the refs of a pair in one number: half the memory of a tuple
         self._old: set[int] = set()
 
     def __len__(self) -> int:
         return len(self._young) + len(self._old)
 
     def add(self, new: int, old: int) -> bool:
-        """Remember a pair of refs; whether it was not remembered before."""
+        """Remember a pair of refs; returns whether it is new."""
         pair = new << 64 | old
         if pair in self._young or pair in self._old:
             return False
@@ -37,10 +37,10 @@ class Forwarded:
 
 
 def gather(candidates: Candidates, documents: DocumentTable, forwarded: Forwarded) -> Verifications | None:
-    """The documents of the new refs, each with the old refs it is to be compared with; None if nothing is left.
+    """The documents of the new refs, each with the old refs to compare it with; None if no pair is left.
 
-    Dropped: pairs whose new ref is not the newest of its id, and pairs that were passed on before.  A recheck always
-    passes: its pair may have been passed on when the other end was about to change.
+    Dropped: pairs whose new ref is not the newest of its id, and pairs that were forwarded before.  A recheck always
+    passes: its pair may have been forwarded when the other end was about to change.
     """
     rows = documents.rows(candidates.new)
     keep = rows >= 0
@@ -65,6 +65,6 @@ def gather(candidates: Candidates, documents: DocumentTable, forwarded: Forwarde
 
 
 def _drop_known(candidates: Candidates, keep: Bools, forwarded: Forwarded) -> None:
-    """Clear `keep` for candidates that were passed on before, and remember the others."""
+    """Clear `keep` for candidates that were forwarded before, and remember the others."""
     positions = np.flatnonzero(keep & (candidates.kinds != RECHECK))
     keep[positions] = list(map(forwarded.add, candidates.new[positions].tolist(), candidates.old[positions].tolist()))

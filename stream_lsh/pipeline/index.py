@@ -11,7 +11,7 @@ from stream_lsh.pipeline.batches import CANDIDATE, Candidates, Postings
 
 
 class Indexed(NamedTuple):
-    """Candidates, and what the caps left out: buckets that were not followed to their end, pairs that were cut."""
+    """Candidates, and the omissions by caps: buckets that were not followed to their end, pairs that were cut."""
 
     candidates: Candidates | None
     capped_buckets: Sequence[int]
@@ -19,10 +19,10 @@ class Indexed(NamedTuple):
 
 
 def index(postings: Postings, table: BandTable) -> Indexed:
-    """Take retired postings out of the table, put new ones in, and return whom the new ones meet.
+    """Remove retired postings from the table, insert new ones, and return the candidates of the new ones.
 
     Guarantees:
-        the same postings again give the same candidates again, or more: a duplicate is harmless, a missing one a lost
+        repeated postings give the same candidates again, or more: a duplicate is harmless, a missing one is a lost
         match.
     """
     if not postings.retired.any():

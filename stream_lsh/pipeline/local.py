@@ -1,4 +1,4 @@
-"""The five steps chained in memory: the library, the `dedup` command, and what the stream is measured against.
+"""The five steps chained in memory: for the library, the `dedup` command, and as the reference of the stream.
 
 One source partition, one partition of everything; a batch passes through all steps before the next one begins.
 """
@@ -49,29 +49,29 @@ from stream_lsh.pipeline.watermarks import Relay
 from stream_lsh.retention import BEGINNING_MS, Horizon
 
 BATCH = 200
-"""Documents that are worth being handled together: more gain nothing, fewer pay for each numpy call."""
+"""The best number of documents for one batch: more gain nothing, fewer pay for each numpy call."""
 
 _LATENESS_MS = 3_600_000
 _SEGMENTS = 8
 _LEAST_OF_SEGMENT = 1_000
 _NO_LOG = LogHead()
-"""The head of a changelog that nothing is written to."""
+"""The head of a changelog without records."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long documents count, what bounds the work for each, and what bounds clusters.
+    """The limits on the lifetime of documents, on the work for each, and on clusters.
 
     Attributes:
-        retention_ms: greatest distance of a match in event time, and how long a document is kept; None: for ever.
-        lateness_ms: how much longer state is kept for documents that come late.
+        retention_ms: greatest distance of a match in event time, and the lifetime of a document; None: for ever.
+        lateness_ms: additional lifetime of state, for late documents.
         max_documents: newest documents kept; 0: all.
-        cap_postings: how far a bucket is followed; 0: to its end.
+        cap_postings: postings that a probe follows in a bucket; 0: all.
         cap_candidates: candidates of a document, and pairs that are compared again when it is updated; 0: all.
-        guards: what holds a cluster together besides pairs.
-        stories: clusters tell headline, outlets and who was first.
+        guards: additional conditions on clusters.
+        stories: clusters have headline, outlets and first publisher.
         link_from: similarity from which a pair connects, of records; 0: every pair does.
-        describer: makes the summaries of clusters, where that is not stories.
+        describer: makes the summaries of clusters, unless these are stories.
     """
 
     retention_ms: int | None = None
@@ -138,7 +138,7 @@ class Limits:
 
 
 Counts = StepCounts
-"""What has passed since the pipeline was made."""
+"""The counts since the pipeline was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class LocalPipeline:
 
     Args:
         scheme: makes signatures, buckets and shingle sets.
-        threshold: least similarity of a match; that for which the scheme's bands were chosen.
+        threshold: least similarity of a match; the scheme's bands were chosen for it.
         limits: retention, caps and guards.
 
     Guarantees:
@@ -187,7 +187,7 @@ class LocalPipeline:
 
     @property
     def counts(self) -> Counts:
-        """What has passed."""
+        """The counts since the pipeline was made."""
         return self._shared.counts
 
     @counts.setter
@@ -213,13 +213,13 @@ class LocalPipeline:
         return settled + self._settle(EdgesFrame(watermarks=self._watermarks(documents)))
 
     def decide(self, left_id: str, right_id: str, verdict: str | None) -> list[Settled]:
-        """Say of two ids that they are `same`, `different`, or (None) neither any more; returns what that changed."""
+        """Store the verdict on two ids, `same`, `different`, or None for neither; returns the resulting changes."""
         left, right = sorted((left_id, right_id))
         ref = 1 + max((decision.ref for decision in self.settler.ledger.decisions.of.values()), default=0)
         return self._settle(EdgesFrame(decisions=(Decision(left, right, verdict, ref),)))
 
     def similar(self, text: str, time_ms: int | None = None, about: About = NO_ABOUT) -> Edges | None:
-        """What a text would match if it came now, None if nothing; nothing is changed.
+        """The matches of a text if it arrived now, None if there are none; nothing is changed.
 
         Args:
             text: any.
@@ -252,16 +252,16 @@ class LocalPipeline:
         return edges
 
     def snapshot(self) -> LocalState:
-        """Everything that is true and everything needed to go on, without what only a crash would ask for.
+        """All live state, in the form needed to continue, without the part that is needed only after a crash.
 
-        Nothing is under way between two batches, so tombstones and the refs of retired versions can be left out.
+        Nothing is under way between two batches, so tombstones and the refs of retired versions can be omitted.
         """
         ledger = self.settler.snapshot()
         ledger = replace(ledger, changes=replace(ledger.changes, newest=[]))
         return LocalState(self._next_offset, self._newest_ms, _live_only(self.documents.snapshot(1)), ledger)
 
     def restore(self, documents: Iterable[DocumentsRecord], ledger: LedgerRecord, progress: tuple[int, int]) -> None:
-        """Go on, in a pipeline that is new, where another one was when its snapshot was taken.
+        """Continue, in a new pipeline, from the snapshot of another one.
 
         Args:
             documents: the documents of the snapshot, in one record or cut into several.
@@ -278,7 +278,7 @@ class LocalPipeline:
         self.documents.expire(self.horizon)
 
     def _edges(self, effects: Iterable[Effect]) -> EdgesFrame:
-        """What comes to settle of an agent's effects, through all agents in between, as one frame."""
+        """The frame for settle that results from an agent's effects, through all agents in between."""
         frame = EdgesFrame()
         for effect in self._carried_out(effects):
             if isinstance(effect, Send):
@@ -288,7 +288,7 @@ class LocalPipeline:
         return frame
 
     def _passed_on(self, sent: Frame) -> EdgesFrame:
-        """What comes to settle of a frame: a batch is one frame of each step."""
+        """The frame for settle that results from a frame: a batch is one frame of each step."""
         if isinstance(sent, BandsFrame):
             return self._edges(index_agent(self._shared, self._of_buckets, _NO_LOG, Input(0, (sent,), 0, 0)))
         if isinstance(sent, CandidatesFrame):
@@ -298,7 +298,7 @@ class LocalPipeline:
         return sent
 
     def _settle(self, frame: EdgesFrame) -> list[Settled]:
-        """Settle a frame, then the answers to what it asks, until nothing is asked any more."""
+        """Settle a frame, then the answers to its rechecks, until there are no more rechecks."""
         settled: list[Settled] = []
         while frame != EdgesFrame():
             offset, sent = self.settler.applied_offset + 1, list[Frame]()
@@ -308,18 +308,18 @@ class LocalPipeline:
                     settled.append(effect.settlement.settled)
                 elif isinstance(effect, Send):
                     sent.append(effect.frame)
-            # What is forgotten is forgotten before anything is compared again.
+            # Documents expire before any pair is compared again.
             frame = EdgesFrame()
             for asked in sorted(sent, key=_asks):
                 frame = self._passed_on(asked)
         return settled
 
     def _carried_out(self, effects: Iterable[Effect]) -> Iterable[Effect]:
-        """The effects of an agent; what they write to changelogs is written nowhere, so barriers wait for nothing."""
+        """The effects of an agent; there are no changelogs, so barriers need not wait."""
         return effects
 
     def _watermarks(self, documents: Sequence[Document]) -> Watermarks | None:
-        """The word about event time behind a batch; none where nothing ever expires."""
+        """The watermarks behind a batch; None if nothing ever expires."""
         limits = self.limits
         if limits.retention_ms is None and not limits.max_documents:
             return None
@@ -330,12 +330,12 @@ class LocalPipeline:
 
     @property
     def horizon(self) -> Horizon:
-        """What has been forgotten."""
+        """The limit of what has expired."""
         return self.settler.ledger.horizon
 
 
 def _live_only(record: DocumentsRecord) -> DocumentsRecord:
-    """The live versions of a record, without what they retired."""
+    """The live versions of a record, without the versions that they retired."""
     at = np.flatnonzero(record.live)
     return DocumentsRecord(
         ids=[record.ids[row] for row in at.tolist()],
@@ -357,10 +357,10 @@ def _live_only(record: DocumentsRecord) -> DocumentsRecord:
 def _verify_at_once(
     asked: Verifications, documents: DocumentTable, criteria: Criteria, comparer: Comparer
 ) -> Iterator[Edges | None]:
-    """All pairs in one step: nothing else waits for its turn."""
+    """Verify all pairs in one step: no other work waits for its turn."""
     yield verify(asked, documents, criteria, comparer)
 
 
 def _asks(frame: Frame) -> bool:
-    """Whether a frame of settle asks for comparisons."""
+    """Whether a frame of settle contains rechecks."""
     return isinstance(frame, CandidatesFrame) and frame.candidates is not None

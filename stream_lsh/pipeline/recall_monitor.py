@@ -1,20 +1,20 @@
-"""The recall monitor: compares a sample of documents with all recent ones, to measure what the bands miss.
+"""The recall monitor: compares a sample of documents with all recent ones, to measure the misses of the bands.
 
     ring        of the newest versions of a source partition: ref, and one byte of each slot of the signature
-    sample      versions by their refs, as many as were asked for
+    sample      versions, chosen by their refs, in the configured share
     check       sample against ring, by brute force -> gather -> verify: pairs that truly match
-    found       those that share a bucket; missed: those that do not
+    found       pairs that share a bucket; missed: those that do not
 
-The bytes agree wherever the slots do, so a pair that verify would look at is never passed over; what agrees by chance,
-in one slot of 256, goes when the signatures are compared whole.  Behind the ring a pair takes the way of any candidate,
-so only live versions count, within the retention, by the exact similarity.
+The bytes agree wherever the slots do, so a pair that verify would compare is never missed; chance agreement,
+in one slot of 256, is removed when the signatures are compared whole.  Behind the ring a pair is handled like any
+candidate, so only live versions count, within the retention, by the exact similarity.
 
-What is measured is the banding alone: a pair that shares a bucket counts as found, even where a cap leaves it out; what
-caps leave out is counted by index.  Identical documents meet in the bucket of their digest, whatever the bands: they
-are counted apart.  This is a measurement, no state: nothing of it is in a changelog (docs/internals/adr/0025).
+It measures the banding alone: a pair that shares a bucket counts as found, even if a cap omits it; index counts
+the omissions by caps.  Identical documents meet in the bucket of their digest, whatever the bands: they are counted
+separately.  This is a measurement, not state: no changelog contains it (docs/internals/adr/0025).
 
-References: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.4, for what the bands promise; Li and
-König, b-bit minwise hashing, 2010, for what a few bits of a slot are worth.
+References: Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.4, for the recall of bands; Li and
+König, b-bit minwise hashing, 2010, for the information in a few bits of a slot.
 """
 
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ RING = 16_384
 """Versions in the ring of a source partition: with 128 slots 2 MB."""
 _RING_BYTES, _STAGED = RING * 128, 1_024
 MOST_PAIRS = 32
-"""Pairs of one document that are compared exactly: a flood of copies must not be all of the sample."""
+"""Pairs of one document that are compared exactly: a flood of copies must not dominate the sample."""
 BINS = 20
 """Of similarity, 0.05 each."""
 
@@ -58,7 +58,7 @@ class RecallCounts:
         documents: that were checked.
         found: int64[BINS], pairs that match and share a bucket, by their similarity.
         missed: int64[BINS], pairs that match and share none.
-        promised: float64[BINS], how many of both the bands should find; 0 where the kind makes no promise.
+        promised: float64[BINS], the number of both that the bands should find; 0 where the kind makes no promise.
         identical: pairs of equal documents, which are in none of these.
         left_out: similar versions that were not compared, as a document had more than `MOST_PAIRS`.
         squares: the sum of the squares of the pairs of each document.
@@ -73,7 +73,7 @@ class RecallCounts:
     squares: int = 0
 
     def add(self, similarity: F64, found: Bools, promised: F64) -> None:
-        """The pairs of one document, identical ones aside."""
+        """Add the pairs of one document, except identical ones."""
         bins = np.minimum((similarity * BINS).astype(np.int64), BINS - 1)
         self.found += np.bincount(bins[found], minlength=BINS)
         self.missed += np.bincount(bins[~found], minlength=BINS)
@@ -82,23 +82,23 @@ class RecallCounts:
 
     @property
     def pairs(self) -> int:
-        """Pairs that match, identical ones aside."""
+        """The pairs that match, except identical ones."""
         return int(self.found.sum() + self.missed.sum())
 
     def recall(self) -> Recall | None:
-        """The share that the bands found, with an interval of 99 %; None as long as there is no pair."""
+        """The share that the bands found, with an interval of 99 %; None before the first pair."""
         pairs = self.pairs
         return clopper_pearson(int(self.found.sum()) / pairs, effective_size(pairs, self.squares)) if pairs else None
 
     def expected(self) -> float | None:
-        """The share that the bands should find of pairs as similar as these; None where nothing is promised."""
+        """The share that the bands should find of pairs of these similarities; None without a promise."""
         promised = float(self.promised.sum())
         return promised / self.pairs if promised else None
 
     def falls_short(self, asked: float) -> bool:
-        """Whether the bands surely find less than was asked for, and less than they should.
+        """Whether the bands find significantly less than requested, and less than expected.
 
-        What was asked for is meant at the threshold, and most pairs are above it: this says so late rather than early.
+        The requested recall refers to the threshold, and most pairs are above it: a warning comes late, not early.
         """
         recall, expected = self.recall(), self.expected()
         return recall is not None and recall.high < (asked if expected is None else min(asked, expected))
@@ -109,16 +109,16 @@ class RecallMonitor:
 
     Args:
         scheme: of the pipeline.
-        criteria: what makes a pair a match; its `least_matching` is above 0.
-        comparer: of the pipeline: what it remembers is shared.
-        counts: grow; one for all partitions of a pipeline.
+        criteria: the conditions of a match; `least_matching` is above 0.
+        comparer: of the pipeline: its memory is shared.
+        counts: are updated; one object for all partitions of a pipeline.
         share: of the versions that are checked, 0 to below 1.
-        seed: chooses which.
+        seed: of the sample.
         most: versions in the ring; fewer where signatures are long.
 
     Guarantees:
-        the sample depends on refs and the seed alone.  Where no id comes twice, so do all counts: not on how arrivals
-        were divided into batches.
+        the sample depends on refs and the seed alone.  If no id is repeated, so do all counts: the division of arrivals
+        into batches does not matter.
     Cost:
         a check: some 0.3 ms for a full ring, and the exact comparison of `MOST_PAIRS` pairs at most.  Every version:
         0.4 us.  Memory: `slots + 8` bytes for each version of the ring and 1,024 more, and never more.
@@ -142,7 +142,7 @@ class RecallMonitor:
         self._slots = np.zeros((scheme.slots, self._size), np.uint8)  # slot by slot: each is compared in one sweep
         self._refs = np.zeros(self._size, np.uint64)
         self._next = self._filled = 0
-        # A batch is laid by as it is, and turned slot by slot together with others: fewer and longer copies.
+        # Batches are staged as they are, and transposed together: fewer and longer copies.
         self._staged_slots = np.zeros((min(_STAGED, self._size), scheme.slots), np.uint8)
         self._staged_refs = np.zeros(len(self._staged_slots), np.uint64)
         self._staged = 0
@@ -152,15 +152,15 @@ class RecallMonitor:
         return min(self._size, self._filled + self._staged)
 
     def take(self, record: DocumentsRecord, documents: DocumentTable) -> None:
-        """Check the sampled ones of new versions against all that came before them, and remember all of them.
+        """Compare the sampled new versions with all earlier ones, and remember all new ones.
 
         Args:
-            record: what sign has stored in `documents`.
+            record: the versions that sign has stored in `documents`.
             documents: the table of the partition.
         """
         refs, slots, done = record.refs, record.signatures, 0
         if not (record.digests.all() and (refs[1:] > refs[:-1]).all()):
-            rows = np.flatnonzero(record.digests)  # neither deletes nor what has no shingles
+            rows = np.flatnonzero(record.digests)  # without deletes and versions without shingles
             rows = rows[np.argsort(refs[rows])]
             refs, slots = refs[rows], slots[rows]
         for at in np.flatnonzero(self._is_sampled(refs)).tolist():
@@ -171,7 +171,7 @@ class RecallMonitor:
         self._stage(refs[done:], slots[done:])
 
     def _is_sampled(self, refs: U64) -> Bools:
-        # Multiples of an odd number spread evenly, whatever comes by turns in the source, at a third of a hash's cost.
+        # Multiples of an odd number spread evenly, whatever the pattern of the source, at a third of a hash's cost.
         sampled: Bools = refs * self._factor + self._start < self._below
         return sampled
 
@@ -186,7 +186,7 @@ class RecallMonitor:
             refs, slots = refs[room:], slots[room:]
 
     def _turn(self) -> None:
-        """Put what is staged into the ring, slot by slot; the newest overwrite the oldest."""
+        """Move the staged versions into the ring, slot by slot; the newest overwrite the oldest."""
         refs, slots, self._staged = self._staged_refs[: self._staged], self._staged_slots[: self._staged].T, 0
         while refs.size:
             room = min(refs.size, self._size - self._next)
@@ -199,7 +199,7 @@ class RecallMonitor:
     def _similar(self, slots: U8) -> U64:
         """The refs in the ring that agree in enough bytes.
 
-        Most fall out after as many slots as a match may differ in and a few more; the rest is looked at for the others.
+        Most fail within the number of slots in which a match may differ, and a few; only the rest is compared whole.
         """
         least, ring = self._criteria.least_matching, self._slots[:, : self._filled]
         first = min(slots.size, slots.size - least + slots.size // 16)
@@ -217,7 +217,7 @@ class RecallMonitor:
         old = old[documents.rows(old) >= 0]
         if old.size > MOST_PAIRS:
             self._counts.left_out += old.size - MOST_PAIRS
-            # Drawn, and not the newest: these may be more alike than others are.
+            # Drawn at random, not the newest: these may be more alike than others.
             old = old[np.argsort(fmix64(old ^ ref))[:MOST_PAIRS]]
         candidates = Candidates(np.full(old.size, ref), old, np.full(old.size, CANDIDATE, np.uint8))
         asked = gather(candidates, documents, Forwarded()) if old.size else None

@@ -1,7 +1,7 @@
 """The interface between the steps and a kind of data: signatures, buckets, comparison.
 
-Two versions can be compared only if the same scheme made both, so `settings` - everything that their bytes depend on -
-travels with every frame and changelog record as a fingerprint.
+Two versions can be compared only if the same scheme made both, so `settings` - all values that their bytes depend on -
+is in every frame and changelog record, as a fingerprint.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from stream_lsh.pipeline.documents.observer import LiveObserver
 
 
 class Scheme(Protocol):
-    """What the steps need to know of a pipeline's kind of data."""
+    """The interface of a pipeline's kind of data for the steps."""
 
     @property
     def slots(self) -> int:
@@ -26,36 +26,36 @@ class Scheme(Protocol):
 
     @property
     def width(self) -> int:
-        """How many buckets a version is in at most."""
+        """The largest number of buckets of a version."""
 
     @property
     def settings(self) -> dict[str, str | int | float]:
-        """Everything that signatures, buckets and similarities depend on."""
+        """All values that signatures, buckets and similarities depend on."""
 
     def sign(self, texts: Sequence[str]) -> Signatures:
-        """One signature and one digest a text."""
+        """One signature and one digest for each text."""
 
     def buckets(self, signatures: Signatures) -> U64:
-        """The buckets of each text: uint64[n, width], 0 for none; one that nothing else has may come last."""
+        """The buckets of each text: uint64[n, width], 0 for none; a unique one may come last."""
 
     def comparer(self) -> Comparer:
-        """What verify compares pairs with; it remembers what it met."""
+        """The comparer of verify; it remembers compared versions."""
 
     def criteria(self, threshold: float, retention_ms: int | None) -> Criteria:
-        """What makes a pair a match."""
+        """The conditions of a match."""
 
     def block(self, bucket: int) -> str:
-        """What the rule is called that a bucket is of; "" where rules have no names."""
+        """The name of the rule of a bucket; "" where rules have no names."""
 
     def counts(self) -> LiveObserver | None:
-        """What a table of documents has to count of its live versions, if anything."""
+        """An observer that counts live versions of a table of documents, if the kind needs one."""
 
     def promised(self, similarity: F64) -> F64:
-        """The probability that pairs of these Jaccard similarities share a bucket; 0 where a kind promises nothing."""
+        """The probability that pairs of these Jaccard similarities share a bucket; 0 without a promise."""
 
 
 class SchemeDefaults:
-    """The methods of a scheme whose buckets have no names, which counts nothing and promises nothing."""
+    """The methods of a scheme without names of buckets, without counts and without a promise."""
 
     def block(self, bucket: int) -> str:
         """No name."""
@@ -74,7 +74,7 @@ class BandedScheme(SchemeDefaults):
     """The buckets of a scheme with bands: one for each band, and one for the digest.
 
     Attributes:
-        banding: bands and rows, and what they promise.
+        banding: bands and rows, and their recall.
     """
 
     banding: Banding
@@ -86,12 +86,12 @@ class BandedScheme(SchemeDefaults):
 
     @property
     def width(self) -> int:
-        """How many buckets a version is in: the bands, and that of its digest."""
+        """The number of buckets of a version: the bands, and that of its digest."""
         return self.banding.bands + 1
 
     @property
     def band_settings(self) -> dict[str, str | int | float]:
-        """Everything that the buckets depend on beside the signatures."""
+        """All values that the buckets depend on, beside the signatures."""
         return {"bands": self.banding.bands, "rows": self.banding.rows, "bands_version": self._bands.version}
 
     def buckets(self, signatures: Signatures) -> U64:

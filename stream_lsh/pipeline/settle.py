@@ -1,8 +1,8 @@
-"""Step 5: edges, retirements, decisions and watermarks in; what is true, and what is forgotten, out.
+"""Step 5: edges, retirements, decisions and watermarks in; results and the horizon out.
 
 The caller delivers, in this order: the public outputs, the rechecks and the horizon; the record to the changelog; the
 acknowledgement.  So a crash in between leads to the same outputs once more, and never to a record without them
-(ADR 0002).  Several messages may be under way together where they have nothing to do with each other: `flights`.
+(ADR 0002).  Several independent messages may be in flight together: `flights`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,12 +25,12 @@ from stream_lsh.retention import BEGINNING_MS, Horizon
 
 
 class Settlement(NamedTuple):
-    """What came of one message.
+    """The result of one message.
 
     Attributes:
         settled: changes for the public topics.
         rechecks: pairs for `candidates`, None if there are none.
-        horizon: what all other steps may forget now, None if it has not moved.
+        horizon: the limit of what all other steps may drop now, None if it has not moved.
         record: for the changelog.
     """
 
@@ -41,14 +41,14 @@ class Settlement(NamedTuple):
 
 
 def flights(settlements: Iterable[Settlement], most_keys: int = 1_000) -> Iterator[list[Settlement]]:
-    """Settlements in runs: the outputs of a run may be sent at once, and its records behind all of them.
+    """Settlements in runs: the outputs of a run may be sent together, and its records behind all of them.
 
     Args:
         settlements: of consecutive messages, in order; taken one by one, as the runs are.
-        most_keys: a run that has so many is not added to.
+        most_keys: a run with this number of keys is complete.
 
     Guarantees:
-        no key of a public topic is twice in a run, so a run that is made again after a crash brings back no older
+        no key of a public topic is twice in a run, so a run that is repeated after a crash restores no older
         value; a horizon is the first of its run, so it is sent when all before it is stored.
     """
     run, keys = list[Settlement](), set[object]()
@@ -69,7 +69,7 @@ def flights(settlements: Iterable[Settlement], most_keys: int = 1_000) -> Iterat
 
 
 def _keys(settled: Settled) -> set[object]:
-    """Everything that is written to the public topics.
+    """The keys of a settlement in the public topics.
 
     A match by two ids, a member by its id, a cluster by (id,), two sites and a review by three texts.
 
@@ -96,13 +96,13 @@ class Settler:
     Args:
         threshold: least similarity of a pair.
         partitions: of the source, and so of `verifications`.
-        retention_ms: how long a document can match, of event time; None: for ever.
-        lateness_ms: how much longer its state is kept for documents that come late.
-        guards: what holds a cluster together besides pairs.
-        stories: clusters tell headline, outlets and who was first.
+        retention_ms: greatest distance of a match in event time; None: any.
+        lateness_ms: additional lifetime of state, for late documents.
+        guards: additional conditions on clusters.
+        stories: clusters have headline, outlets and first publisher.
         mirror_share: site pairs are published from this share of mirrored pages on; 0: none.
         link_from: matches begin here, and pairs below are reviews; 0: all pairs are matches.
-        describer: makes the summaries of clusters, where it is not `stories`.
+        describer: makes the summaries of clusters, unless these are stories.
         cap_rechecks: pairs of a document that are compared again when it is updated; 0: all.
     """
 
@@ -129,7 +129,7 @@ class Settler:
         self._partitions = partitions
         self._keep_ms = None if retention_ms is None else retention_ms + lateness_ms
         self._watermarks = WatermarkTable(partitions)
-        self._marks: tuple[Mark, ...] | None = None  # merged, where that is known
+        self._marks: tuple[Mark, ...] | None = None  # merged, if known
 
     def settle(self, frame: EdgesFrame, offset: int) -> Settlement | None:
         """Settle the message at `offset` of `edges`; None if it was settled before."""
@@ -155,27 +155,27 @@ class Settler:
         return Settlement(settled, _rechecks(settled), horizon, LedgerRecord(offset, settled.changes, watermarks))
 
     def begin(self, generation: int) -> None:
-        """The consumer group is in this generation; see `WatermarkTable.begin`, `PageTable.begin`."""
+        """Begin a generation of the consumer group; see `WatermarkTable.begin`, `PageTable.begin`."""
         self._watermarks.begin(generation)
         self._marks = None
         if self.ledger.mirrors is not None:
             self.ledger.mirrors.begin(generation)
 
     def slices(self, rows: int) -> Iterator[LedgerRecord]:
-        """Everything, so many rows at a time; frames may be settled between slices (`ledger.incremental_snapshot`)."""
+        """The whole state, `rows` at a time; frames may be settled between slices (`ledger.incremental_snapshot`)."""
         watermarks = self._watermarks.rows()
         for changes in slices(self.ledger, rows):
             yield LedgerRecord(self.applied_offset, changes, watermarks)
             watermarks = ()
 
     def snapshot(self) -> LedgerRecord:
-        """Everything as one record, from which recovery may start."""
+        """The whole state as one record, from which recovery may start."""
         return LedgerRecord(self.applied_offset, self.ledger.snapshot(), self._watermarks.rows())
 
     def apply(self, record: LedgerRecord) -> None:
-        """Recovery: a record of the changelog, in order; one that was applied before is passed over.
+        """Recovery: apply a record of the changelog, in order; a record that was applied before is passed over.
 
-        A snapshot starts anew only where it is ahead: a late writer cannot bring back what has been settled since.
+        A snapshot replaces the state only if it is ahead: a late writer cannot restore an older state.
         """
         if record.offset < self.applied_offset or (
             record.offset == self.applied_offset and not record.changes.complete
@@ -193,8 +193,8 @@ class Settler:
     def _advanced(self, before: tuple[Mark, ...], marks: tuple[Mark, ...]) -> Horizon | None:
         """The horizon after new marks, None if it stays.
 
-        Event time advances by a busy source that has come further.  Where another source has become idle and nothing
-        else has changed, that does not let it run ahead: all may be about to become idle.
+        Only a busy source that has progressed advances event time.  If another source has become idle and nothing
+        else has changed, that does not advance it: all may be about to become idle.
         """
         time_ms, reached = BEGINNING_MS, {mark.source: mark.time_ms for mark in before}
         advances = any(not mark.idle and mark.time_ms > reached.get(mark.source, BEGINNING_MS) for mark in marks)

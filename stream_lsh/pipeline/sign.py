@@ -1,14 +1,14 @@
-"""Step 1: documents in, bands and retirements out; the table of documents is written on the way.
+"""Step 1: documents in, bands and retirements out; the table of documents is updated.
 
-What a message at offset o means depends on the newest ref c that is known of its id:
+The meaning of a message at offset o depends on the newest known ref c of its id:
 
     no c    a first version: its bands are sent
-    o > c   a new version: its bands, the retirement of c; what says the same within one segment of time is no news
-    o = c   a replay: what was sent is sent again - the crash may have come before it was
+    o > c   a new version: its bands, the retirement of c; a byte-identical resend in the same time segment is a no-op
+    o = c   a replay: its outputs are sent again - the crash may have come before they were
     o < c   superseded: the bands that may have been sent for it are retired again
 
 The caller delivers, in this order: the record to the changelog; the postings and the retirements; the acknowledgement.
-One batch at a time: the record of a batch is written only after everything of the batch before has been delivered
+One batch at a time: the record of a batch is written only after all outputs of the batch before have been delivered
 (docs/internals/adr/0007).
 """
 
@@ -31,7 +31,7 @@ from stream_lsh.sketch.scheme import EMPTY_SLOT
 
 @dataclass(slots=True)
 class SignCounts:
-    """What became of the documents of a batch."""
+    """The counts of the documents of a batch, by their handling."""
 
     added: int = 0
     updated: int = 0
@@ -48,7 +48,7 @@ class SignCounts:
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """What sign has to deliver; None and () where there is nothing."""
+    """The outputs of sign; None and () where there are none."""
 
     record: DocumentsRecord | None
     postings: Postings | None
@@ -66,13 +66,13 @@ class Arrivals(NamedTuple):
 
 @dataclass(slots=True)
 class _Newest:
-    """The newest version of an id after the batch, and what it retires.
+    """The newest version of an id after the batch, and the versions that it retires.
 
     Attributes:
-        stored: the live version that the table has; the same one if this is a replay, else it is retired.
-        recorded: what a replayed version retired when it was stored.
-        signed_row: the place of its text among those that are signed, -1 without.
-        signed_before: versions of this batch that it retires: ref and place of the text.
+        stored: the live version in the table; the same one if this is a replay, else it is retired.
+        recorded: the versions that a replayed version retired when it was stored.
+        signed_row: the row of its text among the signed ones, -1 without.
+        signed_before: versions of this batch that it retires: ref and row of the text.
     """
 
     ref: int
@@ -87,7 +87,7 @@ class _Newest:
 
 
 class _Plan:
-    """First pass: what every message means, before anything is computed."""
+    """First pass: classifies every message, before anything is computed."""
 
     def __init__(self, documents: DocumentTable, horizon: Horizon, segment_span_ms: int | None) -> None:
         self._documents = documents
@@ -143,7 +143,7 @@ class _Plan:
             self.counts.expired += not live
         new = _Newest(ref, document, max(document.time_ms, keep), live)
         if pending is not None:
-            # A crash may have come between their changelog and their frames, so the newer version answers for them.
+            # A crash may have come between changelog and frames, so the newer version repeats the outputs.
             new.stored, new.recorded, new.signed_before = (
                 pending.stored,
                 pending.recorded,
@@ -171,7 +171,7 @@ class _Plan:
             )
 
     def _repeats(self, document: Document, pending: _Newest | None, stored: Version | None) -> bool:
-        """Whether a version says what the one before said: the same bytes, in the same segment of time, told alike."""
+        """Whether a version repeats the one before: same bytes, same time segment, same metadata."""
         text: str | None
         if pending is not None:
             live, (_, text, time_ms, about) = pending.live, pending.document
@@ -203,16 +203,16 @@ def prepare(
     presigned: Signatures | None = None,
     acknowledged: int = 0,
 ) -> "Prepared":
-    """Compute everything that a batch stores and sends.
+    """Compute the record and the outputs of a batch.
 
     Args:
         arrivals: messages of one source partition, in order.
         documents: the table of that partition, which must not change before the batch is stored.
         scheme: makes signatures and buckets.
-        horizon: what is forgotten; a version that it has passed retires its predecessor and is not posted.
-        segment_span_ms: the stretch of event time within which a byte-equal text is no new version; None: any.
-        presigned: signatures of all `arrivals`, one each, if they were made elsewhere; that of a delete is not read.
-        acknowledged: no message of the partition below this offset is read again; at least what the table states.
+        horizon: the limit of what has expired; an expired version retires its predecessor and is not posted.
+        segment_span_ms: the span of event time within which a byte-equal text is no new version; None: any.
+        presigned: signatures of all `arrivals`, one each, if they were made elsewhere; that of a delete is ignored.
+        acknowledged: no message of the partition below this offset is read again; at least that of the table.
 
     Guarantees:
         changes nothing: after an exception the batch, or a part of it, may be prepared again.
@@ -227,19 +227,19 @@ def prepare(
 
 
 def _picked(presigned: Signatures, positions: Sequence[int]) -> Signatures:
-    """The signatures of the texts that are needed."""
+    """The signatures of the needed texts."""
     if len(positions) == len(presigned):
         return presigned
     return Signatures(presigned.values[positions], presigned.digests[positions])
 
 
 class _Buckets:
-    """The buckets of the texts of a batch, of the stored versions that it names, and of all that it retires.
+    """The buckets of the texts of a batch, of the stored versions that it names, and of all versions that it retires.
 
     Attributes:
         signed: uint64[texts, bands + 1].
-        replayed: of the versions that are posted once more, in the order of `plan.newest`.
-        retired: what each id retires, those that retire something.
+        replayed: of the versions that are posted again, in the order of `plan.newest`.
+        retired: the retired versions of each id, if any.
     """
 
     def __init__(self, plan: _Plan, documents: DocumentTable, scheme: Scheme, signatures: Signatures) -> None:
@@ -263,7 +263,7 @@ class _Buckets:
                 self.retired[id] = _joined(parts)
 
     def of_signed(self, versions: Sequence[tuple[int, int]]) -> Retired:
-        """Versions of this batch, given as ref and place of the text, that are to be retired."""
+        """The versions of this batch to retire, given as ref and row of the text."""
         return Retired(np.array([ref for ref, _ in versions], np.uint64), self.signed[[row for _, row in versions]])
 
 
@@ -275,7 +275,7 @@ def _joined(parts: Sequence[Retired]) -> Retired:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A batch that is computed and not stored yet."""
+    """A computed batch that is not stored yet."""
 
     plan: _Plan
     buckets: _Buckets
@@ -283,7 +283,7 @@ class Prepared:
     horizon: Horizon
 
     def store(self, documents: DocumentTable) -> Signed:
-        """Store what is new, and return what index and settle must learn; retired postings come before new ones.
+        """Store the new versions, and return the outputs for index and settle; retired postings come before new ones.
 
         An exception may leave the table with versions that no changelog has: drop it, and recover it.
         """
@@ -297,7 +297,7 @@ class Prepared:
 def _record(
     plan: _Plan, signatures: Signatures, buckets: _Buckets, scheme: Scheme, horizon: Horizon, *, acknowledged: int
 ) -> DocumentsRecord | None:
-    """The versions that are new; None if there are none."""
+    """The new versions; None if there are none."""
     stored = {id: new for id, new in plan.newest.items() if not new.replayed}
     if not stored:
         return None
@@ -331,7 +331,7 @@ def _record(
 
 
 def _postings(plan: _Plan, buckets: _Buckets) -> Postings | None:
-    """The postings to take out, then those to put in; versions without shingles have none."""
+    """The postings to remove, then those to insert; versions without shingles have none."""
     out = _joined([*buckets.retired.values(), buckets.of_signed(plan.superseded)])
     live = [new for new in plan.newest.values() if new.live]
     posted = [new for new in live if not new.replayed]
@@ -359,7 +359,7 @@ def _postings(plan: _Plan, buckets: _Buckets) -> Postings | None:
 
 
 def _retirements(plan: _Plan, buckets: _Buckets, documents: DocumentTable, horizon: Horizon) -> tuple[Retirement, ...]:
-    """One for every id of which a version is retired, in the order of arrival; a tombstone retired all before it."""
+    """One for every id with a retired version, in the order of arrival; a tombstone retired all before it."""
     ids = [id for id in plan.newest if id in buckets.retired or id in plan.stale_ids]
     ids += sorted(plan.stale_ids - plan.newest.keys())
     if not ids:
@@ -376,7 +376,7 @@ def _retirements(plan: _Plan, buckets: _Buckets, documents: DocumentTable, horiz
 
 
 def _retirement(id: str, version: Version, digest: int, about: About, horizon: Horizon) -> Retirement:
-    # A marker is a tombstone, or a version that had expired; settle tells the latter by its time.
+    # A marker is a tombstone, or an expired version; settle distinguishes the latter by its time.
     deleted = not version.live and not horizon.passed(version.time_ms, version.ref)
     digest, about = (digest, about) if version.live else (0, NO_ABOUT)
     return Retirement(id, version.ref, version.time_ms, digest, deleted, version.keep_until_ms, about)

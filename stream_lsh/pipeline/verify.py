@@ -1,10 +1,10 @@
 """Step 4: new documents and old refs in, edges with their exact similarity out.
 
-    candidate   filtered by event time and by what its kind can tell cheaply, then compared; an edge if J >= T
-    recheck     compared, whatever the filters say; an edge whatever the answer, 0 if too far apart in event time
+candidate   filtered by event time and by cheap tests of its kind, then compared; an edge if J >= T
+recheck     compared, regardless of the filters; an edge in any case, 0 if too far apart in event time
 
-A pair whose old ref is not the newest of its id is dropped, a recheck too: not "absent", for the retirement that
-made it stale asks again.
+A pair whose old ref is not the newest of its id is dropped, also a recheck: it gets no negative answer, because the
+retirement that made it stale causes another recheck.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from stream_lsh.pipeline.compare import Compared, Comparer, Criteria, Pairs
 from stream_lsh.pipeline.documents.table import DocumentTable
 
 STEP = 1_024
-"""Pairs that are looked at in one step: more gain nothing, fewer pay for each numpy call."""
+"""The best number of pairs for one step: more gain nothing, fewer pay for each numpy call."""
 
 
 def verify(asked: Verifications, documents: DocumentTable, criteria: Criteria, comparer: Comparer) -> Edges | None:
@@ -35,14 +35,14 @@ def verify(asked: Verifications, documents: DocumentTable, criteria: Criteria, c
 def verify_in_steps(
     asked: Verifications, documents: DocumentTable, criteria: Criteria, comparer: Comparer, most: int = STEP
 ) -> Iterator[Edges | None]:
-    """What `verify` returns, in steps of bounded work, as if each pair were asked about alone.
+    """The edges of `verify`, in steps of bounded work, as if each pair were compared alone.
 
-    Documents may come and go between two steps.
+    Documents may be added and removed between two steps.
 
     Args:
-        asked: those of one document side by side, or it costs more.
+        asked: pairs of one document side by side, or it costs more.
         documents: the old ends.
-        criteria: what makes a pair a match.
+        criteria: the conditions of a match.
         comparer: of the pipeline.
         most: pairs in one step.
 
@@ -62,7 +62,7 @@ def verify_in_steps(
 def _verified(
     asked: Verifications, documents: DocumentTable, criteria: Criteria, comparer: Comparer, *, bounded: bool
 ) -> tuple[Edges | None, int]:
-    """The edges of the first pairs, and how many of those that were asked about these are."""
+    """The edges of the first pairs, and the number of compared pairs."""
     old_rows = documents.rows(asked.old)
     at = np.flatnonzero((old_rows >= 0) & (asked.refs[asked.rows] != asked.old))
     if not at.size:

@@ -1,7 +1,7 @@
-"""How event time travels: every hop passes on the least of what its inputs have said, behind the data that it wrote.
+"""The propagation of event time: every hop forwards the minimum of its inputs' marks, behind the data that it wrote.
 
-So when a mark reaches settle, every edge of an older document has been there before it, and only then may settle
-forget.
+So when a mark reaches settle, every edge of an older document has arrived before it, and only then may settle
+drop state.
 """
 
 from collections.abc import Iterable
@@ -18,11 +18,11 @@ class WatermarkGenerator:
 
     A source is idle only if it was read to its end at two successive marks of one generation, and its event time has
     not moved in between.  So each advance of event time is reported as that of a busy source, however slow the source
-    is: settle lets event time advance by busy sources only.  A source that was idle is first reported as busy, and how
-    far it has come with the next mark: by then others that went on at the same moment are known to be busy, too.
+    is: settle lets event time advance by busy sources only.  A source that was idle is first reported as busy, and its
+    progress with the next mark: by then other sources that resumed at the same moment are known to be busy, too.
 
     Attributes:
-        at_end: whether nothing was left to read at the last mark.
+        at_end: whether no message was left to read at the last mark.
     """
 
     def __init__(self) -> None:
@@ -35,10 +35,10 @@ class WatermarkGenerator:
 
         Args:
             source: the source partition.
-            newest_ms: the greatest event time of what sign has delivered.
+            newest_ms: the greatest event time of the documents that sign has delivered.
             min_offset: offsets below it are dropped by `max_documents`.
             generation: of the consumer group.
-            at_end: nothing is left to read.
+            at_end: no message is left to read.
         """
         last, idle, time_ms = self._last, False, newest_ms
         if last is not None and last.generation == generation:
@@ -53,8 +53,8 @@ class WatermarkTable:
     """The last marks of every input partition about every source partition.
 
     Args:
-        origins: how many inputs speak of each source partition: 1 where sign itself speaks, else the partitions of the
-            hop before.
+        origins: the number of inputs that report each source partition: 1 if sign itself does, else the partitions of
+            the hop before.
     """
 
     def __init__(self, origins: int) -> None:
@@ -63,10 +63,10 @@ class WatermarkTable:
         self._rows: dict[int, dict[int, Mark]] = {}
 
     def update(self, watermarks: Watermarks) -> None:
-        """Take marks in; times and floors never fall, and whether a source is idle is decided by the newest mark.
+        """Store marks; times and floors never fall, and the newest mark decides whether a source is idle.
 
-        Where two are equally new, a hop has sent one of them again with something older in it.  Then the source
-        is not idle: that keeps documents that could be forgotten, the other way would forget documents that match.
+        If two are equally new, a hop has sent one of them again with an older value in it.  Then the source
+        is not idle: that keeps documents longer than needed, the alternative would drop documents that match.
         """
         row = self._rows.setdefault(self._key(watermarks.origin), {})
         for mark in map(self._of_this_group, watermarks.marks):
@@ -76,10 +76,10 @@ class WatermarkTable:
             row[mark.source] = newest._replace(time_ms=time_ms, min_offset=min_offset)
 
     def begin(self, generation: int) -> None:
-        """The consumer group is in this generation: an idle source is idle only by a mark of the same generation.
+        """Begin a generation of the consumer group: an idle source is idle only by a mark of the same generation.
 
-        Marks of a later generation were made in a group that was forgotten.  Their times and floors stay, and any mark
-        that comes now is newer.
+        Marks of a later generation were made in a group that Kafka has forgotten.  Their times and floors stay, and any
+        new mark is newer.
         """
         if generation == self._generation:
             return
@@ -89,7 +89,7 @@ class WatermarkTable:
                 row[source] = self._of_this_group(mark)
 
     def merged(self) -> tuple[Mark, ...]:
-        """The least of all inputs for each source that all of them have spoken of, in ascending order."""
+        """The minimum of all inputs for each source that all of them have reported, in ascending order."""
         by_source: dict[int, list[Mark]] = {}
         for row in self._rows.values():
             for source, mark in row.items():
@@ -99,15 +99,15 @@ class WatermarkTable:
         )
 
     def row(self, origin: int) -> Watermarks:
-        """What one input has said."""
+        """The marks of one input."""
         return Watermarks(origin, tuple(mark for _, mark in sorted(self._rows.get(self._key(origin), {}).items())))
 
     def rows(self) -> tuple[Watermarks, ...]:
-        """What all inputs have said, in ascending order."""
+        """The marks of all inputs, in ascending order."""
         return tuple(self.row(origin) for origin in sorted(self._rows))
 
     def _key(self, origin: int) -> int:
-        """Where one input speaks of each source, all marks are in one row: sources move from one sender to another."""
+        """If one input reports each source, all marks are in one row: sources move from one sender to another."""
         return origin if self._origins > 1 else 0
 
     def _of_this_group(self, mark: Mark) -> Mark:
@@ -123,11 +123,11 @@ class WatermarkTable:
 
 
 class Relay:
-    """A hop's part in passing watermarks on.
+    """Forwards the watermarks of a hop.
 
     Args:
         origin: the partition of this hop.
-        origins: how many inputs speak of each source partition.
+        origins: the number of inputs that report each source partition.
     """
 
     def __init__(self, origin: int, origins: int) -> None:
@@ -137,14 +137,14 @@ class Relay:
         self._held_back = 0
 
     def begin(self, generation: int) -> None:
-        """The consumer group is in this generation; see `WatermarkTable.begin`."""
+        """Begin a generation of the consumer group; see `WatermarkTable.begin`."""
         self._table.begin(generation)
 
     def take(self, watermarks: Watermarks) -> Watermarks | None:
-        """What is to be passed on behind the data, if anything.
+        """The watermarks to forward behind the data, if any.
 
-        That is what has changed; and now and then what has not, because the next hop may have been restarted and know
-        nothing.  A new generation is a change, a new number is none.
+        These are the changed ones; and from time to time unchanged ones, because the next hop may have been restarted
+        without state.  A new generation is a change, a new number is none.
         """
         self._table.update(watermarks)
         merged = self._table.merged()
@@ -156,10 +156,10 @@ class Relay:
         return Watermarks(self._origin, merged)
 
     def take_all(self, watermarks: Iterable[Watermarks | None]) -> list[Watermarks]:
-        """What is to be passed on behind the data of several messages, in order.
+        """The watermarks to forward behind the data of several messages, in order.
 
-        That is the last of what `take` answers to each, and before it those in which a source is busy that is idle in
-        the next one: settle has to see the event time of a source while the source is busy.
+        These are the last result of `take`, and before it those in which a source is busy that is idle in
+        the next one: settle has to receive the event time of a source while the source is busy.
         """
         answers = [answer for row in watermarks if row is not None and (answer := self.take(row)) is not None]
         busy = [{mark.source for mark in answer.marks if not mark.idle} for answer in answers]
@@ -168,14 +168,14 @@ class Relay:
 
 
 def watermark_of(marks: Iterable[Mark], sources: int) -> int:
-    """W: the least time of the source partitions that are not idle; the beginning of time if W is not to move.
+    """W: the least time of the source partitions that are not idle; the least possible time if W must not move.
 
-    It stays before all source partitions have been heard of, and while all are idle: where nothing comes, nothing has
-    to be forgotten.
+    It stays until all source partitions have been reported, and while all are idle: without new messages, no state
+    need expire.
 
     Args:
-        marks: what is known.
-        sources: how many source partitions there are.
+        marks: the known ones.
+        sources: the number of source partitions.
     """
     source_marks = list(marks)
     if len(source_marks) < sources:

@@ -1,6 +1,6 @@
-"""Bytes in and out: messages of users, messages of our own, and how a batch is divided over them.
+"""Encoding and decoding: messages of users, internal messages, and the division of a batch over them.
 
-`source` and `public` are the users' side.  `frames` and `ledger_record` are ours: `layout` is the form that all of them
-share, `sections` what stands in it, `fingerprint` the scheme that they were made under.  `cut` divides a batch over
-messages, `route` over partitions.
+`source` and `public` are the users' side.  `frames` and `ledger_record` are internal: `layout` is their common form,
+`sections` lists the columns, `fingerprint` identifies the scheme that they were made under.  `split` divides a batch
+over messages, `route` over partitions.
 """

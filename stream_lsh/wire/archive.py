@@ -1,4 +1,4 @@
-"""A file that holds a whole pipeline: a head, then records as they stand in changelogs, then an end.
+"""A file that holds a whole pipeline: a head, then records in the form of changelogs, then an end.
 
     offset  bytes  field
     0       8      magic, `SLSHFILE`
@@ -6,12 +6,12 @@
     12      4      size of the head
     16      4      CRC-32 of the head
     20      4      reserved, 0
-    24      ...    head: a JSON object - `scheme` (its settings), and what the writer wants to know again
+    24      ...    head: a JSON object - `scheme` (its settings), and further values of the writer
     ...     ...    records: u32 size, then a message as in `layout`, with its own checksum and the scheme's fingerprint
     last    12     u32 0, u64 number of records
 
-So truncation is noticed wherever it happens, and every altered byte.  A file is written beside its name, synced and
-renamed: it is there complete, or as it was before.
+So truncation is detected wherever it happens, and every altered byte.  A file is written beside its name, synced and
+renamed: it is complete, or as it was before.
 """
 
 import json
@@ -33,17 +33,17 @@ _MOST_HEAD = 1 << 20
 
 
 class Archive(NamedTuple):
-    """What a file holds: the head at once, the records one after the other."""
+    """The content of a file: the head at once, the records one after the other."""
 
     head: Mapping[str, Any]
     records: Iterator[bytes]
 
 
 def write_archive(path: str | os.PathLike[str], head: Mapping[str, Any], records: Iterable[bytes]) -> None:
-    """Write a file in one step: whoever looks finds the old one or the new one, also after a power cut.
+    """Write a file in one step: a reader finds the old one or the new one, also after a power cut.
 
     Raises:
-        OSError: it cannot be written; what was there is still there.
+        OSError: the file cannot be written; the old one is unchanged.
     """
     target = os.path.realpath(path)
     temporary = f"{target}.{os.getpid()}.part"

@@ -12,10 +12,10 @@ _FIRST_MS, _LAST_MS = -(1 << 53), 1 << 53
 
 
 def row_of(one: object, what: str, most: int) -> Sequence[Any]:
-    """One element of what `add_many` takes: `what`, a tuple or list of 2 to `most` values.
+    """One element of the argument of `add_many`: `what`, a tuple or list of 2 to `most` values.
 
     Raises:
-        MalformedMessage: anything else, such as a dict, or the name of a column out of a table.
+        MalformedMessage: another type, such as a dict, or the name of a column out of a table.
 
     Example:
         >>> row_of(("a", "some words"), "(id, text)", 2)
@@ -33,9 +33,9 @@ def validate_document(document: Document, stories: bool = False, *, removable: b
     """The document, validated; with `stories` its title and source are completed from the text.
 
     Args:
-        document: as the program passed it.
+        document: as passed by the program.
         stories: whether titles and outlets are kept.
-        removable: whether one without a text is taken, for a removal.
+        removable: whether a document without a text is accepted, for a removal.
 
     Raises:
         MalformedMessage, UnusableDocument: an id, a text, a time, a title or an outlet that cannot be used.

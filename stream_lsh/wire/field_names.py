@@ -7,10 +7,10 @@ from stream_lsh.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class FieldNames:
-    """What the source calls the fields of a document; each of the first four must be another one.
+    """The field names of a document in the source; the first four must differ.
 
-    What stories read besides may be one of them: the URL is the id of many a page.  `items` and `vector` are what is
-    compared of a set and of a vector, in place of the text.
+    The fields of stories may repeat one of them: the URL is the id of many pages.  `items` and `vector` replace the
+    text in the comparison of sets and vectors.
     """
 
     id: str = "id"

@@ -1,7 +1,7 @@
-"""The fingerprint of a scheme: one number for all settings that decide what stored signatures and buckets mean.
+"""The fingerprint of a scheme: one number for all settings that define the meaning of signatures and buckets.
 
-Two workers whose fingerprints agree compute the same signature and the same buckets for every text; whatever else they
-were configured with does not matter here.  It is the hash of
+Two workers with equal fingerprints compute the same signature and the same buckets for every text; their other settings
+do not matter here.  It is the hash of
 
     MurmurHash3 x64 128, low half, seed 0x534C5348, of UTF-8(JSON of the settings, keys sorted, no spaces, not escaped)
 
@@ -35,7 +35,7 @@ def fingerprint(settings: Mapping[str, Setting]) -> int:
 
 
 def differences(ours: Mapping[str, Setting], theirs: Mapping[str, Setting]) -> list[str]:
-    """What to show an operator whose fingerprint does not fit: one line per setting that differs, by name.
+    """The report for an operator about a different fingerprint: one line per setting that differs, by name.
 
     Example:
         >>> differences({"bands": 16, "seed": 1}, {"bands": 20})

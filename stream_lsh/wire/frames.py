@@ -1,17 +1,17 @@
-"""Frames and changelog records as bytes: which sections a message has.
+"""Encodes frames and changelog records: the sections of each message.
 
-`layout` says how a message looks, `sections` which columns a section has; `ledger_record` has the record of the ledger.
+`layout` defines the form of a message, `sections` the columns of a section; `ledger_record` has the ledger's record.
 
     message         sections (all may be absent, but those with a !)
     BANDS           POSTINGS  WATERMARKS  HORIZON  LAG
     BUCKETS         POSTINGS  WATERMARKS  HORIZON  PASS: the changelog of the band-bucket table
     CANDIDATES      CANDIDATES  WATERMARKS  HORIZON
     VERIFICATIONS   VERIFICATIONS  WATERMARKS  ABOUTS
-    EDGES           RETIREMENTS  EDGES  WATERMARKS  ABOUTS  PAGE_COUNTS, and SIZES of the edges where the measure tells
+    EDGES           RETIREMENTS  EDGES  WATERMARKS  ABOUTS  PAGE_COUNTS, and SIZES of the edges where the measure uses
                     them
     DOCUMENTS       DOCUMENTS!  HORIZON!  ABOUTS  ACKNOWLEDGED
 
-With WATERMARKS go MARK_NUMBERS.
+MARK_NUMBERS accompany WATERMARKS.
 """
 
 from dataclasses import replace
@@ -73,7 +73,7 @@ def encode(frame: Frame, fingerprint: int) -> bytes:
     """The bytes of a frame, or of a record of the documents changelog, under the scheme of `fingerprint`.
 
     Guarantees:
-        the same bytes for equal frames; but for texts of more than 255 bytes, which are as the zstd at hand packs them.
+        the same bytes for equal frames; except for texts of more than 255 bytes, which depend on the version of zstd.
     Cost:
         some 10 us and one copy of every column; zstd level 1 for texts, some 5 ns a byte.
 
@@ -118,7 +118,7 @@ def encode(frame: Frame, fingerprint: int) -> bytes:
 
 
 def encode_buckets(frame: BandsFrame, fingerprint: int) -> bytes:
-    """The bytes of a record of the buckets changelog: what came in one frame of bands, or belongs to a pass."""
+    """The bytes of a record of the buckets changelog: the content of one frame of bands, or a part of a pass."""
     writer = _bands(Writer(), frame)
     if frame.copied is not None:
         put_pass(writer, frame.copied)
@@ -129,7 +129,7 @@ def decode_bands(data: bytes | None, fingerprint: int) -> BandsFrame:
     """The frame in a message of the topic `bands`.
 
     Returns:
-        columns are read-only, most of them views that keep `data` alive.  So for all functions here.
+        columns are read-only, most of them views that keep `data` alive; so for all functions here.
     Cost:
         some 10 us, and 4 ns per posting, 0.2 us per edge, 2 ns per byte of text.
 
@@ -212,7 +212,7 @@ def decode_documents(data: bytes | None, fingerprint: int, inflate_limit: int = 
 
 
 def _abouts_of(frame: EdgesFrame) -> Abouts:
-    """What stories tell of the rows of a frame: retirements, left ends, right ends."""
+    """The metadata of the rows of a frame, for stories: retirements, left ends, right ends."""
     columns = [(or_empty([retired.about for retired in frame.retirements]), len(frame.retirements))]
     if frame.edges is not None:
         columns += [(ends.abouts, len(frame.edges)) for ends in (frame.edges.left, frame.edges.right)]
@@ -222,7 +222,7 @@ def _abouts_of(frame: EdgesFrame) -> Abouts:
 def _with_abouts(
     retirements: tuple[Retirement, ...], edges: Edges | None, values: Abouts
 ) -> tuple[tuple[Retirement, ...], Edges | None]:
-    """The same with what stories tell of the rows."""
+    """The same batches with the metadata of the rows, for stories."""
     first = len(retirements)
     retirements = tuple(replace(retired, about=about) for retired, about in zip(retirements, values, strict=False))
     if edges is not None:

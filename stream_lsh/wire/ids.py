@@ -10,7 +10,7 @@ def key_of(id: str) -> bytes:
     """The key of a document's message.
 
     Raises:
-        UnusableDocument: half of a surrogate pair, which JSON can escape and a key cannot have -> dead-letter.
+        UnusableDocument: half of a surrogate pair, which JSON can escape and a key cannot contain -> dead-letter.
     """
     try:
         return id.encode()
@@ -19,7 +19,7 @@ def key_of(id: str) -> bytes:
 
 
 def key_id_of(key: bytes) -> str:
-    """The id that a key is; raises InputError if it cannot be one."""
+    """The id in a key; raises InputError if the key cannot be one."""
     if not 0 < len(key) <= MAX_ID_BYTES:
         raise UnusableDocument("key", f"got a key of {len(key)} bytes, expected 1 to {MAX_ID_BYTES}")
     try:

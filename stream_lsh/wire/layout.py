@@ -1,4 +1,4 @@
-"""The form of every message of our own: a header, then sections, each a run of columns.  Little-endian throughout.
+"""The form of every internal message: a header, then sections, each a run of columns.  Little-endian throughout.
 
 Message:
 
@@ -16,9 +16,9 @@ Section:
 
     0       1      kind of section (`Section`)
     1       7      length of the body, a multiple of 8
-    8       ...    body: fixed fields and columns as `sections` and `ledger_record` list them
+    8       ...    body: fixed fields and columns as listed in `sections` and `ledger_record`
 
-Fixed fields and columns begin at a multiple of 8 bytes, zeros between them, so that arrays can be read where they lie.
+Fixed fields and columns begin at a multiple of 8 bytes, zeros between them, so that arrays can be read in place.
 
     column of numbers   n numbers of the type given
     column of strings   u64 bytes of UTF-8 | u32[n] lengths in code points | all strings, joined, as UTF-8
@@ -30,7 +30,7 @@ joined text is then decoded once and sliced.  Texts become one zstd block per co
 resemble each other and because a block costs more to set up than to fill; below 256 bytes they stay plain.
 
 Compatibility: a section or a message kind added later is `FutureFormat` to an older version, never skipped, because
-what is skipped would be lost.  A change to the columns of a section raises the format version.
+skipped data would be lost.  A change to the columns of a section raises the format version.
 """
 
 from collections.abc import Callable, Sequence
@@ -50,11 +50,11 @@ from stream_lsh.errors import DamagedBytes, FingerprintMismatch, FutureFormat, I
 MAGIC = b"SLSH"
 FORMAT_VERSION = 1
 INFLATE_LIMIT = 1 << 30
-"""The most bytes of text that one frame may ask for: a thousand times what is cut, far below what a machine has."""
+"""The most bytes of text in one frame: a thousand times the size of a frame, far below the memory of a machine."""
 
 
 class Message(IntEnum):
-    """Kinds of message; a number is never given to another kind."""
+    """Kinds of message; a number is never reused for another kind."""
 
     BANDS = 1
     CANDIDATES = 2
@@ -66,7 +66,7 @@ class Message(IntEnum):
 
 
 class Section(IntEnum):
-    """Kinds of section; a number is never given to another kind."""
+    """Kinds of section; a number is never reused for another kind."""
 
     POSTINGS = 1
     CANDIDATES = 2
@@ -121,7 +121,7 @@ Column = npt.NDArray[Any]
 
 
 class _Codecs(local):
-    """The zstd contexts of one thread: made anew they would cost ten times what they do; shared they would break."""
+    """The zstd contexts of one thread: new ones cost ten times as much as their use; shared ones are not safe."""
 
     def __init__(self) -> None:
         self.deflate = zstandard.ZstdCompressor(level=1)
@@ -142,7 +142,7 @@ class Writer:
         self._size = 0
 
     def begin(self, kind: Section, fields: bytes = b"") -> None:
-        """Open a section with its fixed fields; it ends where the next one begins."""
+        """Open a section with its fixed fields; it ends at the beginning of the next one."""
         self._end()
         self._opened = len(self._chunks)
         self._chunks.append(_SECTION.pack(kind))
@@ -151,13 +151,13 @@ class Writer:
             self.raw(fields)
 
     def _end(self) -> None:
-        """Close the open section: now its length is known."""
+        """Close the open section, now that its length is known."""
         if self._opened >= 0:
             self._chunks[self._opened] = _SECTION.pack(self._chunks[self._opened][0] | self._size << 8)
             self._opened = -1
 
     def raw(self, data: bytes) -> None:
-        """Bytes as they are, padded to a multiple of 8."""
+        """Write bytes unchanged, padded to a multiple of 8."""
         self._chunks.append(data)
         spare = len(data) & 7
         if spare:
@@ -192,7 +192,7 @@ class Writer:
         self.raw(stored)
 
     def body(self) -> bytes:
-        """The sections, without a header; nothing is written after it."""
+        """The sections, without a header; no further write is possible."""
         self._end()
         return b"".join(self._chunks)
 
@@ -212,9 +212,9 @@ def seal(kind: Message, fingerprint: int, payload: bytes) -> bytes:
 
 
 class Reader:
-    """Reads the columns of one section, in order; every step is held against the section's end.
+    """Reads the columns of one section, in order; every step checks the section's end.
 
-    Columns are read-only views onto the message: whoever keeps one keeps all of the message alive.
+    Columns are read-only views onto the message: each view keeps the whole message alive.
     """
 
     __slots__ = ("_at", "_data", "_end", "_name")
@@ -230,7 +230,7 @@ class Reader:
         return at
 
     def fail(self, what: str) -> NoReturn:
-        """The checksum held and the content does not: say so."""
+        """Raise an error about content that is wrong despite a correct checksum."""
         raise damaged(f"section {self._name}: {what}", "it was written by a faulty or foreign program")
 
     def fields(self, layout: Struct) -> tuple[Any, ...]:
@@ -243,7 +243,7 @@ class Reader:
         return self._data[at : at + size]
 
     def numbers(self, dtype: np.dtype[Any], count: int) -> Column:
-        """A column of `count` numbers, read-only, where it lies."""
+        """A column of `count` numbers, read-only, in place."""
         return np.frombuffer(self._data, dtype, count, self._advance(count * dtype.itemsize))
 
     def flags(self, count: int) -> npt.NDArray[np.bool_]:
@@ -283,7 +283,7 @@ class Reader:
         return self._split(data, lengths)
 
     def _inflated(self, data: bytes, size: int) -> bytes:
-        # zstd allocates what its own header asks for, so that header is read before it is believed.
+        # zstd allocates the size in its own header, so that size is checked first.
         try:
             announced = zstandard.frame_content_size(data)
             if announced != size:
@@ -303,13 +303,13 @@ class Reader:
         return [joined[start:stop] for start, stop in pairwise(bounds)]
 
     def finish(self) -> None:
-        """The section must end here."""
+        """Check that the section ends here."""
         if self._at != self._end:
             self.fail(f"got {self._end - self._at} bytes behind the last column")
 
 
 def open_message(data: bytes | None, kind: Message, fingerprint: int) -> dict[int, Reader]:
-    """The sections of a message, by kind, after everything about its outside was checked.
+    """The sections of a message, by kind, after its header and checksum were checked.
 
     Raises:
         DamagedBytes: empty, truncated, with trailing bytes, altered, foreign, or of another kind.
@@ -372,7 +372,7 @@ def open_sections(data: bytes, at: int) -> dict[int, Reader]:
 
 
 def take(sections: dict[int, Reader], kind: Section, get: Callable[[Reader], _T]) -> _T | None:
-    """What `get` reads from the section of this kind, which it must read to its end; None where there is none."""
+    """The result of `get` for the section of this kind, which it must read to its end; None without the section."""
     reader = sections.pop(kind, None)
     if reader is None:
         return None
@@ -382,13 +382,13 @@ def take(sections: dict[int, Reader], kind: Section, get: Callable[[Reader], _T]
 
 
 def expect_no_more(sections: dict[int, Reader]) -> None:
-    """Every section was taken out: what is left does not belong into this kind of message."""
+    """Check that no section is left, which would not belong into this kind of message."""
     for kind in sections:
         raise damaged(f"got a section of kind {kind} that this message does not have", "a faulty program wrote it")
 
 
 def damaged(what: str, cause: str) -> DamagedBytes:
-    """The error for bytes that cannot be used, with what to do about them."""
+    """The error for unusable bytes, with advice for the operator."""
     return DamagedBytes(
         f"{what}: {cause}; check what else writes to this topic, and rebuild the state from the source if it persists"
     )

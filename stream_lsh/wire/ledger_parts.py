@@ -1,18 +1,18 @@
 """The record of the ledger as bytes: one body of sections, divided over numbered parts.
 
 A record can be far larger than a Kafka message may be (a snapshot holds the whole ledger).  So the body is cut, and
-every part says what it is a part of: the offset, how many parts there are, the size and the checksum of the whole.  By
-these four, two writers of one offset (a zombie and its successor) are told apart.  A slice of a pass over the changelog
+every part identifies its record: the offset, the number of parts, the size and the checksum of the whole.  These
+four distinguish two writers of one offset (a zombie and its successor).  A slice of a pass over the changelog
 is a record too, whose parts have its number in place of the offset.
 
-    message LEDGER   LEDGER_PART, and in what belongs to a pass PASS
+    message LEDGER   LEDGER_PART, and PASS in the records of a pass
     LEDGER_PART      i64 offset, u32 index, u32 count, u64 size of the body, u32 its CRC-32, u32 size here | bytes
     PASS             as in `sections`
 
     body: sections (LEDGER and HORIZON always, the others where they have rows)
     LEDGER           i64 offset, i64 next_past, u32 complete, u32 0
     HORIZON          as in `sections`
-    WATERMARK_TABLE  u32 n, u32 0 | n times what WATERMARKS in `sections` holds
+    WATERMARK_TABLE  u32 n, u32 0 | n times the content of WATERMARKS in `sections`
     MARK_NUMBERS     as in `sections`, of the marks of WATERMARK_TABLE
     NODES            u32 n, u32 m | ids strings[n] | refs u64[n] | times i64[n] | digests u64[n] | clusters strings[n] |
                      pasts per node u32[n] | pasts i64[m]
@@ -27,7 +27,7 @@ is a record too, whose parts have its number in place of the offset.
     NEWEST           u32 n, u32 0 | ids strings[n] | refs u64[n] | keep_until i64[n]
     CLOSED           u32 n, u32 0 | ids strings[n] | times i64[n] | refs u64[n]
     ABOUTS           as in `sections`, of NODES
-    SITE_COUNTS      u32 n, u32 0 | partitions u32[n] | sites strings[n] | pages u32[n] | said i64[n]
+    SITE_COUNTS      u32 n, u32 0 | partitions u32[n] | sites strings[n] | pages u32[n] | reported_at i64[n]
     SITE_ORIGINS     u32 n, u32 0 | partitions u32[n] | offsets i64[n] | generations i64[n] | began i64[n] |
                      ended i64[n]
     SITE_FIRSTS      u32 n, u32 0 | left strings[n] | right strings[n] | times i64[n]
@@ -61,18 +61,18 @@ _LEAST_PIECE = 64
 
 
 def encode_ledger(record: LedgerRecord | LedgerSlice, fingerprint: int, limit: int = 256 * 1024) -> list[bytes]:
-    """The messages of a record, in the order in which they are to be written.
+    """The messages of a record, in the order in which they must be written.
 
     Args:
-        record: what one frame changed, a snapshot, or a slice of a pass.
+        record: the changes by one frame, a snapshot, or a slice of a pass.
         fingerprint: the scheme.
         limit: the most bytes of a message; below some 128 the least that makes progress.
 
     Returns:
         a single message where it fits.
     Guarantees:
-        the same bytes for equal records, so that a part that is written again is the same part; but for evidence of
-        more than 255 bytes, which is as the zstd at hand packs it.
+        the same bytes for equal records, so that a part that is written again is the same part; except for evidence of
+        more than 255 bytes, which depends on the version of zstd.
     Cost:
         0.5 us per pair or node, and two copies of the bytes.
     """
@@ -96,7 +96,7 @@ def encode_ledger(record: LedgerRecord | LedgerSlice, fingerprint: int, limit: i
 
 
 class _Set(NamedTuple):
-    """What the parts of one record have in common; those of a slice its number for the offset."""
+    """The common fields of the parts of one record; for a slice with its number as the offset."""
 
     offset: int
     parts: int
@@ -107,26 +107,26 @@ class _Set(NamedTuple):
 
 @dataclass(slots=True)
 class LedgerAssembler:
-    """Puts the parts of the changelog together again: complete records only, offsets never falling.
+    """Reassembles the parts of the changelog: complete records only, offsets never falling.
 
     Guarantees:
-        a set that never becomes complete yields nothing; a part that comes again changes nothing; parts of two writers
-        of one offset do not mix; a part that a zombie wrote late, between the parts of a later record, harms neither.
-        A whole record that comes again, and one of an offset below the last one, yields None.
+        an incomplete set yields nothing; a repeated part changes nothing; parts of two writers of one offset do not
+        mix; a part that a zombie wrote late, between the parts of a later record, harms neither.
+        A repeated record, and one of an offset below the last one, yields None.
     Cost:
         holds the parts of incomplete sets: at most one set per crash in the middle of a record, and only until a
-        complete one of a later offset has come.
+        complete one of a later offset has arrived.
 
-    Slices count where the log begins with their pass, and nowhere else: where it begins earlier it has what they copy,
-    and those of another pass are late or were never completed.
+    Slices apply only if the log begins with their pass: a log that begins earlier has the copied records, and the
+    slices of other passes are late or were never completed.
 
     Args:
         fingerprint: the scheme.
 
     Attributes:
-        begun: something is known of what the log holds, so what comes next is not the record with which it begins.
-        began: where the pass lies with which the log begins; None if it begins with none.
-        copied: the bytes of that pass that have come.
+        begun: part of the log is known, so the next message is not the record with which the log begins.
+        began: the offset of the pass with which the log begins; None if it begins with none.
+        copied: the bytes read of that pass.
     """
 
     fingerprint: int
@@ -145,7 +145,7 @@ class LedgerAssembler:
 
     @property
     def waits(self) -> bool:
-        """Whether parts of a record are here whose others are not."""
+        """Whether some but not all parts of a record have arrived."""
         return bool(self._open)
 
     def add(self, data: bytes | None) -> LedgerRecord | None:
@@ -158,7 +158,7 @@ class LedgerAssembler:
         return None if isinstance(record, LedgerSlice) else record
 
     def take(self, data: bytes | None, at: int) -> LedgerRecord | LedgerSlice | None:
-        """The record, or the slice that counts, which the message at this offset of the changelog completes.
+        """The record, or the slice that applies, which the message at this offset of the changelog completes.
 
         Raises: as `add`.
         """
@@ -194,7 +194,7 @@ class LedgerAssembler:
             self._last = whole.offset
             self._done.clear()
         self._done.add(whole)
-        # Of two writers of one offset the other set may still be coming.
+        # The other set of two writers of one offset may still arrive.
         del self._open[whole]
         for other in [other for other in self._open if other.offset < whole.offset]:
             del self._open[other]

@@ -1,4 +1,4 @@
-"""What is in a record of the ledger's changelog: its sections, as `ledger_record` lists them."""
+"""The sections of a record of the ledger's changelog, as listed in `ledger_record`."""
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate, chain, pairwise
@@ -62,7 +62,7 @@ from stream_lsh.wire.tables import (
 _LEDGER = Struct("<qqII")
 
 _MOST_TIMES = 256
-"""How many times the bytes of a record its evidence may have, where that is more than one frame may: a snapshot can."""
+"""The largest ratio of evidence to the bytes of a record, if that exceeds one frame, as in a snapshot."""
 
 _Row = TypeVar("_Row", bound=tuple[Any, ...])
 
@@ -152,7 +152,7 @@ def _pair(left: str, right: str) -> tuple[str, str]:
 
 
 def _put_table(writer: Writer, kind: Section, types: Columns, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Rows as columns; nothing where there are no rows."""
+    """Write rows as columns; nothing if there are no rows."""
     if rows:
         put_columns(writer, kind, types, columns_of(rows))
 
@@ -162,7 +162,7 @@ def _table(sections: dict[int, Reader], kind: Section, types: Columns, row: Call
 
 
 def _put_pairs(writer: Writer, pairs: Sequence[PairState]) -> None:
-    """The shingles of left ends, and evidence, are in sections of their own, where there are any."""
+    """Write pairs; the shingles of left ends, and evidence, have sections of their own, if there are any."""
     if not pairs:
         return
     *columns, left_shingles, evidence = columns_of(pairs)
@@ -208,7 +208,7 @@ def _put_nodes(writer: Writer, nodes: Sequence[NodeState]) -> None:
 
 
 def _get_nodes(reader: Reader) -> tuple[Any, ...]:
-    """The columns of nodes, but for what stories tell of them."""
+    """The columns of nodes, without their metadata."""
     n, m = reader.fields(COUNTS)
     ids, refs, times = reader.strings(n), reader.numbers(U64, n), reader.numbers(I64, n)
     digests, clusters = reader.numbers(U64, n), reader.strings(n)

@@ -1,20 +1,20 @@
-"""What the state of a pipeline was built from and under: one record, written before anything else, never again.
+"""The origin and the settings of the state of a pipeline: one record, written before all others, never again.
 
     format       1
     pipeline     its name
     documents    the topic that sign reads: refs are its offsets
-    sources      the users' topics, each with its id in Kafka; null where the broker does not tell
+    sources      the users' topics, each with its id in Kafka; null where the broker does not report it
     partitions   of the topic that sign reads: refs, keys and all topics depend on it
     own          the pipeline's own topics, each with its id in Kafka; absent in older ones, and where the broker does
-                 not tell ids
-    topics       the public ones, which hold what was said so far
+                 not report ids
+    topics       the public ones, with the results so far
     threshold    of the pairs in the ledger
     settings     of the scheme, by name
     guards       of the clusters, those that are set, by name; older ones lack it, and had none
-    stories      true where clusters tell them; only there
+    stories      true where clusters have stories; absent otherwise
     fingerprint  of the settings, as frames and records of changelogs carry it: sixteen hexadecimal digits
 
-The value is one JSON object.  A later version may add fields; what changes their meaning is another format.
+The value is one JSON object.  A later version may add fields; a change of their meaning is another format.
 """
 
 import json
@@ -28,7 +28,7 @@ from stream_lsh.wire.fingerprint import Setting, differences, fingerprint
 FORMAT = 1
 
 LOST = "`An own topic that was deleted or cut` in docs/operations/errors.md"
-"""Where the manual says what to do about a topic that has lost messages."""
+"""The section of the manual about a topic that has lost messages."""
 
 _AGAIN = "start over under another `app_id`"
 _DEFAULTS: Mapping[str, Any] = {"guards": {}, "stories": False, "mirror_share": 0.0, "own": {}}
@@ -36,7 +36,7 @@ _DEFAULTS: Mapping[str, Any] = {"guards": {}, "stories": False, "mirror_share": 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a pipeline stands on."""
+    """The origin and the settings of the state of a pipeline."""
 
     pipeline: str
     documents: str
@@ -61,7 +61,7 @@ def encode_manifest(manifest: Manifest) -> bytes:
 
 
 def decode_manifest(value: bytes | None, topic: str) -> Manifest:
-    """What a record of `topic` says.
+    """The manifest in a record of `topic`.
 
     Raises:
         FutureFormat: a newer version wrote it -> start that one.
@@ -93,7 +93,7 @@ def decode_manifest(value: bytes | None, topic: str) -> Manifest:
 
 
 def disagreements(ours: Manifest, theirs: Manifest) -> list[StreamLSHError]:
-    """Why a worker of our settings must not go on with the state of theirs; each says what to do.
+    """The reasons why a worker with our settings cannot use the state of theirs; each with a remedy.
 
     Example:
         >>> ours = Manifest("news", "documents", {"documents": None}, 4, {}, 0.8, {"shingles": "word:3"})
@@ -120,9 +120,9 @@ under another `app_id`
     if moved:
         problem = f"{name}: its results were written to other topics ({'; '.join(moved)}), and new ones would be"
         errors.append(ConfigError(f"{problem} incomplete: set the names back, or {_AGAIN}"))
-    anew = _recreated(ours, theirs)
-    errors += anew
-    if ours.partitions != theirs.partitions and not anew:
+    recreated = _recreated(ours, theirs)
+    errors += recreated
+    if ours.partitions != theirs.partitions and not recreated:
         problem = f"{ours.documents}: has {ours.partitions} partitions, and the state of {name} was built from"
         errors.append(ConfigError(f"{problem} {theirs.partitions}; keys are on others now: {_AGAIN}"))
     return errors

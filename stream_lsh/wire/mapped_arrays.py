@@ -1,4 +1,4 @@
-"""A file of arrays that is mapped, not read: a head, then the arrays as they lie in memory.
+"""A file of arrays that is mapped, not read: a head, then the arrays as in memory.
 
     offset  bytes  field
     0       8      magic, `SLSHARRS`
@@ -9,7 +9,7 @@
     24      ...    head: a JSON list - of each array its name, type, shape, place and CRC-32
     ...     ...    the arrays, little-endian, each at a multiple of 64; a place is counted from the first
 
-A file is written beside its name, synced and renamed; whether it is there is for others to remember.
+A file is written beside its name, synced and renamed; its users record whether it exists.
 """
 
 import json
@@ -66,7 +66,7 @@ def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
 
 
 def map_arrays(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of a file, mapped: what is written to them stays in memory.
+    """The arrays of a file, mapped: changes to them stay in memory.
 
     Cost: all of it is read once, for the checksums.
 

@@ -1,6 +1,6 @@
-"""What messages of a user have in common, of documents and of records: size, key, JSON, id and time.
+"""Common fields of users' messages, of documents and of records: size, key, JSON, id and time.
 
-Everything here returns or raises `InputError`, whatever the bytes are.
+Every function returns or raises `InputError`, for any bytes.
 """
 
 import json
@@ -21,7 +21,7 @@ MAX_AHEAD_MS = 3_600_000
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_MS, LAST_MS = -62_135_596_800_000, 253_402_300_799_999
-"""The years 1 to 9999, as datetime has them."""
+"""The years 1 to 9999, as in datetime."""
 
 EXPECTED_TIME = "ISO 8601, RFC 2822, or a number since 1970"
 AUTO = "auto"
@@ -31,7 +31,7 @@ _IN_WORDS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "
 _PER_MS = {"ms": 1, "us": 1_000, "ns": 1_000_000}
 _LEAST = {"s": 10**8, "ms": 10**11, "us": 10**14, "ns": 10**17}
 FIRST_SURE_MS = _LEAST["ms"]
-"""In March 1973; no message was stamped before, and what would be earlier in milliseconds is in seconds."""
+"""In March 1973; no message was stamped before, and a number that is earlier in milliseconds is in seconds."""
 _END_OF_SURE_MS = 1_000 * FIRST_SURE_MS
 _NUMBER = re.compile(r"[+-]?[0-9]{1,24}(\.[0-9]{0,9})?")
 _LONGEST_DATE = 100
@@ -39,14 +39,14 @@ _LONGEST_DATE = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParseRules:
-    """How the messages of one source are read, whatever the kind of data.
+    """The rules for reading the messages of one source, for any kind of data.
 
     Attributes:
         max_bytes: the size above which a value is not even read.
         max_ahead_ms: how far a time may lie ahead of the message's timestamp and of the clock, and the former ahead of
             the clock; None: any distance.  It does not apply to a deletion.
         time_unit: of times that are numbers, one of TIME_UNITS.
-        names: what the source calls its fields.
+        names: the field names of the source.
         keyed: whether the key is the id: then a message without one is an error, and so is another id in the value.
     """
 
@@ -57,9 +57,9 @@ class ParseRules:
     keyed: bool = True
 
     def key_id(self, value: bytes | None, key: bytes | None) -> str | None:
-        """The id that the key is, as far as it is known before the value is read; None where the value decides.
+        """The id in the key, as far as it is known before the value is read; None if the value decides.
 
-        A message without a value has one: its key alone says what is deleted.
+        A message without a value has one: its key alone identifies the deleted document.
 
         Raises:
             UnusableDocument, MalformedMessage: size, key; id, where there is neither key nor value.
@@ -76,13 +76,13 @@ class ParseRules:
         return key_id
 
     def id(self, value_id: str | int | None, key: bytes | None, key_id: str | None, name: str) -> str:
-        """The id out of value and key, which must not contradict each other.
+        """The id from value and key, which must not contradict each other.
 
         Args:
             value_id: the id in the value.
-            key: of the message; where the source is not keyed, it counts only without an id in the value.
+            key: of the message; if the source is not keyed, it counts only without an id in the value.
             key_id: the result of `key_id`.
-            name: what the value calls the id.
+            name: the field name of the id.
 
         Raises:
             UnusableDocument, MalformedMessage: id, key.
@@ -117,7 +117,7 @@ DEFAULT_RULES = ParseRules()
 
 
 def object_of(value: bytes, what: str, expected: str) -> dict[str, Any]:
-    """The JSON object in a value, read leniently: a byte order mark and lone surrogates are fine.
+    """The JSON object in a value, read leniently: a byte order mark and lone surrogates are accepted.
 
     Args:
         value: of the message.
@@ -161,14 +161,14 @@ def typed(fields: Mapping[str, Any], name: str, types: tuple[type, ...], reason:
 
 
 def shown(value: object) -> str:
-    """A value for a message: its JSON type, and as much of it as a log line takes."""
+    """A value for a message: its JSON type, and a prefix that fits a log line."""
     kinds = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
     text = ascii(value) if not isinstance(value, dict | list) else ""
     return f"{kinds.get(type(value), 'a number')} {text[:60]}".rstrip()
 
 
 def as_iso(time_ms: int) -> str:
-    """A time as every message may have it, whatever the unit of its numbers is.
+    """A time in the common form of all messages, whatever the unit of its numbers is.
 
     Example:
         >>> as_iso(1714564800005)
@@ -183,7 +183,7 @@ def latest_time_ms(timestamp_ms: int | None, max_ahead_ms: int | None, now_ms: i
     Args:
         timestamp_ms: of the message; None where it has none.
         max_ahead_ms: how far the time may be ahead of timestamp and clock, and the timestamp ahead of the clock; None:
-            as far as it likes.
+            without limit.
         now_ms: the clock; None where there is none.
 
     Raises:
@@ -212,10 +212,10 @@ def time_of_message(
     """The event time of a message, in milliseconds since the epoch.
 
     Args:
-        time: what the message has: ISO 8601 (without a zone: UTC), a date of mail (RFC 2822), or a number since the
+        time: as in the message: ISO 8601 (without a zone: UTC), a date of mail (RFC 2822), or a number since the
             epoch, which may be a string of digits.
-        fallback_time_ms: where the message has none; None where there is nothing to fall back to.
-        latest_ms: a time that is later is rejected; None: none is.
+        fallback_time_ms: used if the message has none; None if there is no fallback.
+        latest_ms: a later time is rejected; None: none is.
         unit: of numbers, one of TIME_UNITS.
 
     Raises:
@@ -266,7 +266,7 @@ def _time_of_text(text: str, unit: str) -> int:
 
 
 def _moment_of_mail(text: str) -> datetime:
-    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - loads much that only such dates need
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - a large import that only such dates need
 
     try:
         if len(text) > _LONGEST_DATE:

@@ -1,8 +1,8 @@
-"""What stories tell of a document: its title, its outlet, and how long it is.
+"""The metadata of a document for stories: its title, its outlet, and its length.
 
     title    as given; else the first line of the text that is not blank.  At most 200 characters
-    source   as given; else the host of the URL, in lower case, without port, user and `www.`; where that has no
-             scheme, what comes before the first slash.  At most 100 characters
+    source   as given; else the host of the URL, in lower case, without port, user and `www.`; of a URL without a
+             scheme, the part before the first slash.  At most 100 characters
     length   characters of the text
 
 Both are stripped, with white space collapsed.
@@ -18,10 +18,10 @@ _LINE = re.compile(r"\S[^\r\n]*")
 
 
 def about_of(text: str, title: str = "", source: str = "", url: str = "") -> About:
-    r"""What stories tell of a text.
+    r"""The metadata of a text.
 
     Guarantees:
-        whatever the strings are: no error, and what is told again of what was told is the same.
+        no string raises an error; title and source of a result, given again, are unchanged.
 
     Example:
         >>> about_of("Fire in  the port\nTwo ships burn.", url="https://www.example.org:443/a?b")
@@ -34,7 +34,7 @@ def about_of(text: str, title: str = "", source: str = "", url: str = "") -> Abo
 
 
 def _short(text: str, most: int) -> str:
-    # So many words are that many characters: a text of one line need not be taken apart as a whole.
+    # `most` words have at least `most` characters: the rest of a long line need not be split.
     return " ".join(text.split(None, most)[:most])[:most].rstrip()
 
 
@@ -44,5 +44,5 @@ def _host(url: str) -> str:
         if not parts.scheme and not parts.netloc:
             parts = urlsplit(f"//{url}")
         return (parts.hostname or "").removeprefix("www.")
-    except ValueError:  # what looks like a host and cannot be one
+    except ValueError:  # it looks like a host but is invalid
         return ""

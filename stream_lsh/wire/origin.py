@@ -1,9 +1,9 @@
-"""Where a message of the intake topic comes from: two headers, so that the value can stay as it came.
+"""The origin of a message of the intake topic: two headers, so that the value can stay unchanged.
 
     origin      topic/partition/offset/timestamp/generation
     copied      milliseconds since 1970 at which the copy was made; copies of earlier versions lack it
 
-as text, such as `crawl/3/1017/1714564800000/12`; no topic has a slash in its name.  The message is the id's: its key is
+as text, such as `crawl/3/1017/1714564800000/12`; no topic has a slash in its name.  The key of the message is
 the id in UTF-8, its value that of the source, byte for byte.
 """
 
@@ -19,12 +19,12 @@ _FORM = re.compile(rb"([A-Za-z0-9._-]{1,249})/([0-9]{1,19})/([0-9]{1,19})/(-?[0-
 
 
 class Origin(NamedTuple):
-    """A message of a source.
+    """The origin of a copy: a message of a source.
 
     Attributes:
         timestamp_ms: Kafka's, of the message.
-        generation: of the consumer group, when it was copied; each rebalance has a higher one.
-        copied_ms: when it was copied; 0 if unknown.
+        generation: of the consumer group, at the time of the copy; each rebalance has a higher one.
+        copied_ms: the time of the copy; 0 if unknown.
     """
 
     topic: str
@@ -54,7 +54,7 @@ def origin_of(headers: Iterable[tuple[str, bytes]]) -> Origin:
     """The origin of a copy.
 
     Raises:
-        DamagedBytes: no header of ours -> find who else writes to the intake topic.
+        DamagedBytes: no valid header -> find the other program that writes to the intake topic.
     """
     named = dict(headers)
     value, copied = named.get(_HEADER), named.get(_COPIED, b"0")
@@ -73,12 +73,12 @@ class CopyGenerations:
     """The newest generation of the consumer group in which each partition of a source was copied.
 
     A worker that lost its partition of the source may have copies in its buffers that arrive after its successor has
-    copied newer versions.  The successor began at the committed offset, and everything committed had arrived before.
-    So whatever an older generation copied, behind a copy of a newer one from the same partition, is copied again.
+    copied newer versions.  The successor began at the committed offset, and all committed copies had arrived before.
+    So every copy of an older generation, behind a copy of a newer one from the same partition, is copied again.
 
-    Once Kafka has forgotten the group, generations begin at 1 again, and what was copied in a later one before must not
-    make the new copies late.  Those were made after it; what a late worker copied was made before its successor began,
-    by at least the session timeout, so clocks may differ by as much.
+    Once Kafka has forgotten the group, generations begin at 1 again, and earlier copies of a later generation must not
+    make the new copies late.  The new ones were made after them; the copies of a late worker were made before its
+    successor began, by at least the session timeout, so clocks may differ by as much.
     """
 
     def __init__(self) -> None:
@@ -90,11 +90,11 @@ class CopyGenerations:
         return not self._newest
 
     def begin(self, generation: int) -> None:
-        """The consumer group is in this generation: copies of a later one are those of a group that was forgotten."""
+        """Begin a generation of the consumer group: copies of a later one are from a group that Kafka has forgotten."""
         self._newest = {place: newest for place, newest in self._newest.items() if newest[0] <= generation}
 
     def is_late(self, origin: Origin) -> bool:
-        """Whether a worker made this copy that had lost its partition of the source: the caller drops it.
+        """Whether the worker that made this copy had lost its partition of the source: the caller drops the copy.
 
         Example:
             >>> generations = CopyGenerations()

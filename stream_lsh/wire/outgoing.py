@@ -1,4 +1,4 @@
-"""The messages of an effect: which partitions its rows go to, and how it is cut to the size of a message.
+"""The messages of an effect: the partitions of its rows, and their division into messages.
 
 postings        to the partition of each bucket
 candidates      to the partition of the new document
@@ -67,7 +67,7 @@ def _cut(
 
 
 def _edges(frame: EdgesFrame, limit: int) -> Iterator[EdgesFrame]:
-    """The parts of a frame of `edges`, of which only one column is set."""
+    """The parts of a frame of `edges`; each has only one column."""
     if frame.edges is not None:
         yield from (EdgesFrame(edges=part) for part in cut_edges(frame.edges, limit))
     elif frame.retirements:
@@ -85,7 +85,7 @@ class Part(NamedTuple):
 
     Attributes:
         value: its bytes.
-        extent: what it names.
+        extent: of the record (`pipeline.changelog.head`).
         record: the versions in it, of the documents changelog.
     """
 

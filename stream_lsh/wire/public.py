@@ -1,4 +1,4 @@
-"""What the public topics say: key, value and headers of a change, as the users' contract has them.
+"""The messages of the public topics: key, value and headers of a change, as in the users' contract.
 
     topic      key                     value (compact JSON, in this order)                             null value
     matches    ["left","right"]        pipeline left right similarity measure shared union             withdrawn: header
@@ -13,15 +13,15 @@
     mirror-    ["left","right"]        left right left_pages right_pages left_mirrored right_mirrored  no more
     sites      as compact JSON         left_share right_share direction first_time
 
-The last four of `clusters` are there with stories: `sources` are objects of source, first_time and documents, `first`
+The last four of `clusters` are present with stories: `sources` are objects of source, first_time and documents, `first`
 is one of id, source and time.
 
 No message is larger than `PUBLIC_BYTES`.  Where the ids of a cluster do not fit, its lists hold the first ones, and
 `members_omitted` and `merged_from_omitted` count the others.
 
-Times are milliseconds since the epoch.  A key depends on the ids alone, so that a withdrawal meets what it withdraws.
-An id that holds a lone surrogate (a file can have one, a Kafka key cannot) is escaped in JSON, and three bytes in a key
-that is an id or in a header.
+Times are milliseconds since the epoch.  A key depends on the ids alone, so that a withdrawal has the key of the
+withdrawn message.  An id with a lone surrogate (a file can have one, a Kafka key cannot) is escaped in JSON, and three
+bytes in a key that is an id or in a header.
 """
 
 import json
@@ -43,7 +43,7 @@ PUBLIC_BYTES = 256 * 1024
 VALUE_BYTES = PUBLIC_BYTES - 16_384
 """The largest value beside a key of two ids and the headers."""
 _LISTS_BYTES = 64
-"""What names and counts of lists add to a value without them."""
+"""The bytes that names and counts of lists add to a value without them."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -108,7 +108,7 @@ class _Cluster(msgspec.Struct, gc=False):
 def match_messages(
     pipeline: str, changes: Sequence[MatchChange], confirmed_at_ms: int, measure: str = "jaccard"
 ) -> list[PublicMessage]:
-    """The messages of the topic `matches` for pairs that are true now, or are withdrawn.
+    """The messages of the topic `matches` for pairs that hold now, or are withdrawn.
 
     Example:
         >>> [(key, value, headers)] = match_messages("news", [MatchChange("a", "b", 0.9, 9, 10, 1, 2)], 3)
@@ -134,7 +134,7 @@ def match_messages(
 def pair_messages(
     changes: Sequence[MatchChange], value_of: Callable[[MatchChange], msgspec.Struct]
 ) -> list[PublicMessage]:
-    """The messages for pairs that are true now, with the value that `value_of` makes, or are withdrawn."""
+    """The messages for pairs that hold now, with the value that `value_of` makes, or are withdrawn."""
     messages: list[PublicMessage] = []
     for change in changes:
         key = as_json((change.left, change.right))
@@ -171,7 +171,7 @@ def member_messages(
 def cluster_messages(
     changes: Sequence[ClusterChange], version: int, value_of: "ClusterValue | None" = None
 ) -> list[PublicMessage]:
-    """The messages of the topic `clusters` for clusters as they are now, or that are no more.
+    """The messages of the topic `clusters` for clusters as they are now, or that have ended.
 
     Args:
         changes: of the clusters.
@@ -205,7 +205,7 @@ def _cluster_value(row: tuple[Any, ...], version: int) -> _Cluster:
 
 
 class Listing(Protocol):
-    """A value that lists members and what was merged, and counts those that it omits."""
+    """A value that lists members and merged clusters, and counts the omitted ones."""
 
     members: Any
     merged_from: Any
@@ -245,11 +245,11 @@ def _first_within(entries: Sequence[Any], room: int) -> Sequence[Any]:
 
 
 def mirror_messages(changes: Sequence[MirrorChange], min_share: float) -> list[PublicMessage]:
-    """The messages of the topic `mirror-sites` for two sites that mirror each other now, or do so no more.
+    """The messages of the topic `mirror-sites` for two sites that mirror each other now, or no longer.
 
     Args:
-        changes: what is told.
-        min_share: of a site's pages that are in another site, for it to count as mirrored there.
+        changes: of the pairs of sites.
+        min_share: the least share of a site's pages in another site that counts as mirrored.
 
     Example:
         >>> mirror_messages([MirrorChange("a.org", "b.org")], 0.1)
@@ -262,14 +262,14 @@ def mirror_messages(changes: Sequence[MirrorChange], min_share: float) -> list[P
 
 
 def mirror_value(now: SiteMirrors, min_share: float) -> bytes:
-    """What is said of two sites that mirror each other; arguments as for `mirror_messages`."""
+    """The value of two sites that mirror each other; arguments as for `mirror_messages`."""
     sites = now.sites
     shares = {"left_share": sites.left_share, "right_share": sites.right_share}
     return as_json(sites._asdict() | shares | {"direction": now.direction(min_share), "first_time": now.first_ms})
 
 
 def _has_surrogates(changes: Sequence[tuple[Any, ...]], strings: int) -> bool:
-    """Whether any of the first columns, of strings, has a lone surrogate, which needs a slower way."""
+    """Whether any of the first columns, of strings, has a lone surrogate, which needs a slower encoder."""
     try:
         for column in columns_of(changes)[:strings] if changes else ():
             "".join(filter(None, column)).encode()

@@ -1,11 +1,11 @@
-"""Which partition each row of a batch goes to, and the batch divided accordingly.
+"""The partition of each row of a batch, and the division of the batch by partition.
 
     postings        (bucket >> 1 & 0xFFFFFFFF) * P >> 32     the hash, without the bit that marks the digest band
-    candidates      new >> 48                                where the new document's text is
-    verifications   old >> 48                                where the old document's text is
+    candidates      new >> 48                                the partition with the new document's text
+    verifications   old >> 48                                the partition with the old document's text
 
 A bucket's partition is the hash scaled to the number of partitions: the upper of those 32 bits decide, so the lower
-ones stay spread within each partition.
+ones stay evenly distributed within each partition.
 """
 
 from itertools import pairwise
@@ -37,7 +37,7 @@ def postings_by_partition(postings: Postings, partitions: int) -> list[Postings 
         one entry per partition, with the versions that have a posting there, in their order; postings are grouped by
         version, in their order within it.  With one partition the input itself.
     Cost:
-        one sort of the postings, and 2 us per partition that gets some.
+        one sort of the postings, and 2 us for each partition that receives some.
     """
     if partitions == 1:
         return [postings if postings.rows.size else None]
@@ -58,7 +58,7 @@ def candidates_by_partition(candidates: Candidates, partitions: int) -> list[Can
         one entry per partition; with one partition the input itself.
 
     Raises:
-        InvariantError: a ref of a partition that there is not.
+        InvariantError: a ref of a partition that does not exist.
     """
     if partitions == 1:
         return [candidates if len(candidates) else None]
@@ -80,7 +80,7 @@ def verifications_by_partition(batch: Verifications, partitions: int) -> list[Ve
         within it.  With one partition the input itself.
 
     Raises:
-        InvariantError: a ref of a partition that there is not.
+        InvariantError: a ref of a partition that does not exist.
     """
     if partitions == 1:
         return [batch if len(batch) else None]
@@ -124,7 +124,7 @@ class _Division:
 
     Attributes:
         order: int64[m], the entries, sorted.
-        docs: int64[k], for every partition after the other the rows of the documents that it needs.
+        docs: int64[k], the rows of the documents that each partition needs, partition by partition.
     """
 
     def __init__(self, targets: I64, rows: I64, documents: int, partitions: int) -> None:

@@ -1,4 +1,4 @@
-"""Batches as sections: which columns each has, in which order.  `layout` says how a section and a column look.
+"""Batches as sections: the columns of each, in order.  `layout` defines the form of a section and a column.
 
     section         fixed fields, then columns in this order
     POSTINGS        u32 n, u32 m | refs u64[n] | times i64[n] | retired u8[n] | rows u32[m] | buckets u64[m]
@@ -7,7 +7,7 @@
                     signatures u32[n*slots] | rows u32[m] | old u64[m] | kinds u8[m] | ids strings[n] | texts texts[n]
     EDGES           u32 n, u32 0 | left: refs u64[n], times i64[n], digests u64[n], ids strings[n] | right: the same |
                     similarity f64[n] | shared u32[n] | union u32[n]
-    SIZES           u32 n, u32 0 | shingles u32[n] of the left ends of edges or pairs, where the measure tells them
+    SIZES           u32 n, u32 0 | shingles u32[n] of the left ends of edges or pairs, where the measure uses them
     EVIDENCE        u32 n, u32 0 | texts texts[n] of the edges or pairs
     DECISIONS       u32 n, u32 0 | refs u64[n] | verdicts u8[n] (0 taken back, 1 same, 2 different) | left strings[n] |
                     right strings[n]
@@ -19,7 +19,7 @@
     HORIZON         i64 time, u32 n, u32 0 | floors i64[n]
     PASS            i64 began, u8 ended, 7 zeros
     LAG             u64 bytes
-    ACKNOWLEDGED    u64 offset; it is there only where it is not 0
+    ACKNOWLEDGED    u64 offset; present only if it is not 0
     DOCUMENTS       u32 n, u32 m, u32 slots, u32 width | refs u64[n] | times i64[n] | keep_until i64[n] |
                     digests u64[n] | live u8[n] | signatures u32[n*slots] | retired_rows u32[m], ascending |
                     retired_refs u64[m] | retired_buckets u64[m*width] | ids strings[n] | texts texts[n]
@@ -27,10 +27,10 @@
                     sites strings[n]
     ABOUTS          u32 n, u32 0 | lengths u32[n] | titles strings[n] | sources strings[n]
 
-ABOUTS goes with the rows of VERIFICATIONS, DOCUMENTS or NODES; with those of RETIREMENTS, then the left and then the
-right ends of EDGES.  It is there only where a row has something to say, and so is EVIDENCE.
+ABOUTS belongs to the rows of VERIFICATIONS, DOCUMENTS or NODES; or to those of RETIREMENTS, then the left and then the
+right ends of EDGES.  It is present only if a row has metadata, and EVIDENCE only if a row has evidence.
 
-SIZES, EVIDENCE and DECISIONS stand beside EDGES or PAIRS, where there are any.
+SIZES, EVIDENCE and DECISIONS accompany EDGES or PAIRS, if there are any.
 
 Row numbers are below the n of their section.  A single posting costs 12 bytes, a candidate 17, an edge some 90.
 """
@@ -165,14 +165,14 @@ def get_retirements(reader: Reader) -> tuple[Retirement, ...]:
 
 
 def put_abouts(writer: Writer, abouts: Abouts) -> None:
-    """The section ABOUTS, where any of them is not empty."""
+    """The section ABOUTS, if any row has metadata."""
     if or_empty(abouts):
         titles, sources, lengths = zip(*abouts, strict=True)
         put_columns(writer, Section.ABOUTS, _ABOUTS, (lengths, titles, sources))
 
 
 def take_abouts(sections: dict[int, Reader], rows: int) -> Abouts:
-    """What the section ABOUTS says of so many rows; none at all where there is none."""
+    """The metadata of this number of rows from the section ABOUTS; empty without the section."""
     abouts = take(sections, Section.ABOUTS, _get_abouts)
     if abouts is not None and len(abouts) != rows:
         raise damaged(f"got {len(abouts)} abouts of {rows} rows", "it was written by a faulty program")
@@ -224,7 +224,7 @@ def put_mark_numbers(writer: Writer, rows: Sequence[Watermarks]) -> None:
 
 
 def take_mark_numbers(sections: dict[int, Reader], rows: Sequence[Watermarks]) -> tuple[Watermarks, ...]:
-    """The same rows with their MARK_NUMBERS; without, as an earlier version wrote them, as they are."""
+    """The same rows with their MARK_NUMBERS; unchanged without them, as written by an earlier version."""
     count = sum(len(row.marks) for row in rows)
 
     def get(reader: Reader) -> Iterator[tuple[int, int]]:

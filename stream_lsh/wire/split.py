@@ -1,12 +1,12 @@
-"""Batches cut so that a message stays below a number of bytes, in order, without a gap.
+"""Divides batches so that a message stays below a number of bytes, in order, without a gap.
 
-The default limit is what one message of ours has: large enough that its fixed cost is spread over hundreds of entries,
+The default limit is that of an internal message: large enough that its fixed cost is spread over hundreds of entries,
 small enough that a worker holds many.  Sizes are those of the columns, texts before compression; header and padding
-(some 200 bytes) come on top.  What cannot be divided (one document) may exceed the limit.
+(some 200 bytes) come on top.  An indivisible entry (one document) may exceed the limit.
 
-Every function returns the batches in order; put together again they are the input, with two exceptions that mean
-nothing to a reader: entries are grouped by document, and a document whose pairs were spread over several batches is in
-each. An empty batch is cut into no batches; so whoever has nothing to say sends nothing.
+Every function returns the batches in order; concatenated they are the input, with two exceptions that do not matter to
+a reader: entries are grouped by document, and a document whose pairs were spread over several batches is in
+each.  An empty batch is cut into no batches, so no message is sent for it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ from stream_lsh.pipeline.batches import Candidates, Postings, Verifications
 from stream_lsh.pipeline.changelog.records import DocumentsRecord
 
 FRAME_BYTES = 256 * 1024
-"""The limit where none is given."""
+"""The default limit."""
 
 _VERSION_BYTES = 17  # ref, time, flag
 _POSTING_BYTES = 12  # row, bucket
@@ -44,7 +44,7 @@ def cut_postings(postings: Postings, limit: int = FRAME_BYTES) -> list[Postings]
     """Postings in batches of some `limit` bytes; one version is never divided.
 
     Cost:
-        a few array operations, and 5 us per batch that comes out; the input itself where it fits.
+        a few array operations, and 5 us for each resulting batch; the input itself if it fits.
     """
     if _VERSION_BYTES * len(postings) + _POSTING_BYTES * postings.rows.size <= limit:
         return [postings] if len(postings) else []
@@ -90,7 +90,7 @@ def cut_verifications(batch: Verifications, limit: int = FRAME_BYTES) -> list[Ve
     that fills the limit alone still gets a sixteenth of it for pairs, so that a large text is not sent once per pair.
 
     Cost:
-        1 us per new document, 10 us per batch that comes out.
+        1 us per new document, 10 us for each resulting batch.
     """
     rows, old, kinds = batch.rows, batch.old, batch.kinds
     order = _grouping(rows)
@@ -145,7 +145,7 @@ def cut_edges(edges: Edges, limit: int = FRAME_BYTES) -> list[Edges]:
     """Edges in batches of at most `limit` bytes, at least one in each.
 
     Cost:
-        0.2 us per edge, 5 us per batch that comes out; the input itself where it fits.
+        0.2 us per edge, 5 us for each resulting batch; the input itself if it fits.
     """
     names, fixed = zip(edges.left.ids, edges.right.ids, strict=True), _EDGE_BYTES + 4 * (edges.shingles is not None)
     sizes = _column(fixed + _utf8(left) + _utf8(right) for left, right in names)
@@ -209,7 +209,7 @@ def cut_documents(record: DocumentsRecord, limit: int = FRAME_BYTES) -> list[Doc
     Each has the horizon.  A record without versions is kept, because of its horizon.
 
     Cost:
-        1 us per version, 10 us per record that comes out; the input itself where it fits.
+        1 us per version, 10 us for each resulting record; the input itself if it fits.
     """
     fixed = _DOCUMENT_BYTES + 4 * record.signatures.shape[1]
     sizes = _column(fixed + _utf8(key) + _utf8(text) for key, text in zip(record.ids, record.texts, strict=True))
@@ -261,7 +261,7 @@ def _column(sizes: Iterable[int]) -> I64:
 
 
 def _grouping(rows: I64) -> I64 | None:
-    """The order that groups entries by row, or None where they are."""
+    """The order that groups entries by row, or None if they are grouped already."""
     if bool(np.all(rows[1:] >= rows[:-1])):
         return None
     return np.argsort(rows, kind="stable")

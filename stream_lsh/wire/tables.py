@@ -1,4 +1,4 @@
-"""Sections that are columns of one length, and those of them that stand beside EDGES or PAIRS; `sections` lists all."""
+"""Sections with columns of one length, and those of them that accompany EDGES or PAIRS; `sections` lists all."""
 
 from collections.abc import Sequence
 from struct import Struct
@@ -15,7 +15,7 @@ COUNTS = Struct("<II")
 TEXT: np.dtype[Any] | None = None
 """The type of a column of strings."""
 Columns = tuple["np.dtype[Any] | None", ...]
-"""The types of the columns of a section that has no others, behind u32 n, u32 0."""
+"""The types of the columns of a section without other fields, behind u32 n, u32 0."""
 FLAG = np.dtype("?")
 _SIZES: Columns = (U32,)
 _DECISIONS: Columns = (U64, U8, TEXT, TEXT)
@@ -76,7 +76,7 @@ def put_evidence(writer: Writer, evidence: Sequence[str]) -> None:
 
 
 def take_evidence(sections: dict[int, Reader], n: int, inflate_limit: int) -> Sequence[str]:
-    """The section EVIDENCE of n edges or pairs, at most so many bytes; () where there is none."""
+    """The section EVIDENCE of n edges or pairs, at most `inflate_limit` bytes; () without the section."""
 
     def get(reader: Reader) -> list[str]:
         count, _ = reader.fields(COUNTS)

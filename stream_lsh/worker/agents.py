@@ -1,6 +1,6 @@
-"""The agents on Kafka: what each reads, decoded, and the driver that carries out its effects.
+"""The agents on Kafka: decode the input of each agent, and carry out its effects with the driver.
 
-What an agent does, and in which order, is defined in `stream_lsh/pipeline/agents`.
+`stream_lsh/pipeline/agents` defines the effects of each agent, and their order.
 """
 
 import asyncio
@@ -144,7 +144,7 @@ class PipelineAgents:
         is_held = partial(states.is_same, batch.partition, states[batch.partition])
         return await self._driver.run(agent, batch, acker, is_held)
 
-    # -- what they read
+    # -- input
 
     def _acker(self) -> OrderedAcker:
         return OrderedAcker(self._app)

@@ -1,6 +1,6 @@
 """States of partitions that are kept in changelogs: which are here, and how far each has its changelog.
 
-The core defines what a record means.  A state is made when its partition is assigned, before it is recovered, and
+The core interprets the records.  A state is made when its partition is assigned, before it is recovered, and
 dropped when the partition is revoked.  Access to a state that is not here is a bug and raises; it never looks like an
 empty state.
 
@@ -76,7 +76,7 @@ class Changelogged(Generic[_State]):
         self._apply = apply
         self._copy = copy
         self._states: dict[int, _State] = {}
-        self._followed: set[int] = set()  # of those that are here
+        self._followed: set[int] = set()  # the partitions of followed states
         self._begun: dict[int, int] = {}
         self._offsets: dict[int, int] = {}
         self._heads: dict[int, LogHead] = {}

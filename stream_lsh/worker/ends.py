@@ -18,7 +18,9 @@ from stream_lsh.worker.changelogged_state import Changelogged
 from stream_lsh.worker.engine.topics import raise_all
 from stream_lsh.worker.state import PipelineState
 
-_HOW = "it was deleted and recreated, or truncated by an unclean leader election, and what it lost is not in the"
+_HOW = (
+    "it was deleted and recreated, or truncated by an unclean leader election, and the lost messages are missing in the"
+)
 
 
 def seen_offsets(state: PipelineState, committed: Mapping[TP, int | None]) -> dict[TP, int]:

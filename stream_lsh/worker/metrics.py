@@ -50,16 +50,22 @@ class WorkerCollector:
 
     def _of_the_worker(self) -> Iterator[Metric]:
         app, ready = self._app, self._maintenance.at_work
-        yield GaugeMetricFamily(_PREFIX + "ready", "1 if it is in its group and has its state.", int(ready))
+        yield GaugeMetricFamily(_PREFIX + "ready", "1 if the worker is in its group and has its state.", int(ready))
         recovery = app.tables.recovery
         left = recovery.active_remaining_total() if app.in_recovery else 0
-        yield GaugeMetricFamily(_PREFIX + "recovery_records", "Records of changelogs that are still to be read.", left)
+        yield GaugeMetricFamily(
+            _PREFIX + "recovery_records", "Records of changelogs that a recovery still has to read.", left
+        )
         under_way = self._maintenance.bytes_under_way() if ready else 0
-        yield GaugeMetricFamily(_PREFIX + "under_way_bytes", "What lies between the steps and is ours.", under_way)
+        yield GaugeMetricFamily(
+            _PREFIX + "under_way_bytes", "Bytes between the steps that this worker has to read.", under_way
+        )
         elsewhere = self._maintenance.bytes_before_settle() if ready else 0
-        yield GaugeMetricFamily(_PREFIX + "settle_lag_bytes", "What waits for settle on other workers.", elsewhere)
+        yield GaugeMetricFamily(_PREFIX + "settle_lag_bytes", "Bytes that wait for settle on other workers.", elsewhere)
         waits = int(self._maintenance.sources_wait)
-        yield GaugeMetricFamily(_PREFIX + "sources_wait", "1 while sources wait because too much is under way.", waits)
+        yield GaugeMetricFamily(
+            _PREFIX + "sources_wait", "1 while sources are closed because too many bytes are under way.", waits
+        )
 
     def _lag(self) -> Metric:
         lag = GaugeMetricFamily(
@@ -72,25 +78,30 @@ class WorkerCollector:
     def _passed(self) -> Iterator[tuple[str, str, tuple[str, ...], _Values]]:
         counts = {name: state.counts for name, state in self._pipelines.items()}
         for name, help_text in (
-            ("documents", "Documents that were read and can be used."),
-            ("candidates", "Pairs that the index proposed."),
-            ("matches", "Pairs that were published as matches, again ones too."),
+            ("documents", "Valid documents that were read."),
+            ("candidates", "Candidate pairs from the index."),
+            ("matches", "Pairs that were published as matches, repeated ones included."),
         ):
             yield f"{name}_total", help_text, (), [((of,), getattr(one, name)) for of, one in counts.items()]
         became: _Values = [((of, name), getattr(one.signed, name)) for of, one in counts.items() for name in _BECAME]
-        yield "versions_total", "What became of the documents.", ("became",), became
+        yield "versions_total", "Documents by their effect on stored versions.", ("became",), became
         letters: _Values = [
             ((of, reason), count) for of, one in counts.items() for reason, count in one.dead_letters.items()
         ]
-        yield "dead_letters_total", "Messages that cannot be used.", ("reason",), letters
+        yield "dead_letters_total", "Messages that were rejected.", ("reason",), letters
         late: _Values = [((of,), one.signed.expired) for of, one in counts.items()]
-        yield "too_late_total", "Documents that had expired when they came, and match nothing.", (), late
+        yield "too_late_total", "Documents that had expired on arrival, and match nothing.", (), late
         cut: _Values = [((of, what), getattr(one, f"capped_{what}")) for of, one in counts.items() for what in _CAPPED]
-        yield "left_out_total", "What a cap left out.", ("what",), cut
+        yield "left_out_total", "Buckets and candidates that a cap left out.", ("what",), cut
         blocks: _Values = [
             ((of, name), count) for of, one in counts.items() for name, count in one.capped_by_block.items() if name
         ]
-        yield "left_out_by_rule_total", "Buckets that were followed no further, by blocking rule.", ("rule",), blocks
+        yield (
+            "left_out_by_rule_total",
+            "Buckets that a probe followed only up to the cap, by blocking rule.",
+            ("rule",),
+            blocks,
+        )
 
     def _held(self) -> Iterator[tuple[str, str, tuple[str, ...], _Values]]:
         held: dict[str, dict[str, int]] = {}
@@ -119,23 +130,33 @@ class WorkerCollector:
             for label, counts in (("true", recall_counts.found), ("false", recall_counts.missed))
             for bound, count in _by_similarity(counts)
         ]
-        help_text = "Pairs of the shadow that match, by whether they share a bucket; identical ones aside."
+        help_text = "Matching pairs of the shadow, by whether they share a bucket; identical pairs excluded."
         yield "shadow_pairs_total", help_text, ("found", "similarity"), pairs
         promised: _Values = [
             ((of, bound), count)
             for of, recall_counts in seen.items()
             for bound, count in _by_similarity(recall_counts.promised)
         ]
-        yield "shadow_promised_total", "How many of these pairs the bands should find.", ("similarity",), promised
+        yield (
+            "shadow_promised_total",
+            "The expected number of these pairs that the bands find.",
+            ("similarity",),
+            promised,
+        )
         recalls = [(of, recall) for of, recall_counts in seen.items() if (recall := recall_counts.recall()) is not None]
-        yield "shadow_recall", "The share of these pairs that was found.", (), [((of,), r.share) for of, r in recalls]
+        yield (
+            "shadow_recall",
+            "The share of these pairs that the bands found.",
+            (),
+            [((of,), r.share) for of, r in recalls],
+        )
         for end in ("low", "high"):
-            help_text = "A bound of that share: with the other one an interval of 99 %."
+            help_text = "A bound of the 99 % interval of that share."
             yield f"shadow_recall_{end}", help_text, (), [((of,), getattr(recall, end)) for of, recall in recalls]
         expected: _Values = [
             ((of,), share) for of, recall_counts in seen.items() if (share := recall_counts.expected()) is not None
         ]
-        yield "shadow_recall_promised", "The share that should be found of pairs as similar as these.", (), expected
+        yield "shadow_recall_promised", "The expected share for pairs of these similarities.", (), expected
 
 
 def _by_similarity(counts: I64 | F64) -> Iterator[tuple[str, float]]:
@@ -145,13 +166,13 @@ def _by_similarity(counts: I64 | F64) -> Iterator[tuple[str, float]]:
 
 _RECALL = {
     "documents": "Documents that were compared with all recent ones.",
-    "identical": "Pairs of equal documents that this found: the bands have nothing to do with them.",
-    "left_out": "Similar documents that were not compared exactly, as one had too many.",
+    "identical": "Pairs of equal documents in the shadow: found without the bands.",
+    "left_out": "Similar documents that were not compared exactly, because one had too many.",
 }
 _CAPPED = ("postings", "candidates")
 _HELD = {
-    "held_documents": "Live documents of the partitions that are here.",
-    "held_postings": "Postings of the band-bucket table that are here.",
-    "held_members": "Documents in clusters; of the worker that settles.",
-    "held_clusters": "Live clusters; of the worker that settles.",
+    "held_documents": "Live documents in the partitions of this worker.",
+    "held_postings": "Postings of the band-bucket table in the partitions of this worker.",
+    "held_members": "Documents in clusters; reported by the worker that settles.",
+    "held_clusters": "Live clusters; reported by the worker that settles.",
 }

@@ -33,7 +33,7 @@ class StepCounts:
 
     Attributes:
         documents: that were read and can be used.
-        signed: what became of them.
+        signed: documents by their effect on stored versions.
         edges: answers of verify.
         late_copies: copies of the intake that a zombie made.
         capped_postings: buckets that a probe followed only up to the cap.

@@ -126,7 +126,7 @@ class DocumentTable:
 
     def newest_ms(self, offset: int) -> int:
         """The greatest event time of the live versions below an offset of the source."""
-        # After a restart that is what sign reports: of versions from there on, bands may not have been sent.
+        # Sign reports this after a restart: bands of versions from that offset on may not have been sent.
         of_chunks = (m["time"][(m["state"] == LIVE) & ((m["ref"] & _OFFSET_MASK) < offset)] for m in self._meta)
         return max((int(times.max(initial=BEGINNING_MS)) for times in of_chunks), default=BEGINNING_MS)
 

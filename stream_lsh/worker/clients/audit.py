@@ -123,7 +123,7 @@ async def audit(config: Config, pipeline: PipelineConfig) -> list[Finding]:
     """Audit the published matches and members.
 
     Cost:
-        reads the source and the results whole; all texts of the source in memory, and what `dedup` costs.
+        reads the source and the results whole; all texts of the source in memory, and the cost of `dedup`.
 
     Raises:
         StateError: a message under way cannot be read.

@@ -27,7 +27,7 @@ FIXED: Mapping[str, Any] = {
     "agent_supervisor": CrashingSupervisor,  # the default skips the event that raised
     "processing_guarantee": "at_least_once",  # a transaction spans one destination partition only
     "producer_linger": 0.0,  # aiokafka waits it out on every hop, and a zombie's buffer has to be empty
-    "stream_wait_empty": True,  # False loses what is under way at SIGTERM
+    "stream_wait_empty": True,  # False loses messages under way at SIGTERM
     "topic_allow_declare": False,  # topics.py does it
     "topic_disable_leader": True,  # one topic and one subscription less
     "web_enabled": False,  # its own web server is another room's
@@ -145,7 +145,7 @@ class EngineApp(faust.App):
         self.add_future(self._watchdog.run())
 
     async def stop(self) -> None:
-        """Stop in order; a worker process ends even if that hangs, and what was not committed is read again."""
+        """Stop in order; a worker process ends even if that hangs, and uncommitted messages are read again."""
         if self.in_worker:
             end_process(DoubtError(f"not stopped in order after {STOP_SECONDS:.0f} s"), after=STOP_SECONDS)
         await super().stop()

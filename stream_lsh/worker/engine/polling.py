@@ -2,7 +2,7 @@
 
 Fault (faust-streaming 0.15.3): `Consumer._wait_next_records` gives the consumer's thread the LIVE set of active
 partitions.  A request that is under way when a rebalance empties the set asks aiokafka for all partitions (that is
-what an empty set means there).  It returns changelog records while the flow is stopped; `getmany` drops them and
+the meaning of an empty set there).  It returns changelog records while the flow is stopped; `getmany` drops them and
 seeks to the committed offsets, and a changelog has none: its position stays behind the dropped records.  The recovery
 waits for them for ever, heartbeats continue, nothing is processed.  The guard meant for it, `not_waiting_next_records`,
 is never cleared.  Measured with 50 ms between the recovery's seek and its resume: 12 of 44 rebalances hung, 0 of 44

@@ -1,4 +1,4 @@
-"""The band-bucket table of one partition on disk: a file per segment, and a manifest with their sums.
+"""The band-bucket table of one partition on disk: a file per segment, and a manifest of these files.
 
     manifest         `archive` without records; its head holds the identity of the state, the offset of the
                      changelog's last record in it, the horizon, and the names of the other files

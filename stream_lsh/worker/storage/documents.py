@@ -9,7 +9,7 @@
     h + offset u64         a run of the changelog's records, by its first offset: newest time and entries i64, refs u64
     s + ref u64            the signature of a live version: u32 each
     t + ref u64            its text
-    a + ref u64            its title, source and length, for stories: u32 length, u32 characters of the title; UTF-8
+    a + ref u64            its metadata: u32 length, u32 characters of the title; title and source in UTF-8
     v + id                 its `META`, then for each version that it retired the ref and the buckets: u64 each
 
 Keys have their numbers big-endian, values little-endian.  One batch has all changes by a record of the changelog, and

@@ -35,7 +35,7 @@ class PartitionStore(ABC):
             self._make_and_open()
         except DoubtError:
             raise
-        except Exception as error:  # whatever is wrong with the copy, the state can be read from the changelog
+        except Exception as error:  # a copy with any fault is discarded: the changelog has its state
             self.discard(error)
 
     def _make_and_open(self) -> None:
