@@ -199,7 +199,7 @@ class RecallMonitor:
     def _similar(self, slots: U8) -> U64:
         """The refs in the ring that agree in enough bytes.
 
-        Most fail within the number of slots in which a match may differ, and a few; only the rest is compared whole.
+        Most are eliminated after as many slots as a match may differ in, and a few more; the rest is compared in all.
         """
         least, ring = self._criteria.least_matching, self._slots[:, : self._filled]
         first = min(slots.size, slots.size - least + slots.size // 16)

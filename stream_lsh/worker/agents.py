@@ -1,4 +1,4 @@
-"""The agents on Kafka: decode the input of each agent, and carry out its effects with the driver.
+"""The agents on Kafka: each decodes its input, and the driver carries out its effects.
 
 `stream_lsh/pipeline/agents` defines the effects of each agent, and their order.
 """
