@@ -1,4 +1,4 @@
-"""The kinds of data by name: one line each, the module and the class of the kind, imported when it is asked for."""
+"""The kinds of data, by name: one line each with its module and class, which is imported on first use."""
 
 from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""Pairs of records that are known to be the same, from a file of two columns."""
+"""Reads labels: pairs of records that are matches, from a file of two columns."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -73,7 +73,7 @@ def read_labels(path: str, rows: Mapping[str, int], sources: Sequence[str], enco
         elif row_of[ids[0]] != row_of[ids[1]]:
             pairs.append([row_of[id] for id in ids])
     if not pairs:
-        raise InputError("labels", f"{path}: got {len(lines) - 1} pairs, none of them of two records that are there")
+        raise InputError("labels", f"{path}: got {len(lines) - 1} pairs, none of them with two known records")
     left, right = np.array(pairs, np.int64).T
     return Labels(left, right, unknown)
 

@@ -105,7 +105,7 @@ def parse_record(
 
     Args:
         value: the message's value.
-        key: the message's key; None where it has none.
+        key: the message's key; None if it has none.
         reader: of the profile, made once.
         rules: of the source; of `names` only `time` and `deleted` apply, as id and source are columns of the profile.
         fallback_time_ms: the event time of a record without one (the Kafka timestamp); None: it is required.

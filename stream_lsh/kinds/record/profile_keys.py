@@ -59,20 +59,20 @@ NUMBERS = ValueType("a list of numbers above 0", lambda value: _listed(value, _n
 Keys = Mapping[str, ProfileKey]
 
 PROFILE: Keys = {
-    "name": ProfileKey(TEXT, "what kind of records these are", required=True),
+    "name": ProfileKey(TEXT, "the name of the profile", required=True),
     "link": ProfileKey(choice(LINKS), "which pairs are compared: `link` only those of different sources"),
     "one_to_one": ProfileKey(FLAG, "sources have no duplicates: of the matches with a source only the best counts"),
-    "match": ProfileKey(SHARE, "the probability from which a pair is a match"),
-    "review": ProfileKey(LEAST_SHARE, "the probability from which a pair that is none is to be looked at"),
+    "match": ProfileKey(SHARE, "the least probability of a match"),
+    "review": ProfileKey(LEAST_SHARE, "the least probability of a pair to review"),
     "bridge": ProfileKey(
-        LEAST_SHARE, "the probability from which one pair alone may hold two groups of two or more together; 0: any"
+        LEAST_SHARE, "the least probability of a pair that alone connects two groups of two or more; 0: any match"
     ),
-    "prior": ProfileKey(SHARE, "the probability that two records taken at random are a match; learned"),
-    "id_columns": ProfileKey(TEXTS, "what files call the id"),
-    "source_columns": ProfileKey(TEXTS, "what files call the source"),
+    "prior": ProfileKey(SHARE, "the probability that two random records are a match; trained"),
+    "id_columns": ProfileKey(TEXTS, "the names of the id in files"),
+    "source_columns": ProfileKey(TEXTS, "the names of the source in files"),
     "source_priority": ProfileKey(TEXTS, "sources, best first, for fields that keep by `source-priority`"),
-    "smoothing": ProfileKey(NUMBER, "records that the expected frequency of a value counts for against those seen"),
-    "missing": ProfileKey(TEXTS, "texts that stand for no value, beside the usual ones"),
+    "smoothing": ProfileKey(NUMBER, "the weight of the expected frequency of a value, in records"),
+    "missing": ProfileKey(TEXTS, "texts for a missing value, beside the default ones"),
     "rules": ProfileKey(TEXTS, "blocking rules, such as `surname:soundex + date_of_birth:year`"),
 }
 """The top-level keys."""
@@ -81,33 +81,33 @@ TABLES: Mapping[str, tuple[type, Keys]] = {
     "field": (
         Field,
         {
-            "name": ProfileKey(NAME, "what comparisons and rules call it", required=True),
-            "type": ProfileKey(choice(TYPES), "how its values are standardised"),
-            "columns": ProfileKey(TEXTS, "what files call it, beside its name"),
-            "order": ProfileKey(choice(("mdy", "dmy")), "of dates that can be read in two ways"),
-            "of": ProfileKey(NAMES, "fields whose values stand in where there is none"),
+            "name": ProfileKey(NAME, "the name of the field in comparisons and rules", required=True),
+            "type": ProfileKey(choice(TYPES), "the type of its values, which determines their standard form"),
+            "columns": ProfileKey(TEXTS, "the names of the field in files, beside its own"),
+            "order": ProfileKey(choice(("mdy", "dmy")), "the order of ambiguous dates"),
+            "of": ProfileKey(NAMES, "fields whose joined values replace a missing value"),
             "part": ProfileKey(choice(("first", "last")), "with `of`: only the last word, or all others"),
-            "keep": ProfileKey(choice(KEEPS), "which of the values of one thing its golden record has"),
+            "keep": ProfileKey(choice(KEEPS), "the rule by which golden records keep a value"),
         },
     ),
     "comparison": (
         Comparison,
         {
             "field": ProfileKey(NAME, "the field", required=True),
-            "comparator": ProfileKey(TEXT, "how two values are compared", required=True),
-            "levels": ProfileKey(NUMBERS, "where the comparator cuts"),
+            "comparator": ProfileKey(TEXT, "the comparator of two values", required=True),
+            "levels": ProfileKey(NUMBERS, "the thresholds of the comparator"),
             "term_frequency": ProfileKey(FLAG, "rare values weigh more than frequent ones"),
-            "weight": ProfileKey(NUMBER, "what the field counts for as long as nothing was learned"),
-            "m": ProfileKey(NUMBERS, "the probability of each level among matches; learned"),
-            "u": ProfileKey(NUMBERS, "the probability of each level among other pairs; learned"),
+            "weight": ProfileKey(NUMBER, "the weight of the field without trained weights"),
+            "m": ProfileKey(NUMBERS, "the probability of each level among matches; trained"),
+            "u": ProfileKey(NUMBERS, "the probability of each level among other pairs; trained"),
         },
     ),
     "lsh": (
         LshBlocking,
         {
-            "fields": ProfileKey(NAMES, "whose shingles are taken together", required=True),
-            "shingles": ProfileKey(SHINGLES, "of what the signature is made"),
-            "threshold": ProfileKey(SHARE, "the Jaccard similarity from which pairs are to be found"),
+            "fields": ProfileKey(NAMES, "the fields whose shingles form one set", required=True),
+            "shingles": ProfileKey(SHINGLES, "the shingles of the signature"),
+            "threshold": ProfileKey(SHARE, "the least Jaccard similarity of a pair to find"),
             "recall": ProfileKey(SHARE, "the probability that a pair at the threshold is found"),
         },
     ),

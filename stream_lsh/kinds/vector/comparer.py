@@ -55,7 +55,7 @@ class VectorPairs:
         return self._measure.between(ones[places], others)
 
     def forget(self, ref: int) -> None:
-        """Nothing was remembered."""
+        """No effect: there is no cache."""
 
     def __len__(self) -> int:
         return 0

@@ -135,8 +135,8 @@ def test_labels_name_records_of_several_sources_with_the_source_or_without(
         ("a,b,c\n", 2, "got the columns 'a', 'b', 'c', expected"),
         ("a,b\n1a,1b,1c\n", 1, "got a row that is not 2 columns as the header: ['1a', '1b', '1c']"),
         ("1a,1b\n2a,2b\n", 2, "got ids of records in the first line, expected a header such as left,right"),
-        ("a,b\n1a,1a\n", 1, "got 1 pairs, none of them of two records that are there"),
-        ("a,b\nx,y\n", 1, "got 1 pairs, none of them of two records that are there"),
+        ("a,b\n1a,1a\n", 1, "got 1 pairs, none of them with two known records"),
+        ("a,b\nx,y\n", 1, "got 1 pairs, none of them with two known records"),
     ],
 )
 def test_labels_that_do_not_do_are_refused(

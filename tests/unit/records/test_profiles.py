@@ -42,7 +42,7 @@ def told(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("good", "bad", "line", "message"),
     [
-        ('name = "people"\n', "", 1, "name: got none, expected what kind of records these are"),
+        ('name = "people"\n', "", 1, "name: got none, expected the name of the profile"),
         ("match = 0.9", "match = 1.5", 3, "match: got 1.5, expected a number above 0 and below 1"),
         ("match = 0.9", "match = 0.01", 1, "review: got 0.1, expected at most `match`, 0.01"),
         ("match = 0.9", "mach = 0.9", 3, "mach: got an unknown key; did you mean 'match'?"),
