@@ -1,1 +1,1 @@
-"""Exact similarities and distances, and the filters that spare most pairs the exact comparison."""
+"""Exact similarities and distances, and filters that exclude most pairs before the exact comparison."""

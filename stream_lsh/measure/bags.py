@@ -72,7 +72,7 @@ class MaxUnion(HashesDistance):
     unit: ClassVar[str] = "share"
 
     def __call__(self, left: U64, right: U64, /) -> float:
-        """Of two bags."""
+        """The distance of two bags."""
         shared = shared_of_bags(left, right)
         union = left.size + right.size - shared
         return (union - shared) / union if shared else 1.0
@@ -104,5 +104,5 @@ class SumUnion(HashesDistance):
     unit: ClassVar[str] = "share"
 
     def __call__(self, left: U64, right: U64, /) -> float:
-        """Of two bags."""
+        """The distance of two bags."""
         return 1 - sum_union(left, right)

@@ -54,7 +54,7 @@ class Angle(RowDistance):
     unit: ClassVar[str] = "degrees"
 
     def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
-        """Of each row [n, d] with the one across: float64[n]."""
+        """The distances of the rows [n, d] of both sides, pair by pair: float64[n]."""
         sides = check_rows(left, right)
         angles = np.full(sides[0].shape[0], RIGHT_ANGLE)
         for rows, some, others in blocks(*sides):
@@ -79,7 +79,7 @@ class Cosine(RowDistance):
     unit: ClassVar[str] = "share"
 
     def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
-        """Of each row [n, d] with the one across: float64[n]."""
+        """The distances of the rows [n, d] of both sides, pair by pair: float64[n]."""
         return np.asarray(Angle().many(left, right) / HALF_TURN)
 
 
@@ -89,7 +89,7 @@ def cosine(left: npt.ArrayLike, right: npt.ArrayLike) -> float:
 
 
 def cosines(left: npt.ArrayLike, right: npt.ArrayLike) -> F64:
-    """Cosine similarity of each row [n, d] with the one across: float64[n]."""
+    """The cosine similarities of the rows [n, d] of both sides, pair by pair: float64[n]."""
     sides = check_rows(left, right)
     products = np.zeros(sides[0].shape[0])
     for rows, some, others in blocks(*sides):

@@ -65,11 +65,11 @@ class Edit:
     unit: ClassVar[str] = "edits"
 
     def __call__(self, left: Sequence[Hashable], right: Sequence[Hashable], /) -> float:
-        """Of two strings, or sequences of any symbols."""
+        """The distance of two strings, or sequences of any symbols."""
         return float(len(left) + len(right) - 2 * common(left, right))
 
     def many(self, left: Sequence[Sequence[Hashable]], right: Sequence[Sequence[Hashable]], /) -> F64:
-        """Of each string with the one across: float64[n]."""
+        """The distances of the strings of both sides, pair by pair: float64[n]."""
         return np.array(
             [self(left_item, right_item) for left_item, right_item in zip(left, right, strict=True)], np.float64
         )
@@ -93,13 +93,13 @@ class EditShare:
     unit: ClassVar[str] = "share"
 
     def __call__(self, left: Sequence[Hashable], right: Sequence[Hashable], /) -> float:
-        """Of two strings, or sequences of any symbols."""
+        """The distance of two strings, or sequences of any symbols."""
         shared = common(left, right)
         together = len(left) + len(right) - shared
         return (together - shared) / together if shared else 1.0
 
     def many(self, left: Sequence[Sequence[Hashable]], right: Sequence[Sequence[Hashable]], /) -> F64:
-        """Of each string with the one across: float64[n]."""
+        """The distances of the strings of both sides, pair by pair: float64[n]."""
         return np.array(
             [self(left_item, right_item) for left_item, right_item in zip(left, right, strict=True)], np.float64
         )

@@ -59,7 +59,7 @@ class Euclidean(RowDistance):
         return "euclidean" if self.p == 2 else f"l{float(self.p)!r}".removesuffix(".0")
 
     def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
-        """Of each row [n, d] with the one across: float64[n]."""
+        """The distances of the rows [n, d] of both sides, pair by pair: float64[n]."""
         sides = check_rows(left, right)
         distances = np.zeros(sides[0].shape[0])
         with np.errstate(over="ignore"):  # to infinity, the documented result

@@ -32,7 +32,7 @@ class Hamming(RowDistance):
     unit: ClassVar[str] = "positions"
 
     def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
-        """Of each row [n, d] with the one across: float64[n]."""
+        """The distances of the rows [n, d] of both sides, pair by pair: float64[n]."""
         left_rows, right_rows = check_rows(left, right)
         for side in (left_rows, right_rows):
             if side.dtype.kind == "f" and np.isnan(side.astype(np.float64, copy=False)).any():
@@ -57,7 +57,7 @@ class HammingBits(RowDistance):
     unit: ClassVar[str] = "positions"
 
     def many(self, left: npt.ArrayLike, right: npt.ArrayLike, /) -> F64:
-        """Of each row [n, d] with the one across: float64[n]."""
+        """The distances of the rows [n, d] of both sides, pair by pair: float64[n]."""
         left_rows, right_rows = check_rows(left, right)
         if left_rows.dtype.kind != "u" or right_rows.dtype != left_rows.dtype:
             raise InputError(

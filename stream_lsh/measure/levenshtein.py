@@ -33,7 +33,7 @@ class Levenshtein:
     unit: ClassVar[str] = "edits"
 
     def __call__(self, longer: Sequence[Hashable], shorter: Sequence[Hashable], /) -> float:
-        """Of two strings, or sequences of any symbols."""
+        """The distance of two strings, or sequences of any symbols."""
         if len(longer) < len(shorter):
             longer, shorter = shorter, longer
         if not shorter:
@@ -51,7 +51,7 @@ class Levenshtein:
         return float(distance)
 
     def many(self, left: Sequence[Sequence[Hashable]], right: Sequence[Sequence[Hashable]], /) -> F64:
-        """Of each string with the one across: float64[n]."""
+        """The distances of the strings of both sides, pair by pair: float64[n]."""
         return np.array(
             [self(left_item, right_item) for left_item, right_item in zip(left, right, strict=True)], np.float64
         )

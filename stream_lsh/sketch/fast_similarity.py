@@ -159,7 +159,7 @@ def _ragged_minima(folded: U32, counts: I64, documents: I64, factors: U32) -> U3
 
 
 def _still_open(signatures: U32, rows: I64) -> I64:
-    """Those rows that have an empty slot."""
+    """The rows with an empty slot."""
     if signatures.shape[0] == 1:
         return rows if signatures.max() == EMPTY_SLOT else rows[:0]
     chosen = signatures if rows.size == signatures.shape[0] else signatures[rows]

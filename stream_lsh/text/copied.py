@@ -116,6 +116,6 @@ def _passage(chain: Sequence[Tile], left_text: _Traced, right_text: _Traced, k: 
 
 
 def _span(traced: _Traced, first: int, last: int, k: int) -> tuple[int, int]:
-    """Where the units of shingles `first` to `last` start and end in the text."""
+    """The start and the end in the text of the units of shingles `first` to `last`."""
     end = min(int(traced.firsts[last]) + k, traced.ends.size) - 1
     return int(traced.starts[traced.firsts[first]]), int(traced.ends[end])

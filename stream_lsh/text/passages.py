@@ -1,4 +1,4 @@
-"""Which passages of a text another one has as well: the runs of it that shared shingles cover."""
+"""Finds the passages of a text that another text also contains: the runs covered by shared shingles."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -21,18 +21,18 @@ class Passage(NamedTuple):
 def passages(text: str, forms: Sequence[str], shingler: Shingler, shared: U64) -> list[Passage]:
     """The shared passages of a text and the others between them, in order.
 
-    What shingles are made of (a character, a word) belongs to a shared passage if any shared shingle contains it, and
-    to another passage if only others do; what no shingle contains was not compared, and is in none.  What stands
+    A unit of the shingles (a character, a word) belongs to a shared passage if a shared shingle contains it, and to
+    another passage if only other shingles do.  A unit in no shingle was not compared, and is in no passage.  The text
     between words belongs to the passage around it; between two passages it belongs to neither.
 
     Args:
-        text: as it came.
-        forms: the normal forms that it is compared in.
+        text: the original text.
+        forms: the normal forms for the comparison.
         shingler: makes its shingles.
         shared: the shingles that count as shared, ascending and without repetitions.
 
     Returns:
-        passages that do not overlap, as long as they can be; none for a text without shingles.
+        maximal passages that do not overlap; empty for a text without shingles.
 
     Example:
         >>> from stream_lsh.text.word import WordShingler
@@ -72,7 +72,7 @@ def _within(shared: U64, hashes: U64) -> Bools:
 
 
 def _covered(units: Units, firsts: I64, k: int) -> Bools:
-    """Which units lie in one of these shingles."""
+    """Whether each unit lies in one of these shingles."""
     changes = np.zeros(units.starts.size + k, np.int64)
     changes[firsts] += 1
     changes[firsts + k] -= 1

@@ -34,17 +34,17 @@ def view_u32(column: "array[int]") -> U32:
 
 
 def view_u64(column: "array[int]") -> U64:
-    """As `view_u32`."""
+    """A column as a numpy array, see `view_u32`."""
     return np.frombuffer(column, np.uint64)
 
 
 def view_i64(column: "array[int]") -> I64:
-    """As `view_u32`."""
+    """A column as a numpy array, see `view_u32`."""
     return np.frombuffer(column, np.int64)
 
 
 def view_f64(column: "array[float]") -> F64:
-    """As `view_u32`."""
+    """A column as a numpy array, see `view_u32`."""
     return np.frombuffer(column, np.float64)
 
 

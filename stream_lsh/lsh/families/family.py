@@ -247,7 +247,7 @@ class Composed:
         return Drawn(self.base.draw(count * self.cost, seed), self.steps, count)
 
     def candidates(self, left: Items, right: Items, seed: int) -> Bools:
-        """Which pairs one function, drawn by the seed, makes candidates: bool[n]; item i of both batches is a pair."""
+        """Whether one function, drawn by the seed, makes each pair a candidate: bool[n]; items i of both are a pair."""
         drawn = self.draw(1, seed)
         return drawn.agree(drawn(left), drawn(right))[:, 0]
 

@@ -31,12 +31,12 @@ def by_length(left: Strings, right: Strings | None, threshold: float) -> Iterato
 
 
 def by_prefix(left: Strings, right: Strings | None, threshold: float) -> Iterator[tuple[I64, I64]]:
-    """Of these, pairs that share one of their first symbols; arguments as for `by_length`."""
+    """The pairs of `by_length` that share one of their first symbols; arguments as for `by_length`."""
     return distinct_pairs(prefix_hits(left, right, threshold), _others(left, right))
 
 
 def by_position(left: Strings, right: Strings | None, threshold: float) -> Iterator[tuple[I64, I64]]:
-    """Of these, pairs whose first shared symbol stands early enough in both; arguments as for `by_length`."""
+    """The pairs of `by_prefix` whose first shared symbol is early enough in both; arguments as for `by_length`."""
     return distinct_pairs(
         prefix_hits(left, right, threshold),
         _others(left, right),
@@ -45,7 +45,7 @@ def by_position(left: Strings, right: Strings | None, threshold: float) -> Itera
 
 
 def by_suffix(left: Strings, right: Strings | None, threshold: float) -> Iterator[tuple[I64, I64]]:
-    """Of these, pairs that have enough symbols left behind it in both; arguments as for `by_length`."""
+    """The pairs of `by_position` with enough symbols after it in both; arguments as for `by_length`."""
     return distinct_pairs(
         prefix_hits(left, right, threshold),
         _others(left, right),
