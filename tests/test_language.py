@@ -35,14 +35,17 @@ _WORD = re.compile(rf"(?<![a-z])({'|'.join(WORDS)})(?![a-z])", re.IGNORECASE)
 _CLAUSE = re.compile(r'"""(?:What|Who) ')
 """A docstring that starts with a clause: its subject is a component or a value."""
 PATHS: Sequence[str] = (
+    "README.md",
     "benchmarks",
     "deploy",
     "docker-compose.yml",
-    "docs/figures",
+    "docs",
     "pyproject.toml",
     "stream_lsh",
 )
 """The paths that are checked."""
+_FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_TEST_ID = re.compile(r"`tests/[^`]*::[^`]*`")
 _KEY = '"said": '
 """A key of `explain --json`, which is public and stays."""
 _UNCHECKED = ("docs/internals/adr/", "CHANGELOG.md", "tests/test_language.py")
@@ -58,7 +61,13 @@ def tracked(*paths: str) -> list[str]:
 
 
 def problems(path: str, text: str) -> Iterator[str]:
-    """The places in a text with a word or a form that does not belong there."""
+    """The places in a text with a word or a form that does not belong there.
+
+    Pages are checked without code blocks, which hold sample texts, and without the names of tests, which are code.
+    """
+    if path.endswith(".md"):
+        text = _FENCE.sub(lambda block: "\n" * block[0].count("\n"), text)
+        text = _TEST_ID.sub("", text)
     for number, line in enumerate(text.split("\n"), 1):
         for word in _WORD.findall(line.replace(_KEY, "")):
             yield f"{path}:{number}: got {word!r}, expected {WORDS[word.lower()]}"
@@ -75,6 +84,10 @@ def test_no_word_of_the_list_occurs(path: str) -> None:
 def test_words_and_forms_are_found() -> None:
     assert len([*problems("x.py", '"""What is told.\n# Nobody says `told_again`, untold\n"""')]) == 5
     assert not [*problems("x.md", "A teller, fortold: the worker reports.")]
+    assert not [*problems("x.md", "See `tests/test_x.py::test_nobody_tells`.\n```\nHe said so.\n```\n")]
+    assert [*problems("x.md", "```\nHe said so.\n```\nThe worker tells it.\n")] == [
+        "x.md:4: got 'tells', expected reports, shows"
+    ]
 
 
 if __name__ == "__main__":
