@@ -84,9 +84,7 @@ def _table(parser: Parser, actions: list[argparse.Action]) -> str:
         listed = action.choices and action.metavar is None
         choices = f"one of {', '.join(f'`{one}`' for one in action.choices or ())}: " if listed else ""
         meaning = choices + " ".join(formatter._expand_help(action).split())
-        names = sorted(names, key=len, reverse=True)
-        first, rest = f"`{names[0]}{value}`", [f"`{name}`" for name in names[1:]]
-        rows.append(f"| {', '.join([first, *rest])} | {_escaped(meaning)} |")
+        rows.append(f"| {', '.join(f'`{name}{value}`' for name in names)} | {_escaped(meaning)} |")
     return "\n".join(rows)
 
 
