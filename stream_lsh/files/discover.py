@@ -29,15 +29,20 @@ _NOT_COMPRESSED = ("parquet", "npy")
 
 
 class Input(NamedTuple):
-    """One input: `path` as it was given, one of FORMATS, its size on the disk (0 where that is not known)."""
+    """One input: its path, one of FORMATS, its size on disk (0 if unknown), the delimiter of a table ("": detect)."""
 
     path: str
     format: str
     size: int
+    delimiter: str = ""
 
 
 def find_inputs(
-    paths: Sequence[str], format: str | None, formats: Sequence[str] = FORMATS, option: str = "--format"
+    paths: Sequence[str],
+    format: str | None,
+    formats: Sequence[str] = FORMATS,
+    option: str = "--format",
+    delimiter: str = "",
 ) -> list[Input]:
     """The inputs with their formats.  A pipe or another special file is JSON lines unless `format` is given.
 
@@ -46,6 +51,7 @@ def find_inputs(
         format: of all of them; None derives it from each name.
         formats: those that the command reads.
         option: the option that sets the format; "" if the command has none.
+        delimiter: of the columns of tables; "" follows from the header.
 
     Raises:
         ConfigError: files that do not exist, or whose format is unknown; all of them at once.
@@ -53,7 +59,7 @@ def find_inputs(
     inputs, problems = [], []
     for path in paths:
         if path == STDIN:
-            inputs.append(Input(path, format or "jsonl", 0))
+            inputs.append(Input(path, format or "jsonl", 0, delimiter))
         elif os.path.isdir(path):
             files = [*files_of(path)]
             if format is None and TEXT in formats and files and all(_is_table(name) for name, _ in files):
@@ -71,7 +77,7 @@ def find_inputs(
             problems.append(_unknown(path, detected, formats, option))
         else:
             detected = _format(path) if os.path.isfile(path) else "jsonl"
-            inputs.append(Input(path, format or detected, os.path.getsize(path)))
+            inputs.append(Input(path, format or detected, os.path.getsize(path), delimiter))
     if paths.count(STDIN) > 1:
         problems.append("-: standard input can be read once only")
     if problems:

@@ -1,7 +1,9 @@
 """Lines and rows of files, one after the other, within a fixed bound of memory, whatever the file holds."""
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 
 from stream_lsh.errors import ConfigError, InputError, MalformedMessage, UnusableDocument
 from stream_lsh.files.inflate import file_chunks
@@ -175,6 +177,7 @@ def table_rows(
     encoding: str = "utf-8",
     max_bytes: int = 0,
     skip_space: bool = False,
+    delimiter: str = "",
 ) -> Iterator[tuple[list[str] | InputError, int]]:
     """The rows of a table with the number of the line on which each ends; for one that cannot be read, why.
 
@@ -186,11 +189,16 @@ def table_rows(
         max_bytes: of the columns that are used, which is not checked here; a row may have twice as many characters, and
             4 million in any case.
         skip_space: blanks behind a delimiter do not count.
+        delimiter: of the columns; "" follows from the format and the header.
     """
     most = max(_ROW_CHARACTERS, 2 * max_bytes)
     csv.field_size_limit((1 << 31) - 1)
-    lines = _RowLines(text_lines(path, position, encoding, _LONGEST_CHARACTER * most), most)
-    rows = csv.reader(lines, dialect="excel-tab" if format == "tsv" else "excel", skipinitialspace=skip_space)
+    text = text_lines(path, position, encoding, _LONGEST_CHARACTER * most)
+    if not delimiter:
+        header = [*islice(text, 1)]
+        text, delimiter = chain(header, text), "\t" if format == "tsv" else _delimiter_of("".join(header))
+    lines = _RowLines(text, most)
+    rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=skip_space)
     while True:
         lines.begin()
         try:
@@ -206,6 +214,12 @@ def table_rows(
                 yield MalformedMessage("csv", "got a quote that nothing closes before the file ends"), lines.number
             else:
                 yield row, lines.number
+
+
+def _delimiter_of(header: str) -> str:
+    """The delimiter of a CSV header: the comma, or, without any comma, the most frequent other one."""
+    unquoted = re.sub(r'"[^"]*"', "", header)
+    return "," if "," in unquoted else max(",;\t|", key=unquoted.count)
 
 
 def _row_too_large(size: int, most: int, what: str) -> UnusableDocument:

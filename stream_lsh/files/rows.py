@@ -67,7 +67,15 @@ def row_chunks(
         InputError, OSError: the file cannot be read as a whole.
     """
     position = [0]
-    rows = table_rows(file.path, file.format, position, encoding=encoding, max_bytes=max_bytes, skip_space=skip_space)
+    rows = table_rows(
+        file.path,
+        file.format,
+        position,
+        encoding=encoding,
+        max_bytes=max_bytes,
+        skip_space=skip_space,
+        delimiter=file.delimiter,
+    )
     read = reader_of(header_of(file.path, rows))
     if read is None:
         return

@@ -150,7 +150,7 @@ class SingleFieldKind(KindDefaults):
     def find_files(self, options: Namespace) -> list[Input]:
         """Find JSON lines, and tables with a column of the compared field."""
         of_values(options, self.form)
-        return find_inputs(options.file, options.format, TABLES)
+        return find_inputs(options.file, options.format, TABLES, delimiter=options.delimiter)
 
     def read_files(
         self, inputs: Sequence[Input], options: Namespace, names: FieldNames, now_ms: int

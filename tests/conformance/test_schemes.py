@@ -26,12 +26,17 @@ NOT_IN_THE_CATALOG: dict[str, str] = {}
 documents = st.lists(st.lists(st.integers(0, (1 << 64) - 1), max_size=20), max_size=5)
 
 
+def inherited(cls: type) -> set[str]:
+    """The attributes of a class and of its bases, but for those of every object."""
+    return {name for base in cls.__mro__[:-1] for name in vars(base)}
+
+
 def schemes_of(module: ModuleType) -> dict[str, type]:
     """The classes of a module that make signatures, by their full name."""
     return {
         f"{module.__name__}.{name}": value
         for name, value in inspect.getmembers(module, inspect.isclass)
-        if value.__module__ == module.__name__ and {"__call__", "name", "version"} <= set(vars(value))
+        if value.__module__ == module.__name__ and {"__call__", "name", "version"} <= inherited(value)
         if not getattr(value, "_is_protocol", False)
     }
 

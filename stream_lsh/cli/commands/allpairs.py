@@ -31,7 +31,7 @@ def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
     options = parse(make_parser(), arguments)
     started = time.monotonic()
-    inputs = find_inputs(options.file, options.format)
+    inputs = find_inputs(options.file, options.format, delimiter=options.delimiter)
     check_outputs(outputs_of(options), [file.path for file in inputs])
     import_module("stream_lsh.allpairs.engine").require()
     with ExitStack() as open_things:

@@ -74,7 +74,7 @@ def run(arguments: Sequence[str]) -> int:
 def run_with(options: Namespace) -> int:
     """Compare what the options name, and write what they ask for; returns the exit code."""
     started = time.monotonic()
-    inputs = find_inputs(options.file, options.format)
+    inputs = find_inputs(options.file, options.format, delimiter=options.delimiter)
     check_outputs(outputs_of(options), [file.path for file in inputs])
     with ExitStack() as open_things:
         open_things.enter_context(collection_paused())

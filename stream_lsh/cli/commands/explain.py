@@ -53,7 +53,7 @@ _ONLY_OF_RECORDS = frozenset({"picture", "encoding"})
 _OF_RECORDS = (
     _OWN
     | _ONLY_OF_RECORDS
-    | {"profile", "format", "max_bytes", "id_column", "source_column", "time_column", "time_unit"}
+    | {"profile", "format", "delimiter", "max_bytes", "id_column", "source_column", "time_column", "time_unit"}
 )
 
 
@@ -161,7 +161,7 @@ def _set_options(parser: Parser, options: Namespace, own: frozenset[str]) -> lis
 
 
 def _in_files(options: Namespace) -> "Explanation":
-    inputs = find_inputs(options.file, options.format)
+    inputs = find_inputs(options.file, options.format, delimiter=options.delimiter)
     from stream_lsh.cli.runs.dedup import limits_of, scheme_of  # noqa: PLC0415
     from stream_lsh.cli.runs.explain_evidence import evidence_in_files  # noqa: PLC0415
     from stream_lsh.kinds.explain import Settings, explain  # noqa: PLC0415

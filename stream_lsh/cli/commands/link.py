@@ -51,7 +51,7 @@ def run(arguments: Sequence[str]) -> int:
         if all(getattr(options, name) is None for name in OUTPUTS):
             options.entities = STDOUT
         profile = profile_of(options)
-        inputs = find_record_inputs(options.file, options.format)
+        inputs = find_record_inputs(options.file, options.format, options.delimiter)
         asked = {name: getattr(options, name) for name in (*OUTPUTS, "rejects")}
         check_outputs([*asked.values()], options.file)
         outputs = {name: open_things.enter_context(Output(path)) for name, path in asked.items() if path is not None}

@@ -37,7 +37,9 @@ examples:
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
     options = make_parser().parse(arguments)
-    inputs, sources = find_inputs(options.file, options.format), find_inputs(options.sources, options.format)
+    inputs, sources = (
+        find_inputs(paths, options.format, delimiter=options.delimiter) for paths in (options.file, options.sources)
+    )
     _check(options, [*inputs, *sources])
     with ExitStack() as open_things:
         outputs = Outputs(options.output, None, options.report, options.rejects)

@@ -47,7 +47,7 @@ def run(arguments: Sequence[str]) -> int:
     if options.json and options.output == STDOUT:
         raise ConfigError("got --json without --output: the profile needs a file, for the JSON goes to standard output")
     profile = find_profile(options.profile)
-    inputs = find_record_inputs(options.file, options.format)
+    inputs = find_record_inputs(options.file, options.format, options.delimiter)
     check_outputs([options.output, options.rejects], [*options.file, options.labels])
     with ExitStack() as open_things:
         out = open_things.enter_context(Output(options.output))

@@ -35,7 +35,7 @@ examples:
 def run(arguments: Sequence[str]) -> int:
     """The command; returns its exit code."""
     options = parse(make_parser(), arguments)
-    inputs = find_inputs(options.file, options.format)
+    inputs = find_inputs(options.file, options.format, delimiter=options.delimiter)
     _check(options, inputs)
     with ExitStack() as open_things:
         picture = None

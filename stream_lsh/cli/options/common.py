@@ -3,7 +3,7 @@
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 
-from stream_lsh.cli.options.parser import Parser, ascii_encoding, ratio, share, similarity, span_ms, whole
+from stream_lsh.cli.options.parser import Parser, ascii_encoding, delimiter, ratio, share, similarity, span_ms, whole
 from stream_lsh.cli.output.atomic_files import STDOUT
 from stream_lsh.files.column_names import AS_NAMED, COLUMNS
 from stream_lsh.files.discover import FORMATS
@@ -170,8 +170,12 @@ def add_input(parser: Parser, *, formats: Sequence[str] = FORMATS) -> None:
 
 
 def add_format(add: Callable[..., object], formats: Sequence[str]) -> None:
-    """The format of the files; `add` adds an option."""
+    """The format of the files, and the delimiter of tables; `add` adds an option."""
     add("--format", choices=formats, help="format of the files (default: by their names)")
+    help = (
+        "separator of CSV columns, or `tab` (default: the comma; without one in the header, the semicolon, tab or bar)"
+    )
+    add("--delimiter", type=delimiter, default="", metavar="C", help=help)
 
 
 def add_max_bytes(parser: Parser, add: Callable[..., object], what: str) -> None:

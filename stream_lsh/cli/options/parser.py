@@ -189,6 +189,14 @@ def span_ms(value: str) -> int:
     return span
 
 
+def delimiter(value: str) -> str:
+    """A converter for the delimiter of a table: one character, or its name."""
+    character = {"tab": "\t", "\\t": "\t"}.get(value, value)
+    if len(character) > 1 or character in tuple('"\r\n'):
+        raise argparse.ArgumentTypeError(f"got {value!r}, expected one character, such as ; or tab")
+    return character
+
+
 def ascii_encoding(value: str) -> str:
     """A converter for names of encodings in which ASCII stands for itself, so that lines and commas can be found."""
     try:

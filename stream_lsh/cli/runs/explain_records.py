@@ -105,7 +105,7 @@ def _compared(
 
 def _records(options: Namespace, profile: Profile) -> dict[str, Record]:
     """The records of the files by their ids; rejects are reported, since one may be a requested record."""
-    record_reader = RecordReader(find_record_inputs(options.file, options.format), options, profile)
+    record_reader = RecordReader(find_record_inputs(options.file, options.format, options.delimiter), options, profile)
     records = dict[str, Record]()
     try:
         for batch in record_reader:

@@ -55,17 +55,17 @@ class RecordPart:
     refused: list[Refused] = field(default_factory=list)
 
 
-def find_record_inputs(paths: Sequence[str], format: str | None) -> list[Input]:
+def find_record_inputs(paths: Sequence[str], format: str | None, delimiter: str = "") -> list[Input]:
     """The files with their formats.
 
     Raises:
         ConfigError: a file does not exist, or is a folder; all problems at once.
     """
-    inputs = find_inputs(paths, format, FORMATS)
+    inputs = find_inputs(paths, format, FORMATS, delimiter=delimiter)
     problems = [f"{file.path}: is a folder, expected a file" for file in inputs if file.format == "folder"]
     if format == TEXT:
         problems.append("--format: got text, expected a format with records")
-    problems += ["-: Parquet cannot be read from a pipe" for file in inputs if file == (STDIN, "parquet", 0)]
+    problems += ["-: Parquet cannot be read from a pipe" for file in inputs if file[:2] == (STDIN, "parquet")]
     if problems:
         raise ConfigError(problems)
     return inputs

@@ -116,7 +116,7 @@ class RecordKind(RecordSettings, KindDefaults):
             problems.append(f"--format: got {options.format}, expected a format with records")
         if problems:
             raise ConfigError(problems)
-        return find_record_inputs(options.file, options.format)
+        return find_record_inputs(options.file, options.format, options.delimiter)
 
     def read_files(
         self, inputs: Sequence[Input], options: Namespace, names: FieldNames, now_ms: int

@@ -79,7 +79,7 @@ class TextKind(TextSettings, KindDefaults):
         """Find files of documents; pages keep their HTML, which the worker reads."""
         of_documents(options)
         options.stories, options.html = self.stories, RAW if self.html != "off" else self.html
-        return find_inputs(options.file, options.format)
+        return find_inputs(options.file, options.format, delimiter=options.delimiter)
 
     def read_files(
         self, inputs: Sequence[Input], options: Namespace, names: FieldNames, now_ms: int

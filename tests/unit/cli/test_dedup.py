@@ -362,3 +362,12 @@ def test_a_threshold_of_1_finds_identical_documents_only(file: Path) -> None:
     same = lines_of([{"id": "x", "text": STORY}, {"id": "y", "text": STORY}, {"id": "z", "text": EDITED}])
     assert dedup("-", "--threshold", "1", stdin=same).pairs == {("x", "y"): 1.0}
     assert dedup(file, "--threshold", "1.1").code == 2
+
+
+def test_columns_may_be_separated_by_semicolons_or_by_any_character(tmp_path: Path) -> None:
+    for name, separator, options in (("s.csv", ";", ()), ("x.csv", "^", ("--delimiter", "^"))):
+        rows = [["id", "text"], ["a", STORY], ["b", EDITED]]
+        (tmp_path / name).write_text("".join(f"{separator.join(row)}\n" for row in rows), encoding="utf-8")
+        assert dedup(tmp_path / name, *LOW, *options).pairs == EXPECTED
+    wrong = dedup(tmp_path / "s.csv", "--delimiter", "comma")
+    assert (wrong.code, "expected one character, such as ; or tab" in wrong.err) == (2, True)

@@ -152,3 +152,24 @@ def test_columns_that_are_not_used_may_be_there_twice(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("id,text,note,note\n1,one two three,x,y\n")
     assert documents(path) == (["1"], [])
+
+
+@pytest.mark.parametrize(
+    ("header", "delimiter", "columns"),
+    [
+        ("id,text", "", ["id", "text"]),
+        ("id;text", "", ["id", "text"]),
+        ("id|text", "", ["id", "text"]),
+        ("id\ttext", "", ["id", "text"]),
+        ('id;"last, first";text', "", ["id", "last, first", "text"]),
+        ("id,a;b;c", "", ["id", "a;b;c"]),
+        ("id,a;b", ";", ["id,a", "b"]),
+        ("id", "", ["id"]),
+    ],
+)
+def test_the_delimiter_of_a_table_follows_from_its_header(
+    tmp_path: Path, header: str, delimiter: str, columns: list[str]
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"{header}\n{header}\n", encoding="utf-8")
+    assert [*table_rows(str(path), "csv", [0], delimiter=delimiter)] == [(columns, 1), (columns, 2)]
