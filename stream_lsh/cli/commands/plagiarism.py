@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from stream_lsh.cli.options.common import add_general, add_input, add_output, add_rejects
 from stream_lsh.cli.options.parser import Parser, real, whole
 from stream_lsh.cli.output.atomic_files import STDOUT, Outputs, check_outputs, exit_code, report_lines
+from stream_lsh.cli.process import hold, release
 from stream_lsh.errors import ConfigError
 from stream_lsh.files.discover import Input, find_inputs
 from stream_lsh.files.inflate import STDIN
@@ -42,10 +43,12 @@ def run(arguments: Sequence[str]) -> int:
     )
     _check(options, [*inputs, *sources])
     with ExitStack() as open_things:
+        hold()  # until the libraries are loaded
         outputs = Outputs(options.output, None, options.report, options.rejects)
         open_things.callback(outputs.close)
         from stream_lsh.cli.runs.plagiarism import PlagiarismRun  # noqa: PLC0415 - loads numpy
 
+        release()
         run = PlagiarismRun(options, outputs)
         run.read(inputs, source=False)
         run.read(sources, source=True)

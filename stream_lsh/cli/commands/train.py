@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from stream_lsh.cli.options.common import add_output
 from stream_lsh.cli.options.parser import Parser
 from stream_lsh.cli.output.atomic_files import STDOUT, Output, check_outputs, report_lines
+from stream_lsh.cli.process import hold, release
 from stream_lsh.errors import ConfigError, InputError
 from stream_lsh.files.discover import Input
 from stream_lsh.records.libraries import require
@@ -50,6 +51,7 @@ def run(arguments: Sequence[str]) -> int:
     inputs = find_record_inputs(options.file, options.format, options.delimiter)
     check_outputs([options.output, options.rejects], [*options.file, options.labels])
     with ExitStack() as open_things:
+        hold()  # until the libraries are loaded
         out = open_things.enter_context(Output(options.output))
         summary_out = open_things.enter_context(Output(STDOUT))
         rejects = open_things.enter_context(Output(options.rejects)) if options.rejects else None
@@ -100,6 +102,8 @@ def _learn(profile: "Profile", inputs: Sequence[Input], options: Namespace, reje
     from stream_lsh.records.block.blocker import blocker_of  # noqa: PLC0415
     from stream_lsh.records.reading import Reader, columns_of  # noqa: PLC0415
     from stream_lsh.records.train.learning import trained  # noqa: PLC0415
+
+    release()
 
     record_reader = RecordReader(inputs, options, profile, rejects)
     try:
