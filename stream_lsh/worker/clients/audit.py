@@ -31,7 +31,7 @@ _SHOWN = 3
 _LOOKED_THROUGH = 10_000
 _OF_RECORDS = (
     "records are not audited yet, because a score depends on earlier records: rely on `check` without `--audit`; "
-    "to have the results recomputed, start over as described in docs/operations/deployment.md"
+    "to have the results recomputed, start over as described in docs/operations/changes.md"
 )
 _AGAIN = "see `Results that are not true` in docs/operations/monitoring.md"
 
