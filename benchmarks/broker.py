@@ -198,7 +198,7 @@ class Stream:
         self._consumer.close()
 
     def _take(self, message: Message | None) -> bool:
-        """Take in what has come; whether something has."""
+        """Read the messages that have arrived; returns whether there were any."""
         if message is None or message.error() is not None:
             return False
         self.seen.setdefault((message.key() or b"").decode(), time.perf_counter())

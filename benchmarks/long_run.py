@@ -40,7 +40,7 @@ def keep(
     panels: Mapping[str, Sequence[str]],
     across: str,
 ) -> None:
-    """Write data and curves to the files that were asked for."""
+    """Write data and curves to the files of the options."""
     if options.out is not None:
         options.out.write_text(json.dumps({**summary, "samples": samples}, indent=1) + "\n", encoding="utf-8")
     if options.plot is not None:

@@ -1,4 +1,4 @@
-"""Sections of pages that were copied into other texts: who finds them, and who cannot.
+"""Sections of pages that were copied into other texts: which contenders find them.
 
 A section of 20 to 50 % of a page's body is inserted into an unrelated letter, one and a half to four times as long as
 the section; some of its words are replaced.  The expected result is the pair of letter and page.

@@ -166,7 +166,7 @@ def added(contenders: Mapping[str, Contender], records: Sequence[Record]) -> Too
 
 
 def _in_turns(names: list[str], records: Sequence[Record], size: int, call: Callable[[str, Record], None]) -> Took:
-    """Each contender with the same records, then the next ones; who is first alternates."""
+    """The times of each contender on the same records, block by block; the order alternates."""
     took: Took = {name: [] for name in names}
     for start in range(0, len(records), size):
         for name in names:

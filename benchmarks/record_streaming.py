@@ -85,7 +85,7 @@ def learned_file(corpus: Corpus, profile: Profile, folder: Path) -> Path:
 
 
 def streamed(bench: Bench, corpus: Corpus, profile: Profile, folder: Path) -> dict[str, Any]:
-    """The figures of a corpus, and how long it took."""
+    """The quality on a corpus, and the duration."""
     keys: dict[str, Any] = {"kind": "record", "profile": str(learned_file(corpus, profile, folder))}
     if corpus.clean:
         keys["guards.one_per_source"] = True

@@ -90,7 +90,7 @@ INFERRED = ("febrl3", "leipzig_dblp_acm")
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run what is asked for."""
+    """Run the parts that the options select."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.records", description="Entity resolution.")
     parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
     parser.add_argument("--out", type=Path, help="file for the data")

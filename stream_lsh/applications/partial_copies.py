@@ -64,14 +64,14 @@ class PartialCopy:
 
 
 class PartialCopies:
-    """Texts, and who has passages of whom.
+    """Finds pairs of texts that share passages.
 
     Args:
         shingles: what is compared, such as `word:3`.
         least_share: of the one text, that is in the other one, above 0 and at most 1.
         least_shared: shingles that both have, at least.
         most_holders: a shingle that more texts have does not count; 2 or more.
-        normalise: forms that texts are brought into first.
+        normalise: the normal forms of texts.
         seed: chooses the hash functions.
 
     Guarantees:
@@ -80,7 +80,7 @@ class PartialCopies:
         the texts and 8 bytes a character of them; some 5 s for 19,000 texts of 2 KB.
 
     Raises:
-        ConfigError: settings that cannot be.
+        ConfigError: invalid settings.
 
     Example:
         >>> copies = PartialCopies(least_shared=5)
@@ -129,7 +129,7 @@ class PartialCopies:
         Args:
             id: 1 to 1,024 bytes of UTF-8.
             text: any.
-            source: others may have copied from it, and what it shares with other sources is of no interest.
+            source: a text that others may have copied from; pairs of two sources are not reported.
 
         Raises:
             MalformedMessage, UnusableDocument: an id or a text that cannot be used.
@@ -140,7 +140,7 @@ class PartialCopies:
         self._common = None
 
     def remove(self, id: str) -> bool:
-        """Remove a text; returns whether it was there."""
+        """Remove a text; returns whether the id was present."""
         self._sources.discard(id)
         self._common = None
         return self._texts.pop(id, None) is not None
@@ -187,11 +187,11 @@ class PartialCopies:
         """The passages that a pair shares, in the order of the left text.
 
         Args:
-            pair: one that `find` returned, since which nothing was added.
+            pair: one that `find` returned; no text was added since then.
             least_words: equal words of a passage, or characters with shingles of characters.
 
         Guarantees:
-            those of `text.copied`; what many texts have is not counted among the equal words.
+            those of `text.copied`; shingles of many texts do not count among the equal words.
         """
         common = self._sharing(sorted(self._texts)).common if self._common is None else self._common
         return self._shingled.copied(self._texts[pair.left], self._texts[pair.right], common, least_words)

@@ -1,4 +1,4 @@
-"""The command line: one file per command, `main` for what they share.
+"""The command line: one file per command; `main` selects the command and handles errors.
 
     main        which command; errors to exit codes
     dedup       near-duplicates in files        inputs, inflate, blocks, reading    what is read

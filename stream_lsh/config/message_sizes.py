@@ -1,4 +1,4 @@
-"""How large the messages of a pipeline may be, and what has to stay within that."""
+"""Limits for the sizes of the messages of a pipeline."""
 
 from typing import Protocol
 
@@ -12,7 +12,7 @@ title, source, the pairs in a message of a document that fills it alone, and how
 
 
 class Sized(Protocol):
-    """A pipeline, as far as sizes depend on it."""
+    """The part of a pipeline that determines sizes."""
 
     @property
     def max_document_bytes(self) -> int:
@@ -38,7 +38,7 @@ def max_message_bytes(stored: StoredSize, max_document_bytes: int) -> int:
 
 
 def most_retired(pipeline: Sized, scheme: Scheme) -> int:
-    """How many versions a record of the documents changelog has room for that its version retires; 2 or more."""
+    """The number of retired versions that fit into a record of the documents changelog; 2 or more."""
     stored = pipeline.kind.stored_size()
     document = pipeline.max_document_bytes if stored.document is None else stored.document
     room = max_message_bytes(stored, pipeline.max_document_bytes) - document - FRAME_ROOM // 2 - 4 * scheme.slots
@@ -46,5 +46,5 @@ def most_retired(pipeline: Sized, scheme: Scheme) -> int:
 
 
 def _retired_bytes(width: int) -> int:
-    """Of one version that another one retires."""
+    """Bytes of one retired version."""
     return 12 + 8 * width

@@ -1,4 +1,4 @@
-"""How a worker runs: its application, its state on disk, its sessions."""
+"""The configuration of a worker: its application, its state on disk, its sessions."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +12,7 @@ DEFAULT_APP_ID = "stream-lsh"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerConfig:
-    """The process, and the application that all workers with the same `app_id` are."""
+    """The worker process, and its application: all workers with the same `app_id`."""
 
     app_id: str = field(
         default=DEFAULT_APP_ID,
@@ -50,6 +50,6 @@ class WorkerConfig:
 
     @property
     def web_address(self) -> tuple[str, int] | None:
-        """Host and port; None where nothing is served."""
+        """Host and port; None without a web server."""
         host, _, port = self.web.rpartition(":")
         return (host.strip("[]"), int(port)) if self.web else None

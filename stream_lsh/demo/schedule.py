@@ -51,7 +51,7 @@ def schedule(stories: Sequence[Story], seed: int) -> list[Event]:
 
 
 def live(events: Iterable[Event]) -> dict[str, str]:
-    """The documents that there are after these events, and their texts."""
+    """The live documents after these events, and their texts."""
     texts: dict[str, str] = {}
     for event in events:
         if event.text is None:

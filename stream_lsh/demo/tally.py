@@ -26,7 +26,7 @@ class Tally:
 
     Attributes:
         pairs: the pairs that are true, with their similarities.
-        sizes: the clusters that there are, with the number of their members.
+        sizes: the current clusters, with the number of their members.
         withdrawn: how many pairs were taken back.
         delays_ms: from when the later document of a pair was sent to when the pair was seen, of each pair whose
             documents were sent before `timed_before_ms`.

@@ -35,12 +35,12 @@ class Block:
     """Consecutive documents of an input, not yet parsed.
 
     Attributes:
-        lines: a JSON object each, or nothing where there is an error.
-        places: where each line comes from, for a message: `FILE:LINE`.
-        errors: lines that need no parsing to be refused, by index.
+        lines: a JSON object each, or empty if there is an error.
+        places: the origin of each line, for a message: `FILE:LINE`.
+        errors: lines that are rejected before parsing, by index.
         position: bytes of all inputs read so far.
-        checked: whether the sizes of the documents were held against the limit.
-        time_ms: when the file was changed last, where that is of use.
+        checked: whether the sizes of the documents were compared with the limit.
+        time_ms: the modification time of the file, for stories.
     """
 
     lines: list[bytes]

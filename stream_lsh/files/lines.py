@@ -160,7 +160,7 @@ class _RowLines:
         self._size = self._quotes = 0
 
     def skip(self) -> int:
-        """Pass over the rest of a row that is too large: to the line that closes its quotes; how long it was."""
+        """Skip the rest of a row that is too large, up to the line that closes its quotes; returns its length."""
         while self._quotes % 2 or not self._ended:
             try:
                 self._next()

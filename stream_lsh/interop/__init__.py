@@ -1,1 +1,1 @@
-"""Signatures of other libraries: read, indexed and asked about; no pipeline uses them."""
+"""Signatures of other libraries: reading, indexing and querying; no pipeline uses them."""

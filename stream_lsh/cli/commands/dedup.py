@@ -72,7 +72,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def run_with(options: Namespace) -> int:
-    """Compare what the options name, and write what they ask for; returns the exit code."""
+    """Compare the files of the options, and write the requested outputs; returns the exit code."""
     started = time.monotonic()
     inputs = find_inputs(options.file, options.format, delimiter=options.delimiter)
     check_outputs(outputs_of(options), [file.path for file in inputs])
@@ -131,5 +131,5 @@ def _useful_jobs(inputs: Sequence[Input]) -> int:
 
 
 def _read(inputs: Sequence[Input], options: Namespace) -> Iterator[Part]:
-    """The documents; what is needed to read them is loaded where that is done."""
+    """The documents; the process that reads them imports the readers."""
     yield from import_module("stream_lsh.kinds.text.files").read(inputs, options)

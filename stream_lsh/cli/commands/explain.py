@@ -1,7 +1,7 @@
 """`stream-lsh explain`: why two documents are in one cluster, or why not; in files as `dedup` groups them, or live.
 
-Live means: from the source and the results as they lie on Kafka now.  Nothing is written there.  With a profile, the
-files are of records, and what is explained is their score.
+Live means: from the current source and results on Kafka.  The command writes nothing there.  With a profile, the files
+contain records, and the command explains their score.
 """
 
 import os
@@ -80,7 +80,7 @@ def run(arguments: Sequence[str]) -> int:
         if scheme is None:
             return _live_records(options, config, pipeline)
         if options.picture is not None:
-            raise ConfigError(f"--picture: is of records, and {pipeline.name} is of texts")
+            raise ConfigError(f"--picture: applies to records only, and {pipeline.name} is a pipeline of texts")
         explanation = _live(options, config, pipeline, scheme)
     from stream_lsh.cli.reports.explanation import as_json, as_text  # noqa: PLC0415
 

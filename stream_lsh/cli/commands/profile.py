@@ -70,7 +70,7 @@ def make_parser() -> Parser:
 
 
 def _show(options: Namespace, out: Output) -> None:
-    """The file as it stands, for its comments are half of it; what was learned beside it."""
+    """Print the file unchanged, since its comments document it, and a table of its weights."""
     from stream_lsh.cli.reports.training import table  # noqa: PLC0415 - loads the comparators
     from stream_lsh.kinds.record.profiles import BUNDLED, bundled_text, find_profile  # noqa: PLC0415
 

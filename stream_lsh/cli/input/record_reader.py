@@ -113,7 +113,7 @@ class RecordReader:
 
     @property
     def failed(self) -> bool:
-        """Whether all records were rejected, or one with `--strict`."""
+        """Whether all records were rejected, or at least one with `--strict`."""
         return exit_code(self.records, self.reasons.total(), strict=self._options.strict) != 0
 
     def summary(self) -> list[str]:
@@ -123,7 +123,7 @@ class RecordReader:
 
 
 class RecordsInMemory(NamedTuple, Generic[T]):
-    """Records that are held in memory: what was made of each, its source, and the place of each id."""
+    """Records in memory: the value made of each, its source, and the index of each id."""
 
     made: list[T]
     sources: list[str]
@@ -131,12 +131,12 @@ class RecordsInMemory(NamedTuple, Generic[T]):
 
 
 def keep(batches: Iterator[list[Record]], make: Callable[[Record], T], most: int | None = None) -> RecordsInMemory[T]:
-    """Records in the order in which their ids came first; of those with one id the last.
+    """Collect records in the order in which their ids first occur; the last record of an id counts.
 
     Args:
         batches: the records.
-        make: what is kept of a record.
-        most: how many are taken; None: all.
+        make: returns the value to keep of a record.
+        most: the maximum number of records; None: all.
     """
     kept: RecordsInMemory[T] = RecordsInMemory([], [], {})
     for record in islice((record for batch in batches for record in batch), most):

@@ -36,7 +36,7 @@ class Sample:
         self._greatest: list[tuple[int, str]] = []
 
     def take(self, documents: Iterable[Document]) -> None:
-        """Take in more documents; one without a text is deleted."""
+        """Add documents; one without a text is deleted."""
         for document in documents:
             hashed, _ = mmh3.hash64(document.id.encode("utf-8", "surrogatepass"), signed=False)
             if hashed >= self._below:

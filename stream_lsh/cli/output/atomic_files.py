@@ -13,7 +13,7 @@ _AT_ONCE = 4096
 
 
 def report_lines(lines: Iterable[str]) -> None:
-    """Lines for people, on standard error."""
+    """Write lines to standard error."""
     sys.stderr.write("".join(f"{line}\n" for line in lines))
 
 
@@ -21,9 +21,9 @@ def exit_code(read: int, refused: int, *, strict: bool) -> int:
     """The exit code of a run: 1 if everything was rejected, or anything with --strict.
 
     Args:
-        read: how many could be used.
+        read: the number of accepted items.
         refused: the number of rejects.
-        strict: whether one of these is too many.
+        strict: whether a single reject is a failure.
     """
     return 1 if refused and (strict or not read) else 0
 
@@ -86,7 +86,7 @@ class Output:
         """Write lines, each with its end.
 
         Raises:
-            OSError: the disk is full, or the like.  That a reader has closed the pipe is none: it has had enough.
+            OSError: the disk is full, or a similar failure.  A pipe that its reader has closed is not an error.
         """
         piece = bytearray()
         for line in lines:
@@ -139,7 +139,7 @@ class Output:
 
 
 class Outputs:
-    """The files that were asked for, all made before the work begins.
+    """The requested output files, all created before the work begins.
 
     Args:
         matches, clusters, report, rejects: their paths; None for an output that is not wanted.

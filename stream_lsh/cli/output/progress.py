@@ -14,7 +14,7 @@ class Progress:
     """How much has been read.
 
     Args:
-        total: bytes there are; 0 where that is not known.
+        total: the number of bytes; 0 if it is unknown.
         shown: whether to show anything; it never is where standard error is no terminal.
         what: is counted.
     """

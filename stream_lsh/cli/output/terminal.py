@@ -1,4 +1,4 @@
-"""Standard output of commands for people: lines, and on a terminal a line of status or a view that fills the screen.
+"""Standard output of interactive commands: lines, and on a terminal a status line or a view that fills the screen.
 
 `rich` draws what changes in place.  It is loaded for terminals only, so that piped output neither waits for it nor
 depends on it.
@@ -27,7 +27,7 @@ CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} |
 
 
 class Screen:
-    """Output for people: a terminal, a pipe or a file.
+    """Text output to a terminal, a pipe or a file.
 
     A terminal gets a status line at the bottom, and colours unless NO_COLOR is set.
 

@@ -1,4 +1,4 @@
-"""Event time for people."""
+"""Event time as text."""
 
 from datetime import UTC, datetime, timedelta
 

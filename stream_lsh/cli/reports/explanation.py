@@ -25,7 +25,7 @@ _CONTROLS = {code: shown for code, shown in CONTROLS.items() if chr(code) not in
 
 
 def as_text(explanation: Explanation, screen: Screen, *, full: bool) -> Iterator[str]:
-    """Lines for people."""
+    """The explanation as text."""
     for side in explanation.sides:
         yield _about(side)
     yield f"{'In one cluster' if explanation.together else 'Not in one cluster'}: {reason_text(explanation)}."

@@ -1,4 +1,4 @@
-"""Sites that mirror each other, of the matches of files: put together at the end, for people or for programs."""
+"""Sites that mirror each other, computed from the matches of files at the end, as text or as JSON lines."""
 
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +13,7 @@ from stream_lsh.wire.public import mirror_value
 
 
 def lines(answers: Answers, metadata: Mapping[str, tuple[int, About]], options: Namespace) -> Iterator[bytes]:
-    """For programs a line of JSON for each pair of sites, for people some lines, and one between two."""
+    """One JSON line for each pair of sites; as text several lines, with an empty one between two pairs."""
     mirrors = mirrors_of(answers.matches(), metadata, options.threshold, options.min_share)
     if options.json:
         return (mirror_value(mirror, options.min_share) for mirror in mirrors)
@@ -53,7 +53,7 @@ def page_pair(match: MatchChange, left_site: str, right_site: str, threshold: fl
 
 
 def as_text(mirrors: SiteMirrors) -> Iterator[str]:
-    """Some lines for people."""
+    """The lines of text of a pair."""
     sites = mirrors.sites
     left, right = plain(sites.left), plain(sites.right)
     yield f"{left} ~ {right}"

@@ -70,7 +70,7 @@ def as_json(story: Story) -> bytes:
 
 
 def as_text(story: Story, width: int) -> Iterator[str]:
-    """Some lines for people."""
+    """The lines of text of a story."""
     yield clipped(plain(story.headline or story.representative), width)
     yield clipped(f"  {len(story.members):,} documents: {_named(story.members, len(story.members))}", width)
     if story.sources:

@@ -139,7 +139,7 @@ def _json_banding(tuned: Tuned, banding: Banding) -> dict[str, Any]:
 
 
 def as_text(tuned: Tuned, screen: Screen) -> Iterator[str]:
-    """Lines for people."""
+    """The report as text."""
     width = min(screen.width, _WIDEST)
     parts = (
         _choice(tuned),
@@ -286,7 +286,7 @@ def _advice(tuned: Tuned) -> Iterator[str]:
 
 
 def _count(count: float | None) -> str:
-    """A mean for people."""
+    """A mean as text."""
     if count is None:
         return ""
     return f"{count:,.0f}" if count >= 100 else f"{count:.1f}" if count >= 1 else f"{count:.2g}"

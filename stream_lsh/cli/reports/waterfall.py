@@ -23,7 +23,7 @@ class Pair(NamedTuple):
 
 
 def as_text(pair: Pair, screen: Screen, *, full: bool) -> Iterator[str]:
-    """Lines for people."""
+    """The explanation as text."""
     evidence = pair.evidence
     yield f"{title(pair)}."
     yield f"{capitalised(found(evidence, most=None if full else _MOST_BLOCKS))}."

@@ -76,7 +76,7 @@ class PlagiarismRun:
             for id, text, *_ in batch:
                 if source and id in self._copies and not self._copies.is_source(id):
                     progress.clear()
-                    raise ConfigError(f"got a source called {id!r}, as one of the texts is: give it another id")
+                    raise ConfigError(f"got the id {id!r} for a source and for a text, expected distinct ids")
                 if text is None:
                     self._copies.remove(id)
                 else:
