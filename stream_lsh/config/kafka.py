@@ -15,10 +15,10 @@ MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 class SecurityConfig:
     """Settings for brokers with TLS or SASL; `password` is read from `password_file` if that is set."""
 
-    protocol: str = field(default=SASL_SSL, metadata=key(choice(PROTOCOLS), "how the brokers are spoken to"))
-    mechanism: str = field(
-        default="SCRAM-SHA-512", metadata=key(choice(MECHANISMS), "how the password is proved, with SASL")
+    protocol: str = field(
+        default=SASL_SSL, metadata=key(choice(PROTOCOLS), "the protocol of the connections to the brokers")
     )
+    mechanism: str = field(default="SCRAM-SHA-512", metadata=key(choice(MECHANISMS), "the SASL mechanism"))
     username: str = field(default="", metadata=key(value_types.ANY_TEXT, "the user, with SASL"))
     password: Secret | None = field(
         default=None, metadata=key(value_types.SECRET, "the user's password; better kept in a file or a variable")
@@ -31,10 +31,10 @@ class SecurityConfig:
     )
     cert_file: Path | None = field(
         default=None,
-        metadata=key(value_types.FILE, "the client's certificate, with SSL, where the brokers ask for one"),
+        metadata=key(value_types.FILE, "the client's certificate, with SSL, if the brokers require one"),
     )
     key_file: Path | None = field(
-        default=None, metadata=key(value_types.FILE, "the key of `cert_file`, if it is not in there")
+        default=None, metadata=key(value_types.FILE, "the key of `cert_file`, if that file does not contain it")
     )
 
     @property

@@ -54,7 +54,7 @@ class PipelineConfig(TopicNames):
     )
     kind: Kind = field(
         default=TextKind(),
-        metadata=key(KIND, "what is compared: texts, records, sets that are given as such, or vectors"),
+        metadata=key(KIND, "the kind of data: texts, records, sets or vectors"),
     )
     sources: tuple[str, ...] = field(metadata=key(value_types.TOPICS, "the topic with the documents", "source"))
     partitions: int = field(
@@ -68,21 +68,24 @@ class PipelineConfig(TopicNames):
         default=3 * DAY_MS,
         metadata=key(
             span(endless=True),
-            "how far apart in event time two documents may be to match, and how long each is kept",
+            "the maximum distance in event time of two matching documents; older documents expire",
             "retention",
         ),
     )
     lateness_ms: int = field(
         default=3_600_000,
-        metadata=key(span(), "how much longer state is kept for documents that come late", "lateness"),
+        metadata=key(span(), "the additional time for which state is kept, for late documents", "lateness"),
     )
     max_documents: int = field(
         default=0,
-        metadata=key(whole(0, (1 << 48) - 1), "the newest documents that are kept, whatever the retention; 0: all"),
+        metadata=key(
+            whole(0, (1 << 48) - 1),
+            "the maximum number of documents kept, the newest ones, whatever the retention; 0: all",
+        ),
     )
     max_candidates: int = field(
         default=200,
-        metadata=key(whole(0), "documents that one is compared with; 0: no caps, that of a bucket neither"),
+        metadata=key(whole(0), "the most documents that one is compared with; 0: no caps, not even that of a bucket"),
     )
     max_document_bytes: int = field(
         default=MAX_DOCUMENT_BYTES,
@@ -119,11 +122,9 @@ class PipelineConfig(TopicNames):
         ),
     )
     fields: FieldNames = field(
-        default=FieldNames(), metadata=table(FieldNames, "what the source calls the fields of a document")
+        default=FieldNames(), metadata=table(FieldNames, "the names of the fields of a document in the source")
     )
-    guards: Guards = field(
-        default=NO_GUARDS, metadata=table(Guards, "what holds a cluster together besides its pairs; default: nothing")
-    )
+    guards: Guards = field(default=NO_GUARDS, metadata=table(Guards, "the guards of clusters; default: none"))
     topics: TopicsConfig = field(default=TopicsConfig(), metadata=table(TopicsConfig, "the names of the public topics"))
     app_id: str = DEFAULT_APP_ID
     parse_rules: ParseRules = field(init=False, repr=False, compare=False)

@@ -62,7 +62,7 @@ def _curve(axes: "Axes", banding: Banding) -> None:
     axes.axvline(threshold, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
     axes.plot([threshold], [reached], "o", color=INK, markersize=5)
     axes.plot([half], [0.5], "o", color=BLUE, markersize=5)
-    # Labels go right of the threshold and left of the curve, where nothing is drawn, or at the bottom if there is no room.
+    # Labels go right of the threshold and left of the curve, where nothing is drawn, or to the bottom if it is narrow.
     label = f"threshold {threshold:.4g}:\nrecall {reached:.4f}"
     place, beside = ((threshold, reached), (10, -34)) if threshold <= _WIDE else ((threshold, 0.0), (-10, 8))
     _annotate(axes, label, place, beside)

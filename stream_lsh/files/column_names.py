@@ -21,7 +21,7 @@ def of_documents(options: Namespace) -> None:
     """Set the default names of columns; raises ConfigError for options that apply to records only."""
     problems = ["--format: got parquet, expected another one: it is read as records"] * (options.format == "parquet")
     if options.encoding != "utf-8":
-        problems.append("--encoding: is of records; documents are in UTF-8")
+        problems.append("--encoding: applies to records only; documents are in UTF-8")
     if problems:
         raise ConfigError(problems)
     for column, name in AS_NAMED.items():
