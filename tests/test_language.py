@@ -48,7 +48,7 @@ _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _TEST_ID = re.compile(r"`tests/[^`]*::[^`]*`")
 _KEY = '"said": '
 """A key of `explain --json`, which is public and stays."""
-_UNCHECKED = ("docs/internals/adr/", "CHANGELOG.md", "tests/test_language.py")
+_UNCHECKED = ("CHANGELOG.md", "tests/test_language.py")
 """Left out here and not in the pathspec: git 2.39 drops files for exclusions that are shorter than the path."""
 
 
