@@ -30,7 +30,8 @@ FORMAT = 1
 LOST = "`An own topic that was deleted or cut` in docs/operations/errors.md"
 """The section of the manual about a topic that has lost messages."""
 
-_AGAIN = "start over under another `app_id`"
+AGAIN = "start over under another `app_id`"
+"""The advice for state that another configuration cannot use."""
 _DEFAULTS: Mapping[str, Any] = {"guards": {}, "stories": False, "mirror_share": 0.0, "own": {}}
 
 
@@ -72,7 +73,7 @@ def decode_manifest(value: bytes | None, topic: str) -> Manifest:
         if fields["format"] != FORMAT:
             raise FutureFormat(
                 f"{topic}: got format {fields['format']!r:.20}, expected {FORMAT}: another version of stream_lsh wrote "
-                f"it; start that version, or {_AGAIN}"
+                f"it; start that version, or {AGAIN}"
             )
         manifest = Manifest(**{name: fields[name] for name in Manifest.__slots__})
         for name in ("settings", "guards", "own"):
@@ -87,7 +88,7 @@ def decode_manifest(value: bytes | None, topic: str) -> Manifest:
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedBytes(
             f"{topic}: the first record is no manifest ({type(error).__name__}: {error}): something else writes to "
-            f"this topic; find it, then {_AGAIN}"
+            f"this topic; find it, then {AGAIN}"
         ) from None
     return manifest
 
@@ -108,23 +109,23 @@ under another `app_id`
         return [
             ConfigError(
                 f"{name}: its state was built from {theirs.documents}, not from {ours.documents}: set `source` "
-                f"and `rekey` back, or {_AGAIN}"
+                f"and `rekey` back, or {AGAIN}"
             )
         ]
     errors: list[StreamLSHError] = []
     unlike = differences(_all_settings(ours), _all_settings(theirs))
     if unlike:
-        problem = f"{name}: its state was built under other settings ({'; '.join(unlike)}): set them back, or {_AGAIN}"
+        problem = f"{name}: its state was built under other settings ({'; '.join(unlike)}): set them back, or {AGAIN}"
         errors.append(ConfigError(problem))
     moved = differences(ours.topics, theirs.topics)
     if moved:
         problem = f"{name}: its results were written to other topics ({'; '.join(moved)}), and new ones would be"
-        errors.append(ConfigError(f"{problem} incomplete: set the names back, or {_AGAIN}"))
+        errors.append(ConfigError(f"{problem} incomplete: set the names back, or {AGAIN}"))
     recreated = _recreated(ours, theirs)
     errors += recreated
     if ours.partitions != theirs.partitions and not recreated:
         problem = f"{ours.documents}: has {ours.partitions} partitions, and the state of {name} was built from"
-        errors.append(ConfigError(f"{problem} {theirs.partitions}; keys are on others now: {_AGAIN}"))
+        errors.append(ConfigError(f"{problem} {theirs.partitions}; keys are on others now: {AGAIN}"))
     return errors
 
 
@@ -148,7 +149,7 @@ def _recreated(ours: Manifest, theirs: Manifest) -> list[StreamLSHError]:
     return recreated + [
         StateError(
             f"{source}: was deleted and recreated: its id is {ours.sources[source]}, and the state of "
-            f"{ours.pipeline} was built from {before}, whose offsets come again: {_AGAIN}"
+            f"{ours.pipeline} was built from {before}, whose offsets come again: {AGAIN}"
         )
         for source, before in theirs.sources.items()
         if before is not None and ours.sources.get(source) not in (None, before)

@@ -15,8 +15,8 @@ from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.config.topics import INTERNAL_TOPICS
 from stream_lsh.errors import ConfigError, DoubtError, StateError, StreamLSHError
-from stream_lsh.wire.manifest import LOST, Manifest, decode_manifest, disagreements, encode_manifest
-from stream_lsh.worker.clients.topic_reader import bounds, partitions_of, records
+from stream_lsh.wire.manifest import AGAIN, LOST, Manifest, decode_manifest, disagreements, encode_manifest
+from stream_lsh.worker.clients.topic_reader import bounds, committed_offsets, partitions_of, records
 from stream_lsh.worker.engine.limits import TopicLimits
 from stream_lsh.worker.engine.topic_ids import topic_ids
 from stream_lsh.worker.engine.topics import FoundTopic, find_topics, raise_all
@@ -34,15 +34,21 @@ async def before_topics(admin: Any, config: Config, partitions: Mapping[str, int
         config: of the worker.
         partitions: of each pipeline's source, by the pipeline's name.
     """
-    topics, _ = await find_topics(admin, _looked_at(config))
+    sources = {source for pipeline in config.pipelines for source in pipeline.sources}
+    topics, _ = await find_topics(admin, _looked_at(config) | sources)
     ids = await topic_ids(admin, checked_topics(config.pipelines))
+    read = [tp for source in sources & {*topics} for tp in partitions_of(source, topics[source].partitions)]
+    offsets = await committed_offsets(admin, config.worker.app_id, read) or {}
     errors: list[StreamLSHError] = []
     for pipeline in config.pipelines:
         ours = manifest_of(pipeline, partitions[pipeline.name], ids)
         try:
-            errors += state_problems(ours, await stored_manifest(config.kafka, pipeline, topics), ids)
+            theirs = await stored_manifest(config.kafka, pipeline, topics)
         except StateError as error:
             errors.append(error)
+        else:
+            errors += state_problems(ours, theirs, ids)
+            errors += missing_state(pipeline, theirs, offsets)
         errors += foreign_results(pipeline, await writers(config.kafka, pipeline, topics))
     return errors
 
@@ -144,6 +150,31 @@ def state_problems(ours: Manifest, theirs: Manifest | None, ids: Mapping[str, st
             for source in gone
         ),
         *disagreements(ours, theirs),
+    ]
+
+
+def missing_state(
+    pipeline: PipelineConfig, manifest: Manifest | None, offsets: Mapping[TP, int]
+) -> list[StreamLSHError]:
+    """A problem for each source that the group has read, although no manifest exists: the state was deleted.
+
+    A worker that started with an empty state at these offsets would match new documents with new ones only.
+
+    Args:
+        pipeline: to start.
+        manifest: the stored one.
+        offsets: that the group has committed.
+    """
+    if manifest is not None:
+        return []
+    return [
+        StateError(
+            f"{source}: the group {pipeline.app_id} has read it, but {pipeline.internal_topic('manifest')} holds no "
+            f"manifest: the internal topics of {pipeline.name} were deleted, or it has another name now; delete the "
+            f"group, too, to read the source again, or {AGAIN}"
+        )
+        for source in pipeline.sources
+        if any(tp.topic == source and offset > 0 for tp, offset in offsets.items())
     ]
 
 

@@ -21,8 +21,8 @@ from stream_lsh.pipeline.local import BATCH, LocalPipeline
 from stream_lsh.retention import BEGINNING_MS
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import decode_bands, decode_candidates, decode_edges, decode_verifications
-from stream_lsh.worker.clients.health import NOTE, OK, WRONG, Finding, committed_offsets, read_partitions, read_topics
-from stream_lsh.worker.clients.topic_reader import admin_of, bounds, newest, partitions_of, records
+from stream_lsh.worker.clients.health import NOTE, OK, WRONG, Finding, read_partitions, read_topics
+from stream_lsh.worker.clients.topic_reader import admin_of, bounds, committed_offsets, newest, partitions_of, records
 from stream_lsh.worker.engine.topics import FoundTopic, find_topics
 
 Pair = tuple[str, str]

@@ -5,7 +5,7 @@ The check writes nothing.  Topics and state that the first worker creates may be
 
 import shlex
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from stream_lsh.config.model import Config, PipelineConfig
 from stream_lsh.errors import ConfigError, DoubtError, StateError
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.manifest import Manifest
-from stream_lsh.worker.clients.topic_reader import admin_of, bounds, partitions_of
+from stream_lsh.worker.clients.topic_reader import admin_of, bounds, committed_offsets, partitions_of
 from stream_lsh.worker.engine.topic_ids import topic_ids
 from stream_lsh.worker.engine.topics import FoundTopic, TopicSpec, find_topics, topic_problems
 from stream_lsh.worker.guards import (
@@ -98,23 +98,6 @@ async def _findings(config: Config, pipelines: Sequence[PipelineConfig], file: s
             for finding in await _lags(config.kafka, pipeline, existing, offsets or {}):
                 yield finding
             yield await _dead_letters(config.kafka, pipeline, existing, file)
-
-
-async def committed_offsets(admin: Any, group: str, partitions: Collection[TP] = ()) -> dict[TP, int] | None:
-    """The committed offsets of the group; None if there is no such group.
-
-    Args:
-        admin: a started admin client of aiokafka.
-        group: the name of the group.
-        partitions: to ask for, on a broker that lists no groups, such as an embedded one.
-    """
-    try:
-        has_committed = group in {name for name, *_ in await admin.list_consumer_groups()}
-        offsets = await admin.list_consumer_group_offsets(group) if has_committed else {}
-    except IncompatibleBrokerVersion:
-        offsets = await admin.list_consumer_group_offsets(group, partitions=[*partitions])
-        has_committed = any(stored.offset >= 0 for stored in offsets.values())
-    return {TP(*tp): stored.offset for tp, stored in offsets.items() if stored.offset >= 0} if has_committed else None
 
 
 async def _lags(

@@ -16,8 +16,8 @@ from stream_lsh.worker.clients.audit import (
     read_published,
     read_source,
 )
-from stream_lsh.worker.clients.health import committed_offsets, read_partitions, read_topics
-from stream_lsh.worker.clients.topic_reader import admin_of
+from stream_lsh.worker.clients.health import read_partitions, read_topics
+from stream_lsh.worker.clients.topic_reader import admin_of, committed_offsets
 from stream_lsh.worker.engine.topics import find_topics
 from stream_lsh.worker.security import unreachable
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer  # type: ignore[import-untyped]
 from aiokafka.admin import AIOKafkaAdminClient  # type: ignore[import-untyped]
-from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
+from aiokafka.errors import IncompatibleBrokerVersion, KafkaError  # type: ignore[import-untyped]
 from faust.types import TP
 
 from stream_lsh.config.kafka import KafkaConfig
@@ -112,3 +112,20 @@ def partitions_of(topic: str, count: int) -> list[TP]:
 
 def _named(partitions: Iterable[TP]) -> str:
     return ", ".join(f"{tp.topic}[{tp.partition}]" for tp in sorted(partitions))
+
+
+async def committed_offsets(admin: Any, group: str, partitions: Collection[TP] = ()) -> dict[TP, int] | None:
+    """The committed offsets of the group; None if there is no such group.
+
+    Args:
+        admin: a started admin client of aiokafka.
+        group: the name of the group.
+        partitions: to ask for, on a broker that lists no groups, such as an embedded one.
+    """
+    try:
+        has_committed = group in {name for name, *_ in await admin.list_consumer_groups()}
+        offsets = await admin.list_consumer_group_offsets(group) if has_committed else {}
+    except IncompatibleBrokerVersion:
+        offsets = await admin.list_consumer_group_offsets(group, partitions=[*partitions])
+        has_committed = any(stored.offset >= 0 for stored in offsets.values())
+    return {TP(*tp): stored.offset for tp, stored in offsets.items() if stored.offset >= 0} if has_committed else None

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 from aiokafka.protocol.admin import DeleteGroupsRequest  # type: ignore[import-untyped]
 
-from stream_lsh.errors import StateError
+from stream_lsh.errors import StateError, StreamLSHError
 from stream_lsh.worker import guards
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.topology import WorkerApp
-from tests.kafka.clients.test_guards import ran, refused, replaced
+from tests.kafka.clients.test_guards import ran, refused, replaced, topics_of
 from tests.kafka.harness import _clear_up, admin_at, make_topics, running, until
 from tests.kafka.messages import Message, eventually, matched, pair, put, started, twins
 from tests.kafka.worker.test_answers import configured
@@ -160,3 +160,23 @@ def test_a_worker_ends_when_a_topic_of_its_own_is_recreated(broker: Broker, name
     reason = asyncio.run(run())
     assert isinstance(reason, StateError)
     assert edges in str(reason)
+
+
+def test_a_worker_does_not_start_without_the_state_that_its_group_has_built(broker: Broker, name: str) -> None:
+    config = configured(broker, name, 1)
+
+    async def run() -> tuple[StreamLSHError, set[str]]:
+        await ran(broker, config)
+        for topic in await topics_of(broker, f"{name}-{name}-p-"):
+            await replaced(broker, topic, None)
+        error = await refused(config)
+        left = await topics_of(broker, f"{name}-{name}-p-")
+        await group_deleted(broker, name)
+        async with running(await started(config)):  # without the group it reads everything again
+            assert await eventually(lambda: matched(config), {pair(0)}) == {pair(0)}
+        return error, left
+
+    error, left = asyncio.run(run())
+    assert type(error) is StateError
+    assert f"{name}-source: the group {name} has read it, but {name}-{name}-p-manifest holds no manifest" in str(error)
+    assert left == set()  # nothing was created
