@@ -18,9 +18,9 @@ from tests.kafka.worker.test_faults import edits, survivors
 _WORKER = """
 import sys
 from stream_lsh.cli.main import main
-from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerPasses
+from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerRewriter
 from stream_lsh.worker import maintenance
-LedgerPasses.__init__.__defaults__ = (2_000, 20)
+LedgerRewriter.__init__.__defaults__ = (2_000, 20)
 maintenance.TRIM_SECONDS, maintenance.TRIM_STEP = 0.5, 1
 sys.exit(main(["worker", "--config", sys.argv[1]]))
 """
