@@ -6,6 +6,7 @@
 """
 
 import time
+from abc import ABC, abstractmethod
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -127,15 +128,15 @@ def feed_values(
         yield FeedPart(messages, part.refused, part.position)
 
 
-class SingleFieldKind(KindDefaults):
+class SingleFieldKind(KindDefaults, ABC):
     """The base class of kinds with one compared field: messages and files, converted by `form`."""
 
     __slots__ = ()
 
     @property
+    @abstractmethod
     def form(self) -> Form:
         """The form of the compared field."""
-        raise NotImplementedError
 
     def parse(
         self, value: bytes | None, key: bytes | None, rules: ParseRules, timestamp_ms: int | None, now_ms: int | None

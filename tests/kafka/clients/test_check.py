@@ -96,17 +96,17 @@ def test_everything_that_is_wrong_has_a_line_that_says_what_to_do(
     asyncio.run(breaking())
     assert main(["check", "--config", str(written(broken, tmp_path)), "--audit", "--json"]) == 2
     found = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
-    told = {one["subject"]: one["message"] for one in found if one["state"] == "wrong"}
-    assert told.keys() == {
+    problems = {one["subject"]: one["message"] for one in found if one["state"] == "wrong"}
+    assert problems.keys() == {
         f"topic {name}-p-dead-letters",
         f"settings of {name}-p",
         f"identity of {name}-source",
         f"results of {name}-p",
     }
-    assert told[f"topic {name}-p-dead-letters"].startswith("has 3 partitions, not 1: see ")
-    assert "shingles: ours 'char:4', theirs 'word:3'" in told[f"settings of {name}-p"]
-    assert "was deleted and recreated" in told[f"identity of {name}-source"]
-    assert "the application somebody writes to it" in told[f"results of {name}-p"]
+    assert problems[f"topic {name}-p-dead-letters"].startswith("has 3 partitions, not 1: see ")
+    assert "shingles: ours 'char:4', theirs 'word:3'" in problems[f"settings of {name}-p"]
+    assert "was deleted and recreated" in problems[f"identity of {name}-source"]
+    assert "the application somebody writes to it" in problems[f"results of {name}-p"]
     assert not any(subject.startswith("audit") for subject in (one["subject"] for one in found))
 
 
