@@ -5,36 +5,45 @@ BIN    := $(VENV)/bin
 DATA   ?= ../shared/data
 JOBS   ?= 2
 
+SHELL       := bash
+.SHELLFLAGS := -o pipefail -c
+comma       := ,
+
 .DEFAULT_GOAL := help
 .PHONY: help demo docs test test-all check fix bench soak clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-$(VENV)/.ready: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
+# Creates the environment and installs stream_lsh with the extras of $(1).  Of pip's output one line per library remains;
+# errors go to standard error.
+define install
+	@echo "Installing stream_lsh[$(1)]:"
+	@echo "  Python environment $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --progress-bar off --editable '.[$(1)]' | \
+		while read -r verb name _; do case "$$verb $$name" in \
+			Obtaining*) echo "  build tools" ;; \
+			Collecting*) echo "  $${name%%[^A-Za-z0-9._-]*}" ;; \
+			"Installing collected") echo "  copying the files" ;; \
+		esac; done
 	@touch $@
+endef
+
+$(VENV)/.ready: pyproject.toml
+	$(call install,test)
 
 $(VENV)/.demo: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[embedded]'
-	@touch $@
+	$(call install,embedded)
 
 $(VENV)/.bench: $(VENV)/.ready
-	$(BIN)/python -m pip install --quiet --editable '.[bench]'
-	@touch $@
+	$(call install,bench)
 
 $(VENV)/.docs: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[docs,records]'
-	@touch $@
+	$(call install,docs$(comma)records)
 
 demo: $(VENV)/.demo  ## a live stream of news stories, through a broker in memory
-	$(BIN)/stream-lsh demo
+	@$(BIN)/stream-lsh demo
 
 docs: $(VENV)/.docs  ## build the documentation site into site/; every link and anchor is checked
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
