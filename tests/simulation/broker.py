@@ -28,7 +28,8 @@ class Broker:
     `early` is what was stored before something that must be stored before it;
     `marks`, all marks that sign has sent, in order; `advances`, the horizon whenever it moved, in which
     generation, and what `marks` there were; `recoveries` are those from a copy on disk: the table, the partition and
-    the offset of the copy; `miscopied` is how these differ from a recovery from the whole log.
+    the offset of the copy; `miscopied` is how these differ from a recovery from the log, without what the writer of the
+    copy never read.
     """
 
     def __init__(self) -> None:

@@ -1,10 +1,14 @@
 """What a machine keeps on disk of its band-bucket tables, held in memory: the contract of `worker.storage.buckets`.
 
-A copy is the state of one offset of the changelog.  Its parts are written first, and what they add up to last, so that
-a crash leaves the copy before or the new one.  A disk outlives the processes of its machine.
+A copy is the state of its writer at one offset of the changelog.  Its parts are written first, and what they add up to
+last, so that a crash leaves the copy before or the new one.  A disk outlives the processes of its machine.
+
+An owner does not read what others append to its changelog.  So a copy lacks late records of earlier owners that were
+stored between the recovery of its writer and its offset.  Nothing is lost: such a record comes from messages of `bands`
+that its sender never acknowledged, so the writer, or its successor, indexes them again.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,10 +26,12 @@ class BucketCopy:
 
     Attributes:
         manifest: what the parts add up to; None before the first copy.
+        unread: the offsets of late records of earlier owners that the copy lacks.
     """
 
     def __init__(self) -> None:
         self.manifest: Captured | None = None
+        self.unread = frozenset[int]()
         self._parts: dict[str, Arrays] = {}
         self._next = 0
 
@@ -40,7 +46,7 @@ class BucketCopy:
 
     def discard(self) -> None:
         """Begin with nothing."""
-        self.manifest = None
+        self.manifest, self.unread = None, frozenset()
         self._parts.clear()
 
     def restored(self, settings: dict[str, Any]) -> tuple[BandTable, LogHead, Horizon]:
@@ -51,18 +57,20 @@ class BucketCopy:
         table = BandTable.assembled(found.marks, found.in_parts, segments, **settings)
         return table, LogHead.restored(found.runs, found.offset), found.horizon
 
-    def capture(self, table: BandTable, offset: int, head: LogHead, horizon: Horizon) -> Callable[[], Iterator[None]]:
+    def capture(
+        self, table: BandTable, offset: int, head: LogHead, horizon: Horizon, unread: Iterable[int]
+    ) -> Callable[[], Iterator[None]]:
         """A table as it is now; returns what writes it, with a pause before each step."""
-        made = captured(table, offset, head, horizon, self._name)
-        return lambda: self._written(made)
+        made, lacks = captured(table, offset, head, horizon, self._name), frozenset(unread)
+        return lambda: self._written(made, lacks)
 
-    def _written(self, made: Captured) -> Iterator[None]:
+    def _written(self, made: Captured, unread: frozenset[int]) -> Iterator[None]:
         for part in made.parts:
             if part.arrays is not None:
                 yield
                 self._parts[part.name] = _copied(part.arrays)
         yield
-        self.manifest = made
+        self.manifest, self.unread = made, unread
         names = {part.name for part in made.parts}
         self._parts = {name: arrays for name, arrays in self._parts.items() if name in names}
         new = [part for part in made.parts if part.arrays is not None and "keys" in part.arrays]

@@ -272,7 +272,11 @@ def recovery_equals_the_live_state(view: View) -> Iterator[str]:
 
 
 def copies_on_disk_equal_a_recovery(view: View) -> Iterator[str]:
-    """Whenever a worker began with a copy on disk, it had what a recovery from the whole changelog gives."""
+    """A table restored from its copy on disk equals a recovery from the changelog, but for what its writer never read.
+
+    These are late records of earlier owners.  The writer or its successor indexes their messages again, and in the end
+    `recovery_equals_the_live_state` compares the table with a recovery from all of the changelog.
+    """
     yield from view.run.broker.miscopied
 
 

@@ -272,6 +272,8 @@ class Worker(Process):
         log = f"{append.table}-changelog", append.partition
         if log not in self.stored:
             return
+        if append.table == "buckets":
+            self.partitions[append.partition].unread.update(range(self.stored[log] + 1, offset))
         self.stored[log] = max(offset, self.stored[log])
         if append.table != "ledger":
             self.partitions[append.partition].logs[append.table].note(offset, part.extent)
@@ -308,7 +310,7 @@ class Worker(Process):
             return
         state.of_buckets.unsaved = 0
         offset, horizon = self.stored["buckets-changelog", partition], state.of_buckets.horizon
-        write = state.copy.capture(state.table, offset, state.logs["buckets"], horizon)
+        write = state.copy.capture(state.table, offset, state.logs["buckets"], horizon, state.unread)
         task, steps = ("save", partition), (TURN for _ in write())
         before = self.running.get(task)
         self.running[task] = Running(steps if before is None else chain(before.effects, steps))
