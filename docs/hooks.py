@@ -15,14 +15,14 @@ OUTSIDE = re.compile(r"\]\((?!/)([^)\s:#]+)(#[^)\s]*)?\)")
 
 
 def on_files(files: "Files", config: Any) -> "Files":
-    """Add the pages from outside of docs/, and the pictures of the benchmarks."""
+    """Add the pages from outside of docs/, and the pictures and data of the benchmarks."""
     from mkdocs.structure.files import File  # noqa: PLC0415 - tests of the links do without MkDocs
 
     for source, target in PAGES.items():
         text = (ROOT / source).read_text(encoding="utf-8")
         files.append(File.generated(config, target, content=relinked(text, source, target)))
-    for picture in sorted((ROOT / "benchmarks" / "results").glob("*.png")):
-        files.append(File.generated(config, f"benchmarks/{picture.name}", abs_src_path=str(picture)))
+    for result in sorted((ROOT / "benchmarks" / "results").iterdir()):
+        files.append(File.generated(config, f"benchmarks/{result.name}", abs_src_path=str(result)))
     return files
 
 
