@@ -44,12 +44,15 @@ async def before_topics(admin: Any, config: Config, partitions: Mapping[str, int
         ours = manifest_of(pipeline, partitions[pipeline.name], ids)
         try:
             theirs = await stored_manifest(config.kafka, pipeline, topics)
-        except StateError as error:
+        except (ConfigError, StateError) as error:
             errors.append(error)
         else:
             errors += state_problems(ours, theirs, ids)
             errors += missing_state(pipeline, theirs, offsets)
-        errors += foreign_results(pipeline, await writers(config.kafka, pipeline, topics))
+        try:
+            errors += foreign_results(pipeline, await writers(config.kafka, pipeline, topics))
+        except ConfigError as error:
+            errors.append(error)
     return errors
 
 

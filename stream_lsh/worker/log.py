@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from aiokafka.errors import GroupCoordinatorNotAvailableError  # type: ignore[import-untyped]
 
-from stream_lsh.errors import ConfigError, DamagedBytes, StateError
+from stream_lsh.errors import ConfigError, DamagedBytes, StateError, StreamLSHError
 
 OWN = "stream_lsh"
 SHOWN, WITHIN_SECONDS = 3, 10.0
@@ -74,13 +74,22 @@ class CoordinatorRetries(logging.Filter):
 class OperatorErrors(logging.Filter):
     """Drops the tracebacks of errors that an operator has to fix: the last line of the process reports the error.
 
-    Fault (faust-streaming 0.15.3): each error that ends a worker is logged three times, twice with its traceback.
+    Fault (faust-streaming 0.15.3): each error that ends a worker is logged three times, twice with its traceback.  And
+    what fails while the worker stops because of it, such as a client that is closed already, is logged with another.
     """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ended = False
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether a line is shown."""
         error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
-        return not isinstance(error, ConfigError | StateError) or isinstance(error, DamagedBytes)
+        if isinstance(error, StreamLSHError):
+            is_operators = isinstance(error, ConfigError | StateError) and not isinstance(error, DamagedBytes)
+            self._ended |= is_operators
+            return not is_operators
+        return error is None or not self._ended
 
 
 def log_to_stderr(level: str) -> None:

@@ -25,6 +25,7 @@ from stream_lsh.worker.ends import expect_ends, expect_records, seen_offsets
 from stream_lsh.worker.engine import Backpressure, EngineApp, Trimmer, admin_client
 from stream_lsh.worker.settle_lag import REPORT_SECONDS
 from stream_lsh.worker.state import PipelineState
+from stream_lsh.worker.trim_warnings import TrimWarnings
 
 WATCH_SECONDS = 0.25
 TRIM_SECONDS, TRIM_STEP = 10.0, 64
@@ -47,6 +48,7 @@ class Maintenance:
         trim_step: the least number of offsets that a trim moves.
         report_counts_seconds: the period of the counts in the log.
         topic_ids: of the topics that must not be recreated, as they were at the start; empty if unknown.
+        failed_trims: the number of requests to trim a topic that failed, by topic.
     """
 
     def __init__(self, app: EngineApp, pipelines: Mapping[str, PipelineState]) -> None:
@@ -54,6 +56,7 @@ class Maintenance:
         self._pipelines = pipelines
         self._backpressure: Backpressure | None = None
         self.topic_ids: Mapping[str, str] = {}
+        self.failed_trims: Mapping[str, int] = {}
         self.trim_seconds, self.trim_step, self.report_counts_seconds = TRIM_SECONDS, TRIM_STEP, REPORT_COUNTS_SECONDS
 
     # -- backpressure
@@ -110,7 +113,8 @@ class Maintenance:
     async def trim(self) -> None:
         """Trim the topics of the application, until cancelled, or until the broker refuses deletion."""
         async with admin_client(self._app) as admin:
-            trimmer = Trimmer(admin, self._own_topics(), step=self.trim_step)
+            trimmer, warnings = Trimmer(admin, self._own_topics(), step=self.trim_step), TrimWarnings()
+            self.failed_trims = trimmer.failed
             while True:
                 await asyncio.sleep(self.trim_seconds)
                 needed = self.needed() if self.at_work else {}
@@ -120,6 +124,7 @@ class Maintenance:
                 await self._app.may_write()
                 try:
                     await trimmer.trim(needed)
+                    warnings.report(trimmer.errors)
                 except IncompatibleBrokerVersion:
                     _log.warning("this broker cannot delete records: the topics of the application only grow")
                     return

@@ -41,6 +41,7 @@ class WorkerCollector:
         """All metrics, with their current values."""
         yield from self._of_the_worker()
         yield self._lag()
+        yield self._failed_trims()
         for name, help_text, labels, values in (*self._passed(), *self._held(), *self._recall()):
             kind = CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily
             metric = kind(_PREFIX + name, help_text, labels=("pipeline", *labels))
@@ -66,6 +67,14 @@ class WorkerCollector:
         yield GaugeMetricFamily(
             _PREFIX + "sources_wait", "1 while sources are closed because too many bytes are under way.", waits
         )
+
+    def _failed_trims(self) -> Metric:
+        failed = CounterMetricFamily(
+            _PREFIX + "failed_trims_total", "Requests to delete obsolete records that failed.", labels=("topic",)
+        )
+        for topic, count in sorted(self._maintenance.failed_trims.items()):
+            failed.add_metric((topic,), count)
+        return failed
 
     def _lag(self) -> Metric:
         lag = GaugeMetricFamily(

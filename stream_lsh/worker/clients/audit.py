@@ -8,14 +8,15 @@ or that are no longer in the source; messages under way while a stream runs; can
 import json
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 from faust.types import TP
 
 from stream_lsh.config.model import Config, PipelineConfig
-from stream_lsh.errors import InputError
+from stream_lsh.errors import ConfigError, InputError
 from stream_lsh.model import Document, make_ref, ref_partition
 from stream_lsh.pipeline.local import BATCH, LocalPipeline
 from stream_lsh.retention import BEGINNING_MS
@@ -24,6 +25,7 @@ from stream_lsh.wire.frames import decode_bands, decode_candidates, decode_edges
 from stream_lsh.worker.clients.health import NOTE, OK, WRONG, Finding, read_partitions, read_topics
 from stream_lsh.worker.clients.topic_reader import admin_of, bounds, committed_offsets, newest, partitions_of, records
 from stream_lsh.worker.engine.topics import FoundTopic, find_topics
+from stream_lsh.worker.security import unreachable
 
 Pair = tuple[str, str]
 
@@ -130,18 +132,31 @@ async def audit(config: Config, pipeline: PipelineConfig) -> list[Finding]:
         DoubtError: a broker does not answer.
     """
     subject = f"audit of {pipeline.name}"
+    try:
+        return [Finding(state, subject, message) async for state, message in _audited(config, pipeline)]
+    except ConfigError as error:
+        return [Finding(WRONG, subject, problem) for problem in error.problems]
+    except KafkaError as error:
+        raise unreachable(config.kafka, error) from error
+
+
+async def _audited(config: Config, pipeline: PipelineConfig) -> AsyncIterator[tuple[str, str]]:
+    """The findings of an audit, as pairs of a state and a message."""
     if pipeline.kind.pairwise() is None:
-        return [Finding(NOTE, subject, _OF_RECORDS)]
+        yield NOTE, _OF_RECORDS
+        return
     async with admin_of(config.kafka) as admin:
         results = [pipeline.matches_topic, pipeline.members_topic]
         topics, _ = await find_topics(admin, [*read_topics(pipeline), *results])
         offsets = await committed_offsets(admin, config.worker.app_id, read_partitions(pipeline, topics))
     if offsets is None or not {*pipeline.sources, *results} <= topics.keys():
-        return [Finding(NOTE, subject, "nothing to audit: no worker has run yet")]
+        yield NOTE, "nothing to audit: no worker has run yet"
+        return
     doubts = Doubts(waiting=await messages_under_way(config, pipeline, topics, offsets))
     published = await read_published(config, pipeline, topics, doubts)
     source = await read_source(config, pipeline, topics, offsets, doubts)
-    return [Finding(state, subject, message) for state, message in compare(pipeline, source, published, doubts)]
+    for one in compare(pipeline, source, published, doubts):
+        yield one
 
 
 async def messages_under_way(

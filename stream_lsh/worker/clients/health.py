@@ -18,6 +18,7 @@ from stream_lsh.errors import ConfigError, DoubtError, StateError
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.manifest import Manifest
 from stream_lsh.worker.clients.topic_reader import admin_of, bounds, committed_offsets, partitions_of
+from stream_lsh.worker.engine.rights import RIGHTS
 from stream_lsh.worker.engine.topic_ids import topic_ids
 from stream_lsh.worker.engine.topics import FoundTopic, TopicSpec, find_topics, topic_problems
 from stream_lsh.worker.guards import (
@@ -32,6 +33,8 @@ from stream_lsh.worker.security import unreachable
 from stream_lsh.worker.topology import source_partitions, topics
 
 OK, NOTE, WRONG = "ok", "note", "wrong"
+UNTRIMMED = 10_000
+"""The processed messages of a partition from which a missing trim is reported; a worker trims every few seconds."""
 _REPORTS_UNDER_WAY = 4
 """Uncommitted reports of event time from one partition of the source to one of a step, while workers are idle."""
 
@@ -122,8 +125,27 @@ async def _lags(
             )
             finding = Finding(WRONG, f"lag of {topic}", message)
         findings.append(finding)
+    findings += _untrimmed(pipeline, [tp for name in pipeline.step_topics for tp in partitions[name]], offsets, begins)
     steps = "idle" if between <= idle else f"{between:,} messages between them"
     return [*findings, Finding(OK, f"steps of {pipeline.name}", steps)]
+
+
+def _untrimmed(
+    pipeline: PipelineConfig, partitions: Iterable[TP], offsets: Mapping[TP, int], begins: Mapping[TP, int]
+) -> Iterator[Finding]:
+    """A note about the topics between the steps from which no record was ever deleted, although many were processed."""
+    processed = defaultdict[str, int](int)
+    for tp in partitions:
+        if not begins[tp] and offsets.get(tp, 0) >= UNTRIMMED:
+            processed[tp.topic] += offsets[tp]
+    if processed:
+        topics = ", ".join(f"{count:,} of {topic}" for topic, count in processed.items())
+        yield Finding(
+            NOTE,
+            f"trimming of {pipeline.name}",
+            f"no processed message was ever deleted, {topics}: does the user of the worker have the right Delete on "
+            f"the internal topics? {RIGHTS}",
+        )
 
 
 def _lag(partitions: Iterable[TP], offsets: Mapping[TP, int], begins: Mapping[TP, int], ends: Mapping[TP, int]) -> int:

@@ -15,6 +15,7 @@ from stream_lsh.model import ref_offset, ref_partition
 from stream_lsh.pipeline.batches import RECHECK
 from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import decode_candidates
+from stream_lsh.worker.engine.rights import naming_rights
 from stream_lsh.worker.security import client_security, unreachable
 
 _WAIT_MS = 200
@@ -27,7 +28,7 @@ async def messages(
     """The records of topics: from their beginning or from now on, without end or up to their current ends.
 
     Raises:
-        ConfigError: there is no such topic -> start a worker first; it creates them.
+        ConfigError: there is no such topic -> start a worker first; it creates them.  Or the user may not read it.
     """
     consumer = AIOKafkaConsumer(
         bootstrap_servers=list(kafka.brokers), isolation_level="read_committed", **client_security(kafka)
@@ -48,7 +49,9 @@ async def messages(
         ends = await consumer.end_offsets(partitions)
         await (consumer.seek_to_beginning(*partitions) if from_beginning else consumer.seek_to_end(*partitions))
         while follow or any([await consumer.position(tp) < ends[tp] for tp in partitions]):
-            for records in (await consumer.getmany(timeout_ms=_WAIT_MS)).values():
+            with naming_rights():
+                batches = await consumer.getmany(timeout_ms=_WAIT_MS)
+            for records in batches.values():
                 for record in records:
                     yield record
     except KafkaConnectionError as error:

@@ -16,6 +16,7 @@ from faust.types import TP
 from stream_lsh.config.kafka import KafkaConfig
 from stream_lsh.errors import DoubtError
 from stream_lsh.worker.engine.admin import ANSWER_MS
+from stream_lsh.worker.engine.rights import naming_rights
 from stream_lsh.worker.security import client_security, unreachable
 
 _WAIT_MS = 200
@@ -42,6 +43,7 @@ async def admin_of(kafka: KafkaConfig) -> AsyncIterator[Any]:
 
 @asynccontextmanager
 async def _consumer(kafka: KafkaConfig) -> AsyncIterator[Any]:
+    """A started consumer; raises DoubtError if no broker answers, ConfigError if the user may not read a topic."""
     consumer = AIOKafkaConsumer(
         bootstrap_servers=list(kafka.brokers),
         isolation_level="read_committed",
@@ -56,7 +58,8 @@ async def _consumer(kafka: KafkaConfig) -> AsyncIterator[Any]:
         except KafkaError as error:
             raise unreachable(kafka, error) from error
         await asyncio.sleep(0)  # aiokafka's `stop` raises CancelledError if its tasks have not begun
-        yield consumer
+        with naming_rights():
+            yield consumer
     finally:
         await consumer.stop()
 
@@ -75,6 +78,7 @@ async def records(kafka: KafkaConfig, begins: Offsets, ends: Offsets) -> AsyncGe
 
     Raises:
         DoubtError: a broker stops answering -> try again.
+        ConfigError: the user may not read a topic -> grant the right Read on it.
     """
     left = {tp for tp, end in ends.items() if begins[tp] < end}
     if not left:

@@ -15,6 +15,7 @@
     limits                a record that a topic would refuse is never sent
     crash                 an exception ends the process
     watchdog              a worker that cannot join ends
+    rights                refusals of the broker name the missing right
     backpressure          closes the sources, not the streams
     trimming              deletes obsolete records of internal topics
     transport             puts the parts into faust's transport

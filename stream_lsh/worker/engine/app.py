@@ -16,6 +16,7 @@ from stream_lsh.worker.engine.fence import ZombieFence
 from stream_lsh.worker.engine.group import GroupWatch
 from stream_lsh.worker.engine.limits import TopicLimits
 from stream_lsh.worker.engine.ordered_recovery import OrderedRecoveryTables
+from stream_lsh.worker.engine.rights import as_refusal
 from stream_lsh.worker.engine.topics import TopicSpec, ensure_topics
 from stream_lsh.worker.engine.transport import EngineTransport
 from stream_lsh.worker.engine.versions import require_tested_engine
@@ -152,6 +153,7 @@ class EngineApp(faust.App):
 
     def _crash(self, reason: BaseException) -> None:
         """Stop because of `reason`, as all ways to crash do; a worker process ends even if stopping hangs."""
+        reason = as_refusal(reason, self.conf.id) or reason
         if self.ended_by is None:
             self.ended_by = reason
             if self.in_worker:

@@ -14,6 +14,7 @@ from typing import Any
 from zlib import crc32
 
 from aiokafka.errors import (  # type: ignore[import-untyped]
+    GroupAuthorizationFailedError,
     IllegalGenerationError,
     RebalanceInProgressError,
     UnknownMemberIdError,
@@ -44,6 +45,7 @@ class GroupWatch:
         renewed_at: boot clock at the moment the last request was SENT that renewed the session; None without a session.
         waiting_since: boot clock since when there is no assignment; None while there is one.
         refusal: the error of the last join that was refused; None if the last one was not.
+        unauthorized: whether the broker has refused a request because the user lacks the right Read on the group.
         expelled: whether it was a member once, and then no longer.  Other workers may have owned its partitions since,
             and written to their changelogs; the engine does not know that, and would keep the states of those that
             are assigned to it again.
@@ -55,13 +57,14 @@ class GroupWatch:
         self.renewed_at: float | None = None
         self.waiting_since: float | None = clock()
         self.refusal: Exception | None = None
+        self.unauthorized = False
         self.expelled = False
         self.leaders: dict[int, int] = {}
         self._was_member = False
 
     def listen(self, coordinator: Any) -> None:
         """Listen to one coordinator of aiokafka; call it before the first join."""
-        send = coordinator._send_req
+        send, report = coordinator._send_req, coordinator._push_error_to_user
 
         async def _send_req(request: Any) -> Any:
             sent_at = self._clock()
@@ -74,7 +77,12 @@ class GroupWatch:
                 self.leaders = {**before, response.generation_id: crc32(response.leader_id.encode())}
             return response
 
-        coordinator._send_req = _send_req
+        def _push_error_to_user(error: Exception) -> Any:
+            # The coordinator may be unknown, and then no request is sent to it.
+            self.unauthorized |= isinstance(error, GroupAuthorizationFailedError)
+            return report(error)
+
+        coordinator._send_req, coordinator._push_error_to_user = _send_req, _push_error_to_user
 
     def unique(self, generation_id: int) -> int:
         """A number for a generation, equal for all its members; it rises with the generations of a group.

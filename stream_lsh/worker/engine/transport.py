@@ -1,6 +1,6 @@
 """The engine's transport to Kafka with the repaired parts in it."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, ClassVar
 
 from faust.transport.drivers import aiokafka as driver
@@ -11,6 +11,7 @@ from stream_lsh.worker.engine.group import GroupWatch
 from stream_lsh.worker.engine.handover import PromptService
 from stream_lsh.worker.engine.ordered_recovery import ClosedSourcesListener
 from stream_lsh.worker.engine.per_partition_buffer import HoldingConsumer
+from stream_lsh.worker.engine.rights import naming_rights
 
 
 class WatchedThread(driver.AIOKafkaConsumerThread):
@@ -25,6 +26,11 @@ class WatchedThread(driver.AIOKafkaConsumerThread):
         await super().on_start()
         group: GroupWatch = self.consumer.app.group  # type: ignore[attr-defined]  # of EngineApp
         group.listen(self._ensure_consumer()._coordinator)
+
+    async def call_thread(self, fun: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
+        """Call a method of the client in its thread; a refusal by the broker names the missing right."""
+        with naming_rights(self.consumer.app.conf.id):
+            return await super().call_thread(fun, *args, **kwargs)
 
     def _create_worker_consumer(self, transport: driver.Transport) -> Any:
         consumer = super()._create_worker_consumer(transport)

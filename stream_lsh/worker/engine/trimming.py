@@ -5,7 +5,9 @@ before those of live state, of an internal topic those before the committed offs
 the log; it never moves back.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping
+from itertools import groupby
 from typing import Any
 
 from aiokafka import TopicPartition  # type: ignore[import-untyped]
@@ -25,7 +27,8 @@ class Trimmer:
         step: the least number of offsets by which a request moves a start.
 
     Attributes:
-        failed: the number of failed requests; a later one deletes the records.
+        failed: the number of failed requests of each topic; a later one deletes the records.
+        errors: the error of each topic whose last request failed.
     """
 
     def __init__(self, admin: Any, own: Collection[str], *, step: int = 1000) -> None:
@@ -33,7 +36,8 @@ class Trimmer:
         self._own = frozenset(own)
         self._step = step
         self._starts: dict[TP, int] = {}
-        self.failed = 0
+        self.failed: Counter[str] = Counter()
+        self.errors: dict[str, KafkaError] = {}
 
     async def trim(self, needed: Mapping[TP, int]) -> Mapping[TP, int]:
         """Delete everything below these offsets.
@@ -54,14 +58,30 @@ class Trimmer:
         if not due:
             return {}
         try:
-            answer = await self._admin.delete_records(
-                {TopicPartition(tp.topic, tp.partition): RecordsToDelete(offset) for tp, offset in due.items()}
-            )
+            starts = await self._delete(due)
+            self.errors.clear()
         except IncompatibleBrokerVersion:
             raise
-        except KafkaError:  # a leader moves, a broker restarts: the log only stays long for a while
-            self.failed += 1
-            return {}
-        starts = {TP(tp.topic, tp.partition): int(offset) for tp, offset in answer.items()}
+        except KafkaError:  # the error names no topic
+            starts = await self._delete_by_topic(due)
         self._starts.update(starts)
+        return starts
+
+    async def _delete(self, offsets: Mapping[TP, int]) -> dict[TP, int]:
+        """Delete everything below these offsets; returns where the logs start now."""
+        answer = await self._admin.delete_records(
+            {TopicPartition(tp.topic, tp.partition): RecordsToDelete(offset) for tp, offset in offsets.items()}
+        )
+        return {TP(tp.topic, tp.partition): int(offset) for tp, offset in answer.items()}
+
+    async def _delete_by_topic(self, offsets: Mapping[TP, int]) -> dict[TP, int]:
+        """The same with a request for each topic, so that one topic does not prevent the others from being trimmed."""
+        starts: dict[TP, int] = {}
+        for topic, tps in groupby(sorted(offsets), key=lambda tp: tp.topic):
+            try:
+                starts |= await self._delete({tp: offsets[tp] for tp in tps})
+                self.errors.pop(topic, None)
+            except KafkaError as error:  # a leader moves, a broker restarts, a right is missing: the log stays long
+                self.failed[topic] += 1
+                self.errors[topic] = error
         return starts

@@ -4,6 +4,9 @@ Fault (faust-streaming 0.15.3): a join that the broker refuses for good (session
 another protocol in the group) is logged once, and the worker stays up without ever joining.  And a recovery that
 no longer receives records waits for them without a limit, as does a rebalance of which a step never ends.
 
+Fault (the same): a refusal by the authorizer waits in the client until the engine asks for records, which it does not
+do before it has joined.
+
 Fault (the same): a worker that the group has expelled joins again as a new member and keeps the state of every
 partition that is assigned to it again, up to the last record that it wrote itself.  Another worker may have written
 before that record: a record that was delayed on its way to the broker is stored behind those of the new owner.  So it
@@ -18,6 +21,7 @@ from typing import Any
 
 from stream_lsh.errors import DoubtError
 from stream_lsh.worker.engine.group import GroupWatch, boot_seconds
+from stream_lsh.worker.engine.rights import group_refused
 
 _CHECK_SECONDS = 0.25
 _MOST_SECONDS = 1.0
@@ -54,6 +58,7 @@ class Watchdog:
 
         Raises:
             DoubtError: the worker cannot work -> the engine ends the process.
+            ConfigError: the user may not read from the group -> the same.
         """
         while True:
             if self._group.expelled:
@@ -62,7 +67,9 @@ class Watchdog:
             await asyncio.sleep(_CHECK_SECONDS)
 
     def check(self) -> None:
-        """Raise if it has been waiting for too long."""
+        """Raise if the group refuses this worker, or if the worker has been waiting for too long."""
+        if self._group.unauthorized:
+            raise group_refused(self._app.conf.id)
         now, waiting_since, refusal = self._clock(), self._group.waiting_since, self._group.refusal
         if waiting_since is not None and now - waiting_since > self._join_seconds:
             why = (

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 from aiokafka.errors import (  # type: ignore[import-untyped]
+    GroupAuthorizationFailedError,
     IllegalGenerationError,
     InvalidSessionTimeoutError,
+    TopicAuthorizationFailedError,
     UnknownMemberIdError,
 )
 from aiokafka.protocol.group import (  # type: ignore[import-untyped]
@@ -51,7 +53,7 @@ def test_a_generation_has_a_number_that_no_forgotten_group_had() -> None:
         async def send(request: Any) -> Any:
             return answer
 
-        coordinator = SimpleNamespace(_send_req=send)
+        coordinator = SimpleNamespace(_send_req=send, _push_error_to_user=None)
         watch.listen(coordinator)
         request = JoinGroupRequest.__new__(JoinGroupRequest)
         request._member_id = "one"
@@ -175,6 +177,19 @@ def test_a_refused_join_is_remembered_until_one_is_not() -> None:
     assert isinstance(group.refusal, InvalidSessionTimeoutError)
     answered(group, JoinGroupRequest)
     assert group.refusal is None
+
+
+def test_a_worker_that_may_not_read_from_its_group_ends_at_once() -> None:
+    watchdog, _, _ = watched(conf=SimpleNamespace(id="newsroom"))
+    reported: list[Exception] = []
+    coordinator = SimpleNamespace(_send_req=None, _push_error_to_user=reported.append)
+    watchdog._group.listen(coordinator)
+    for error in (TopicAuthorizationFailedError("articles"), GroupAuthorizationFailedError("newsroom")):
+        watchdog.check()
+        coordinator._push_error_to_user(error)
+    with pytest.raises(ConfigError, match="the broker refuses the consumer group newsroom: this user lacks"):
+        watchdog.check()
+    assert len(reported) == 2
 
 
 def event(first: int, last: int, generation: int = 1, tp: TP = TP0) -> Any:

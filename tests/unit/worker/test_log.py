@@ -5,7 +5,8 @@ from typing import Any
 
 from aiokafka.errors import GroupCoordinatorNotAvailableError  # type: ignore[import-untyped]
 
-from stream_lsh.worker.log import WITHIN_SECONDS, CoordinatorRetries, Repeats
+from stream_lsh.errors import ConfigError, InvariantError
+from stream_lsh.worker.log import WITHIN_SECONDS, CoordinatorRetries, OperatorErrors, Repeats
 
 
 def record(name: str, line: int, message: str, *arguments: Any) -> logging.LogRecord:
@@ -48,3 +49,19 @@ def test_retries_against_a_starting_coordinator_are_shown_only_if_they_go_on() -
     assert [shown(GroupCoordinatorNotAvailableError()), shown(OSError("other"))] == [False, True]
     now[0] += WITHIN_SECONDS + 1
     assert shown(GroupCoordinatorNotAvailableError())
+
+
+def test_tracebacks_of_the_stop_after_an_operator_error_are_dropped() -> None:
+    errors = OperatorErrors()
+
+    def shown(error: Exception | None) -> bool:
+        exc_info = None if error is None else (type(error), error, None)
+        return errors.filter(logging.LogRecord("mode", logging.ERROR, "x.py", 7, "stopping", (), exc_info))
+
+    assert shown(RuntimeError("before"))
+    assert not shown(ConfigError("a right is missing"))
+    assert [shown(RuntimeError("the loop is closed")), shown(None), shown(InvariantError("a bug"))] == [
+        False,
+        True,
+        True,
+    ]
