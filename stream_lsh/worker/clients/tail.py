@@ -31,7 +31,10 @@ async def messages(
         ConfigError: there is no such topic -> start a worker first; it creates them.  Or the user may not read it.
     """
     consumer = AIOKafkaConsumer(
-        bootstrap_servers=list(kafka.brokers), isolation_level="read_committed", **client_security(kafka)
+        bootstrap_servers=list(kafka.brokers),
+        isolation_level="read_committed",
+        auto_offset_reset="earliest",  # of a partition whose head is deleted meanwhile, show the rest
+        **client_security(kafka),
     )
     try:
         await consumer.start()
@@ -47,7 +50,11 @@ async def messages(
                 await asyncio.sleep(0.01)
         partitions = sorted(consumer.assignment())
         ends = await consumer.end_offsets(partitions)
-        await (consumer.seek_to_beginning(*partitions) if from_beginning else consumer.seek_to_end(*partitions))
+        begins = await consumer.beginning_offsets(partitions) if from_beginning else ends
+        # Not `seek_to_beginning` or `seek_to_end`: they take the answer to a request for another offset that is under
+        # way, such as the first one of a new assignment (aiokafka 0.14.0).
+        for tp in partitions:
+            consumer.seek(tp, begins[tp])
         while follow or any([await consumer.position(tp) < ends[tp] for tp in partitions]):
             with naming_rights():
                 batches = await consumer.getmany(timeout_ms=_WAIT_MS)
