@@ -64,14 +64,14 @@ class Seen:
         self.values: dict[tuple[str, str, str], set[str]] = defaultdict(set)
 
     def take(self, channel: str, key: bytes | None, value: bytes | None, headers: Headers) -> None:
-        """Hold a message against the document: it is one of its channel's messages, and has nothing else."""
-        told = {name: content.decode() for name, content in dict(headers).items()}
-        tried = {name: _problems(one, key, value, told) for name, one in CHANNELS[channel]["messages"].items()}
+        """Compare a message with the document: it is one of its channel's messages, and has nothing else."""
+        texts = {name: content.decode() for name, content in dict(headers).items()}
+        tried = {name: _problems(one, key, value, texts) for name, one in CHANNELS[channel]["messages"].items()}
         fitting = [name for name, wrong in tried.items() if not wrong]
-        assert len(fitting) == 1, (channel, key, value, told, tried)
+        assert len(fitting) == 1, (channel, key, value, texts, tried)
         self.messages.add(fitting[0])
         message = CHANNELS[channel]["messages"][fitting[0]]
-        self._note(fitting[0], "headers", message["headers"], told)
+        self._note(fitting[0], "headers", message["headers"], texts)
         if "properties" in message["payload"]:
             self._note(fitting[0], "payload", message["payload"], json.loads(value or b""))
 

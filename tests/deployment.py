@@ -1,4 +1,4 @@
-"""What docker-compose.yml, deploy/Dockerfile and .dockerignore say, for tests that hold it against the code.
+"""The contents of docker-compose.yml, deploy/Dockerfile and .dockerignore, for tests that compare them with the code.
 
 No container engine is needed.  `worker` is the service that builds our image; the others run it too.
 """
@@ -89,7 +89,7 @@ def mounts(service: str) -> dict[str, Path]:
 
 
 def command(service: str) -> list[str]:
-    """What a service of ours runs, with our files where the container has them mounted."""
+    """The command of one of our services, with the paths of our mounted files."""
     (image,) = of(FINAL, "ENTRYPOINT")
     words = [*SERVICES[service].get("entrypoint", image.words), *SERVICES[service]["command"]]
     mounted = mounts(service)

@@ -82,7 +82,7 @@ class FrameChecks:
         return Checked()
 
     def check_any(self, retirements: Sequence[Retirement], horizon: Horizon | None) -> None:
-        """A cluster keeps the offset at which it was made; reasons are those of something that the frame says."""
+        """A cluster keeps the offset at which it was made; reasons are those of parts of the frame."""
         for id, created in self.after.created.items():
             assert created == self.before.created.get(id, self.offset) or created == self.offset
         reasons = self.reasons() - {None}
@@ -164,7 +164,7 @@ class FrameChecks:
     def check_event(
         self, id: str, event: str | None, *, merged_from: tuple[str, ...] = (), split_from: str | None = None
     ) -> None:
-        """What a cluster's change says happened to it; no change where nothing did."""
+        """The event of a cluster's change; no change without an event."""
         change = self.changes.get(id)
         assert (change is None) == (event is None)
         assert change is None or (change.event, change.merged_from, change.split_from) == (
@@ -175,7 +175,7 @@ class FrameChecks:
 
 
 _EVENTS = ("merged", "split", "joined", "left")
-"""What a change tells, the first of these that happened."""
+"""A change has the first of these events that happened."""
 
 
 class FrameParts:
@@ -201,7 +201,7 @@ class FrameParts:
         horizon: Horizon | None,
         frame: FrameChecks,
     ) -> Checked:
-        """The whole frame leaves the clusters that its parts leave, and publishes what happened in them."""
+        """The whole frame leaves the clusters that its parts leave, and publishes their events."""
         history, checked = _History(), Checked()
         parts: list[tuple[list[Retirement], list[Edge], Horizon | None]] = [([one], [], None) for one in retirements]
         parts += [([], [edge], None) for edge in edges]
@@ -219,7 +219,7 @@ class FrameParts:
 
 
 class _History:
-    """What happened to clusters in the parts of one frame.
+    """The events of clusters in the parts of one frame.
 
     Attributes:
         happened: the events of each.
@@ -247,7 +247,9 @@ class _History:
     def check(self, frame: FrameChecks) -> None:
         """The changes that a frame has published are what is left of those of its parts."""
         before, after, changes = frame.before.members, frame.after.members, frame.changes
-        assert changes.keys() <= before.keys() | after.keys(), "what came and went within a frame is not told"
+        assert changes.keys() <= before.keys() | after.keys(), (
+            "a cluster that is created and closed within a frame is not published"
+        )
         for id in before.keys() - after.keys():
             heir = id
             while heir in self.merged_into:

@@ -1,4 +1,4 @@
-"""What is inside a ledger, as plain values, and what must hold there at any time."""
+"""The state of a ledger as plain values, and its invariants."""
 
 from typing import NamedTuple
 
@@ -51,7 +51,7 @@ def members_of(ledger: Ledger) -> dict[str, list[tuple[int, str]]]:
 
 
 def check_graph(ledger: Ledger) -> None:
-    """What must hold inside at any time."""
+    """The invariants of the graph."""
     graph, horizon = ledger.graph, ledger.horizon
     nodes, pairs, past = graph.nodes, graph.pairs, graph.past
     found = nodes_of(ledger)

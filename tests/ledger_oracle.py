@@ -65,13 +65,14 @@ class Oracle:
         horizon: Horizon | None,
         decisions: Iterable[Decision] = (),
     ) -> set[frozenset[int]]:
-        """Apply a frame; returns the refs of the pairs that are to be asked again."""
+        """Apply a frame; returns the refs of the pairs that need a recheck."""
         asked, retirements, edges = set(), list(retirements), list(edges)
         self.sources |= {retired.ref: retired.about.source for retired in retirements}
         self.sources |= {end.ref: end.about.source for edge in edges for end in edge[:2]}
-        for said in decisions:
-            if said.ref > self.decisions.get((said.left, said.right), said._replace(ref=-1)).ref:
-                self.decisions[said.left, said.right] = said
+        for decision in decisions:
+            key = decision.left, decision.right
+            if decision.ref > self.decisions.get(key, decision._replace(ref=-1)).ref:
+                self.decisions[key] = decision
         for retired in retirements:
             self._retire(retired)
             asked.add(retired.id)
@@ -114,7 +115,7 @@ class Oracle:
                     del self.pairs[key]
 
     def _withdraw_excess(self, id: str) -> None:
-        """Keep the most similar pairs in doubt, with the newest partners, and those that people call the same."""
+        """Keep the most similar pairs in doubt, with the newest partners, and those with the decision `same`."""
         ranked = list[tuple[float, int, tuple[str, str]]]()
         for key, pair in self.pairs.items():
             if id in key and self._in_doubt(pair):
@@ -211,11 +212,11 @@ class Oracle:
         return verdict == "same" or (verdict is None and pair.similarity >= self.link_from)
 
     def reviews(self) -> dict[tuple[str, str], PairState]:
-        """The others of which nobody has said anything."""
+        """The other pairs, without a decision."""
         return {key: pair for key, pair in self.pairs.items() if not self._links(pair) and self.verdict(key) is None}
 
     def verdict(self, key: tuple[str, str]) -> str | None:
-        """What was said last of two ids."""
+        """The last decision about two ids."""
         return self.decisions[key].verdict if key in self.decisions else None
 
     def groups(self) -> set[frozenset[str]]:
@@ -231,8 +232,8 @@ class Oracle:
                 assert isinstance(one, str)
                 assert isinstance(other, str)
                 pair = self.matches().get((min(one, other), max(one, other)))
-                said = None if pair is None else self.verdict(pair[:2])
-                values = [math.inf if said else pair.similarity] if pair is not None else []
+                verdict = None if pair is None else self.verdict(pair[:2])
+                values = [math.inf if verdict else pair.similarity] if pair is not None else []
                 if self.is_twin(one, other):
                     values.append(1e300)
                 if number[one] < number[other]:
@@ -256,7 +257,7 @@ class Oracle:
                 return self.retention_ms is None or later_ms - time_ms <= self.retention_ms
         return False
 
-    # -- what is to be seen
+    # -- results
 
     def links(self) -> dict[Vertex, set[Vertex]]:
         """Every link of the full graph, from both sides."""
@@ -346,7 +347,7 @@ class Topics:
 
 
 def _shingles(edge: Edge, end: End) -> int:
-    """Of one of the ends; 0 where they are not told."""
+    """The shingles of one of the ends; 0 if they are not reported."""
     return edge.shingles if end == edge.left or not edge.shingles else edge.shared + edge.union - edge.shingles
 
 
@@ -469,7 +470,7 @@ class Bench:
             assert self.topics.reviews[key] == seen(self.oracle.reviews_left[key])
 
     def compare_topics(self) -> None:
-        """What was published is what is true."""
+        """The published values are the true ones."""
         nodes, clustered = nodes_of(self.ledger), members_of(self.ledger)
         for topic, pairs in (
             (self.topics.matches, self.oracle.matches()),
@@ -479,11 +480,11 @@ class Bench:
             assert {key: topic.get(key) for key in true} == true
         least = 2 if self.oracle.link_from else 1
         groups = self.oracle.groups()
-        told = {id for component in groups if len(component) >= least for id in component}
+        clustered_ids = {id for component in groups if len(component) >= least for id in component}
         assert self.topics.members == {
             id: MemberChange(id, node.cluster, self.oracle.best(id), node.time_ms)
             for id, node in nodes.items()
-            if id in told
+            if id in clustered_ids
         }
         clusters = {}
         for component in groups:

@@ -27,7 +27,7 @@ def _paragraphs(*texts: str) -> str:
 
 _FLOOD = (
     "The river rose above the old mark on Tuesday night, and by morning the lower market stood knee-deep in water.",
-    "Nobody was hurt, said the mayor, who had spent the night on the bridge with the fire brigade and two pumps.",
+    "There were no injuries, reported the mayor, who had spent the night on the bridge with the fire brigade and two pumps.",
     "The last flood of this kind was in 1954; the wall that was built after it held for all but forty metres.",
 )
 _NEWS = f"""<!DOCTYPE html>
@@ -48,7 +48,7 @@ _NEWS = f"""<!DOCTYPE html>
 <p>{_FLOOD[2]}</p></article>
 <aside class="related"><h2>Read also</h2><ul><li><a href="/x">Ferry timetable changes in May</a></li></ul></aside>
 <section id="comments" class="comments"><h2>Comments</h2>
-<div class="comment"><p>I told them so about that wall in 2010, and who listened?</p></div></section></main>
+<div class="comment"><p>I warned them about that wall in 2010, and who listened?</p></div></section></main>
 <footer class="site-footer"><p>Copyright The Weir Courier. Imprint and terms of use.</p></footer>
 <noscript><img src="pixel.gif">Please turn on JavaScript.</noscript><template><p>Row template</p></template>
 </body></html>"""
@@ -121,7 +121,7 @@ PAGES = (
         "news",
         _NEWS,
         ("Market under water after a night of rain", *_FLOOD),
-        ("Local news", "Sport pages", "Ferry timetable", "I told them so", "Imprint and terms", "We value your privacy",
+        ("Local news", "Sport pages", "Ferry timetable", "I warned them", "Imprint and terms", "We value your privacy",
          "rubber boots"),
         ("tracking", "color: red", "turn on JavaScript", "Row template"),
     ),

@@ -1,7 +1,7 @@
-"""Who may import whom, what the core may not do, and how long a module may be: read from the sources, not by running.
+"""The allowed imports, the limits of the core, and the length of modules: read from the sources, not by running.
 
-Every rule is a function from a source to its breaches.  It is held against the package and against small sources that
-break it, so that a rule which notices nothing is noticed.
+Every rule is a function from a source to its breaches.  The tests apply it to the package and to small sources that
+break it, so that a rule without effect is detected.
 """
 
 import ast
@@ -33,7 +33,7 @@ SHARED_KINDS = frozenset({"shingled"})
 
 KIND_NAMES = frozenset({"text", "record", "set", "vector"})
 KIND_FIELDS = frozenset({"known", "reader", "profile", "family"})
-"""Settings that only some kinds have, and whose presence would tell the kind."""
+"""Settings that only some kinds have, and whose presence would reveal the kind."""
 KIND_CONSTANTS = frozenset({"OF_VALUES", "GRID"})
 
 CORE = frozenset(FOUNDATION + STEPS)
@@ -70,7 +70,7 @@ ALSO = {
     "stream_lsh.records.compare.phonetic": {"jellyfish"},
     "stream_lsh.records.libraries": {"jellyfish", "rapidfuzz"},
 }  # fmt: skip
-"""What single modules of the core may import as well, with the reason."""
+"""Additional imports of single modules of the core, with the reason."""
 
 SEEDED = frozenset({"stream_lsh.sketch.datasketch"})
 """Modules that may use numpy's chance: the constants of datasketch's signatures are numbers of a seeded RandomState."""
@@ -223,7 +223,7 @@ def wrong_moment(module: str, source: str) -> Iterator[str]:
 
 
 def _later(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """What does not run when the module is loaded: bodies of functions, and what only type checkers read."""
+    """The nodes that do not run when the module is loaded: bodies of functions, and imports for type checkers."""
     for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             bodies: list[ast.stmt] = node.body

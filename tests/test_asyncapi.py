@@ -1,4 +1,4 @@
-"""docs/asyncapi.yaml says what the code does: nothing less, and nothing more.
+"""docs/asyncapi.yaml describes exactly what the code publishes.
 
 Here the pipeline runs in memory, and the messages are those of `wire.public`; the headers that a worker adds, and the
 dead letters, are in tests/kafka/clients/test_asyncapi_topics.py.
@@ -81,7 +81,7 @@ def documents(count: int) -> list[list[Document]]:
 
 @pytest.fixture(scope="module")
 def seen() -> Seen:
-    """What a pipeline publishes while many things happen; every message is held against the document."""
+    """The messages of a pipeline with many kinds of changes; each is compared with the document."""
     found = Seen()
     for measure in (JACCARD, Containment()):
         scheme = TextScheme(0.5, "word:1", measure=measure)
@@ -124,7 +124,7 @@ def records(count: int, reader: Reader) -> list[list[Document]]:
 
 @pytest.fixture(scope="module")
 def seen_of_records() -> Seen:
-    """What pipelines of records publish, while people decide about some pairs too."""
+    """The messages of pipelines of records, with decisions about some pairs."""
     found, chance = Seen(), random.Random(7)
     for profile in (PROFILE, WEIGHTED):
         limits = limits_of_records(Limits(RETENTION_MS, lateness_ms=1_000), profile)
@@ -134,14 +134,14 @@ def seen_of_records() -> Seen:
             changed = pipeline.process(batch)
             pairs = pipeline.settler.ledger.snapshot().pairs
             if pairs and chance.random() < 0.3:
-                pair, said = chance.choice([*pairs]), chance.choice((SAME, DIFFERENT, None))
-                changed += pipeline.decide(pair.left, pair.right, said)
+                pair, verdict = chance.choice([*pairs]), chance.choice((SAME, DIFFERENT, None))
+                changed += pipeline.decide(pair.left, pair.right, verdict)
             for settled in changed:
                 for topic, messages in results.messages(settled, NOW_MS, next(versions)):
                     for key, value, headers in messages:
                         found.take(CHANNEL_OF.get(topic, topic), key, value, [*headers, ("app_id", b"sales")])
-    telling = EntitySummary(tuple((id, "") for id in LONG_IDS), json.dumps({"name": "x" * 200_000, "town": "York"}))
-    large = ClusterChange("a", "merged", 200, (), "b", LONG_IDS, None, NOW_MS, NOW_MS, None, telling)
+    summary = EntitySummary(tuple((id, "") for id in LONG_IDS), json.dumps({"name": "x" * 200_000, "town": "York"}))
+    large = ClusterChange("a", "merged", 200, (), "b", LONG_IDS, None, NOW_MS, NOW_MS, None, summary)
     for key, value, headers in entity_messages([large], 1):
         found.take("entities", key, value, [*headers, ("app_id", b"sales")])
     return found
@@ -174,7 +174,7 @@ def vectors(count: int, measure: VectorMeasure) -> list[list[Document]]:
 
 @pytest.fixture(scope="module")
 def seen_of_vectors() -> Seen:
-    """What pipelines of vectors publish."""
+    """The messages of pipelines of vectors."""
     found = Seen()
     for measure in VECTORS:
         pipeline = LocalPipeline(VectorScheme(measure), measure.least, Limits(RETENTION_MS, lateness_ms=1_000))

@@ -1,6 +1,6 @@
-"""What is deployed agrees with the code, as far as that can be seen without a container engine.
+"""The deployment agrees with the code, as far as that can be tested without a container engine.
 
-Held against the code: docker-compose.yml (its commands, files, variables, versions), deploy/Dockerfile (its versions,
+Compared with the code: docker-compose.yml (its commands, files, variables, versions), deploy/Dockerfile (its versions,
 sources and entry point; its build commands are run, in another folder) and .dockerignore.  With a real broker:
 tests/kafka/clients/test_compose.py.  Not seen here: whether the base images exist, and what
 the container engine makes of it all.
@@ -27,7 +27,7 @@ from tests.evaluation.brokers import IMAGE
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 IGNORED = (ROOT / ".dockerignore").read_text(encoding="utf-8")
 NEWS = ROOT / "deploy" / "news.toml"
-NOBODY = "127.0.0.1:1"
+NO_BROKER = "127.0.0.1:1"
 """An address at which no broker is."""
 
 
@@ -43,8 +43,8 @@ def run(words: Sequence[str], environ: Mapping[str, str], folder: Path) -> "subp
     )
 
 
-def said(done: "subprocess.CompletedProcess[str]") -> str:
-    """The last line that a command said: the client of Kafka may have said something before."""
+def last_line(done: "subprocess.CompletedProcess[str]") -> str:
+    """The last line of a command's standard error: the client of Kafka may have logged lines before."""
     return (done.stderr.splitlines() or [""])[-1]
 
 
@@ -112,12 +112,12 @@ def test_the_broker_is_where_the_others_look_for_it() -> None:
 
 @pytest.mark.parametrize("service", OURS)
 def test_commands_files_and_variables_of_compose_are_accepted(service: str, tmp_path: Path) -> None:
-    environ = {**os.environ, **SERVICES[service]["environment"], "STREAM_LSH__KAFKA__BROKERS": NOBODY}
+    environ = {**os.environ, **SERVICES[service]["environment"], "STREAM_LSH__KAFKA__BROKERS": NO_BROKER}
     program, *arguments = command(service)
     assert program in PROJECT["scripts"]
     done = run([sys.executable, "-m", "stream_lsh", *arguments], {**environ, "PYTHONPATH": str(ROOT)}, tmp_path)
-    # Everything else would have been said instead, or first.
-    assert said(done).startswith(f"stream-lsh: kafka.brokers: got no answer from {NOBODY}"), done.stderr
+    # Any other error would be reported instead, or first.
+    assert last_line(done).startswith(f"stream-lsh: kafka.brokers: got no answer from {NO_BROKER}"), done.stderr
     assert done.returncode == 1
 
 
@@ -134,7 +134,7 @@ def test_the_image_has_a_python_that_the_package_is_for() -> None:
     assert int(version[2]) >= 11
 
 
-def test_the_image_runs_as_nobody_in_particular_and_hears_signals() -> None:
+def test_the_image_runs_as_an_unprivileged_user_and_receives_signals() -> None:
     (user,), (entry,), (default,) = of(FINAL, "USER"), of(FINAL, "ENTRYPOINT"), of(FINAL, "CMD")
     assert re.fullmatch(r"([1-9]\d*):\1", user.text)
     assert f"--uid {user.text.split(':')[0]} --user-group" in of(FINAL, "RUN")[0].text
@@ -186,7 +186,7 @@ def test_patterns_are_read_as_docker_reads_them() -> None:
 
 
 def test_instructions_are_read_as_docker_reads_them() -> None:
-    first, second = stages('# x\nFROM a AS b\nRUN c \\\n# said about d\n && d\nFROM e\nENTRYPOINT ["f", "g"]\n')
+    first, second = stages('# x\nFROM a AS b\nRUN c \\\n# comment about d\n && d\nFROM e\nENTRYPOINT ["f", "g"]\n')
     assert [(one.name, one.text.split()) for one in first] == [("FROM", ["a", "AS", "b"]), ("RUN", ["c", "&&", "d"])]
     assert second[1].words == ["f", "g"]
 
@@ -219,7 +219,7 @@ def test_the_image_as_it_would_be_built_runs(tmp_path: Path) -> None:
     assert packed == sources()
     assert {"stream_lsh/py.typed", "stream_lsh/worker/brokers/kafka/pom.xml"} <= packed
 
-    environ = {**variables(FINAL, clean), **SERVICES["worker"]["environment"], "STREAM_LSH__KAFKA__BROKERS": NOBODY}
+    environ = {**variables(FINAL, clean), **SERVICES["worker"]["environment"], "STREAM_LSH__KAFKA__BROKERS": NO_BROKER}
     environ["PATH"] = environ["PATH"].replace("/opt/stream-lsh", str(places["/opt/stream-lsh"]))
     program = shutil.which("stream-lsh", path=environ["PATH"])
     assert program == str(places["/opt/stream-lsh"] / "bin" / "stream-lsh")
@@ -233,5 +233,5 @@ def test_the_image_as_it_would_be_built_runs(tmp_path: Path) -> None:
     records.write_text('[pipeline]\nsource = "customers"\nkind = "record"\nprofile = "people"\n', encoding="utf-8")
     for arguments in (command("worker")[1:], ["worker", "--config", str(records)]):
         done = run([program, *arguments], environ, home)
-        assert said(done).startswith(f"stream-lsh: kafka.brokers: got no answer from {NOBODY}"), done.stderr
+        assert last_line(done).startswith(f"stream-lsh: kafka.brokers: got no answer from {NO_BROKER}"), done.stderr
         assert done.returncode == 1

@@ -1,4 +1,4 @@
-"""What the documents say is so: code runs, sessions print what is shown, names and links exist.
+"""The documents are correct: code runs, sessions print the shown output, names and links exist.
 
     ```python     runs, the blocks of a document one after the other in one namespace; `>>>` lines are held to what
                   they answer
@@ -82,7 +82,7 @@ every_document = pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
 
 
 def python_problems(text: str) -> list[str]:
-    """What goes wrong in the Python blocks of a document."""
+    """The errors in the Python blocks of a document."""
     namespace: dict[str, Any] = {}
     problems: list[str] = []
     for block in blocks(text):
@@ -102,7 +102,7 @@ def python_problems(text: str) -> list[str]:
 
 
 def console_problems(text: str, folder: Path) -> list[str]:
-    """What the sessions of a document print otherwise than it is shown."""
+    """The differences between the output of sessions and the document."""
     problems = []
     for block in blocks(text):
         if block.language != "console":
@@ -119,7 +119,7 @@ def console_problems(text: str, folder: Path) -> list[str]:
 
 
 def _session(command: str, folder: Path) -> str:
-    """What a command prints, standard error among it as on a terminal."""
+    """The output of a command with its standard error, as on a terminal."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(  # noqa: S603 - the project's own documents
         ["/bin/bash", "-c", f"{{ {command}\n}} 2>&1"],
@@ -142,7 +142,7 @@ pip() {{ [ "$1" = install ]; }}
 
 
 def pasted_problems(text: str, folder: Path) -> list[str]:
-    """What goes wrong if the `sh` blocks of a document are pasted into one shell in which nothing is activated."""
+    """The errors if the `sh` blocks of a document are pasted into one shell without an activated environment."""
     found = blocks(text)
     steps = [number for number, block in enumerate(found) if block.language == "sh"]
     script = "".join(f"echo '{_STEP}{number}'\n{found[number].text}" for number in steps)
@@ -223,7 +223,7 @@ def test_code_that_does_not_run_is_found(tmp_path: Path) -> None:
 
 @functools.cache
 def help_of(command: str) -> str:
-    """What `--help` of a command prints."""
+    """The output of a command with `--help`."""
     return ran(command, "--help").stdout.decode()
 
 

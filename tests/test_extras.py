@@ -1,4 +1,4 @@
-"""Without the optional libraries: everything else works, and what needs one says which extra brings it."""
+"""Without the optional libraries, the other features work, and an error names the extra of a missing one."""
 
 import json
 import os
@@ -22,7 +22,7 @@ LIBRARIES = {
     "records": ["jellyfish", "rapidfuzz"],
     "stem": ["Stemmer"],
 }
-"""What each extra brings, by the names that are imported."""
+"""The libraries of each extra, by the names that are imported."""
 DEVELOPERS = {"all", "bench", "docs", "peers-records", "test"}
 """Extras that no part of the package needs."""
 PEERS = ["datasketch", "SetSimilaritySearch", "redis", "dedupe", "splink", "scipy", "pandas"]
@@ -42,7 +42,7 @@ def command(*arguments):
             code = end.code
     return [code, err.getvalue()]
 
-def said(feature):
+def error_of(feature):
     try:
         feature()
     except ConfigError as error:
@@ -68,7 +68,7 @@ INSTALL = re.compile(r"""pip install (?:"|')stream_lsh\[([a-z]+)\](?:"|')""")
 
 
 def bare(program: str, folder: Path) -> Any:
-    """What a program prints last, as JSON, where no optional library is installed."""
+    """The last line of a program's output, as JSON, without optional libraries."""
     done = subprocess.run(  # noqa: S603 - our own code
         [sys.executable, "-W", "error", "-c", f"{BARE}\n{program}"],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -126,13 +126,13 @@ print(json.dumps(runs))
     assert (pair["left"], pair["right"]) == ("a", "b")
 
 
-def test_modules_are_loaded_without_extras_or_say_which_they_need(tmp_path: Path) -> None:
+def test_modules_load_without_extras_or_name_the_missing_one(tmp_path: Path) -> None:
     paths = (path.relative_to(ROOT).with_suffix("") for path in (ROOT / "stream_lsh").rglob("*.py"))
     modules = sorted(".".join(path.parts) for path in paths if path.name not in ("__init__", "__main__"))
     failures = bare(
         f"""
 import importlib
-loaded = {{name: said(lambda: importlib.import_module(name)) for name in {modules!r}}}
+loaded = {{name: error_of(lambda: importlib.import_module(name)) for name in {modules!r}}}
 print(json.dumps({{name: error for name, error in loaded.items() if error != "nothing"}}))
 """,
         tmp_path,
@@ -192,7 +192,7 @@ RUNS = {
 
 @pytest.fixture(scope="module")
 def refused(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """What each feature and each command says where its library is missing."""
+    """The errors of all features and commands without their libraries."""
     folder = tmp_path_factory.mktemp("bare")
     for name, content in FILES.items():
         (folder / name).write_text(content)
@@ -207,7 +207,7 @@ names = module("kinds.record.rows").RecordNames.of(
     module("records.profile").Profile(name="x", fields=(), comparisons=(), id_columns=("id",)), None, None
 )
 features = {{
-    extra: [said(lambda: eval(one)) for one in several] for extra, several in {FEATURES!r}.items()
+    extra: [error_of(lambda: eval(one)) for one in several] for extra, several in {FEATURES!r}.items()
 }}
 commands = {{
     extra: [command(*one.split()) for one in several] for extra, several in {RUNS!r}.items()
@@ -222,19 +222,19 @@ print(json.dumps([features, commands]))
 def test_a_feature_without_its_library_names_the_extra(refused: Any, extra: str) -> None:
     features, _ = refused
     assert len(features[extra]) == len(FEATURES[extra])
-    for said in features[extra]:
-        assert INSTALL.search(said), said
-        assert INSTALL.findall(said) == [extra]
-        assert not said.startswith(("ImportError", "ModuleNotFoundError"))
+    for message in features[extra]:
+        assert INSTALL.search(message), message
+        assert INSTALL.findall(message) == [extra]
+        assert not message.startswith(("ImportError", "ModuleNotFoundError"))
 
 
 @pytest.mark.parametrize("extra", RUNS)
 def test_a_command_without_its_library_ends_with_2_and_names_the_extra(refused: Any, extra: str) -> None:
     _, commands = refused
     assert len(commands[extra]) == len(RUNS[extra])
-    for code, said in commands[extra]:
-        assert (code, INSTALL.findall(said)) == (2, [extra]), said
-        assert said.startswith("stream-lsh: ")
+    for code, message in commands[extra]:
+        assert (code, INSTALL.findall(message)) == (2, [extra]), message
+        assert message.startswith("stream-lsh: ")
 
 
 def test_every_extra_has_a_feature_that_is_tried() -> None:

@@ -2,18 +2,18 @@
 
     cluster    three Kafka nodes of this machine
     disk       a disk that can be filled
-    proxy      what lies between a worker and a broker
-    workers    processes that are started again when they end
+    proxy      the network between a worker and a broker
+    workers    processes that restart when they end
     faults     everything that can happen, one function each
-    schedule   what happens when
-    profiles   what is fed, and to which pipelines
+    schedule   the order and the times of the faults
+    profiles   the input and the pipelines of a run
     feeding    documents with updates and deletes
-    checker    what is missing, wrong or stale in the end
-    expiry     the same where event time passes many retentions
-    stories    what clusters tell besides
-    records    records of people with decisions, and what is published of them
-    evidence   what the topics say about it
-    run        all of it, once
+    checker    missing, wrong and stale results in the end
+    expiry     the same after event time has passed many retentions
+    stories    the summaries of clusters
+    records    records of people with decisions, and the checks of their results
+    evidence   the history of wrong pairs in the topics
+    run        one run of it all
 
 `python -m tests.chaos --profile rekey --seed 7` runs it; `make soak` runs every profile twice, for ten minutes each.
 """

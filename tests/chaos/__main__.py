@@ -1,10 +1,10 @@
 """Runs with faults: `python -m tests.chaos --seed 7 --documents 40000`.
 
---profile NAME      what is fed, and to which pipelines; the first of them without it, `all` for each in turn
+--profile NAME      input and pipelines; the first profile without it, `all` for each in turn
 --seed N            decides the documents' edits and every fault; printed if it was not given
---runs N            so many runs, with seeds from N on
---documents N       how many documents are fed, beside updates and deletes
---minutes M         how long they are fed, and faults happen
+--runs N            number of runs, with the seeds from `--seed` on
+--documents N       number of documents, beside updates and deletes
+--minutes M         duration of the input and of the faults
 --only KIND ...     these kinds of faults only
 --down SECONDS      how long all brokers are down at once
 --keep              keep the logs of runs in which nothing was wrong, too

@@ -1,6 +1,6 @@
-"""What is missing, wrong or stale once nothing moves.
+"""Finds missing, wrong and stale results once the pipeline is at rest.
 
-The public topics and every changelog are compared with the chain in memory, on the documents that are left.
+The public topics and every changelog are compared with the in-memory pipeline on the remaining documents.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ _STILL_TWICE_SECONDS = 2.0
 
 @dataclass(slots=True)
 class Verdict:
-    """What the checker found.
+    """The findings of the checker.
 
     Attributes:
         missing: pairs that are true and not published.
@@ -55,15 +55,15 @@ class Verdict:
     at_fault: list[tuple[str, str]] = field(default_factory=list)
 
     def lines(self) -> Iterator[str]:
-        """What is to be told."""
+        """The lines of the report."""
         yield (
             f"{self.documents} documents are live, {self.pairs} pairs and {self.members} members are published: "
             f"{len(self.missing)} pairs missing, {len(self.wrong)} wrong, {len(self.stale)} stale, "
             f"{len(self.others)} other faults"
         )
         for name in ("missing", "wrong", "stale", "others"):
-            for said in getattr(self, name)[:10]:
-                yield f"{name}: {said}"
+            for finding in getattr(self, name)[:10]:
+                yield f"{name}: {finding}"
 
     @property
     def is_clean(self) -> bool:

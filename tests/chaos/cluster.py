@@ -126,7 +126,7 @@ class Cluster:
         await asyncio.gather(*(asyncio.to_thread(node.start) for node in self.nodes))
 
     async def make_topics(self, topics: Mapping[str, int]) -> None:
-        """Create topics with so many partitions, in three copies; nothing in them is ever too old."""
+        """Create topics with these numbers of partitions, three replicas and no retention."""
         async with admin_at(self.address) as admin:
             await admin.create_topics(
                 [NewTopic(name, count, BROKERS, topic_configs={"retention.ms": "-1"}) for name, count in topics.items()]
@@ -176,7 +176,7 @@ class Cluster:
 
 
 def _free_ports(count: int) -> int:
-    """The first of so many ports in a row that are free now."""
+    """The first of `count` consecutive free ports."""
     while True:
         first = random.SystemRandom().randrange(_FIRST_PORT, _LAST_PORT)
         try:

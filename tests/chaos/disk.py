@@ -1,7 +1,7 @@
 """A disk that can be filled: a file system in memory of its own or, where none may be mounted, a limit on files.
 
-On the file system, what does not fit fails with ENOSPC, and whoever has mapped a sparse file may be ended by SIGBUS: so
-does a real disk.  Under the limit, what makes a file larger than the largest one is now fails with EFBIG.
+On the file system, a write without room fails with ENOSPC, and SIGBUS may end a process that has mapped a sparse file,
+as on a real disk.  Under the limit, a write that makes a file larger than the present largest one fails with EFBIG.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ _ROOM_MB, _LEFT_KB = 3_000, 64
 
 
 class Disk:
-    """What holds the files of one process.
+    """The storage for the files of one process.
 
     Args:
         folder: where they are; mounted at the first `mount`.

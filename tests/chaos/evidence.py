@@ -1,4 +1,4 @@
-"""Everything that the topics still say about pairs that are not as they must be: for whoever looks for the reason."""
+"""Writes the history of wrong pairs in the topics, to find the reason."""
 
 import json
 from collections.abc import Callable, Collection, Iterator
@@ -21,7 +21,7 @@ _MOST_PAIRS = 20
 async def write_evidence(
     config: Config, pipeline: PipelineConfig, pairs: Collection[tuple[str, str]], file: Path
 ) -> None:
-    """The history of some pairs and their documents, topic by topic: time, place and what is said."""
+    """The history of some pairs and their documents, topic by topic: time, place and content."""
     chosen = set(sorted(pairs)[:_MOST_PAIRS])
     ids = {one for pair in chosen for one in pair}
     scheme = fingerprint(pipeline.kind.stored_settings())
@@ -35,8 +35,8 @@ async def write_evidence(
     def match(record: Any) -> Iterator[str]:
         left, right = json.loads(record.key)
         if (left, right) in chosen:
-            said = None if record.value is None else json.loads(record.value)["similarity"]
-            yield f"{left} {right}: {said} {dict(record.headers).get('reason', b'').decode()}"
+            similarity = None if record.value is None else json.loads(record.value)["similarity"]
+            yield f"{left} {right}: {similarity} {dict(record.headers).get('reason', b'').decode()}"
 
     def edge(record: Any) -> Iterator[str]:
         frame = decode_edges(record.value, scheme)
@@ -59,23 +59,23 @@ async def write_evidence(
             if tuple(gone) in chosen:
                 yield f"of edges {whole.offset}: {gone} gone"
 
-    told: dict[str, Callable[[Any], Iterator[str]]] = {
+    readers: dict[str, Callable[[Any], Iterator[str]]] = {
         pipeline.documents_topic: source,
         pipeline.internal_topic("edges"): edge,
         pipeline.changelog_topic("ledger"): ledger,
         pipeline.matches_topic: match,
     }
     with file.open("w") as out:
-        for topic, tell in told.items():
-            await _tell(config, topic, tell, out)
+        for topic, lines in readers.items():
+            await _write(config, topic, lines, out)
 
 
-async def _tell(config: Config, topic: str, tell: Callable[[Any], Iterator[str]], out: TextIO) -> None:
+async def _write(config: Config, topic: str, lines: Callable[[Any], Iterator[str]], out: TextIO) -> None:
     async with admin_of(config.kafka) as admin:
         found, _ = await find_topics(admin, [topic])
     begins, ends = await bounds(config.kafka, partitions_of(topic, found[topic].partitions))
     out.write(f"{topic}, from {min(begins.values())} on\n")
     async for chunk in records(config.kafka, begins, ends):
         for record in chunk:
-            for line in tell(record):
+            for line in lines(record):
                 out.write(f"  {record.timestamp} {record.partition}:{record.offset} {line}\n")

@@ -1,4 +1,4 @@
-"""What is published of a pipeline with a retention, after event time has passed many retentions."""
+"""Checks a pipeline with a retention, after event time has passed many retentions."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ class ExpiryChecker(Checker):
     """
 
     def _set_horizon(self, horizon: Horizon) -> None:
-        """What is live, and what has expired, where this is the horizon."""
+        """Compute the live and the expired documents at this horizon."""
         self._horizon = horizon
         self._expired = {id for id, one in self._live.items() if one.time_ms < horizon.time_ms}
         self._versions = [one for one in self._stream if one.text is not None]

@@ -24,7 +24,7 @@ _SLOW_DELAY, _SLOW_BYTES = 0.3, 100_000
 
 
 class Hit(NamedTuple):
-    """What a fault hits: a worker, a broker, or the way between them; `all_brokers` means the way to every broker."""
+    """The victim of a fault: a worker, a broker, or the way between them; `all_brokers`: the way to every broker."""
 
     worker: int
     broker: int
@@ -33,7 +33,7 @@ class Hit(NamedTuple):
 
 @dataclass(slots=True)
 class Scene:
-    """What can be broken, and who is told about it."""
+    """The victims of faults; `say` reports each fault."""
 
     cluster: Cluster
     workers: list[Worker]
@@ -133,7 +133,7 @@ async def _refuse(scene: Scene, hit: Hit) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _hold_back(scene: Scene, hit: Hit) -> AsyncIterator[None]:
-    """Packets are dropped, and nobody is told."""
+    """Packets are dropped without an error."""
     ways = scene.ways(hit)
     for proxy in ways:
         proxy.hold()
@@ -315,4 +315,4 @@ FAULTS = (
     Fault("broker-disk", _fill_disk_of_broker, 4.0, 8.0),
     Fault(BROKERS_DOWN, _all_brokers_down, 60.0, 60.0),
 )
-"""All kinds; `brokers-down` lasts as long as a run says."""
+"""All kinds; the run sets the duration of `brokers-down`."""

@@ -18,7 +18,7 @@ _FLUSH_SECONDS = 180.0
 
 
 def documents(data_dir: Path, count: int, seed: int) -> list[Document]:
-    """So many documents: articles, and where they do not suffice, what is left of each after a cut."""
+    """`count` documents: articles, and if they do not suffice, the rest of each after a cut."""
     found, rng = articles(data_dir, count), random.Random(seed)
     for number in range(count - len(found)):
         old = found[number]
@@ -29,9 +29,9 @@ def documents(data_dir: Path, count: int, seed: int) -> list[Document]:
 
 
 class Feeder:
-    """A producer that goes on whatever happens to the brokers.
+    """A producer that continues through all faults of the brokers.
 
-    It is idempotent: what a lost connection or a new leader makes it send again is stored once, and in its order.
+    It is idempotent: messages that it repeats after a lost connection or for a new leader are stored once and in order.
 
     Args:
         address: of all brokers.
@@ -53,7 +53,7 @@ class Feeder:
         )
 
     async def feed(self, stream: Sequence[Sent], seconds: float) -> None:
-        """Send it evenly over so many seconds, and wait until all of it is stored."""
+        """Send it evenly over `seconds`, and wait until all of it is stored."""
         started, sent = time.monotonic(), 0
         while sent < len(stream):
             due = min(len(stream), int((time.monotonic() - started) / seconds * len(stream)) + 1)

@@ -1,4 +1,4 @@
-"""What is fed, to which pipelines, and how what they publish is checked: one profile a run."""
+"""The input, the pipelines and the checks of a run: one profile each."""
 
 import json
 import random
@@ -33,9 +33,9 @@ class Part(NamedTuple):
 
     Attributes:
         settings: of the pipeline, beside those that all have.
-        stream: the documents, edited by a seed for a run of so many seconds: what the checker is given.
-        messages: what is sent of them, in the same order.
-        checker: what is checked in the end.
+        stream: the documents, edited by a seed for a run of a number of seconds: the input of the checker.
+        messages: their messages, in the same order.
+        checker: the checks in the end.
     """
 
     settings: Mapping[str, Any]

@@ -1,6 +1,6 @@
-"""What lies between a worker and a broker: a TCP proxy that can cut, refuse, hold back and slow down.
+"""The network between a worker and a broker: a TCP proxy that can cut, refuse, hold back and slow down connections.
 
-What a client has sent before it gives up still arrives once the way is free again, as on a real network.
+Bytes that a client has sent before it gives up still arrive once the way is free again, as on a real network.
 """
 
 import asyncio
@@ -52,11 +52,11 @@ class Proxy:
         return len(self._connections)
 
     def hold(self) -> None:
-        """Let nothing through, and say so to nobody."""
+        """Let nothing through, without an error."""
         self._flows.clear()
 
     def release(self) -> None:
-        """Let everything through again, what was held back first."""
+        """Let everything through again, the held bytes first."""
         self._flows.set()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -21,7 +21,7 @@ _TOWNS = ("York", "Leeds", "Hull", "Bath", "Ely", "")
 
 
 class Decided(NamedTuple):
-    """What is decided about two ids; None takes it back."""
+    """A decision about two ids; None withdraws it."""
 
     one: str
     other: str
@@ -33,7 +33,7 @@ Change = Record | Decided | str
 
 
 def people(count: int, seed: int) -> list[Change]:
-    """So many records, of which some are about the same person, with updates, deletes and decisions between."""
+    """`count` records, some about the same person, with updates, deletes and decisions between them."""
     rng, stream, known = random.Random(seed), list[Change](), list[Record]()
     for number in range(count):
         if known and rng.random() < 0.35:

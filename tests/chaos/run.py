@@ -30,7 +30,7 @@ _READY_SECONDS, _STILL_SECONDS = 120.0, 300.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a run is made of; `gap_s` is the least and the most time between two faults."""
+    """The settings of a run; `gap_s` is the least and the most time between two faults."""
 
     seed: int
     documents: int
@@ -44,7 +44,7 @@ class Settings:
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of a run."""
+    """The outcome of a run."""
 
     folder: Path
     verdicts: list[Verdict]
@@ -61,8 +61,8 @@ async def run(settings: Settings, say: Callable[[str], None] = print) -> Outcome
     """Run it; what is left in the folder of the outcome is the caller's to remove."""
     folder, began = Path(tempfile.mkdtemp(prefix="stream-lsh-chaos-")), time.monotonic()
 
-    def timed(said: str) -> None:
-        say(f"{time.monotonic() - began:7.1f} s  {said}")
+    def timed(line: str) -> None:
+        say(f"{time.monotonic() - began:7.1f} s  {line}")
 
     standbys, profile = settings.seed % 2, PROFILES[settings.profile]
     say(f"{settings.profile}, seed {settings.seed}, {settings.documents} documents, {standbys} standbys; in {folder}")
@@ -86,7 +86,7 @@ async def run(settings: Settings, say: Callable[[str], None] = print) -> Outcome
             verdicts[0].others.append(f"not still after {_STILL_SECONDS:.0f} s: {waiting} messages under way")
         verdicts[0].others += happened.failures
     outcome = Outcome(folder, verdicts, happened.faults, exits)
-    for line in _told(outcome):
+    for line in _report(outcome):
         timed(line)
     return outcome
 
@@ -122,7 +122,7 @@ async def _fed_under_faults(settings: Settings, scene: Scene, streams: Sequence[
     return _Happened(chaos.happened, feeder.failures)
 
 
-def _told(outcome: Outcome) -> list[str]:
+def _report(outcome: Outcome) -> list[str]:
     faults = ", ".join(f"{kind} {count}" for kind, count in sorted(outcome.happened.items()))
     exits = "; ".join(
         f"worker {number}: " + (", ".join(f"{count} with {code}" for code, count in sorted(codes.items())) or "none")

@@ -1,4 +1,4 @@
-"""What happens when: rounds of all kinds of faults in an order, at distances and on victims that a seed decides."""
+"""The schedule of faults: rounds of all kinds, whose order, distances and victims a seed decides."""
 
 import asyncio
 import random
@@ -61,9 +61,9 @@ class Chaos:
         self.happened: Counter[str] = Counter()
 
     async def run(self, planned: Iterator[Planned], seconds: float, at_least: int) -> None:
-        """Begin one fault after the other for so long, and at least so many; return when the last one has ended.
+        """Begin one fault after the other for `seconds`, and at least `at_least`; return when the last one has ended.
 
-        Faults of different victims overlap; one that finds its victim broken waits until it is not.
+        Faults of different victims overlap; a fault of a broken victim waits until the victim works again.
         """
         end, begun = time.monotonic() + seconds, 0
         async with asyncio.TaskGroup() as group:

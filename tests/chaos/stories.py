@@ -1,4 +1,4 @@
-"""What clusters tell in a pipeline with stories, from the documents that are live."""
+"""Checks the summaries of clusters in a pipeline with stories against the live documents."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,11 +7,11 @@ from stream_lsh.model import Document
 from tests.chaos.checker import Checker
 
 _FIRST = 10
-"""Of so many members, in order of time, the longest is the representative."""
+"""The longest of this many members, in order of time, is the representative."""
 
 
 class StoryChecker(Checker):
-    """The checks of texts, and what every cluster tells of its members."""
+    """The checks of texts, and of the summary of every cluster."""
 
     async def _clusters(self, members: dict[str, str]) -> None:
         await super()._clusters(members)
@@ -24,8 +24,8 @@ class StoryChecker(Checker):
             true = _story(of.get(key.decode(), []))
             published = {name: value.get(name) for name in true}
             if published != true:
-                wrong.append(f"{key.decode()} tells {published}, true is {true}")
-        self._say("clusters tell another story", wrong)
+                wrong.append(f"{key.decode()} is published as {published}, true is {true}")
+        self._say("summaries are wrong", wrong)
 
 
 def _story(documents: Sequence[Document]) -> dict[str, Any]:

@@ -62,7 +62,7 @@ class Worker:
         """Start it, and again whenever it ends, until `stop`."""
         while not self._stopping:
             with self.log.open("ab") as log:
-                self._started_at = log.tell()
+                self._started_at = log.seek(0, os.SEEK_END)
                 self._process = await asyncio.create_subprocess_exec(
                     *(sys.executable, "-m", "stream_lsh", "worker", "--config", str(self._config)),
                     stdin=asyncio.subprocess.DEVNULL,
@@ -83,7 +83,7 @@ class Worker:
                 os.kill(found, sent)
 
     def is_ready(self) -> bool:
-        """Whether the process that runs has said that it works."""
+        """Whether the running process has reported that it works."""
         if self.pid is None:
             return False
         with self.log.open("rb") as log:

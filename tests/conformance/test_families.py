@@ -1,4 +1,4 @@
-"""What every sensitive family keeps, whatever it hashes."""
+"""The contract of every sensitive family, for all its inputs."""
 
 import copy
 import json
@@ -167,7 +167,7 @@ def test_a_vector_with_a_component_that_is_no_number_is_rejected(name: str, wron
     assert caught.value.reason == "vector"
 
 
-def test_what_says_nothing_is_told_from_every_value() -> None:
+def test_an_empty_value_differs_from_every_value() -> None:
     generator = np.random.default_rng(1)
     for sample in samples():
         if sample.family.name in ("bit_sampling", "hyperplanes", "lines"):

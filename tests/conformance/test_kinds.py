@@ -135,13 +135,13 @@ def test_settings_are_the_same_for_equal_pipelines(name: str) -> None:
     assert kind.scheme().settings.items() <= stored.items()
 
 
-def test_settings_tell_all_pipelines_apart() -> None:
+def test_settings_distinguish_all_pipelines() -> None:
     found = {fingerprint(pipeline_of(name).kind.stored_settings()) for name in CASES if name != "stories"}
     assert len(found) == len(CASES) - 1  # the preset changes what is published, and with a threshold of its own bands
 
 
 @every_case
-def test_limits_keep_what_the_pipeline_says(name: str) -> None:
+def test_limits_keep_the_settings_of_the_pipeline(name: str) -> None:
     kind, limits = pipeline_of(name).kind, Limits(retention_ms=7, lateness_ms=3, max_documents=5)
     made = kind.limits(limits)
     assert (made.retention_ms, made.lateness_ms, made.max_documents) == (7, 3, 5)
@@ -385,7 +385,7 @@ def test_a_fifth_kind_keeps_the_protocol_of_the_simulated_log(seed: int, monkeyp
         rng, setup, regime = drawn(*arguments)
         plain: dict[str, Any] = {"scheme": scheme, "threshold": 0.5, "retention_ms": None, "max_documents": 0}
         setup = replace(setup, **plain, cap_postings=0, stories=False, mirror_share=0.0)
-        return rng, setup, replace(regime, tell=0.0, tick=0.0, expires=False)
+        return rng, setup, replace(regime, report=0.0, tick=0.0, expires=False)
 
     monkeypatch.setattr(schedule, "draw", draw)
     run = schedule.Run(seed)

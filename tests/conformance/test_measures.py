@@ -1,4 +1,4 @@
-"""What every distance promises, held against every one that is found in `stream_lsh.measure`."""
+"""The contract of distances, tested for every one in `stream_lsh.measure`."""
 
 import importlib
 import math
@@ -17,7 +17,7 @@ from stream_lsh.measure.euclidean import Euclidean
 _MEMBERS = {name for name in vars(Distance) if not name.startswith("_")} | {"__call__"}
 
 Maker = Callable[[np.random.Generator, int], Any]
-"""One item that is not empty, of at most so many elements, symbols or dimensions; vectors of just so many."""
+"""One item that is not empty, of at most `size` elements, symbols or dimensions; vectors of exactly `size`."""
 
 
 def _set(chance: np.random.Generator, size: int) -> Any:

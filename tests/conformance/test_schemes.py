@@ -77,7 +77,7 @@ def test_a_scheme_that_the_catalog_lacks_is_found() -> None:
 
 @every_scheme
 @every_shape
-def test_a_scheme_made_anew_from_its_settings_makes_the_same_signatures(name: str, slots: int, seed: int) -> None:
+def test_a_scheme_with_the_same_settings_computes_the_same_signatures(name: str, slots: int, seed: int) -> None:
     made = scheme(name, slots, seed)
     again = scheme(made.name, made.slots, made.seed)
     shingles = random_batch(seed, [0, 1, 5, 300])

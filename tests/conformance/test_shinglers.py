@@ -43,7 +43,7 @@ def documents(made: Shingler, texts: list[str]) -> list[list[int]]:
     return [shingles.document(row).tolist() for row in range(len(shingles))]
 
 
-def test_every_kind_of_the_catalog_is_here_and_in_what_the_configuration_says() -> None:
+def test_every_kind_of_the_catalog_is_tested_and_described_by_the_configuration() -> None:
     assert {spec.split(":")[0] for spec in PLAIN} == set(KINDS)
     assert len(PLAIN) >= 8
     assert len(OPTIONAL) == 1

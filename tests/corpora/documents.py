@@ -35,7 +35,7 @@ TEXTS: dict[str, Callable[[Path], corpora.Corpus]] = {
 
 
 def sample(data_dir: Path, name: str, most: int, rng: random.Random) -> list[Document]:
-    """So many documents of a corpus at most; of texts, a third of them are in known pairs."""
+    """At most `most` documents of a corpus; a third of the texts are in known pairs."""
     if name in TABLES:
         records = list(_records(data_dir, TABLES[name]))
         return rng.sample(records, min(most, len(records)))

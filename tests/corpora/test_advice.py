@@ -1,4 +1,4 @@
-"""The advisor for k on mails: what it says of one half is what is measured on pairs of the other."""
+"""The advisor for k on mails: its advice for one half agrees with measurements on pairs of the other."""
 
 import math
 import random
@@ -47,7 +47,7 @@ def test_the_expected_share_is_near_the_measured_one(halves: tuple[dict[str, str
     share, error = measured(halves[1], spec)
     # Both come from samples of the same size: the error of their difference is that of one, times the root of 2.
     assert abs(expected - share) <= 4 * math.sqrt(2) * error
-    assert error < 0.15 * share, "the test can tell"
+    assert error < 0.15 * share, "the test is precise enough"
 
 
 def test_the_share_of_longer_documents_is_near_the_measured_one(halves: tuple[dict[str, str], dict[str, str]]) -> None:

@@ -19,12 +19,12 @@ def test_sections_are_found_where_jaccard_misses_them(data_dir: Path, seed: int)
     assert not wanted & near_duplicates(0.5)(documents)
 
 
-def test_every_pair_that_is_told_has_a_passage(data_dir: Path, seed: int) -> None:
+def test_every_reported_pair_has_a_passage(data_dir: Path, seed: int) -> None:
     planted = plant(data_dir, 0.0, random.Random(seed), copies=60)
     copies = PartialCopies()
     for one in [*planted.pages, *planted.letters]:
         copies.add(one.id, one.text or "")
-    told = [pair for pair in copies.find() if {pair.left, pair.right} & planted.origins.keys()]
-    longest = [max((passage.units for passage in copies.passages(pair)), default=0) for pair in told]
-    assert len(told) >= 57
+    reported = [pair for pair in copies.find() if {pair.left, pair.right} & planted.origins.keys()]
+    longest = [max((passage.units for passage in copies.passages(pair)), default=0) for pair in reported]
+    assert len(reported) >= 57
     assert min(longest) >= 20

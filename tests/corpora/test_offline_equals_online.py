@@ -1,4 +1,4 @@
-"""What the chain finds while documents come, change and go is what the offline algorithm makes of those that stay."""
+"""The in-memory pipeline on a changing stream finds the results of the offline algorithm on the final documents."""
 
 import json
 import random
@@ -66,7 +66,7 @@ def history(documents: Sequence[Document], rng: random.Random) -> list[Document]
 
 
 def in_turns(lives: Sequence[Sequence[Document]], rng: random.Random) -> Iterator[Document]:
-    """What happens to each document in its order, and one document's story anywhere in the others'."""
+    """The changes of all documents, interleaved at random; those of one document stay in order."""
     turns = [at for at, life in enumerate(lives) for _ in life]
     rng.shuffle(turns)
     stories = [iter(life) for life in lives]

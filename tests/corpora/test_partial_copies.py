@@ -58,7 +58,7 @@ def pairs_found(documents: list[Document], measure: Measure) -> dict[tuple[str, 
 
 
 def most_misses(trials: int, chance: float, doubt: float = 1e-6) -> int:
-    """So many misses, or fewer, but for a probability of `doubt`."""
+    """The number of misses that is exceeded with a probability of at most `doubt`."""
     beyond = 1.0
     for missed in range(trials):
         beyond -= math.comb(trials, missed) * chance**missed * (1 - chance) ** (trials - missed)

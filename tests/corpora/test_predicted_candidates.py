@@ -29,7 +29,7 @@ SEEDS = 8
 
 
 class Case(NamedTuple):
-    """So many documents of a corpus; `close` is how near the means come, in shares of what was counted."""
+    """A number of documents of a corpus; `close` is the difference of the means, as a share of the count."""
 
     corpus: str
     documents: int
@@ -98,7 +98,7 @@ def test_a_sample_predicts_for_more_documents_than_it_has(case: Case, data_dir: 
 
 
 @every_case
-def test_the_pipeline_counts_the_candidates_that_were_told(case: Case, data_dir: Path, seed: int) -> None:
+def test_the_pipeline_counts_the_predicted_candidates(case: Case, data_dir: Path, seed: int) -> None:
     documents = documents_of(case, data_dir, seed)
     run = seen(case, documents, 3)
     pipeline = LocalPipeline(run.scheme, case.threshold, UNCAPPED)

@@ -57,7 +57,7 @@ async def worked(broker: Embedded) -> None:
         await asyncio.sleep(1.0)  # what was read is committed
 
 
-def test_check_says_what_cannot_be_checked_and_checks_the_rest(broker: Embedded, config: Path) -> None:
+def test_check_reports_skipped_checks_and_runs_the_others(broker: Embedded, config: Path) -> None:
     done = ran("check", "--config", config)
     lines = done.stdout.decode().splitlines()
     assert (done.returncode, done.stderr) == (0, b"")
@@ -111,7 +111,7 @@ def test_a_line_that_is_too_long_to_be_read_names_what_can_be_done(broker: Embed
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_feed_says_how_much_was_sent(
+def test_an_interrupted_feed_reports_the_number_of_sent_documents(
     broker: Embedded, config: Path, number: int, tmp_path: Path
 ) -> None:
     path = tmp_path / "many.jsonl"

@@ -178,13 +178,13 @@ def on_a_terminal(place: Place, own: Path, **variables: str) -> str:
         stderr=subprocess.DEVNULL,
     ) as process:
         os.close(theirs)
-        told = bytearray()
+        output = bytearray()
         with suppress(OSError):  # the other end is closed
             while piece := os.read(ours, 65_536):
-                told += piece
+                output += piece
     os.close(ours)
     assert process.returncode == 0
-    return told.decode()
+    return output.decode()
 
 
 @pytest.mark.slow
@@ -216,7 +216,7 @@ def test_a_pair_that_is_wrong_makes_the_demo_fail(place: Place, own: Path) -> No
 
 
 @pytest.mark.slow
-def test_a_demo_that_nobody_reads_ends(place: Place) -> None:
+def test_a_demo_without_a_reader_ends(place: Place) -> None:
     with place.start([*COMMAND, "demo", "--serve"]) as process:
         assert process.stdout
         assert process.stderr
@@ -285,11 +285,11 @@ def use(place: Place, config: Path, variables: dict[str, str], least: float) -> 
     while ("b", "x") not in pairs and time.monotonic() < end:
         code, out, err = place.run(*tail, **variables)
         assert (code, err) == (0, "")
-        for said in map(json.loads, out.splitlines()):
-            left, right = json.loads(said["key"])
+        for message in map(json.loads, out.splitlines()):
+            left, right = json.loads(message["key"])
             pairs.pop((left, right), None)
-            if said["value"]:
-                pairs[left, right] = said["value"]["similarity"]
+            if message["value"]:
+                pairs[left, right] = message["value"]["similarity"]
     assert min(pairs.values()) >= least
     return set(pairs)
 
@@ -312,7 +312,7 @@ def test_a_worker_with_a_broker_inside_can_be_fed_and_followed(place: Place, tmp
 
 
 @pytest.mark.parametrize("arguments", [["demo"], ["worker", "--embedded", "--config", "news.toml"]])
-def test_without_the_extra_the_error_says_what_to_install(place: Place, arguments: list[str]) -> None:
+def test_without_the_extra_the_error_names_the_package_to_install(place: Place, arguments: list[str]) -> None:
     (place.folder / "news.toml").write_text('[[pipeline]]\nsource = "in"\n')
     hidden = "import sys; sys.modules['confluent_kafka'] = None; from stream_lsh.cli.main import main; "
     code, _, err = place.run(sys.executable, "-c", f"{hidden}sys.exit(main({arguments!r}))")

@@ -119,7 +119,7 @@ def test_the_advice_fits_the_protocol_and_names_a_reason(security: SecurityConfi
     assert 'from here:1 (Unable connect to "here:1"): is' in message
 
 
-def test_tls_to_a_listener_without_it_is_told(tmp_path: Path) -> None:
+def test_tls_to_a_listener_without_tls_is_reported(tmp_path: Path) -> None:
     config = tmp_path / "news.toml"
     with EmbeddedBroker({"in": 1}) as broker:
         config.write_text(

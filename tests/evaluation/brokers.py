@@ -64,7 +64,7 @@ class DockerBroker(Broker):
     """One Kafka node in a container of its own, on a port that Docker chooses."""
 
     kind: ClassVar[str] = "Apache Kafka in a container"
-    cannot = ("keep its port and its data when it is started anew",)
+    cannot = ("keep its port and its data when it is restarted",)
 
     def __init__(self) -> None:
         self._container: Any = None
@@ -108,7 +108,7 @@ def choose_broker(folder: Path, environment: Mapping[str, str] | None = None) ->
         environment: the environment variables; None takes those of the process.
 
     Raises:
-        ConfigError: there is none -> the message says what to install.
+        ConfigError: there is none -> the message names the software to install.
     """
     address = (os.environ if environment is None else environment).get(ADDRESS_VARIABLE, "").strip()
     if address:

@@ -33,7 +33,7 @@ def labels_of(ids: Iterable[str], groups: Iterable[Iterable[str]]) -> list[str]:
 
 
 def components(pairs: Iterable[tuple[str, str]]) -> list[set[str]]:
-    """What pairs connect, by union-find.
+    """The components of pairs, by union-find.
 
     Tarjan & van Leeuwen 1984, Worst-case analysis of set union algorithms (Journal of the ACM 31): path halving.
     """

@@ -30,7 +30,7 @@ class Planted(NamedTuple):
 
 
 def library(most: int | None = None, rng: random.Random | None = None) -> dict[str, str]:
-    """The sources of the standard library without its tests, by their paths; or so many of them by chance."""
+    """The sources of the standard library without its tests, by their paths; or a random sample of `most`."""
     root = Path(sysconfig.get_paths()["stdlib"])
     paths = [path for path in sorted(root.rglob("*.py")) if not _NO_SOURCES & set(path.relative_to(root).parts)]
     if most is not None and rng is not None:
@@ -46,7 +46,7 @@ def plant(sources: dict[str, str], rng: random.Random, edits: float, copies: int
         for one in functions_of(source, "python")
         if one.name and len(normal_tokens(one.text)) >= LEAST_TOKENS * 1.3
     ]
-    # Of two functions with one name in one file, nobody could say which was copied.
+    # With two functions of one name in one file, the copied one would be ambiguous.
     names = [(path, name) for path, name, _ in places]
     chosen = rng.sample([one for one, name in zip(places, names, strict=True) if names.count(name) == 1], copies)
     planted, origins = dict(sources), dict[tuple[str, str], tuple[str, str]]()
@@ -59,7 +59,7 @@ def plant(sources: dict[str, str], rng: random.Random, edits: float, copies: int
 
 
 def _copied(text: str, name: str, rng: random.Random, edits: float) -> str:
-    """A function under another name, as somebody who hides where it comes from would write it."""
+    """A function under another name, changed to hide its origin."""
     (function,) = _parsed(text).body
     changed = _Renamed(function).visit(function)
     changed.name = name

@@ -29,7 +29,7 @@ MOST = 200
 
 @dataclass(slots=True)
 class Found:
-    """What the stream gave: pairs of rows, later and earlier, with their scores."""
+    """The results of the stream: pairs of rows, later and earlier, with their scores."""
 
     left: list[int]
     right: list[int]
@@ -93,7 +93,7 @@ def learned(profile: Profile, records: Sequence[Record]) -> tuple[Profile, np.nd
 
 
 def streamed(profile: Profile, corpus: Corpus) -> tuple[Found, Profile]:
-    """What the stream finds in a corpus."""
+    """The results of the stream on a corpus."""
     counted_first = profile.learned
     profile, keys, values, blocker = learned(profile, corpus.records)
     stream, found = Stream(profile, blocker), Found([], [], [], 0.0, set())
@@ -167,7 +167,7 @@ def measured_within(groups: Sequence[Sequence[str]], truth: set[Pair]) -> dict[s
 
 
 def _strong(groups: Sequence[Sequence[str]], pairs: set[Pair]) -> list[list[str]]:
-    """What is left of groups without their weak pairs."""
+    """The rest of groups without their weak pairs."""
     group_of = {id: number for number, group in enumerate(groups) for id in group}
     inside: dict[int, list[Pair]] = {}
     for pair in sorted(pairs):
@@ -186,7 +186,7 @@ def profile_of(name: str) -> Profile:
 
 
 def proposed(corpus: Corpus) -> Profile:
-    """What `infer` makes of a corpus, with the link that its user would name."""
+    """The profile that `infer` proposes for a corpus, with the link that its user would name."""
     sources = len({record.source for record in corpus.records})
     profile = infer(corpus.records)
     return replace(profile, link="link" if corpus.clean and sources > 1 else profile.link, one_to_one=corpus.clean)

@@ -1,6 +1,6 @@
 """The offline algorithm over a whole collection: what the stream must find, whatever the order and the history.
 
-Signatures of all texts; for each band a sort by bucket; whoever shares a bucket is a candidate; candidates are checked
+Signatures of all texts; for each band a sort by bucket; two in one bucket are candidates; candidates are checked
 on signatures, then on the sets; components of the graph.  Only the sketch and the bands are the package's: nothing here
 knows its index, its steps or its ledger.
 """
@@ -35,7 +35,7 @@ def offline(
         texts: by id.
         scheme: makes signatures and buckets.
         threshold: least similarity of a match.
-        windows: the shingles of a text, as the scheme's name says.
+        windows: the shingles of a text, by the scheme's name.
     """
     ids = sorted(texts)
     signatures = scheme.sign([texts[id] for id in ids])

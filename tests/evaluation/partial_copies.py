@@ -10,7 +10,7 @@ from stream_lsh.model import Document
 from tests.evaluation import corpora
 
 REPLACED = (0.0, 0.05, 0.15)
-"""Shares of words that somebody who copies replaces."""
+"""Shares of words that are replaced in a copy."""
 _COPIES = 150
 _LEAST_WORDS = 300
 
@@ -43,7 +43,7 @@ def plant(data: Path, replaced: float, rng: random.Random, copies: int = _COPIES
 
 
 def _letter(letters: Sequence[str], words: int, rng: random.Random) -> list[str]:
-    """So many words out of letters."""
+    """`words` words out of letters."""
     found: list[str] = []
     while len(found) < words:
         found += rng.choice(letters).split()

@@ -55,7 +55,7 @@ def febrl(data: Path, number: int) -> Corpus:
 
 
 def labelled(data: Path, name: str, file: str) -> Corpus:
-    """A file whose column `cluster` says which records are the same thing."""
+    """A file whose column `cluster` labels the records of one entity."""
     rows = rows_of(data / name / file)
     labels = [row.pop("cluster") for row in rows]
     records = [Record(row.pop("unique_id"), row) for row in rows]

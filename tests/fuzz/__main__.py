@@ -20,10 +20,10 @@ from tests.fuzz.messages import Message, messages
 from tests.fuzz.workers import broker_of, outlive, started
 
 _AT_ONCE = 5_000
-"""Messages of a kind in one run: a worker is started for so many, and no ledger grows without end."""
+"""Messages of a kind in one run: a worker is started for each run, so no ledger grows without end."""
 
 Found = Mapping[str, Counter[str]]
-"""What became of messages, by pipeline."""
+"""The outcomes of messages, by pipeline."""
 
 
 def decisions_of(pipeline: PipelineConfig, seed: int, count: int) -> list[Message]:

@@ -58,8 +58,8 @@ class CodedPipeline(LocalPipeline):
                     self._log(effect)
                 case Publish(settlement):
                     offset = settlement.record.offset
-                    for _, told in self._state.results.messages(settlement.settled, NOW_MS, offset):
-                        self.published += len(told)
+                    for _, published in self._state.results.messages(settlement.settled, NOW_MS, offset):
+                        self.published += len(published)
             yield effect
 
     def _coded(self, send: Send) -> Frame:
@@ -81,7 +81,7 @@ class CodedPipeline(LocalPipeline):
 
 
 def process(config: Config, messages: Iterable[Message], decisions: Iterable[Message] = ()) -> Counter[str]:
-    """What became of messages: `read`, or the reason why not; whatever else is raised is a bug.
+    """The outcomes of messages: `read`, or the reason of the rejection; any other exception is a bug.
 
     Args:
         config: with one pipeline.

@@ -33,7 +33,7 @@ class Message(NamedTuple):
 
 
 def messages(config: PipelineConfig, seed: int, count: int, *, decisions: bool = False) -> Iterator[Message]:
-    """So many messages; equal ones for equal arguments.
+    """`count` messages; equal ones for equal arguments.
 
     Args:
         config: of the pipeline that reads them.

@@ -69,7 +69,7 @@ def broker_of(kind: str) -> Any:
 
 
 async def outlive(config: Config, on_embedded: bool, sent: Mapping[str, Sequence[Message]]) -> dict[str, Counter[str]]:
-    """What became of messages, by the pipeline that read them.
+    """The outcomes of messages, by the pipeline that read them.
 
     Args:
         config: of the worker.
@@ -100,7 +100,7 @@ async def outlive(config: Config, on_embedded: bool, sent: Mapping[str, Sequence
 
 
 def _accounted(app: Any, pipeline: PipelineConfig, sent: Mapping[str, Sequence[Message]], stored: int) -> Counter[str]:
-    """What became of the messages of a pipeline, which has stored so many dead letters."""
+    """The outcomes of the messages of a pipeline that has stored `stored` dead letters."""
     counts, count = app.pipelines[pipeline.name].counts, len(sent[pipeline.source])
     wrong = sum(map(_is_wrong, sent.get(pipeline.decisions_topic, ())))
     dead: dict[str, int] = counts.dead_letters

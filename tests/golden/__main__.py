@@ -1,4 +1,4 @@
-"""Writes the golden files anew: `python -m tests.golden`."""
+"""Writes the golden files again: `python -m tests.golden`."""
 
 import dataclasses
 from pathlib import Path

@@ -144,13 +144,13 @@ def decode_slice(data: bytes, fingerprint: int) -> LedgerRecord | LedgerSlice | 
 Decode = Callable[[bytes, int], object]
 RETIREMENTS = (Retirement("a", 9, 8, 7, True, 6), Retirement("é", 5, -4, 3, False, 2))
 ABOUT, OTHER = About("Größe \ud800", "example.org", 1 << 20), About("", "日本", 7)
-_TOLD_VERIFICATIONS = VerificationsFrame(replace(VERIFICATIONS, abouts=[ABOUT]))
-_TOLD_EDGES = EdgesFrame(
+_ABOUT_VERIFICATIONS = VerificationsFrame(replace(VERIFICATIONS, abouts=[ABOUT]))
+_ABOUT_EDGES = EdgesFrame(
     (replace(RETIREMENTS[0], about=OTHER), RETIREMENTS[1]),
     replace(EDGES, left=replace(EDGES.left, abouts=[ABOUT, OTHER]), right=replace(EDGES.right, abouts=[OTHER, ABOUT])),
 )
-_TOLD_DOCUMENTS = replace(DOCUMENTS, abouts=[ABOUT, NO_ABOUT])
-_TOLD_LEDGER = replace(
+_ABOUT_DOCUMENTS = replace(DOCUMENTS, abouts=[ABOUT, NO_ABOUT])
+_ABOUT_LEDGER = replace(
     LEDGER, changes=replace(LEDGER.changes, nodes=[node._replace(about=OTHER) for node in LEDGER.changes.nodes])
 )
 _BANDS = BandsFrame(POSTINGS, WATERMARKS, HORIZON)
@@ -175,13 +175,13 @@ _PROVED_PAIRS = LedgerRecord(
     ),
     (),
 )
-_SAID = (
+_DECISIONS = (
     Decision("a", "b", "same", REF | 3),
     Decision("a", "größe", "different", REF | 4),
     Decision("b", "日本", None, 5),
 )
-_DECIDED = EdgesFrame(decisions=_SAID)
-_DECIDED_PAIRS = LedgerRecord(81, LedgerChanges(decisions=_SAID, horizon=HORIZON), ())
+_DECIDED = EdgesFrame(decisions=_DECISIONS)
+_DECIDED_PAIRS = LedgerRecord(81, LedgerChanges(decisions=_DECISIONS, horizon=HORIZON), ())
 _NUMBERED = BandsFrame(
     POSTINGS,
     Watermarks(2, (Mark(0, 1_700_000_000_000, False, 7, 12, 1 << 33), Mark(5, -1, True, 0, 11, 3))),
@@ -219,10 +219,10 @@ SAMPLES: dict[str, tuple[object, bytes, Decode]] = {
     "edges_decided": (_DECIDED, encode(_DECIDED, FINGERPRINT), decode_edges),
     "ledger_decided": (_DECIDED_PAIRS, encode_ledger(_DECIDED_PAIRS, FINGERPRINT)[0], decode_ledger),
     "edges_pages": (_PAGES, encode(_PAGES, FINGERPRINT), decode_edges),
-    "told_verifications": (_TOLD_VERIFICATIONS, encode(_TOLD_VERIFICATIONS, FINGERPRINT), decode_verifications),
-    "told_edges": (_TOLD_EDGES, encode(_TOLD_EDGES, FINGERPRINT), decode_edges),
-    "told_documents": (_TOLD_DOCUMENTS, encode(_TOLD_DOCUMENTS, FINGERPRINT), decode_documents),
-    "told_ledger": (_TOLD_LEDGER, encode_ledger(_TOLD_LEDGER, FINGERPRINT)[0], decode_ledger),
+    "told_verifications": (_ABOUT_VERIFICATIONS, encode(_ABOUT_VERIFICATIONS, FINGERPRINT), decode_verifications),
+    "told_edges": (_ABOUT_EDGES, encode(_ABOUT_EDGES, FINGERPRINT), decode_edges),
+    "told_documents": (_ABOUT_DOCUMENTS, encode(_ABOUT_DOCUMENTS, FINGERPRINT), decode_documents),
+    "told_ledger": (_ABOUT_LEDGER, encode_ledger(_ABOUT_LEDGER, FINGERPRINT)[0], decode_ledger),
     "documents": (DOCUMENTS, encode(DOCUMENTS, FINGERPRINT), decode_documents),
     "ledger": (LEDGER, encode_ledger(LEDGER, FINGERPRINT)[0], decode_ledger),
     "ledger_slice": (_SLICE, encode_ledger(_SLICE, FINGERPRINT)[0], decode_slice),

@@ -3,17 +3,17 @@
 broker      topics, offsets, committed positions, trimming
 setup       settings of a run
 recovery    tables in memory, recovered from changelogs
-process     what a worker holds
-tasks       the package's agents, and what each reads
+process     the state of a worker
+tasks       the package's agents with their input
 workers     processes that drive these agents; every effect is a point where a schedule may cut in
 schedule    one seed, one regime, one run
 disk        copies of band-bucket tables on the disk of a machine
-entities    what pipelines of records add: scores that move, values that are counted, decisions
-watch       what changelogs held at random moments
-oracle      what must be true of the documents that were produced
+entities    pipelines of records: scores that move, counted values, decisions
+watch       the extent of the changelogs at random moments
+oracle      the true results for the produced documents
 view        a run at rest beside the truth
-invariants  what is checked when nothing moves any more
-entity_invariants  those of records: pairs, reviews, decisions, entities, scores, frequencies
+invariants  the checks of a run at rest
+entity_invariants  the checks of records: pairs, reviews, decisions, entities, scores, frequencies
 followers   standbys and copies against a recovery
-rules       each rule of the protocol, and how to take it out
+rules       each rule of the protocol with the patches that remove it
 """

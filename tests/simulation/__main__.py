@@ -9,7 +9,7 @@
 --groups                        seeds of schedules in which Kafka forgets the group: those from GROUPS_FROM + S on
 --losses                        seeds of schedules in which a topic loses messages: those from LOSSES_FROM + S on
 --disks                         seeds of schedules with copies on disk: those from DISKS_FROM + S on
---rule NAME                     take a rule out (see `rules`) and print the seeds that notice
+--rule NAME                     remove a rule (see `rules`) and print the seeds that detect it
 """
 
 import argparse
@@ -32,14 +32,14 @@ from tests.simulation.schedule import DISKS_FROM, EXACT_FROM, GROUPS_FROM, LOSSE
 
 
 class BrokenMutant(Exception):
-    """The code that replaces a rule raised something that is no error of ours: it proves nothing about the rule."""
+    """The replacement of a rule raised an error that is not of the package: it proves nothing about the rule."""
 
 
 def run(seed: int, rule: str | None = None) -> tuple[int, list[str]]:
-    """A seed and what it violates, with a rule taken out or with all of them in.
+    """A seed and its violations, without one rule or with all of them.
 
     Raises:
-        BrokenMutant: the code that replaces the rule does not fit what calls it -> repair it in `rules`.
+        BrokenMutant: the replacement does not fit its caller -> repair it in `rules`.
     """
     if rule is None:
         return seed, _violations(seed)
@@ -65,7 +65,7 @@ def new_run(seed: int, rules_out: frozenset[str] = frozenset()) -> Run:
 
 
 def found_in(schedule: Run) -> list[str]:
-    """What a schedule that is over violates: nothing where a worker has ended as it must."""
+    """The violations of a finished schedule: none if a worker has ended as it must."""
     if not isinstance(schedule, LossyRun):
         return violations(schedule)
     return [] if schedule.ended_by is not None else [*schedule.silence(), *violations(schedule)]
@@ -73,7 +73,7 @@ def found_in(schedule: Run) -> list[str]:
 
 @contextmanager
 def slices_of_one_call() -> Iterator[None]:
-    """What is copied of a band-bucket table goes in the smallest slices."""
+    """Band-bucket tables are copied in the smallest slices."""
     with (
         patch("stream_lsh.index.segment.BORDER", 1),
         patch("stream_lsh.index.incremental_snapshot._LEAST_DOCUMENTS", 1),

@@ -1,4 +1,4 @@
-"""A log with offsets, and what a consumer group has committed.  Nothing is reordered, and lost only by `truncate`."""
+"""A log with offsets, and the positions of a consumer group.  It keeps the order; only `truncate` loses messages."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -22,21 +22,23 @@ class Message(NamedTuple):
 class Broker:
     """Logs by topic and partition, and committed positions by agent and partition.
 
-    `settled` is what settle made of each offset of `edges`: once, or as often as it said another thing;
-    `said` is where the decisions are, in the order in which they were acknowledged; `late_copies` is where sign took a
-    late copy of the intake because it was made by a group that was forgotten;
-    `early` is what was stored before something that must be stored before it;
-    `marks`, all marks that sign has sent, in order; `advances`, the horizon whenever it moved, in which
-    generation, and what `marks` there were; `recoveries` are those from a copy on disk: the table, the partition and
-    the offset of the copy; `miscopied` is how these differ from a recovery from the log, without what the writer of the
-    copy never read.
+    Attributes:
+        settled: the distinct results of settle for each offset of `edges`; one, unless a replay differs.
+        decided: the places of the decisions, in the order in which they were acknowledged.
+        late_copies: the places of late copies of the intake that sign accepted because their group was forgotten.
+        early: messages that were stored before something that must be stored before them.
+        marks: all marks that sign has sent, in order.
+        advances: each new horizon with its generation and the marks so far.
+        recoveries: the recoveries from a copy on disk: the table, the partition and the offset of the copy.
+        miscopied: how these differ from a recovery from the log, without records that the writer of the copy
+            never read.
     """
 
     def __init__(self) -> None:
         self._logs: dict[Partition, list[Message]] = defaultdict(list)
         self._starts: dict[Partition, int] = defaultdict(int)
         self.committed: dict[Partition, int] = defaultdict(int)
-        self.said: list[tuple[int, int]] = []
+        self.decided: list[tuple[int, int]] = []
         self.late_copies: set[tuple[int, int]] = set()
         self.marks: list[Mark] = []
         self.advances: list[tuple[int, int, list[Mark]]] = []
@@ -53,7 +55,7 @@ class Broker:
 
     @property
     def clock(self) -> int:
-        """How many messages there are: a time that goes on with each."""
+        """The number of messages: a time that advances with each."""
         return sum(map(len, self._logs.values()))
 
     def end(self, topic: str, partition: int) -> int:
@@ -77,7 +79,7 @@ class Broker:
         self._starts[topic, partition] = max(self._starts[topic, partition], offset)
 
     def truncate(self, topic: str, partition: int, offset: int) -> None:
-        """Lose the messages from an offset on; what is written next has their offsets."""
+        """Lose the messages from an offset on; the next ones get their offsets."""
         del self._logs[topic, partition][offset:]
         self._starts[topic, partition] = min(self._starts[topic, partition], offset)
 

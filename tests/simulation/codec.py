@@ -1,4 +1,4 @@
-"""Frames and records as the bytes that travel; documents and public changes stay the values that they are."""
+"""Frames and records are encoded; documents and public changes stay values."""
 
 from functools import lru_cache
 from typing import Any
@@ -35,6 +35,6 @@ def decoded(topic: str, data: Any) -> Any:
 
 @lru_cache(maxsize=1 << 13)
 def extent(topic: str, data: bytes) -> Extent:
-    """What a record of a changelog names."""
+    """The extent of a record of a changelog."""
     record: DocumentsRecord | BandsFrame = decoded(topic, data)
     return extent_of_documents(record) if isinstance(record, DocumentsRecord) else extent_of_buckets(record)

@@ -1,9 +1,9 @@
-"""What a machine keeps on disk of its band-bucket tables, held in memory: the contract of `worker.storage.buckets`.
+"""Copies of band-bucket tables on the disk of a machine, in memory: the contract of `worker.storage.buckets`.
 
-A copy is the state of its writer at one offset of the changelog.  Its parts are written first, and what they add up to
-last, so that a crash leaves the copy before or the new one.  A disk outlives the processes of its machine.
+A copy is the state of its writer at one offset of the changelog.  Its parts are written first and their manifest
+last, so that a crash leaves the previous copy or the new one.  A disk outlives the processes of its machine.
 
-An owner does not read what others append to its changelog.  So a copy lacks late records of earlier owners that were
+An owner does not read records that others append to its changelog.  So a copy lacks late records of earlier owners that were
 stored between the recovery of its writer and its offset.  Nothing is lost: such a record comes from messages of `bands`
 that its sender never acknowledged, so the writer, or its successor, indexes them again.
 """
@@ -25,7 +25,7 @@ class BucketCopy:
     """The copy of one partition.
 
     Attributes:
-        manifest: what the parts add up to; None before the first copy.
+        manifest: the parts of the copy; None before the first one.
         unread: the offsets of late records of earlier owners that the copy lacks.
     """
 
@@ -50,7 +50,7 @@ class BucketCopy:
         self._parts.clear()
 
     def restored(self, settings: dict[str, Any]) -> tuple[BandTable, LogHead, Horizon]:
-        """The table, the head of its changelog, and what has been dropped from it."""
+        """The table, the head of its changelog, and its horizon."""
         found = self.manifest
         assert found is not None
         segments = [stored_segment(_copied(self._parts[part.name]), part.name) for part in found.parts]
@@ -60,7 +60,7 @@ class BucketCopy:
     def capture(
         self, table: BandTable, offset: int, head: LogHead, horizon: Horizon, unread: Iterable[int]
     ) -> Callable[[], Iterator[None]]:
-        """A table as it is now; returns what writes it, with a pause before each step."""
+        """Capture a table as it is now; returns the function that writes it, with a pause before each step."""
         made, lacks = captured(table, offset, head, horizon, self._name), frozenset(unread)
         return lambda: self._written(made, lacks)
 

@@ -1,8 +1,8 @@
-"""What pipelines of records add: scores that move, a table that counts values, and somebody who decides about pairs.
+"""Pipelines of records: scores that move, a table that counts values, and a user who decides about pairs.
 
-A record names its shingles as a text does, and is identical with no other one.  Its score is the share of shingles
-that two have in common, less a little for what the table of the older one has counted, as a profile that weighs rare
-values has it: the same pair scored again, a while later, is worth another one.
+A record names its shingles as a text does, and is identical with no other one.  The score of two is the share of
+common shingles, less a little that depends on the values counted so far, as in a profile that weighs rare values: the
+same pair has another score when it is scored again later.
 """
 
 import json
@@ -29,7 +29,7 @@ RECORDS_FROM = 1_000_000
 """Seeds from here on are schedules with records."""
 
 MOST_COUNTED = 7
-"""What was counted moves a score by so many times the drift at most."""
+"""The counted values move a score by at most this many times the drift."""
 
 PROFILE = Profile(
     name="shingles",
@@ -38,19 +38,19 @@ PROFILE = Profile(
 )
 
 _LEVELS = ((0.29, 0.49), (0.29, 0.65), (0.49, 0.65), (0.49, 0.74), (0.29, 0.74))
-"""Review threshold and link threshold, a little below what shares of few shingles can be."""
+"""Review threshold and link threshold, a little below possible shares of few shingles."""
 
 
 @dataclass(frozen=True)
 class Records:
-    """What a run with records is about.
+    """The settings of a run with records.
 
     Attributes:
         link_from: pairs from here on are matches, those from the threshold on reviews.
         one_per_source: no cluster has two of a source.
-        drift: what a score moves by; small ones never take it across a threshold.
-        decide: how often somebody says something.
-        pause: how often a worker is paused, and what it has read of decisions leaves late.
+        drift: the step by which a score moves; small steps never cross a threshold.
+        decide: how often the user decides.
+        pause: how often a worker is paused, and sends the decisions that it has read late.
     """
 
     link_from: float
@@ -61,7 +61,7 @@ class Records:
 
     @property
     def guards(self) -> Guards:
-        """As the ledger wants them."""
+        """The guards of the ledger."""
         return Guards(one_per_source=self.one_per_source)
 
     @property
@@ -91,7 +91,7 @@ def golden(members: Sequence[tuple[str, str, int, str]]) -> str:
 
 
 def entities() -> Entities:
-    """What clusters tell."""
+    """The describer of clusters."""
     return Entities(golden)
 
 
@@ -118,7 +118,7 @@ class NamedRecords(NamedShingles):
 
 
 class DriftingPairs:
-    """The share of common shingles, less what was counted."""
+    """The share of common shingles, less a multiple of the drift."""
 
     def __init__(self, drift: float) -> None:
         self._drift = drift
@@ -167,7 +167,7 @@ def differs(table: DocumentTable, values: Sequence[str]) -> str:
 
 
 class User:
-    """Somebody who writes records and looks at pairs."""
+    """A user who writes records and reviews pairs."""
 
     def __init__(self, seed: int, records: Records) -> None:
         self._rng = random.Random(f"{seed} records user")
@@ -176,7 +176,7 @@ class User:
         self._pair: list[str] = []
 
     def wants_to_decide(self) -> bool:
-        """Whether it is time to say something."""
+        """Whether the user decides now."""
         return self._rng.random() < self._records.decide
 
     def record(self, document: Document) -> Document:
@@ -196,7 +196,7 @@ class User:
         return document
 
     def decision(self) -> tuple[bytes, bytes | None] | None:
-        """Key and value of what is said next, None if nobody is known."""
+        """Key and value of the next decision; None if there are fewer than two records."""
         rng, ids = self._rng, sorted(self._last)
         if len(ids) < 2:
             return None

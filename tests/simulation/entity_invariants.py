@@ -1,4 +1,4 @@
-"""What is checked of a run with records, in place of what only texts have: pairs, words, entities, scores, counts."""
+"""The checks of a run with records, in place of those of texts: pairs, decisions, entities, scores, counts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -23,17 +23,17 @@ def _records(view: View) -> Records:
 
 
 def _verdict(view: View, pair: Pair) -> str | None:
-    said = view.truth.said.get(pair)
-    return None if said is None else said[-1].verdict
+    decisions = view.truth.decisions.get(pair)
+    return None if decisions is None else decisions[-1].verdict
 
 
 def _current(view: View, topic: dict[Pair, MatchChange]) -> dict[Pair, MatchChange]:
-    """Pairs of a topic without those that an expired end left there as they were."""
+    """Pairs of a topic without those that an expired end keeps there."""
     return {pair: change for pair, change in topic.items() if not view.aside(change)}
 
 
 def pairs_are_true(view: View) -> Iterator[str]:
-    """Each pair of live newest versions is a match, or a review, or nothing: as its score and the last word say."""
+    """Each pair of live newest versions is a match, a review, or neither, by its score and the last decision."""
     truth, records, threshold = view.truth, _records(view), view.setup.threshold
     matches, reviews = _current(view, view.matches), _current(view, view.reviews)
     for pair in sorted(matches.keys() & reviews.keys()):
@@ -56,7 +56,7 @@ def pairs_are_true(view: View) -> Iterator[str]:
             is_match = verdict == SAME or (verdict is None and score >= records.link_from)
             is_review = verdict is None and threshold <= score < records.link_from
             if not (is_match if topic == "matches" else is_review):
-                yield f"{topic}: {change}, and the last word is {verdict}"
+                yield f"{topic}: {change}, and the last decision is {verdict}"
     known = sorted(truth.live.keys() - truth.ambiguous)
     for pair in combinations(known, 2):
         least = float(truth.similarity(truth.live[pair[0]], truth.live[pair[1]])) - records.slack
@@ -65,15 +65,15 @@ def pairs_are_true(view: View) -> Iterator[str]:
 
 
 def decisions_count(view: View) -> Iterator[str]:
-    """The ledger knows the last word about each pair, and no other."""
-    true = [said[-1] for _, said in sorted(view.truth.said.items())]
+    """The ledger holds the last decision about each pair, and no other."""
+    true = [decisions[-1] for _, decisions in sorted(view.truth.decisions.items())]
     found: list[Decision] = view.settler.ledger.decisions.rows()
     if found != true:
-        yield f"known are {found}, said was {true}"
+        yield f"the ledger holds {found}, true are {true}"
 
 
 def entities_are_true(view: View) -> Iterator[str]:
-    """Clusters are what the guard makes of the published matches; with a past, none has who may not be together."""
+    """Clusters follow from the published matches and the guard; with a past, each of them passes the guard."""
     truth, of = view.truth, {id: change.cluster for id, change in view.members.items()}
     for id in sorted(of.keys() - truth.live.keys() - truth.ambiguous):
         yield f"{id} is a member of {of[id]} and not live"
@@ -82,7 +82,7 @@ def entities_are_true(view: View) -> Iterator[str]:
         parts[of[id]].add(id)
     for cluster, members in sorted(parts.items(), key=str):
         if not _may_be_together(view, members):
-            yield f"{cluster} has {sorted(members)}, who may not be together"
+            yield f"{cluster} has {sorted(members)}, which may not be together"
     if view.expires or truth.ambiguous:
         yield from _are_connected(view, [sorted(members) for members in parts.values()])
         return
@@ -107,7 +107,7 @@ def _may_be_together(view: View, members: set[str]) -> bool:
 
 
 def _greedy(view: View) -> list[set[str]]:
-    """The best pairs unite first, those of older records first of equal ones, if nobody in there minds."""
+    """The best pairs unite first, of equal ones those of older records, unless the guard forbids it."""
     live = view.truth.live
     age = {id: place for place, (_, id) in enumerate(sorted((v.time_ms, v.id) for v in live.values()))}
     ranked = list[tuple[float, list[int], Pair]]()
@@ -123,16 +123,16 @@ def _greedy(view: View) -> list[set[str]]:
 
 
 def _are_connected(view: View, groups: list[list[str]]) -> Iterator[str]:
-    """Who shares a cluster is connected by pairs of whatever versions, or by words."""
+    """Members of a cluster are connected by pairs of any versions, or by decisions."""
     truth = view.truth
     versions = [version for of in truth.versions.values() for version in of]
     links = [(a.id, b.id) for a, b in combinations(versions, 2) if truth.match(a, b)]
-    links += [pair for pair, said in truth.said.items() if any(one.verdict == SAME for one in said)]
+    links += [pair for pair, of in truth.decisions.items() if any(one.verdict == SAME for one in of)]
     number = components(truth.versions, [link for link in links if {*link} <= truth.versions.keys()])
     for group in groups:
         if len({number[id] for id in group}) > 1:
             yield f"{group} share a cluster and are not connected"
-    if _records(view).one_per_source or any(_verdict(view, pair) == DIFFERENT for pair in truth.said):
+    if _records(view).one_per_source or any(_verdict(view, pair) == DIFFERENT for pair in truth.decisions):
         return
     of = {id: group for group in groups for id in group}
     for left, right in sorted(_current(view, view.matches)):
@@ -141,23 +141,23 @@ def _are_connected(view: View, groups: list[list[str]]) -> Iterator[str]:
 
 
 def golden_records_are_true(view: View) -> Iterator[str]:
-    """Every cluster tells its members, newest first, and what their newest versions make."""
+    """Every cluster has its members, newest first, and the golden record of their newest versions."""
     live = view.truth.live
     for id, change in sorted(view.clusters.items()):
         if not all(member in live and member not in view.truth.ambiguous for member in change.members):
             continue
         versions = sorted((live[member] for member in change.members), key=lambda one: (one.time_ms, one.id))
         rows = [(one.id, one.about.source, one.time_ms, one.about.title) for one in versions]
-        told = EntitySummary(tuple((one.id, one.about.source) for one in reversed(versions)), golden(rows))
-        if (change.representative, change.summary) != (versions[0].id, told):
-            yield f"cluster {id} is published as {change}, true are {told}"
+        summary = EntitySummary(tuple((one.id, one.about.source) for one in reversed(versions)), golden(rows))
+        if (change.representative, change.summary) != (versions[0].id, summary):
+            yield f"cluster {id} is published as {change}, true are {summary}"
 
 
 def scores_stay(view: View) -> Iterator[str]:
-    """A pair has one score as long as it is there in the same versions; where no score crosses a threshold, always."""
+    """A pair of the same versions keeps its score while it exists; if no score crosses a threshold, always."""
     known: dict[tuple[object, ...], float] = {}
-    for offset, said in sorted(view.run.broker.settled.items()):
-        changes = said[0].changes
+    for offset, results in sorted(view.run.broker.settled.items()):
+        changes = results[0].changes
         if not _records(view).is_calm:
             gone = {*changes.pairs_gone}
             known = {key: score for key, score in known.items() if key[:2] not in gone}
@@ -167,20 +167,20 @@ def scores_stay(view: View) -> Iterator[str]:
                 yield f"at {offset} the score of {state} was {before}"
 
 
-def settled_again_says_the_same(view: View) -> Iterator[str]:
-    """Whatever a message leads to, it does so again after a crash."""
-    for offset, said in sorted(view.run.broker.settled.items()):
-        if len(said) > 1:
-            yield f"at {offset}: {said}"
+def settled_again_gives_the_same(view: View) -> Iterator[str]:
+    """A message gives the same result again after a crash."""
+    for offset, results in sorted(view.run.broker.settled.items()):
+        if len(results) > 1:
+            yield f"at {offset}: {results}"
 
 
 def frequencies_are_those_of_live_records(view: View) -> Iterator[str]:
-    """After every rebalance those of the table; in the end of what was produced and is live, or not dropped yet."""
+    """After every rebalance those of the table; in the end those of the produced documents that the table holds."""
     yield from view.run.miscounted
     for worker in view.run.workers:
         for partition, state in worker.partitions.items() if not view.truth.ambiguous else ():
             newest = [version for version in view.truth.newest.values() if version.ref >> 48 == partition]
-            # What is behind the head of a trimmed log is gone for its next owner, whatever horizon that one knows of.
+            # Records before the start of a trimmed log are gone for its next owner, whatever its horizon.
             rows = state.documents.rows(np.array([version.ref for version in newest], np.uint64)).tolist()
             kept = [version for version, row in zip(newest, rows, strict=True) if row >= 0]
             for version in newest:
@@ -192,12 +192,12 @@ def frequencies_are_those_of_live_records(view: View) -> Iterator[str]:
 
 
 def no_pair_flickers(view: View) -> Iterator[str]:
-    """What is a match, or a review, in whatever versions, and nobody says anything about, is never withdrawn."""
+    """A pair that is a match, or a review, in all versions, and has no decision, is never withdrawn."""
     truth, records = view.truth, _records(view)
     bounds = {"matches": (records.link_from, 2.0), "reviews": (view.setup.threshold, records.link_from)}
     for topic, (least, below) in bounds.items() if records.is_calm else ():
         for (left, right), _, change in view.history[topic]:
-            if change.similarity is not None or (left, right) in truth.said:
+            if change.similarity is not None or (left, right) in truth.decisions:
                 continue
             versions = truth.versions[left] + truth.versions[right]
             if truth.deletes[left] or truth.deletes[right] or any(truth.expired(version) for version in versions):
@@ -210,7 +210,7 @@ def no_pair_flickers(view: View) -> Iterator[str]:
 
 
 def memory_gives_the_same(view: View) -> Iterator[str]:
-    """The chain in memory, given what was decided and the surviving records, finds the same pairs and entities."""
+    """The in-memory pipeline, given the decisions and the surviving records, finds the same pairs and entities."""
     setup, records, truth = view.setup, _records(view), view.truth
     held = any((change.similarity or 0.0) < setup.threshold for change in view.matches.values())
     if view.expires or not setup.matches_at_any_distance or records.drift or held:
@@ -219,8 +219,8 @@ def memory_gives_the_same(view: View) -> Iterator[str]:
         cap_postings=0, cap_candidates=0, guards=records.guards, link_from=records.link_from, describer=entities()
     )
     local = LocalPipeline(setup.scheme, setup.threshold, limits)
-    for (left, right), said in truth.said.items():
-        local.decide(left, right, said[-1].verdict)
+    for (left, right), decisions in truth.decisions.items():
+        local.decide(left, right, decisions[-1].verdict)
     local.process([truth.documents[id] for id in truth.newest])
     ledger = local.settler.ledger
     pairs = {(pair.left, pair.right): pair.similarity for pair in ledger.snapshot().pairs}
@@ -240,9 +240,9 @@ CHECKS = (
     entities_are_true,
     golden_records_are_true,
     scores_stay,
-    settled_again_says_the_same,
+    settled_again_gives_the_same,
     frequencies_are_those_of_live_records,
     no_pair_flickers,
     memory_gives_the_same,
 )
-"""In place of those that speak of texts."""
+"""In place of the checks of texts."""

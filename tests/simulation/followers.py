@@ -1,8 +1,8 @@
-"""Workers that do not read a changelog once, from its beginning: those that follow it, and those with a copy on disk.
+"""Workers that follow a changelog, and workers with a copy of it on disk.
 
-A follower takes in a changelog from where it began when the following did, and sees all that is trimmed or rewritten
-since.  A worker with a copy on disk continues behind it, and reads its last record again.  Both must end with what a
-recovery from the present changelog gives.
+A follower reads a changelog from its beginning at some moment, and also reads what is trimmed or rewritten later.  A
+worker with a copy on disk continues behind the copy, and reads its last record again.  Both must end with the state
+that a recovery from the present changelog gives.
 """
 
 import copy
@@ -21,7 +21,7 @@ from tests.simulation.watch import Span
 
 
 def followers_and_copies_equal_a_recovery(view: View) -> Iterator[str]:
-    """A follower of a changelog, and a copy of it, from a random moment on equal what a recovery gives."""
+    """A follower and a copy of a changelog, both from a random moment on, equal a recovery."""
     checks = {"documents-changelog": _documents, "buckets-changelog": _buckets, "ledger-changelog": _ledger}
     for moment in view.run.watch.moments:
         for (topic, partition), span in moment.items():
@@ -45,23 +45,23 @@ class _Log:
         return self.then.start < self.then.end and self.now.start <= self.then.end
 
     def present(self) -> list[Message]:
-        """What a recovery reads."""
+        """The messages of a recovery."""
         return self._messages(*self.now)
 
     def followed(self) -> list[Message]:
-        """What a follower has read since the moment, and before it."""
+        """The messages of a follower, before the moment and since."""
         return self._messages(self.then.start, self.now.end)
 
     def copied(self) -> list[Message]:
-        """What a copy of the moment has."""
+        """The messages in a copy of the moment."""
         return self._messages(*self.then)
 
     def since(self) -> list[Message]:
-        """What came behind the moment."""
+        """The messages behind the moment."""
         return self._messages(self.then.end, self.now.end)
 
     def behind(self) -> list[Message]:
-        """What is read behind a copy of the moment: its last record, too, if that is still there."""
+        """The messages that are read behind a copy of the moment: also its last record, if that is still there."""
         return self._messages(max(self.then.end - 1, self.now.start), self.now.end)
 
     def _messages(self, start: int, end: int) -> list[Message]:
@@ -101,7 +101,7 @@ def _buckets(view: View, log: _Log) -> Iterator[str]:
 
     refs = {version.ref for version in view.truth.live.values()}
     followed = of(log.copied(), new())
-    followed.catch_up()  # what the log had when it was followed first was read to its end
+    followed.catch_up()  # a new follower has read the log to its end
     followed = of(log.since(), followed)
     recoveries = {"recovered": of(log.present(), new()), "followed": followed}
     copied = of(log.copied(), new())

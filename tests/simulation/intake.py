@@ -1,7 +1,7 @@
-"""Schedules with `rekey`: a source that is not keyed by id, and the intake that copies it to a topic that is.
+"""Schedules with `rekey`: a source that is not keyed by id, and the intake that copies it to a keyed topic.
 
-Ids keep to one partition of the source in most runs.  Then the last message of an id is its newest version, in whatever
-order the intake copies the partitions; in the other runs any of the last messages of its partitions may be it.
+Ids keep to one partition of the source in most runs.  Then the last message of an id is its newest version, in any
+order of copying; in the other runs its newest version may be the last message of any partition.
 """
 
 import random
@@ -17,7 +17,7 @@ from tests.simulation.setup import Setup
 REKEY_FROM = 4_000_000
 """Seeds from here on have an intake."""
 
-RULE = "copies of an older generation are passed over"
+RULE = "copies of an older generation are skipped"
 
 
 class Copied(NamedTuple):
@@ -40,7 +40,7 @@ class Placing:
 
 
 def learned_generations(broker: Broker, partition: int, committed: int) -> CopyGenerations:
-    """What a new owner knows of the copies before the committed offset."""
+    """The generations of the copies before the committed offset, as a new owner knows them."""
     generations = CopyGenerations()
     for offset in range(broker.start("intake", partition), min(committed, broker.end("intake", partition))):
         generations.is_late(broker.at("intake", partition, offset).value.origin)

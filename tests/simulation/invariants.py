@@ -1,4 +1,4 @@
-"""What is checked when nothing moves any more, and in the history of the public topics."""
+"""The checks of a run at rest, and of the history of the public topics."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from tests.simulation.view import View
 
 
 def violations(run: Run) -> list[str]:
-    """Everything that is not as it must be, as sentences; empty for a run that kept the protocol."""
+    """All violations, as sentences; empty for a run that kept the protocol."""
     view = View(run)
     of_texts = (
         matches_are_true,
@@ -48,7 +48,7 @@ def violations(run: Run) -> list[str]:
         the_ledger_is_bounded,
         nothing_is_stored_too_early,
         nothing_expires_by_another_source,
-        nothing_expires_where_nothing_comes,
+        nothing_expires_without_an_advance,
         slow_sources_expire,
     )
     return [f"{check.__name__}: {problem}" for check in checks for problem in check(view)]
@@ -68,16 +68,16 @@ def matches_are_true(view: View) -> Iterator[str]:
         left, right = wanted[key]
         match = view.matches[key]
         similarity = float(truth.similarity(left, right))
-        said = (match.similarity, match.left_time_ms, match.right_time_ms, match.shared)
+        found_values = (match.similarity, match.left_time_ms, match.right_time_ms, match.shared)
         true = (similarity, left.time_ms, right.time_ms, len(left.shingles & right.shingles))
-        told = len(left.shingles), len(right.shingles)
-        sizes = told if view.setup.scheme.measure.reports_sizes else (0, 0)
-        if (*said, match.left_shingles, match.right_shingles) != (*true, *sizes):
+        counts = len(left.shingles), len(right.shingles)
+        sizes = counts if view.setup.scheme.measure.reports_sizes else (0, 0)
+        if (*found_values, match.left_shingles, match.right_shingles) != (*true, *sizes):
             yield f"{key} is published as {match}, true are {left} and {right}"
 
 
 def members_are_true(view: View) -> Iterator[str]:
-    """Documents with a match or a twin, or held by the past; two share a cluster if and only if they are connected."""
+    """Documents with a match, a twin or a past; two share a cluster if and only if they are connected."""
     truth, cluster = view.truth, {id: change.cluster for id, change in view.members.items()}
     for id in sorted(cluster.keys() - truth.live.keys() - truth.ambiguous):
         yield f"{id} is a member of {cluster[id]} and not live"
@@ -98,7 +98,7 @@ def members_are_true(view: View) -> Iterator[str]:
 
 
 def clusters_agree(view: View) -> Iterator[str]:
-    """`clusters` says the same as `members`."""
+    """`clusters` agrees with `members`."""
     by_cluster: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for id, member in view.members.items():
         if member.cluster is not None:
@@ -113,7 +113,7 @@ def clusters_agree(view: View) -> Iterator[str]:
 
 
 def stories_are_true(view: View) -> Iterator[str]:
-    """Every cluster tells what the newest versions of its members make of it."""
+    """The summary of every cluster follows from the newest versions of its members."""
     live = view.truth.live
     for id, change in sorted(view.clusters.items()):
         if not all(member in live and member not in view.truth.ambiguous for member in change.members):
@@ -127,7 +127,7 @@ def stories_are_true(view: View) -> Iterator[str]:
 
 
 def _story(versions: list[Version]) -> tuple[str, StorySummary]:
-    """The representative, and what is told; at most some forty members."""
+    """The representative and the summary; at most some forty members."""
     fullest = max(versions[:10], key=lambda version: version.about.length)
     outlets = list(dict.fromkeys(version.about.source for version in versions if version.about.source))
     of = {outlet: [version.time_ms for version in versions if version.about.source == outlet] for outlet in outlets}
@@ -137,7 +137,7 @@ def _story(versions: list[Version]) -> tuple[str, StorySummary]:
 
 
 def sites_are_true(view: View) -> Iterator[str]:
-    """Two sites are told if and only if enough pages of one are in the other, with the right numbers."""
+    """Two sites are published if and only if enough pages of one are in the other, with the right numbers."""
     least, truth = view.setup.mirror_share, view.truth
     if not least or truth.ambiguous:
         return
@@ -166,25 +166,25 @@ def sites_are_true(view: View) -> Iterator[str]:
         yield f"published are {found}, true are {true}"
     for key, change in view.sites.items():
         if change.now is not None and key in together and change.now.first_ms > min(together[key]):
-            yield f"{key} is said to be there since {change.now.first_ms}, and was at {min(together[key])}"
+            yield f"{key} is published as first seen at {change.now.first_ms}, true is {min(together[key])}"
 
 
 def sites_wait_for_all_pages(view: View) -> Iterator[str]:
-    """No sites are told before every partition has ended a statement of its pages; in the end all have."""
+    """No sites are published before every partition has ended a report of its pages; in the end all have."""
     ended: dict[int, int] = {}
     for offset in range(view.run.broker.end("edges", 0) if view.setup.mirror_share else 0):
         pages = decoded("edges", view.run.broker.at("edges", 0, offset).value).pages
         if pages is not None and pages.ends:
             ended.setdefault(pages.partition, offset)
     if view.setup.mirror_share and len(ended) < view.setup.partitions:
-        yield f"only {ended} have ended a statement of {view.setup.partitions} partitions"
+        yield f"only {ended} have ended a report of {view.setup.partitions} partitions"
     for key, version, change in view.history["mirror-sites"]:
         if version < max(ended.values()):
-            yield f"{key} is told at {version}: {change}, statements ended at {ended}"
+            yield f"{key} is published at {version}: {change}, reports ended at {ended}"
 
 
 def _pages(view: View) -> Counter[str]:
-    """Live pages by site, as far as the owner of each partition has been told to forget."""
+    """Live pages by site, by the horizons of the owners of the partitions."""
     horizons = {
         partition: state.documents.horizon
         for worker in view.run.workers
@@ -198,7 +198,7 @@ def _pages(view: View) -> Counter[str]:
 
 
 def versions_never_fall(view: View) -> Iterator[str]:
-    """For no key does an older state follow a newer one."""
+    """No older state of a key follows a newer one."""
     for topic, history in view.history.items():
         last: dict[Any, int] = {}
         for key, version, change in history:
@@ -208,7 +208,7 @@ def versions_never_fall(view: View) -> Iterator[str]:
 
 
 def nothing_flickers(view: View) -> Iterator[str]:
-    """A pair that matches in whatever versions of its two documents is never withdrawn."""
+    """A pair that matches in all versions of its two documents is never withdrawn."""
     truth = view.truth
     for (left, right), _, change in view.history["matches"]:
         if change.similarity is not None or truth.deletes[left] or truth.deletes[right]:
@@ -221,17 +221,17 @@ def nothing_flickers(view: View) -> Iterator[str]:
 
 
 def everything_was_published(view: View) -> Iterator[str]:
-    """A pair of newest versions that came in time was published once, even if it has expired since.
+    """A pair of newest versions that arrived in time was published once, even if it has expired since.
 
-    Only where no partition was declared idle is it known from the log alone who came in time.
+    The log alone shows which ones arrived in time, unless a partition was declared idle.
     """
     if view.run.regime.mark_idle or view.setup.max_documents or view.setup.cap_postings or not view.expires:
         return
     if view.setup.records is not None and not view.setup.records.is_calm:
         return
-    truth, told = view.truth, view.history["matches"] + view.history["reviews"]
-    published = {key for key, _, change in told if change.similarity is not None}
-    published |= {pair for pair, said in truth.said.items() if any(one.verdict == DIFFERENT for one in said)}
+    truth, changes = view.truth, view.history["matches"] + view.history["reviews"]
+    published = {key for key, _, change in changes if change.similarity is not None}
+    published |= {pair for pair, of in truth.decisions.items() if any(one.verdict == DIFFERENT for one in of)}
     in_time = {id: version for id, version in truth.newest.items() if _in_time(view, id)}
     for left, right in combinations(sorted(in_time), 2):
         if truth.match(in_time[left], in_time[right]) and (left, right) not in published:
@@ -239,7 +239,7 @@ def everything_was_published(view: View) -> Iterator[str]:
 
 
 def _in_time(view: View, id: str) -> bool:
-    """Whether no message that came before the newest version on its partition was newer by more than the lateness."""
+    """Whether no earlier message of the partition is newer than the newest version by more than the lateness."""
     version = view.truth.newest[id]
     counted = documents_of(view.run.broker, view.setup)
     before = [one for ref, one in counted if ref >> 48 == version.ref >> 48 and ref <= version.ref]
@@ -248,7 +248,7 @@ def _in_time(view: View, id: str) -> bool:
 
 
 def recovery_equals_the_live_state(view: View) -> Iterator[str]:
-    """Every table, from what is left of its changelog, is what its owner holds."""
+    """Every table that is recovered from its changelog equals that of its owner."""
     setup, broker = view.setup, view.run.broker
     ledgers = [as_recovered(settler) for settler in (recovered_settler(setup, broker), view.settler)]
     if ledgers[0] != ledgers[1]:
@@ -272,7 +272,7 @@ def recovery_equals_the_live_state(view: View) -> Iterator[str]:
 
 
 def copies_on_disk_equal_a_recovery(view: View) -> Iterator[str]:
-    """A table restored from its copy on disk equals a recovery from the changelog, but for what its writer never read.
+    """A table restored from its copy on disk equals a recovery from the changelog without the unread records.
 
     These are late records of earlier owners.  The writer or its successor indexes their messages again, and in the end
     `recovery_equals_the_live_state` compares the table with a recovery from all of the changelog.
@@ -281,7 +281,7 @@ def copies_on_disk_equal_a_recovery(view: View) -> Iterator[str]:
 
 
 def documents_are_true(view: View) -> Iterator[str]:
-    """Every table of documents holds the newest versions of its partition that its owner has not forgotten."""
+    """Every table of documents holds the newest versions of its partition that have not expired."""
     for worker in view.run.workers:
         for partition, state in worker.partitions.items():
             horizon, newest = state.documents.horizon, view.truth.newest.values()
@@ -294,9 +294,9 @@ def documents_are_true(view: View) -> Iterator[str]:
 
 
 def the_index_is_bounded(view: View) -> Iterator[str]:
-    """The index holds no posting of a version that was replaced or deleted, but for what has expired.
+    """The index holds no posting of a version that was replaced or deleted, except of expired ones.
 
-    Late postings of a worker that lost its partition may come behind the retirement of their version.
+    Late postings of a worker that lost its partition may follow the retirement of their version.
     """
     if view.run.regime.pause:
         return
@@ -315,7 +315,7 @@ def the_index_is_bounded(view: View) -> Iterator[str]:
 
 
 def the_ledger_is_bounded(view: View) -> Iterator[str]:
-    """The ledger holds live documents, and of others only what has not expired."""
+    """The ledger holds live documents, and entries of others only until they expire."""
     ledger, truth = view.settler.ledger, view.truth
     for id in sorted(ledger.graph.nodes.slots.keys() - truth.live.keys() - truth.ambiguous):
         yield f"the ledger holds {id}, which is not live"
@@ -336,28 +336,28 @@ def nothing_is_stored_too_early(view: View) -> Iterator[str]:
 
 
 def nothing_expires_by_another_source(view: View) -> Iterator[str]:
-    """Event time passes what a source has reached only if its owner called it idle, in the same generation."""
+    """Event time passes the event time of a source only if its owner reported it as idle in the same generation."""
     keep_ms = view.setup.keep_ms or 0
     for time_ms, generation, marks in view.run.broker.advances:
         for source in range(view.setup.partitions if time_ms > BEGINNING_MS else 0):
             reported = [mark for mark in marks if mark.source == source]
             reached = any(mark.time_ms - keep_ms >= time_ms for mark in reported)
             if not reached and not any(mark.idle and mark.generation == generation for mark in reported):
-                yield f"what is older than {time_ms} was forgotten, and of source {source} was reported {reported[-3:]}"
+                yield f"the horizon is {time_ms}, and the last marks of source {source} are {reported[-3:]}"
 
 
-def nothing_expires_where_nothing_comes(view: View) -> Iterator[str]:
-    """At the end event time advances only if some source reports that it has come further; floors are offsets."""
+def nothing_expires_without_an_advance(view: View) -> Iterator[str]:
+    """At the end event time advances only if some source reports a later event time; floors are offsets."""
     for before, reported, horizon, moved in view.run.ticks:
         reached = {mark.source: mark.time_ms for mark in before}
         if moved.time_ms != horizon.time_ms and all(
             mark.time_ms <= reached.get(mark.source, BEGINNING_MS) for mark in reported
         ):
-            yield f"event time advanced from {horizon} to {moved} though no source has come further: {reported}"
+            yield f"event time advanced from {horizon} to {moved} though no source has advanced: {reported}"
 
 
 def slow_sources_expire(view: View) -> Iterator[str]:
-    """A document that comes alone takes event time along, whatever is handled together."""
+    """A single last document advances event time, whatever the batches."""
     if view.run.last_ms is not None:
         horizon_ms = view.run.last_ms - (view.setup.keep_ms or 0)
         if view.settler.ledger.horizon.time_ms != horizon_ms:
@@ -365,7 +365,7 @@ def slow_sources_expire(view: View) -> Iterator[str]:
 
 
 def local_gives_the_same(view: View) -> Iterator[str]:
-    """The chain in memory, given the surviving documents, finds the same pairs and the same groups."""
+    """The in-memory pipeline, given the surviving documents, finds the same pairs and the same groups."""
     setup = view.setup
     if view.expires or setup.cap_postings or not setup.matches_at_any_distance:
         return

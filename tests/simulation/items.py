@@ -1,7 +1,7 @@
-"""Schedules with the scheme of a pipeline of sets in place of one without chance.
+"""Schedules with the scheme of a pipeline of sets.
 
-Texts are those of the other schedules, words that are numbers, and here each word is an item.  There are six words at
-most, so two sets that share one have a Jaccard similarity of 1/6 or more, and are missed with a probability of 2e-6.
+Texts are those of the other schedules, words that are numbers; each word is an item.  There are at most six words, so
+two sets that share one have a Jaccard similarity of 1/6 or more, and are missed with a probability of 2e-6.
 """
 
 from collections.abc import Sequence

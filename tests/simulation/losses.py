@@ -1,7 +1,7 @@
-"""Schedules in which a topic of our own loses messages: it is recreated, or truncated below what was read of it.
+"""Schedules in which a topic of our own loses messages: it is recreated, or truncated below an offset that was read.
 
-Nothing can be right afterwards, so a worker must end: at its start, in a new generation, or at the next look, which
-comes before the topic has grown past what was lost.  What it looks at is the package's own code.
+Nothing can be right afterwards, so a worker must end: at its start, in a new generation, or at the next check, which
+comes before the topic has grown past the lost offsets.  The checks are the package's own code.
 """
 
 import copy
@@ -22,8 +22,8 @@ from tests.simulation.schedule import Run
 from tests.simulation.workers import Worker
 
 IDS_RULE = "a topic that is recreated ends the worker"
-ENDS_RULE = "a topic that ends before what was read ends the worker"
-LEDGER_RULE = "a ledger that lacks what is acknowledged ends the worker"
+ENDS_RULE = "a topic that ends before a read offset ends the worker"
+LEDGER_RULE = "a ledger that lacks acknowledged records ends the worker"
 
 _STEPS = ("bands", "candidates", "verifications", "edges", "intake", "decisions")
 _LOGS = ("documents-changelog", "buckets-changelog", "ledger-changelog")
@@ -32,26 +32,29 @@ _ONE_EVENT = 10
 
 
 class Loss(NamedTuple):
-    """What a topic loses.
+    """The messages that a topic loses.
 
-    `ids` says whether the broker tells the ids of topics, `stopped` whether no worker runs meanwhile, and `read` what
-    is the highest offset that was read of the partition, by who knows it afterwards.
+    Attributes:
+        is_recreated: the topic is deleted and created again.
+        ids: the broker reports the ids of topics.
+        stopped: no worker runs meanwhile.
+        read: the highest offset of the partition that is known to have been read.
     """
 
     topic: str
     partition: int
     cut: int
-    anew: bool
+    is_recreated: bool
     ids: bool
     stopped: bool
     read: int
 
 
 class LossyRun(Run):
-    """A run in which one topic loses messages, unless nothing was read of any.
+    """A run in which one topic loses messages, unless no topic was read.
 
     Attributes:
-        loss: what is lost; None before that.
+        loss: the lost messages; None before the loss.
         ended_by: the error that ended a worker.
     """
 
@@ -61,7 +64,7 @@ class LossyRun(Run):
         super().__init__(seed, rules_out)
         self._losing = random.Random(f"{seed} losses")
         self._moment = self._losing.randint(2, self.regime.messages)
-        self._anew: set[str] = set()
+        self._recreated: set[str] = set()
         self._checked = False
         self.ended_by: StateError | None = None
 
@@ -69,23 +72,23 @@ class LossyRun(Run):
         """Run until a worker ends, or until nothing moves.
 
         Raises:
-            StateError: another one than the operator's about a lost topic.
+            StateError: an error about anything but a lost topic.
         """
         try:
             super().go()
         except StateError as error:
-            # A ledger of which a part is missing is named without the manual's chapter: see `Ledger.expect_all`.
+            # The error about an incomplete ledger does not name the manual's chapter: see `Ledger.expect_all`.
             if self.loss is None or not (LOST in str(error) or "a copy of the ledger that is not" in str(error)):
                 raise
             self.ended_by = error
 
     def silence(self) -> list[str]:
-        """What is wrong if no worker has ended."""
+        """The violation if no worker has ended."""
         if self.loss is None or self.setup.rules_out:
             return []
         return [f"no worker has ended: {self.loss}"]
 
-    # -- what may happen
+    # -- events
 
     def _event(self) -> None:
         if self.loss is None and self.produced >= self._moment and self._losing.random() < 0.1:
@@ -102,7 +105,7 @@ class LossyRun(Run):
         super()._drain()
 
     def _crash(self) -> None:
-        self._look()  # who takes over may not know what was read
+        self._look()  # the new owner may not know the read offsets
         super()._crash()
 
     def _pause(self) -> None:
@@ -121,7 +124,7 @@ class LossyRun(Run):
     def _is_urgent(self) -> bool:
         loss = self.loss
         assert loss is not None
-        by_id = loss.anew and loss.ids
+        by_id = loss.is_recreated and loss.ids
         return not by_id and self.broker.end(loss.topic, loss.partition) + _ONE_EVENT > loss.read
 
     # -- losing
@@ -139,8 +142,8 @@ class LossyRun(Run):
             self.buffered.clear()
             self.late.clear()
             self.workers = [self._new_worker(number) for number in range(len(self.workers))]
-        if loss.anew:
-            self._anew.add(loss.topic)
+        if loss.is_recreated:
+            self._recreated.add(loss.topic)
             for partition in self.broker.partitions(loss.topic):
                 self.broker.truncate(loss.topic, partition, 0)
             for agent, partition in self.broker.committed:
@@ -152,7 +155,7 @@ class LossyRun(Run):
             self._start()
 
     def _possible(self, stopped: bool, ids: bool) -> Iterator[Loss]:
-        """Everything that can be lost and be seen."""
+        """All losses that a worker can detect."""
         for topic in (*_STEPS, *_LOGS):
             for partition in self.broker.partitions(topic):
                 log = (topic, partition)
@@ -166,12 +169,12 @@ class LossyRun(Run):
                         yield Loss(*log, cut, cut == 0, ids, stopped, read)
                 elif start <= read:
                     # Kafka deletes the offsets of the group with the topic.
-                    anew = self._losing.random() < 0.5 and (not stopped or self._named(*log) >= 0)
-                    cut = 0 if anew else self._losing.randint(start, read)
-                    yield Loss(*log, cut, anew, ids, stopped, read)
+                    is_recreated = self._losing.random() < 0.5 and (not stopped or self._named(*log) >= 0)
+                    cut = 0 if is_recreated else self._losing.randint(start, read)
+                    yield Loss(*log, cut, is_recreated, ids, stopped, read)
 
     def _read(self, topic: str, partition: int) -> int:
-        """The highest offset that workers which run have read or written."""
+        """The highest offset that the running workers have read or written."""
         read = [worker.stored.get((topic, partition), -1) for worker in self.workers]
         for worker in self.workers:
             for (agent, of), position in worker.positions.items():
@@ -200,7 +203,7 @@ class LossyRun(Run):
         return -1
 
     def _is_behind(self, cut: int) -> bool:
-        """Whether a ledger of which this is left lacks what is acknowledged; otherwise all that is lost is replayed."""
+        """Whether a ledger with this end lacks acknowledged records; otherwise a replay restores the lost ones."""
         left = copy.deepcopy(self.broker)
         left.truncate("ledger-changelog", 0, cut)
         try:
@@ -208,22 +211,22 @@ class LossyRun(Run):
         except StateError:
             return True
 
-    # -- looking
+    # -- checks
 
     def _start(self) -> None:
-        """All workers start anew."""
+        """All workers restart."""
         ids = self._ids()
-        if self._tells_ids and IDS_RULE not in self.setup.rules_out:
+        if self._reports_ids and IDS_RULE not in self.setup.rules_out:
             raise_all(state_problems(self._manifest(ids), self._manifest(dict.fromkeys(ids, "1")), ids))
         super()._assign()
         self._look()
 
     def _look(self) -> None:
-        """What all workers do every ten seconds, and in each new generation before they read anything."""
+        """The checks of all workers, every ten seconds and in each new generation before they read anything."""
         if not self._waits:
             return
         self._checked = True
-        if self._tells_ids and IDS_RULE not in self.setup.rules_out:
+        if self._reports_ids and IDS_RULE not in self.setup.rules_out:
             raise_all(recreated(dict.fromkeys(self._ids(), "1"), self._ids()))
         for worker in self.workers:
             seen = self._seen(worker)
@@ -234,17 +237,17 @@ class LossyRun(Run):
                 raise_all(lost_ends(seen, {tp: self.broker.end(*tp) for tp in seen}))
 
     @property
-    def _tells_ids(self) -> bool:
+    def _reports_ids(self) -> bool:
         return self.loss is not None and self.loss.ids
 
     def _ids(self) -> dict[str, str]:
-        return {topic: "2" if topic in self._anew else "1" for topic in (*_STEPS, *_LOGS)}
+        return {topic: "2" if topic in self._recreated else "1" for topic in (*_STEPS, *_LOGS)}
 
     def _manifest(self, own: dict[str, str]) -> Manifest:
         return Manifest("p", "source", {}, self.setup.partitions, {}, self.setup.threshold, {}, own=own)
 
     def _seen(self, worker: Worker) -> dict[TP, int]:
-        """What a worker knows to have been read and written."""
+        """The offsets that a worker knows to have been read or written."""
         setup, settler = self.setup, worker.settler
         topics = {"documents": setup.documents_topic, "edges": "edges", "decisions": "decisions"}
         tables = {partition: state.documents for partition, state in worker.partitions.items()}

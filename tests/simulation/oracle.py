@@ -1,4 +1,4 @@
-"""What must be true of the documents that were produced: all pairs compared, components by breadth-first search."""
+"""The true results for the produced documents: all pairs compared, components by breadth-first search."""
 
 import json
 from collections import defaultdict
@@ -29,7 +29,7 @@ class Version(NamedTuple):
 
 
 class Truth:
-    """The newest versions and their pairs, given what has been forgotten in the end."""
+    """The newest versions and their pairs, given the last horizon."""
 
     def __init__(self, broker: Broker, setup: Setup, horizon: Horizon) -> None:
         self.setup = setup
@@ -39,7 +39,7 @@ class Truth:
         self.newest: dict[str, Version] = {}
         self.ambiguous: set[str] = set()
         self.documents: dict[str, Document] = {}
-        self.said = said_of(broker)
+        self.decisions = decisions_of(broker)
         for ref, document in documents_of(broker, setup):
             self._take(ref, document)
         self.live = {id: version for id, version in self.newest.items() if not self.expired(version)}
@@ -92,25 +92,25 @@ class Truth:
         }
 
     def remembered_components(self) -> dict[Hashable, int]:
-        """Components of live versions and of all versions that ever expired: who may share a cluster, at most."""
+        """Components of live versions and of all expired versions: only these may share a cluster."""
         gone = [version for versions in self.versions.values() for version in versions if self.expired(version)]
-        everybody = [*self.live.values(), *gone]
+        everything = [*self.live.values(), *gone]
         names: dict[Version, Hashable] = {version: version for version in gone}
         names |= {version: id for id, version in self.live.items()}
-        links = [(names[a], names[b]) for a in everybody for b in everybody if a is not b and self.match(a, b)]
+        links = [(names[a], names[b]) for a in everything for b in everything if a is not b and self.match(a, b)]
         return components(names.values(), links)
 
 
-def said_of(broker: Broker) -> dict[Pair, list[Decision]]:
-    """What people said of each pair, in order."""
-    said: dict[Pair, list[Decision]] = defaultdict(list)
-    for partition, offset in broker.said:
+def decisions_of(broker: Broker) -> dict[Pair, list[Decision]]:
+    """The decisions about each pair, in order."""
+    decisions: dict[Pair, list[Decision]] = defaultdict(list)
+    for partition, offset in broker.decided:
         message = broker.at("decisions", partition, offset)
         left, right = sorted(json.loads(message.key))
         verdict = None if message.value is None else json.loads(message.value)["decision"]
         if verdict in ("same", "different", None):
-            said[left, right].append(Decision(left, right, verdict, make_ref(partition, offset)))
-    return said
+            decisions[left, right].append(Decision(left, right, verdict, make_ref(partition, offset)))
+    return decisions
 
 
 def components(nodes: Iterable[Hashable], links: Iterable[tuple[Hashable, Hashable]]) -> dict[Hashable, int]:

@@ -1,4 +1,4 @@
-"""What one worker process holds in memory, and what its agents read."""
+"""The state of one worker process in memory, and the input of its agents."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ class Process:
     """The partitions that a worker owns.
 
     Attributes:
-        stored: the last message of each changelog of its own, as far as it has read and written them.
+        stored: the last offset of each of its changelogs that it has read or written.
         generation: of the consumer group.
     """
 
@@ -29,7 +29,7 @@ class Process:
 
     @property
     def settler(self) -> Settler | None:
-        """What has been settled; None where another worker settles."""
+        """The settler; None if another worker settles."""
         return None if self.ledger is None else self.ledger.settler
 
     def read(self, topic: str, partition: int, position: int) -> list[Any]:

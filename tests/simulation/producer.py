@@ -1,7 +1,7 @@
-"""What a worker has sent and the log does not have yet.
+"""Messages that a worker has sent and the log has not stored yet.
 
-A client keeps the order of what it sends to one partition, and no other order: so there is a queue for each partition,
-and of each an arbitrary prefix is stored when the worker dies.
+A client keeps the order of the messages of one partition, and no other order.  So there is a queue for each partition;
+when the worker dies, an arbitrary prefix of each queue is stored.
 """
 
 import random
@@ -22,7 +22,7 @@ _PUBLIC_PARTITIONS = 2
 
 
 class Flight:
-    """Messages that something waits for.
+    """Messages that an effect waits for.
 
     Attributes:
         left: how many of them are not stored yet.
@@ -50,7 +50,7 @@ class Message(NamedTuple):
 
 
 def lane_of(topic: str, partition: int) -> Lane:
-    """The task that stores what is sent to a partition."""
+    """The task that stores the messages of a partition."""
     return _CLIENT, topic, partition
 
 
@@ -69,7 +69,7 @@ class Producer:
     def send(self, message: Message) -> None:
         """Put a message behind all others of its partition.
 
-        The public topics have several partitions by key, of which the log knows nothing.
+        The public topics have several partitions by key, which the log does not model.
         """
         topic, partition, key = message[:3]
         if topic in PUBLIC:
@@ -100,7 +100,7 @@ class Producer:
                 self.deliver(lane)
 
     def crash(self, rng: random.Random) -> Iterator[Message]:
-        """Of each partition an arbitrary prefix is stored; gives what is not."""
+        """An arbitrary prefix of each partition is stored; yields the other messages."""
         for lane in self.lanes():
             messages = self._lanes[lane]
             for _ in range(rng.randint(0, len(messages))):

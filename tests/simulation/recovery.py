@@ -1,4 +1,4 @@
-"""The tables of a worker, and how they come back from the changelogs."""
+"""The tables of a worker, and their recovery from the changelogs."""
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
@@ -39,11 +39,11 @@ class CopiedBuckets(BucketsState):
 
 
 class PartitionState:
-    """The tables of one partition, and what is forgotten when it is taken away.
+    """The tables of one partition, which a worker drops with the partition.
 
     Attributes:
         unread: the offsets of records of the changelog of the band-bucket table that the table lacks: late records of
-            earlier owners, stored when it was recovered already.
+            earlier owners, stored after its recovery.
     """
 
     def __init__(self, setup: Setup, partition: int, broker: Broker, disk: Disk | None = None) -> None:
@@ -101,7 +101,7 @@ class PartitionState:
         return self._from_disk(table) if self.setup.records is not None and self.stored % 2 else table
 
     def _from_disk(self, table: DocumentTable) -> DocumentTable:
-        """The same table, as it would be made of what a disk has kept."""
+        """The same table, restored as from a copy on disk."""
         scheme, versions = self.setup.scheme, table.versions()
         kept, place = table.snapshot(scheme.width), {id: at for at, id in enumerate(versions.ids)}
         contents = MemoryContents(scheme.slots)
@@ -112,7 +112,7 @@ class PartitionState:
 def recovered_buckets(
     setup: Setup, broker: Broker, partition: int, log: LogHead | None = None, *, without: Set[int] = frozenset()
 ) -> BucketsRecovery:
-    """The band-bucket table, from what is left of its changelog, which `log` notes."""
+    """The band-bucket table, from the rest of its changelog, which `log` notes."""
     recovery = BucketsRecovery(setup.new_table())
     taken_in(recovery, broker, partition, 0, log, without=without)
     return recovery
@@ -163,7 +163,7 @@ def live_refs(setup: Setup, broker: Broker) -> set[int]:
 
 
 def recovered_ledger(setup: Setup, broker: Broker) -> LedgerState:
-    """The ledger, from its changelog: all of it, or what there is where the log begins with half a copy."""
+    """The ledger, from its changelog: all of it, or a part if the log begins with half a copy."""
     if setup.records is not None and "the guards hold after recovery" in setup.rules_out:
         setup = replace(setup, records=replace(setup.records, one_per_source=False))
     recovery, assembler = LedgerRecovery(setup.new_settler()), LedgerAssembler(FINGERPRINT)

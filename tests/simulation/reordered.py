@@ -1,4 +1,4 @@
-"""Rules of the protocol that are an order of effects, or what an agent sends, taken out: wrappers over its effects."""
+"""Wrappers that reorder, drop or add effects of an agent: each violates a rule of the protocol."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -20,10 +20,10 @@ from tests.simulation.intake import documents_of
 from tests.simulation.process import Process
 
 Task = Callable[[Process, int, int], Iterator[Effect]]
-"""What starts an agent: see `tasks`."""
+"""A function that starts an agent: see `tasks`."""
 
-_sign, _index, _verify, _settle, _decide, _tick, _tell = (
-    tasks.sign, tasks.index, tasks.verify, tasks.settle, tasks.decide, tasks.tick, tasks.tell,
+_sign, _index, _verify, _settle, _decide, _tick, _report_pages = (
+    tasks.sign, tasks.index, tasks.verify, tasks.settle, tasks.decide, tasks.tick, tasks.report_pages,
 )  # fmt: skip
 
 
@@ -52,7 +52,7 @@ def sign_announces_before_its_changelog_is_stored(worker: Process, partition: in
 
 
 def sign_goes_on_before_all_is_stored(worker: Process, partition: int, position: int) -> Iterator[Effect]:
-    """Sign without the barrier behind what it sends."""
+    """Sign without the barrier behind its bands."""
     is_behind_a_record = False
     for effect in _sign(worker, partition, position):
         if effect is not BARRIER or is_behind_a_record:
@@ -61,7 +61,7 @@ def sign_goes_on_before_all_is_stored(worker: Process, partition: int, position:
 
 
 def settle_records_before_it_publishes(worker: Process, partition: int, position: int) -> Iterator[Effect]:
-    """Of each flight the records come first."""
+    """The records of each flight come first."""
     outputs, records = list[Effect](), list[Effect]()
     for effect in _settle(worker, partition, position):
         if effect is BARRIER and not records:
@@ -89,7 +89,7 @@ def acknowledged_first(task: Task) -> Task:
 
 
 def settle_versions_of_several_messages(worker: Process, partition: int, position: int) -> Iterator[Effect]:
-    """Three messages are one frame: what they publish has the version of the last of them."""
+    """Three messages are one frame: their outputs have the version of the last one."""
     assert worker.ledger is not None
     stop = min(worker.broker.end("edges", 0), position + 3)
     frames = tasks._edges(worker, position, stop)
@@ -101,8 +101,8 @@ def settle_versions_of_several_messages(worker: Process, partition: int, positio
             yield effect
 
 
-def sign_forgets_by_itself(worker: Process, partition: int, position: int) -> Iterator[Effect]:
-    """Sign drops what is older than its own event time."""
+def sign_expires_by_itself(worker: Process, partition: int, position: int) -> Iterator[Effect]:
+    """Sign expires documents by its own event time."""
     yield from _sign(worker, partition, position)
     documents, keep_ms = worker.partitions[partition].of_documents, worker.setup.keep_ms
     if keep_ms is not None:
@@ -116,9 +116,9 @@ def tick_past_the_hops(worker: Process, partitions: Sequence[int], mark_idle: bo
     marks = [cast(BandsFrame, frame).watermarks for frame in frames]
     origins = range(worker.setup.partitions)
     return (
-        Send("edges", EdgesFrame(watermarks=replace(said, origin=origin)))
-        for said in marks
-        if said is not None
+        Send("edges", EdgesFrame(watermarks=replace(mark, origin=origin)))
+        for mark in marks
+        if mark is not None
         for origin in origins
     )
 
@@ -131,14 +131,14 @@ def idle_at_the_end(generator: WatermarkGenerator, *about: Any, at_end: bool) ->
     return _mark(generator, *about, at_end=at_end)._replace(idle=at_end)
 
 
-def tell_what_has_changed(worker: Process, partition: int) -> Iterator[Effect]:
-    """A new owner tells of the pages only what has changed."""
+def report_only_changed_pages(worker: Process, partition: int) -> Iterator[Effect]:
+    """A new owner reports only the changes of the page counts."""
     pages = worker.partitions[partition].documents.pages
     frames = (worker.read_one("edges", 0, offset) for offset in range(worker.broker.end("edges", 0)))
-    told = (frame.pages for frame in frames if frame.pages is not None)
-    if pages is not None and any(one.ends and one.partition == partition for one in told):
+    reports = (frame.pages for frame in frames if frame.pages is not None)
+    if pages is not None and any(one.ends and one.partition == partition for one in reports):
         pages._reported_in = worker.generation
-    return _tell(worker, partition)
+    return _report_pages(worker, partition)
 
 
 def known_refs(table: Any) -> set[int]:

@@ -1,8 +1,8 @@
-"""Each rule of the protocol, and how to take it out.
+"""Each rule of the protocol, with the patches that remove it.
 
-A rule that can be taken out without anything being noticed is not tested, so `test_simulation` takes out each in turn.
-Most are taken out by replacing the function that keeps them, or by a wrapper over the effects of an agent: see
-`reordered`.  A run looks up the names of the others (`setup.rules_out`).
+A rule whose removal breaks no invariant is not tested, so `test_simulation` removes one rule after the other.  Most are
+removed by a replacement of the function that keeps them, or by a wrapper over the effects of an agent: see `reordered`.
+A run looks up the names of the others (`setup.rules_out`).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -37,15 +37,15 @@ from tests.simulation.intake import RULE as INTAKE_RULE
 from tests.simulation.losses import ENDS_RULE, IDS_RULE, LEDGER_RULE
 
 Patch = tuple[str, Any]
-"""The dotted name of what is replaced, and by what."""
+"""The dotted name of the replaced object, and its replacement."""
 
 
 def _nothing(*_: Any) -> None:
-    """Stands for a function that keeps a rule."""
+    """Replaces a function that keeps a rule."""
 
 
 def _record_without(**fields: Any) -> Callable[..., Any]:
-    """The ledger's record with something left out."""
+    """A factory of ledger records without some changes."""
     return lambda *arguments: replace(changes_of(*arguments), **fields)
 
 
@@ -64,7 +64,7 @@ def _record_without_watermarks(offset: int, changes: Any, watermarks: Any) -> Le
 
 
 def _rechecks_in_stored_refs(ledger: Ledger) -> list[tuple[int, int]]:
-    """The partner is named by the version that the pair was confirmed for."""
+    """A recheck names the version of the partner for which the pair was confirmed."""
     nodes, pairs, asked = ledger.graph.nodes, ledger.graph.pairs, []
     for id in sorted(ledger._frame.asked & nodes.slots.keys()):
         slot = nodes.slots[id]
@@ -78,7 +78,7 @@ def _rechecks_in_stored_refs(ledger: Ledger) -> list[tuple[int, int]]:
 _retire = Ledger._retire
 
 
-def _ask_only_for_news(ledger: Ledger, retired: Retirement) -> None:
+def _recheck_only_for_new_refs(ledger: Ledger, retired: Retirement) -> None:
     nodes = ledger.graph.nodes
     slot = nodes.slots.get(retired.id)
     known = slot is not None and retired.ref <= nodes.refs[slot]
@@ -87,7 +87,7 @@ def _ask_only_for_news(ledger: Ledger, retired: Retirement) -> None:
         ledger._frame.asked.discard(retired.id)
 
 
-def _retire_untold(ledger: Ledger, retired: Retirement) -> None:
+def _retire_without_about(ledger: Ledger, retired: Retirement) -> None:
     _retire(ledger, replace(retired, about=NO_ABOUT))
 
 
@@ -104,7 +104,7 @@ _repeats = _Plan._repeats
 
 
 def _repeats_the_text(plan: _Plan, document: Document, pending: Any, stored: Any) -> bool:
-    """What is told of a version is taken to be what was told of the one before."""
+    """A version keeps the metadata of the previous one."""
     if pending is not None:
         document = document._replace(about=pending.document.about)
     elif stored is not None and stored.live:
@@ -116,7 +116,7 @@ _take = _Plan.take
 
 
 def _take_without_tombstones(plan: _Plan, ref: int, document: Document) -> None:
-    """A tombstone replaces what it deletes, and is not there when it is asked for."""
+    """A tombstone replaces the deleted version, and is dropped before the next lookup."""
     documents = plan._documents
     version = documents.version(document.id)
     if version is not None and not version.live and document.id not in plan.newest:
@@ -134,7 +134,7 @@ def _everything_is_near(pairs: Any, retention_ms: int | None) -> Any:
 _take_buckets = BucketsRecovery.take
 
 
-def _take_as_it_comes(recovery: BucketsRecovery, offset: int, frame: BandsFrame) -> None:
+def _take_without_deferring(recovery: BucketsRecovery, offset: int, frame: BandsFrame) -> None:
     _take_buckets(recovery, offset, frame)
     if frame.copied is None and recovery._put_off is not None:
         recovery.catch_up()
@@ -144,7 +144,7 @@ def _take_as_it_comes(recovery: BucketsRecovery, offset: int, frame: BandsFrame)
 _new_buckets = BucketsRecovery.__init__
 
 
-def _new_whatever_it_has(recovery: BucketsRecovery, table: BandTable, *, is_copy: bool = False) -> None:
+def _new_as_if_from_the_log(recovery: BucketsRecovery, table: BandTable, *, is_copy: bool = False) -> None:
     _new_buckets(recovery, table)
 
 
@@ -152,7 +152,7 @@ _complete = LedgerRecovery._complete
 
 
 def _complete_without_the_rest(recovery: LedgerRecovery, taken: list[LedgerRecord]) -> None:
-    """What was settled while the ledger was copied is taken to be in the copy."""
+    """Frames that were settled while the ledger was copied count as part of the copy."""
     recovery._put_off = []
     _complete(recovery, taken)
 
@@ -168,44 +168,44 @@ def _take_of_any_pass(assembler: LedgerAssembler, data: bytes | None, at: int) -
 _take_pages = PageTable.take
 
 
-def _take_from_anybody(table: PageTable, said: PageCounts, offset: int) -> Any:
-    return _take_pages(table, replace(said, as_of=AsOf(1 << 40, 1 << 40)), offset)
+def _take_from_any_owner(table: PageTable, counts: PageCounts, offset: int) -> Any:
+    return _take_pages(table, replace(counts, as_of=AsOf(1 << 40, 1 << 40)), offset)
 
 
-def _take_as_changes(table: PageTable, said: PageCounts, offset: int) -> Any:
-    return [row for row in _take_pages(table, said, offset) if row.site in said.sites]
+def _take_as_changes(table: PageTable, counts: PageCounts, offset: int) -> Any:
+    return [row for row in _take_pages(table, counts, offset) if row.site in counts.sites]
 
 
 _settle_mirrors = Mirrors.settle
 
 
 def _settle_without_pages(mirrors: Mirrors, *arguments: Any) -> Any:
-    told, changes = _settle_mirrors(mirrors, *arguments)
-    return told, replace(changes, site_counts=(), site_origins=())
+    published, changes = _settle_mirrors(mirrors, *arguments)
+    return published, replace(changes, site_counts=(), site_origins=())
 
 
 _apply = DocumentTable.apply
 
 
 def _apply_of_any_owner(table: DocumentTable, record: DocumentsRecord) -> Any:
-    """A record of an earlier owner is taken for one of the present one."""
+    """A record of an earlier owner counts as one of the present owner."""
     return _apply(table, replace(record, acknowledged=max(record.acknowledged, table.acknowledged)))
 
 
 _put = Decisions.put
 
 
-def _put_as_it_comes(decisions: Decisions, said: Decision) -> bool:
-    """The word that came last counts, be it older."""
-    decisions.of.pop((said.left, said.right), None)
-    return _put(decisions, said)
+def _put_in_any_order(decisions: Decisions, decision: Decision) -> bool:
+    """The last decision to arrive counts, even an older one."""
+    decisions.of.pop((decision.left, decision.right), None)
+    return _put(decisions, decision)
 
 
-def _put_and_forget(decisions: Decisions, said: Decision) -> bool:
-    """A word that was taken back was never said."""
-    taken = _put(decisions, said)
-    if said.verdict is None:
-        decisions.of.pop((said.left, said.right), None)
+def _put_and_forget(decisions: Decisions, decision: Decision) -> bool:
+    """A withdrawn decision is forgotten."""
+    taken = _put(decisions, decision)
+    if decision.verdict is None:
+        decisions.of.pop((decision.left, decision.right), None)
     return taken
 
 
@@ -214,7 +214,7 @@ def _linked_by_reviews(pairs: Pairs, slot: int) -> list[tuple[int, int]]:
 
 
 def _as_if_never_forgotten(table: WatermarkTable, generation: int) -> None:
-    """Marks of a group that was forgotten are newer than all of the present one."""
+    """Marks of a forgotten group are newer than all marks of the present group."""
     table._generation = max(generation, table._generation or generation)
 
 
@@ -222,7 +222,7 @@ _least = WatermarkTable._least
 
 
 def _idle_in_any_generation(table: WatermarkTable, source: int, marks: list[Mark]) -> Mark:
-    """A source that was idle is idle until its new owner reports something else."""
+    """An idle source stays idle until its new owner reports a busy one."""
     return _least(table, source, marks)._replace(idle=all(mark.idle for mark in marks))
 
 
@@ -230,7 +230,7 @@ _advanced = Settler._advanced
 
 
 def _advanced_by_any(settler: Settler, before: tuple[Mark, ...], marks: tuple[Mark, ...]) -> Horizon | None:
-    """A source that becomes idle lets event time run as far as the others have come."""
+    """A source that becomes idle lets event time advance to the minimum of the others."""
     return _advanced(settler, (), marks)
 
 
@@ -282,13 +282,13 @@ RULES: dict[str, list[Patch]] = {
     "the watermark in the ledger record": [("stream_lsh.pipeline.settle.LedgerRecord", _record_without_watermarks)],
     "past links in the ledger record": [("stream_lsh.ledger.frame_diff.changes_of", _without_pasts)],
     "titles in the ledger record": [("stream_lsh.ledger.frame_diff.changes_of", _without_abouts)],
-    "another title is another version": [("stream_lsh.pipeline.sign._Plan._repeats", _repeats_the_text)],
-    "a retirement has the title": [(_LEDGER + "_retire", _retire_untold)],
+    "a new title is a new version": [("stream_lsh.pipeline.sign._Plan._repeats", _repeats_the_text)],
+    "a retirement has the title": [(_LEDGER + "_retire", _retire_without_about)],
     "recheck on update": [(_LEDGER + "_rechecks", lambda *_: [])],
     "a recheck names the partner's newest ref": [(_LEDGER + "_rechecks", _rechecks_in_stored_refs)],
     "rechecks pass gather's duplicate filter": [("stream_lsh.pipeline.gather._drop_known", _drop_known_of_all_kinds)],
     "a recheck of a stale old ref is not answered": [(_TASKS + "verify", reordered.verify_answers_for_stale_refs)],
-    "known retirements send rechecks too": [(_LEDGER + "_retire", _ask_only_for_news)],
+    "known retirements send rechecks too": [(_LEDGER + "_retire", _recheck_only_for_new_refs)],
     "edges with an expired end are dropped": [(_LEDGER + "_has_expired", lambda *_: False)],
     "an in-doubt pair leaves no link when an end expires": [(_LEDGER + "_withdraw_doubts", _nothing)],
     "the check of distance in time": [("stream_lsh.pipeline.compare.Pairs.near", _everything_is_near)],
@@ -296,7 +296,7 @@ RULES: dict[str, list[Patch]] = {
     "tombstones are kept": [("stream_lsh.pipeline.sign._Plan.take", _take_without_tombstones)],
     "a frame is one message": [(_TASKS + "settle", reordered.settle_versions_of_several_messages)],
     "a flight has no key twice": [("stream_lsh.pipeline.settle._keys", lambda *_: set())],
-    "only settle decides what is forgotten": [(_TASKS + "sign", reordered.sign_forgets_by_itself)],
+    "only settle decides on expiry": [(_TASKS + "sign", reordered.sign_expires_by_itself)],
     "watermarks flow through the hops": [(_TASKS + "tick", reordered.tick_past_the_hops)],
     "marks of a forgotten group are older than all others": [
         (_WATERMARKS + "begin", _as_if_never_forgotten),
@@ -309,56 +309,58 @@ RULES: dict[str, list[Patch]] = {
     "an advance of event time is reported as busy": [
         ("stream_lsh.pipeline.watermarks.WatermarkGenerator.mark", reordered.idle_at_the_end)
     ],
-    "a hop passes on what settle must see": [("stream_lsh.pipeline.watermarks.Relay.take_all", _take_the_last)],
+    "a hop forwards each mark that settle needs": [("stream_lsh.pipeline.watermarks.Relay.take_all", _take_the_last)],
     "the zombie fence": [],
     "neighbours of a retired digest posting": [(_INDEX, reordered.index_without_neighbours)],
     "a log is trimmed when every slice is in it": [(_TASKS + "sign", reordered.sign_trims_before_its_slices)],
     "a pass over buckets ends when every slice is in the log": [
         (_TASKS + "index", reordered.index_ends_passes_at_once)
     ],
-    "what comes while buckets are copied counts behind the copies": [(_RECOVERY + "take", _take_as_it_comes)],
+    "postings that arrive while buckets are copied are ordered after the copies": [
+        (_RECOVERY + "take", _take_without_deferring)
+    ],
     "no log begins inside of a pass over buckets": [(_LOG + "_keep_whole", LogHead.rewritten)],
     "the ledger's log is trimmed when every slice is in it": [
         (_TASKS + "settle", reordered.settle_trims_before_its_slices)
     ],
-    "what is settled while the ledger is copied counts over the copy": [
+    "frames settled while the ledger is copied override the copy": [
         ("stream_lsh.pipeline.changelog.ledger_rewrite.LedgerRecovery._complete", _complete_without_the_rest)
     ],
     "slices of the ledger count only where the log begins with their pass": [
         ("stream_lsh.wire.ledger_parts.LedgerAssembler.take", _take_of_any_pass)
     ],
-    "all pages are told again by a new owner": [(_TASKS + "tell", reordered.tell_what_has_changed)],
-    "what a statement of pages leaves out is no more": [(_PAGES + "take", _take_as_changes)],
-    "what a predecessor says of pages late is passed over": [(_PAGES + "take", _take_from_anybody)],
-    "no sites are told before all pages are known": [(_PAGES + "is_known", True)],
+    "a new owner reports all pages again": [(_TASKS + "report_pages", reordered.report_only_changed_pages)],
+    "a site that a page report omits has no pages": [(_PAGES + "take", _take_as_changes)],
+    "late page counts of a previous owner are skipped": [(_PAGES + "take", _take_from_any_owner)],
+    "no sites are published before all pages are known": [(_PAGES + "is_known", True)],
     "pages in the ledger record": [("stream_lsh.ledger.sites.live.Mirrors.settle", _settle_without_pages)],
-    "an older decision does not count over a newer one": [(_DECISIONS + "put", _put_as_it_comes)],
+    "an older decision does not count over a newer one": [(_DECISIONS + "put", _put_in_any_order)],
     "decisions are in one partition": [],
-    "a decision that was taken back is remembered": [(_DECISIONS + "put", _put_and_forget)],
+    "a withdrawn decision is remembered": [(_DECISIONS + "put", _put_and_forget)],
     "decisions in the ledger record": [("stream_lsh.ledger.frame_diff.changes_of", _record_without(decisions=[]))],
-    "a decision is passed on before it is acknowledged": [(_TASKS + "decide", reordered.decide_acknowledges_first)],
-    "what is different is parted whoever connects it": [(_GUARDED + "_apart", lambda *_: [])],
+    "a decision is forwarded before it is acknowledged": [(_TASKS + "decide", reordered.decide_acknowledges_first)],
+    "different ids share no cluster whichever pairs connect them": [(_GUARDED + "_apart", lambda *_: [])],
     "the score of the same versions stays": [(_LEDGER + "_scored", lambda *_: False)],
-    "reviews connect nobody": [("stream_lsh.ledger.graph.pairs.Pairs.linked", _linked_by_reviews)],
+    "reviews connect no documents": [("stream_lsh.ledger.graph.pairs.Pairs.linked", _linked_by_reviews)],
     "the guards hold after recovery": [],
-    "a cluster tells anew when its members do": [
+    "a cluster is described again when its members change": [
         ("stream_lsh.ledger.clusters.entities._CachedSummary.put_in", _nothing),
         ("stream_lsh.ledger.clusters.entities._CachedSummary.take_out", _nothing),
     ],
-    "a pass over buckets does not count behind a copy on disk": [(_RECOVERY + "__init__", _new_whatever_it_has)],
+    "a pass over buckets does not count behind a copy on disk": [(_RECOVERY + "__init__", _new_as_if_from_the_log)],
     INTAKE_RULE: [(_TASKS + "Reader.is_late", lambda *_: False)],
     IDS_RULE: [],
     ENDS_RULE: [],
     LEDGER_RULE: [],
-    "what is counted is restored": [("stream_lsh.kinds.record.frequencies.RecordCounts.restore", _nothing)],
-    "what has expired is counted no more": [("stream_lsh.kinds.record.frequencies.RecordCounts.expire", _nothing)],
+    "value counts are restored": [("stream_lsh.kinds.record.frequencies.RecordCounts.restore", _nothing)],
+    "expired records are not counted": [("stream_lsh.kinds.record.frequencies.RecordCounts.expire", _nothing)],
 }
-"""Every rule with what replaces the functions that keep it; none where a run asks for the rule by name."""
+"""Every rule with its patches; none if a run looks up the rule by name."""
 
 
 @contextmanager
 def taken_out(rule: str) -> Iterator[frozenset[str]]:
-    """The protocol without a rule; yields what a run must be told."""
+    """The protocol without a rule; yields the `rules_out` of a run."""
     with ExitStack() as stack:
         for target, replacement in RULES[rule]:
             stack.enter_context(patch(target, replacement))

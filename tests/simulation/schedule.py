@@ -1,7 +1,7 @@
 """One seed: a regime, and one run of it until nothing moves any more.
 
-A uniform regime looks clean and is not: how fast documents come, how often agents fall behind, crash and commit, how
-event time goes, all is drawn anew for each seed.
+A uniform regime looks clean and is not: how fast documents arrive, how often agents fall behind, crash and commit, how
+event time advances: all is drawn again for each seed.
 """
 
 import random
@@ -32,7 +32,7 @@ EXACT_FROM = 3_000_000
 GROUPS_FROM = 5_000_000
 """Seeds from here on have workers that report all their partitions together, and groups that Kafka forgets."""
 LOSSES_FROM = 6_000_000
-"""Seeds from here on have a topic of our own that loses messages."""
+"""Seeds from here on have an internal topic that loses messages."""
 DISKS_FROM = 7_000_000
 """Seeds from here on have workers with copies on disk, partitions that stall, and crashes right behind a commit."""
 _MOST_EVENTS = 60_000
@@ -43,22 +43,22 @@ _STALLING = (
     *("bands", "bands", "candidates", "verifications", "edges"),
     *("documents-changelog", "documents-changelog", "buckets-changelog"),
 )
-"""Topics of which a partition may be slow to store what is sent to it; some stall more often."""
+"""Topics with a partition that may be slow to store messages; some stall more often."""
 
 
 @dataclass(frozen=True)
 class Regime:
-    """How a run goes about it.
+    """The random choices of a run.
 
     Attributes:
         messages: documents, updates and deletes that are produced.
         ids: distinct document ids.
         shingles: size of the universe that texts are drawn from; least_words to words of them make a text.
         pace_ms: event time between messages; disorder_ms: how far they are out of order.
-        expires: event time is told, so documents expire.
+        expires: event time is reported, so documents expire.
         mark_idle: partitions that were read to their end no longer hold event time back.
-        final_watermark: the run ends with everything told.
-        weights of what happens next: produce, step, commit, tick, crash, rebalance, pause, trim, copy, tell, forget.
+        final_watermark: the run ends with reports of all event times.
+        weights of the next event: produce, step, commit, tick, crash, rebalance, pause, trim, copy, report, forget.
     """
 
     workers: int
@@ -83,12 +83,12 @@ class Regime:
     trim: float
     copy: float
     starve: float
-    tell: float
+    report: float
     forget: float
 
 
 def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Random, Setup, Regime]:
-    """The setup and the regime of a seed, and the generator that its schedule goes on with."""
+    """The setup and the regime of a seed, and the generator that its schedule uses next."""
     rng = random.Random(seed)
     partitions = rng.choice((1, 2, 2, 2, 3))
     expires = rng.random() < 0.65
@@ -134,7 +134,7 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
         trim=rng.choice((0.0, 0.01)),
         copy=rng.choice((0.0, 0.01)),
         starve=rng.choice((0.0, 0.0, 0.01)),
-        tell=0.04 if setup.mirror_share else 0.0,
+        report=0.04 if setup.mirror_share else 0.0,
         forget=0.0,
     )
     if setup.cap_postings:
@@ -151,7 +151,7 @@ def draw(seed: int, rules_out: frozenset[str] = frozenset()) -> tuple[random.Ran
 
 
 def _of_family(seed: int, setup: Setup, regime: Regime, *, steady: bool) -> tuple[Setup, Regime]:
-    """The same as the family of the seed has it."""
+    """The setup and the regime with the changes of the seed's family."""
     if seed >= DISKS_FROM:
         setup, regime = _with_disks(random.Random(f"{seed} disks"), setup, regime)
     elif seed >= LOSSES_FROM and seed % 3 == 0:
@@ -175,7 +175,7 @@ def _of_family(seed: int, setup: Setup, regime: Regime, *, steady: bool) -> tupl
 
 
 def _with_disks(rng: random.Random, setup: Setup, regime: Regime) -> tuple[Setup, Regime]:
-    """Copies on disk that are soon due, and whatever makes their recovery differ from that of the whole log."""
+    """Copies on disk that are soon due, and events that make their recovery differ from that of the whole log."""
     setup = replace(
         setup, save_from=rng.choice((0, 4, 16)), rewrite_from=rng.choice((None, 0, 3)), rekey=rng.random() < 0.2
     )
@@ -190,7 +190,7 @@ def _with_disks(rng: random.Random, setup: Setup, regime: Regime) -> tuple[Setup
         trim=max(regime.trim, rng.choice((0.0, 0.02))),
     )
     if rng.random() < 0.3:
-        # Records of workers that lost their partition come when what they contradict is forgotten.
+        # Records of workers that lost their partition arrive after the records that they contradict were dropped.
         frequent = replace(frequent, ids=3, delete_rate=0.4, commit=0.2, crash=0.005, pause=0.04)
     return setup, frequent
 
@@ -203,7 +203,7 @@ def _without_retention(rng: random.Random, setup: Setup, regime: Regime) -> tupl
 
 
 def _of_records(seed: int, setup: Setup, regime: Regime, steady: bool) -> tuple[Setup, Regime]:
-    """The same with records: nothing is capped, and nobody tells stories."""
+    """The same with records: without caps and without stories."""
     threshold, records = draw_records(seed, steady)
     setup = replace(
         setup,
@@ -214,11 +214,11 @@ def _of_records(seed: int, setup: Setup, regime: Regime, steady: bool) -> tuple[
         scheme=NamedRecords(records.drift),
         records=records,
     )
-    return setup, replace(regime, tell=0.0, pause=max(regime.pause, records.pause))
+    return setup, replace(regime, report=0.0, pause=max(regime.pause, records.pause))
 
 
 def _always_matching(rng: random.Random, setup: Setup, regime: Regime) -> tuple[Setup, Regime]:
-    """Few documents, updated all the time, every version similar enough to every other: no pair may ever go away."""
+    """Few documents with many updates, and every version matches every other: no pair may ever be withdrawn."""
     setup = replace(setup, threshold=0.3, retention_ms=LONG_MS, max_documents=0, cap_postings=0, partitions=2)
     steady = replace(
         regime,
@@ -237,7 +237,7 @@ def _always_matching(rng: random.Random, setup: Setup, regime: Regime) -> tuple[
 
 
 def _falling_behind(setup: Setup, regime: Regime) -> tuple[Setup, Regime]:
-    """Event time runs, agents lag, and no document comes twice: every pair that came in time must be published."""
+    """Event time runs, agents lag, and no document repeats: every pair that arrived in time must be published."""
     setup = replace(setup, threshold=0.3, retention_ms=40, lateness_ms=0, max_documents=0, cap_postings=0)
     lagging = replace(
         regime,
@@ -257,7 +257,7 @@ def _falling_behind(setup: Setup, regime: Regime) -> tuple[Setup, Regime]:
 
 
 class Run:
-    """One run: the broker, the workers in the group, those that think they still are in it."""
+    """One run: the broker, the workers in the group, and those that have left it unknowingly."""
 
     def __init__(self, seed: int, rules_out: frozenset[str] = frozenset()) -> None:
         self.seed = seed
@@ -277,7 +277,7 @@ class Run:
         self._groups = random.Random(f"{seed} groups")
         self._event_ms = 1_000
         self._texts: list[str] = []
-        self._telling = random.Random(f"{seed} telling")
+        self._metadata = random.Random(f"{seed} telling")  # the schedules of all seeds depend on this name
         self._last: dict[int, Document] = {}
         self.user = None if self.setup.records is None else User(seed, self.setup.records)
         self.miscounted: list[str] = []
@@ -292,7 +292,7 @@ class Run:
         self._assign()
 
     def _new_worker(self, number: int) -> Worker:
-        """A process on a machine, with what its disk has kept."""
+        """A process on a machine, with the copies on its disk."""
         return Worker(self.setup, self.broker, self.disks[number])
 
     def go(self) -> None:
@@ -308,19 +308,19 @@ class Run:
             self._zombie_step()
         self._drain()
         self._repeat(1.0)
-        self._tell_all()
+        self._report_all_pages()
         for topic, partition, key, value, *_ in self.late:
             self.broker.append(topic, partition, value, key)
         self._drain()
         for _ in range(12 if self.regime.final_watermark and self.regime.expires else 0):
             before, known, sent = self.horizon, self._settler._watermarks.merged(), len(self.broker.marks)
             self._tick_everywhere()
-            self._tell_all()
+            self._report_all_pages()
             self.ticks.append((known, self.broker.marks[sent:], before, self.horizon))
         if self.ticks and self.regime.mark_idle and self._rises:
             self._rise()
 
-    # -- what may happen
+    # -- events
 
     def _event(self) -> None:
         if self.user is not None and self.user.wants_to_decide():
@@ -337,7 +337,7 @@ class Run:
             (regime.trim, self._trim),
             (regime.copy, self._copy),
             (regime.starve, self._starve),
-            (regime.tell, self._tell),
+            (regime.report, self._report_pages),
             (regime.forget, self._forget),
         )
         drawn = rng.random()
@@ -369,23 +369,25 @@ class Run:
             self._texts.append(text)
         document = Document(f"d{number}", text, time_ms)
         if self.setup.stories:
-            document = self._last[number] = self._told(document, self._last.get(number))
+            document = self._last[number] = self._with_metadata(document, self._last.get(number))
         if self.user is not None:
             document = self.user.record(document)
         partition = self.placing.partition(document.id) if self.setup.rekey else number % self.setup.partitions
         self.broker.append("source", partition, document, document.id)
         self.produced += 1
 
-    def _decide(self, said: tuple[bytes, bytes | None] | None) -> None:
-        """Somebody says something about two ids, in either order: the key does not say what came last."""
-        if said is not None:
+    def _decide(self, decision: tuple[bytes, bytes | None] | None) -> None:
+        """The user decides about two ids, in either order: keys of one pair may be in two partitions."""
+        if decision is not None:
             apart = "decisions are in one partition" in self.setup.rules_out
-            partition = crc32(said[0]) % self.setup.partitions if apart else 0
-            self.broker.said.append((partition, self.broker.append("decisions", partition, said[1], said[0])))
+            partition = crc32(decision[0]) % self.setup.partitions if apart else 0
+            self.broker.decided.append(
+                (partition, self.broker.append("decisions", partition, decision[1], decision[0]))
+            )
 
-    def _told(self, document: Document, last: Document | None) -> Document:
+    def _with_metadata(self, document: Document, last: Document | None) -> Document:
         """A document with a title and an outlet; now and then the last one of its id, under another title."""
-        rng = self._telling
+        rng = self._metadata
         if document.text is not None and last is not None and last.text is not None and rng.random() < 0.3:
             document = last
         if document.text is None:
@@ -420,7 +422,7 @@ class Run:
 
     @property
     def horizon(self) -> Horizon:
-        """What has been forgotten, as the owner of the ledger knows it."""
+        """The horizon of the owner of the ledger."""
         return self._settler.ledger.horizon
 
     @property
@@ -428,7 +430,7 @@ class Run:
         return next(worker.settler for worker in self.workers if worker.settler is not None)
 
     def _rise(self) -> None:
-        """One document of one slow source; sign speaks of it, and again and again, before anything is passed on."""
+        """One document of one slow source; sign reports it several times before any hop forwards the marks."""
         self.last_ms, id = self._event_ms + 1_000_000, f"d{self.regime.ids}"
         self.broker.append("source", 0, Document(id, "0", self.last_ms), id)
         self._drain()
@@ -442,20 +444,20 @@ class Run:
             worker.start_ticks(mark_idle=True)
         self._drain()
 
-    def _tell(self) -> None:
+    def _report_pages(self) -> None:
         worker = self.rng.choice(self.workers)
         if worker.partitions:
-            worker.start_tell(self.rng.choice(sorted(worker.partitions)))
+            worker.start_page_report(self.rng.choice(sorted(worker.partitions)))
 
-    def _tell_all(self) -> None:
-        """Nothing of the pages of sites is left untold."""
+    def _report_all_pages(self) -> None:
+        """All workers report all their pages of sites."""
         for worker in self.workers:
             for partition in worker.partitions if self.setup.mirror_share else ():
-                worker.start_tell(partition)
+                worker.start_page_report(partition)
         self._drain()
 
     def _crash(self) -> None:
-        """A worker is killed and started anew; its partitions may go elsewhere meanwhile."""
+        """A worker is killed and restarted; its partitions may move meanwhile."""
         number = self.rng.randrange(len(self.workers))
         if self._stalls and self.rng.random() < 0.5:
             self.workers[number].commit()
@@ -464,7 +466,7 @@ class Run:
         self._assign()
 
     def _forget(self) -> None:
-        """All workers stop, and Kafka forgets their group: its offsets are gone, and its generations begin anew."""
+        """All workers stop, and Kafka forgets their group: its offsets are gone, and its generations begin again."""
         self.generations = 0
         self.zombies.clear()
         self.buffered.clear()
@@ -472,7 +474,7 @@ class Run:
         self.repeated.clear()
         committed = self.broker.committed
         for agent, partition in committed:
-            # What comes between the steps is trimmed, by and by, to where it was read; what users write is not.
+            # The topics between the steps are trimmed to the read offsets in time; those of users are not.
             users = self.setup.topic_of(agent) in ("source", "decisions")
             kept = 0 if users else committed[agent, partition]
             committed[agent, partition] = self._groups.randint(0, kept)
@@ -493,7 +495,7 @@ class Run:
         owner = [rng.randrange(len(self.workers)) for _ in range(self.setup.partitions)]
         settles = rng.randrange(len(self.workers))
         plan = [{p for p, o in enumerate(owner) if o == n} for n in range(len(self.workers))]
-        # Everybody lets go before anybody takes over, as the group protocol has it.
+        # All workers release partitions before any takes one over, as in the group protocol.
         for number, worker in enumerate(self.workers):
             stays = worker.settler is not None and number == settles
             worker.assign(plan[number] & worker.partitions.keys(), stays, generation)
@@ -504,16 +506,16 @@ class Run:
                 self.miscounted += [f"partition {partition}: {found}"] if found else []
 
     def _pause(self) -> None:
-        """A worker is paused past its session: the group goes on without it, and it does not know."""
+        """A worker is paused past its session: the group continues without it, unknown to the worker."""
         number = self.rng.randrange(len(self.workers))
         zombie = self.workers[number]
         for partition in zombie.partitions if self.setup.mirror_share else ():
-            zombie.start_tell(partition)
-            self.late += zombie.rest_of(("tell", partition))
+            zombie.start_page_report(partition)
+            self.late += zombie.rest_of(("sites", partition))
         for agent in ("decide", "intake"):
             for partition in zombie.partitions if agent in self.setup.agents else ():
                 self.late += zombie.rest_of((agent, partition))
-        # Another machine takes its place, maybe one that had the same partitions before.
+        # Another machine replaces it, perhaps one that owned the same partitions before.
         self.spare_disks.append(self.disks[number])
         self.disks[number] = self.spare_disks.popleft() if len(self.spare_disks) > 1 else Disk()
         self.workers[number] = self._new_worker(number)
@@ -523,7 +525,7 @@ class Run:
             return
         for task in sorted(zombie.running):
             zombie.step(task)
-        # A client repeats what was not confirmed, and that may have been stored.
+        # A client repeats unconfirmed messages, which may have been stored.
         self.repeated += zombie.producer.waiting("documents-changelog")
         for message in zombie.producer.crash(self.rng):
             if message.topic not in PUBLIC:
@@ -531,7 +533,7 @@ class Run:
         self._assign()
 
     def _repeat(self, share: float) -> None:
-        """Some of what clients repeat gets into the changelogs of documents."""
+        """Some repeated messages of clients reach the changelogs of documents."""
         left, self.repeated = self.repeated, []
         for message in left:
             if self._clients.random() < share:
@@ -540,7 +542,7 @@ class Run:
                 self.repeated.append(message)
 
     def _zombie_step(self) -> None:
-        """A zombie goes on, without a fence; behind it only what its client had buffered leaves, and nothing public."""
+        """A zombie without a fence continues; one behind a fence sends only buffered internal messages."""
         if self.buffered:
             place = self.rng.choice([*self.buffered])
             message = self.buffered[place].popleft()
@@ -570,7 +572,7 @@ class Run:
             worker.start_pass()
 
     def _trim(self) -> None:
-        """Delete from the changelogs what the live state does not need."""
+        """Delete the records of the changelogs that the live state does not need."""
         for worker in self.workers:
             for partition in sorted(worker.partitions):
                 worker.trim(partition)

@@ -1,4 +1,4 @@
-"""What a run is about: partitions, settings of the pipeline, and how much is handled together."""
+"""The settings of a run: partitions, the pipeline, and the sizes of batches."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,11 +33,13 @@ LONG_MS = 100_000
 
 @dataclass(frozen=True)
 class Setup:
-    """What a run is about: fixed while it lasts.
+    """The settings of a run.
 
-    `rewrite_from`: what a changelog may hold before it is rewritten, however little is live; None: it never is.  Of the
-    ledger's it is `least_ledger` bytes.  `save_from`: how many postings the copy on disk of a band-bucket table may
-    lack before the next one is made; None: there are no copies.
+    Attributes:
+        rewrite_from: the entries that a changelog may hold before it is rewritten, even if few are live; None: it is
+            never rewritten.  For the ledger's it is `least_ledger` bytes.
+        save_from: the postings that the copy on disk of a band-bucket table may lack before the next copy; None: there
+            are no copies.
     """
 
     partitions: int
@@ -60,17 +62,17 @@ class Setup:
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """Those that every partition has."""
+        """The agents of every partition."""
         some = [name for name, here in (("decide", self.records is not None), ("intake", self.rekey)) if here]
         return ("sign", "index", "gather", "verify", *some)
 
     @property
     def documents_topic(self) -> str:
-        """What sign reads."""
+        """The topic that sign reads."""
         return "intake" if self.rekey else "source"
 
     def topic_of(self, agent: str) -> str:
-        """What an agent reads."""
+        """The topic that an agent reads."""
         return self.documents_topic if agent == "sign" else AGENTS[agent]
 
     @property
@@ -90,17 +92,17 @@ class Setup:
 
     @property
     def criteria(self) -> Criteria:
-        """What makes a pair a match."""
+        """The criteria of a match."""
         return Criteria(self.threshold, 0, self.retention_ms, self.scheme.measure)
 
     def shared(self) -> Shared:
-        """What the agents of a worker share; where messages are small, few versions are retired by one."""
+        """The state that the agents of a worker share; if messages are small, one retires few versions."""
         few = 2 if self.limit < 200 else 0
         return Shared(self.scheme, self.criteria, self.scheme.comparer(), StepCounts(), 1, few)
 
     @property
     def table_settings(self) -> dict[str, Any]:
-        """Of an index partition: small, so that it overflows into further segments."""
+        """The settings of an index partition: small, so that it overflows into further segments."""
         span_ms = None if self.keep_ms is None else max(1, self.keep_ms // 3)
         caps = {"cap_postings": self.cap_postings, "cap_candidates": 0}
         return {**caps, "segment_span_ms": span_ms, "first_capacity": 64}

@@ -1,4 +1,4 @@
-"""What the tables of a partition hold, in a form that can be compared."""
+"""The contents of the tables of a partition, in a form that can be compared."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,9 +13,9 @@ from stream_lsh.pipeline.settle import Settler
 
 
 def as_recovered(settler: Settler) -> LedgerRecord:
-    """Everything of a ledger but who reported what in which generation: its next owner is in another one.
+    """The contents of a ledger without the generations of reports: its next owner is in another generation.
 
-    There no source is idle before it is reported again, and all pages are reported again.
+    In that one no source is idle before it is reported again, and all pages are reported again.
     """
     record = settler.snapshot()
     rows = [
@@ -27,7 +27,7 @@ def as_recovered(settler: Settler) -> LedgerRecord:
 
 
 def rows_of(table: DocumentTable) -> list[tuple[Any, ...]]:
-    """Everything that a table of documents holds."""
+    """The contents of a table of documents."""
     record = table.snapshot(bands=7)
     columns = (record.refs, record.times, record.keep_until, record.digests, record.live, record.retired_refs)
     assert isinstance(record.refs, np.ndarray)

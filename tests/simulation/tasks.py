@@ -1,6 +1,6 @@
-"""The package's agents over the simulated log: what each reads, decoded.
+"""The package's agents over the simulated log, with their decoded input.
 
-`rules` takes rules out by replacing functions of this module, among others, with wrappers over the effects.
+`rules` removes rules by wrappers over the effects of these functions, among others.
 """
 
 import operator
@@ -28,7 +28,7 @@ from tests.simulation.process import Process
 
 
 class Reader:
-    """How sign reads its topic: documents as they are, or copies of the intake."""
+    """The reader of sign's topic: documents of the source, or copies of the intake."""
 
     def __init__(self, worker: Process, partition: int) -> None:
         self._worker, self._partition = worker, partition
@@ -84,7 +84,7 @@ def verify(worker: Process, partition: int, position: int) -> Iterator[Effect]:
 
 
 def settle(worker: Process, partition: int, position: int) -> Iterator[Effect]:
-    """Edges in, the truth out."""
+    """Edges in, results out."""
     assert worker.ledger is not None
     stop = min(worker.broker.end("edges", partition), position + worker.setup.together)
     return settle_agent(worker.shared, worker.ledger, _edges(worker, position, stop), stop, worker.generation)
@@ -125,7 +125,7 @@ def intake(worker: Process, partition: int, position: int) -> Iterator[Effect]:
 
 
 def tick(worker: Process, partitions: Sequence[int], mark_idle: bool) -> Iterator[Effect]:
-    """The marks of event time, to every index partition: as they are now, whenever they are sent."""
+    """The present marks of event time, to every index partition."""
     effects = [
         *event_time_agent(_sources(worker, partitions, mark_idle), worker.setup.max_documents, worker.generation)
     ]
@@ -144,8 +144,8 @@ def _sources(worker: Process, partitions: Sequence[int], mark_idle: bool) -> lis
     return sources
 
 
-def tell(worker: Process, partition: int) -> Iterator[Effect]:
-    """The pages of sites, to settle: as they are when they are sent."""
+def report_pages(worker: Process, partition: int) -> Iterator[Effect]:
+    """The page counts of sites at the time of sending, to settle."""
     documents = worker.partitions[partition].of_documents
     yield from pages_agent(partition, documents, worker.stored["documents-changelog", partition], worker.generation)
 

@@ -1,4 +1,4 @@
-"""Words about event time that come again after a crash must not move it."""
+"""Marks of event time that repeat after a crash do not move it."""
 
 import random
 from dataclasses import replace
@@ -17,7 +17,7 @@ SETUP = Setup(partitions=2, threshold=0.5, retention_ms=100, lateness_ms=0)
 
 
 class Life:
-    """One worker after the other on one broker; each does whatever it can."""
+    """One worker after the other on one broker; each works until it is idle."""
 
     def __init__(self) -> None:
         self.broker = Broker()
@@ -75,20 +75,20 @@ def test_a_source_that_was_idle_once_does_not_let_live_documents_expire_when_a_h
     assert life.state == before
     life.tick(idle=True)
     life.tick(idle=True)
-    assert life.state == before, "where nothing comes nothing is forgotten"
+    assert life.state == before, "without new data nothing expires"
     life.send(1, "zz", "7", 1_001)
     life.drain()
     life.tick(idle=True)
-    assert life.state == before, "it may be that all go on"
+    assert life.state == before, "all sources may continue"
     life.tick(idle=True)
     assert life.state == (Horizon(901), []), "a source that is idle holds no other one back"
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_source_that_was_idle_before_a_downtime_holds_event_time_back_until_its_new_owner_has_spoken(
+def test_a_source_that_was_idle_before_a_downtime_holds_event_time_back_until_its_new_owner_has_reported(
     seed: int,
 ) -> None:
-    """Both sources go on while no worker reads; one worker is ready, reads its backlog and ticks before the other."""
+    """Both sources grow while no worker reads; one worker is ready, reads its backlog and ticks before the other."""
     rng, broker, setup = random.Random(seed), Broker(), replace(SETUP, lateness_ms=50)
 
     def drain(*workers: Worker) -> None:

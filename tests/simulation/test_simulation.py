@@ -38,7 +38,7 @@ FAMILIES = {
 """The first seed of each family of schedules, and how many blocks of them are run."""
 
 ONCE_FAILED = (26, 683, 15754, 7000889)
-"""Seeds that once found a fault, of the protocol or of its simulation."""
+"""Seeds that once found a fault of the protocol or of its simulation."""
 
 NOTICED_BY: dict[str, tuple[int, ...]] = {
     "a replay sends bands and retirement again": (51, 53, 65),
@@ -57,7 +57,7 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
     "the watermark in the ledger record": (2, 8, 9, 10),
     "past links in the ledger record": (34, 65, 73),
     "titles in the ledger record": (2, 12, 23),
-    "another title is another version": (41, 61),
+    "a new title is a new version": (41, 61),
     "a retirement has the title": (25, 32),
     "recheck on update": (4, 5),
     "a recheck names the partner's newest ref": (10, 17),
@@ -71,46 +71,46 @@ NOTICED_BY: dict[str, tuple[int, ...]] = {
     "tombstones are kept": (22, 49),
     "a frame is one message": (46, 77),
     "a flight has no key twice": (59, 61),
-    "only settle decides what is forgotten": (85, 89, 118),
+    "only settle decides on expiry": (85, 89, 118),
     "watermarks flow through the hops": (60,),
     "marks of a forgotten group are older than all others": (5000011, 5000049),
     "a source is idle in its own generation only": (5000536,),
     "event time advances by a busy source that has come further": (5000005, 5000006),
     "an advance of event time is reported as busy": (5000004, 5000010),
-    "a hop passes on what settle must see": (5000068, 5000071),
+    "a hop forwards each mark that settle needs": (5000068, 5000071),
     "the zombie fence": (68,),
     "neighbours of a retired digest posting": (93,),
     "a log is trimmed when every slice is in it": (3, 8),
     "a pass over buckets ends when every slice is in the log": (10, 25),
-    "what comes while buckets are copied counts behind the copies": (4, 6),
+    "postings that arrive while buckets are copied are ordered after the copies": (4, 6),
     "no log begins inside of a pass over buckets": (4, 6),
     "the ledger's log is trimmed when every slice is in it": (3, 8),
-    "what is settled while the ledger is copied counts over the copy": (6, 14),
+    "frames settled while the ledger is copied override the copy": (6, 14),
     "slices of the ledger count only where the log begins with their pass": (2, 3),
-    "all pages are told again by a new owner": (72, 116),
-    "what a statement of pages leaves out is no more": (39, 147),
-    "what a predecessor says of pages late is passed over": (122, 151),
-    "no sites are told before all pages are known": (151, 237),
+    "a new owner reports all pages again": (72, 116),
+    "a site that a page report omits has no pages": (39, 147),
+    "late page counts of a previous owner are skipped": (122, 151),
+    "no sites are published before all pages are known": (151, 237),
     "pages in the ledger record": (6, 12, 16, 23),
     "an older decision does not count over a newer one": (1000002, 1000017, 1000038),
     "decisions are in one partition": (1000003, 1000006),
-    "a decision that was taken back is remembered": (1000000, 1000001, 1000002),
+    "a withdrawn decision is remembered": (1000000, 1000001, 1000002),
     "decisions in the ledger record": (1000001, 1000002),
-    "a decision is passed on before it is acknowledged": (1000077, 1000127),
-    "what is different is parted whoever connects it": (1000026, 1000027),
+    "a decision is forwarded before it is acknowledged": (1000077, 1000127),
+    "different ids share no cluster whichever pairs connect them": (1000026, 1000027),
     "the score of the same versions stays": (1000010, 1000023),
-    "reviews connect nobody": (1000003, 1000007, 1000013),
+    "reviews connect no documents": (1000003, 1000007, 1000013),
     "the guards hold after recovery": (1000031, 1000032),
-    "a cluster tells anew when its members do": (1000004, 1000031),
+    "a cluster is described again when its members change": (1000004, 1000031),
     "a pass over buckets does not count behind a copy on disk": (199,),
-    "copies of an older generation are passed over": (4000002, 4000006, 4000010),
+    "copies of an older generation are skipped": (4000002, 4000006, 4000010),
     "a topic that is recreated ends the worker": (6000213,),
-    "a topic that ends before what was read ends the worker": (6000002, 6000066),
-    "a ledger that lacks what is acknowledged ends the worker": (6000155,),
-    "what is counted is restored": (1000001, 1000002),
-    "what has expired is counted no more": (1000010, 1000011),
+    "a topic that ends before a read offset ends the worker": (6000002, 6000066),
+    "a ledger that lacks acknowledged records ends the worker": (6000155,),
+    "value counts are restored": (1000001, 1000002),
+    "expired records are not counted": (1000010, 1000011),
 }
-"""For every rule, seeds that notice when it is taken out; `python -m tests.simulation --rule NAME` finds others."""
+"""For every rule, seeds that detect its removal; `python -m tests.simulation --rule NAME` finds others."""
 
 
 def blocks() -> Iterator[Any]:

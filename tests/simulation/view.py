@@ -1,4 +1,4 @@
-"""A run that has come to rest, beside the truth."""
+"""A run at rest beside the true results."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.simulation.schedule import Run
 
 
 class View:
-    """A run that has come to rest, as a consumer of the compacted topics sees it, beside the truth."""
+    """A run at rest, as a consumer of the compacted topics sees it, beside the true results."""
 
     def __init__(self, run: Run) -> None:
         self.run = run

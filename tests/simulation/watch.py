@@ -1,4 +1,4 @@
-"""What the changelogs of a run held at random moments."""
+"""The extent of the changelogs of a run at random moments."""
 
 import random
 from typing import NamedTuple
@@ -9,14 +9,14 @@ _SHARE, _MOMENTS = 0.25, 3
 
 
 class Span(NamedTuple):
-    """What a changelog held at one moment."""
+    """The offsets of a changelog at one moment."""
 
     start: int
     end: int
 
 
 class Watch:
-    """Notes at random moments what each changelog holds, in a share of the runs.
+    """Records the extent of each changelog at random moments, in a share of the runs.
 
     Attributes:
         moments: the spans of all changelogs at each of them.
@@ -28,7 +28,7 @@ class Watch:
         self.moments: list[dict[Partition, Span]] = []
 
     def look(self, broker: Broker) -> None:
-        """One more event has happened."""
+        """Called after each event."""
         if self._rng.random() < self._often:
             logs = broker.changelogs()
             self.moments.append({log: Span(broker.start(*log), broker.end(*log)) for log in logs})

@@ -1,4 +1,4 @@
-"""Worker processes at work: what is assigned to them, what their agents do, and how they end."""
+"""Worker processes: their assignment, the effects of their agents, and their end."""
 
 import random
 from collections import deque
@@ -41,17 +41,17 @@ Task = tuple[str, int]
 """An agent and the partition that it works on."""
 
 _ALL = "tick", -1
-"""The task that says of all partitions of a worker together how far event time has come."""
+"""The task that reports the event time of all partitions of a worker together."""
 
 
 class Running:
     """An agent at work.
 
     Attributes:
-        effects: what it does next.
+        effects: its next effects.
         flight: its messages on their way, of which a barrier waits for all.
         waits: whether it has come to a barrier.
-        then: what it does before it goes on, once `awaits` is empty.
+        then: the function that runs before the next effect, once `awaits` is empty.
     """
 
     def __init__(self, effects: Iterator[Effect]) -> None:
@@ -68,11 +68,11 @@ class Running:
 
 
 class Worker(Process):
-    """One process at work: how far its agents have read, and what is under way.
+    """One process: the positions of its agents, and their running tasks.
 
     Attributes:
         disk: of its machine; None: it keeps no copies.
-        acknowledged: how far each agent has read and everything that follows from it is stored.
+        acknowledged: the position of each agent before which all input has stored outputs.
     """
 
     def __init__(self, setup: Setup, broker: Broker, disk: Disk | None = None) -> None:
@@ -87,9 +87,9 @@ class Worker(Process):
     # -- assignment
 
     def assign(self, partitions: set[int], settles: bool, generation: int) -> None:
-        """Own exactly these partitions: what is new is recovered, what is gone is forgotten.
+        """Own exactly these partitions: new ones are recovered, others are dropped.
 
-        Before a partition goes elsewhere, everything that was sent for it is stored: a rebalance waits for that.
+        Before a partition moves, all its sent messages are stored: a rebalance waits for that.
         """
         self.generation = generation
         gone = self.partitions.keys() - partitions
@@ -122,7 +122,7 @@ class Worker(Process):
         del self.partitions[partition]
         self.stored.pop(("documents-changelog", partition), None)
         self.stored.pop(("buckets-changelog", partition), None)
-        for agent in (*self.setup.agents, "tick", "tell", "save"):
+        for agent in (*self.setup.agents, "tick", "sites", "save"):
             self._forget_task((agent, partition))
 
     def _forget_task(self, task: Task) -> None:
@@ -130,7 +130,7 @@ class Worker(Process):
             held.pop(task, None)
 
     def commit(self) -> None:
-        """Commit what has been acknowledged; a position never falls."""
+        """Commit the acknowledged positions; a position never decreases."""
         for task, position in self.acknowledged.items():
             self.broker.committed[task] = max(self.broker.committed[task], position)
         for partition, state in self.partitions.items():
@@ -147,7 +147,7 @@ class Worker(Process):
     # -- work
 
     def ready(self) -> list[Task | Lane]:
-        """What can make a step: work under way, input that waits, and messages on their way."""
+        """The tasks that can make a step: running ones, those with input, and those that store messages."""
         working = [task for task, running in self.running.items() if not running.is_blocked]
         waiting = [
             task
@@ -157,12 +157,12 @@ class Worker(Process):
         return sorted([*working, *waiting]) + sorted(self.producer.lanes())
 
     def start_tick(self, partition: int, mark_idle: bool) -> None:
-        """Have sign say how far event time has come, of what it has delivered."""
+        """Start a report of sign about the event time of its delivered documents."""
         if ("tick", partition) not in self.running and ("sign", partition) not in self.running:
             self._start_tick(("tick", partition), [partition], mark_idle)
 
     def start_ticks(self, mark_idle: bool) -> None:
-        """Have sign say of all its partitions together how far event time has come."""
+        """Start a report of sign about the event time of all its partitions together."""
         if self.partitions and _ALL not in self.running:
             self._start_tick(_ALL, sorted(self.partitions), mark_idle)
 
@@ -170,17 +170,17 @@ class Worker(Process):
         self.running[task] = Running(tasks.tick(self, partitions, mark_idle))
 
     def finish_ticks(self) -> None:
-        """Have sign say all of what it has begun to say of all partitions together."""
+        """Finish the report about all partitions together."""
         while _ALL in self.running:
             self.step(_ALL)
 
-    def start_tell(self, partition: int) -> None:
-        """Have settle told of the pages of sites."""
-        if ("tell", partition) not in self.running:
-            self.running["tell", partition] = Running(tasks.tell(self, partition))
+    def start_page_report(self, partition: int) -> None:
+        """Start a report of the pages of sites to settle."""
+        if ("sites", partition) not in self.running:
+            self.running["sites", partition] = Running(tasks.report_pages(self, partition))
 
     def start_pass(self) -> None:
-        """Have settle copy the whole ledger, as if its changelog were long."""
+        """Make settle copy the whole ledger, as if its changelog were long."""
         if self.ledger is not None:
             self.ledger.rewriter.wrote(2 * NEVER)
 
@@ -229,7 +229,7 @@ class Worker(Process):
                     self.producer.send(message)
 
     def _then(self, task: Task, running: Running, do: Callable[[], None]) -> None:
-        """Do something when all before it is stored, and done."""
+        """Call a function after all earlier messages are stored and earlier calls are done."""
         self.behind.setdefault(task, deque()).append((running.flight, do))
         self._acknowledge()
 
@@ -268,7 +268,7 @@ class Worker(Process):
             yield Message(topic, append.partition, None, part.value, flight, stored)
 
     def _is_stored(self, append: Append, part: Part, offset: int) -> None:
-        """A record of ours is in its changelog; nothing where the partition has gone meanwhile."""
+        """A record of this worker is in its changelog; no effect if the partition has moved meanwhile."""
         log = f"{append.table}-changelog", append.partition
         if log not in self.stored:
             return
@@ -283,7 +283,7 @@ class Worker(Process):
             append.rewriter.delivered(offset)
 
     def _is_announced(self, frame: BandsFrame, _: int) -> None:
-        """Bands are stored: a restart must not lose the versions that they name."""
+        """Bands are stored: the changelog must hold the versions that they name."""
         if frame.postings is None:
             return
         refs = {*frame.postings.refs[~frame.postings.retired].tolist()}
@@ -304,7 +304,7 @@ class Worker(Process):
             self.partitions[trim.partition].logs[trim.table].rewritten(until)
 
     def _save(self, partition: int) -> None:
-        """Capture a band-bucket table; copies are written by a task of their own, one after the other."""
+        """Capture a band-bucket table; a separate task writes the copies, one after the other."""
         state = self.partitions[partition]
         if state.copy is None or not self._is_logged(partition):
             return
@@ -324,12 +324,12 @@ class Worker(Process):
     # -- the end
 
     def crash(self, rng: random.Random) -> None:
-        """The process dies: of each partition an arbitrary prefix of what was sent is stored."""
+        """The process dies: an arbitrary prefix of the sent messages of each partition is stored."""
         for _ in self.producer.crash(rng):
             pass
 
     def rest_of(self, task: Task) -> list[Message]:
-        """Everything that an agent without barriers would still send, taken from it."""
+        """The messages that an agent without barriers would still send; the agent stops."""
         running = self.running.pop(task, None)
         if running is None and task in self.positions and task in self.ready():
             running = Running(tasks.start(self, *task, self.positions[task]))
@@ -341,7 +341,7 @@ class Worker(Process):
 
 
 def published(settlement: Settlement) -> Iterator[tuple[str, Any, Any]]:
-    """What a settlement publishes: topic, key and value of each message."""
+    """The public messages of a settlement: topic, key and value of each."""
     settled, version = settlement.settled, settlement.record.offset
     for match in settled.matches:
         yield "matches", (match.left, match.right), (version, match)

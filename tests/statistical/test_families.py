@@ -1,4 +1,4 @@
-"""Every family agrees as often as it says: fixed seeds, bounds of five standard errors of the binomial distribution."""
+"""Families agree with their theoretical probabilities: fixed seeds, bounds of five standard errors (binomial)."""
 
 import itertools
 import math
@@ -59,7 +59,7 @@ def test_the_family_is_as_sensitive_as_it_states(sample: Sample, seed: int) -> N
 
 
 @pytest.mark.parametrize("steps", [("and", 3), ("or", 3), ("and", 2, "or", 4), ("or", 4, "and", 2, "or", 2)], ids=str)
-def test_a_cascade_agrees_as_its_curve_says(steps: tuple[str | int, ...], seed: int) -> None:
+def test_a_cascade_agrees_with_its_curve(steps: tuple[str | int, ...], seed: int) -> None:
     generator = np.random.default_rng(seed)
     for differing in (10, 30, 60):
         left = generator.random((1, 100)) < 0.5
@@ -86,7 +86,7 @@ def test_candidates_of_minhashing_follow_the_s_curve(scheme: str, seed: int) -> 
     assert abs(found - theory) < (0.03 if scheme == "fast" else 0.0) + bound(theory, 1500)
 
 
-def test_two_prints_of_a_finger_are_told_from_prints_of_two(seed: int) -> None:
+def test_two_prints_of_one_finger_differ_from_prints_of_two_fingers(seed: int) -> None:
     family = GridTriples(squares=4000)
     generator = np.random.default_rng(seed)
     for distance, of_the_book in ((0.2, 0.985), (0.8, 0.063)):

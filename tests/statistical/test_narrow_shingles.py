@@ -1,4 +1,4 @@
-"""Hashes of four bytes: as many collisions as the birthday bound says, and bits spread as the signature needs them."""
+"""Hashes of four bytes: collisions within the birthday bound, and bits spread as the signature needs them."""
 
 import math
 
@@ -19,7 +19,7 @@ def letters(rng: np.random.Generator, count: int) -> str:
 
 
 @pytest.mark.parametrize("spec", ["char:9/4", "char:24/4", "word:1/4", "bag:char:9/4"])
-def test_collisions_are_as_many_as_the_birthday_bound_says(spec: str, seed: int) -> None:
+def test_the_number_of_collisions_is_within_the_birthday_bound(spec: str, seed: int) -> None:
     text = letters(np.random.default_rng(seed), COUNT)
     wide = sorted_unique(shingler(spec.removesuffix("/4"))([text]).hashes)
     narrow = sorted_unique(shingler(spec)([text]).hashes)

@@ -42,7 +42,7 @@ def b_bit_estimates(values: U32, bits: int) -> F64:
 
 @every_scheme
 @pytest.mark.parametrize(("left", "right", "shared"), [(1, 1, 0), (1, 2, 1), (3, 3, 2), (30, 30, 20), (60, 300, 50)])
-def test_b_bit_estimates_are_unbiased_and_as_accurate_as_the_formula_says(
+def test_b_bit_estimates_are_unbiased_and_as_accurate_as_in_the_formula(
     name: str, seed: int, left: int, right: int, shared: int
 ) -> None:
     trials = 800

@@ -90,7 +90,7 @@ def test_the_variance_of_the_estimate_is_at_most_that_of_independent_slots(
 @schemes
 @pytest.mark.parametrize(("bands", "rows"), [(16, 8), (16, 6), (35, 3)])
 @pytest.mark.parametrize("sizes", [(3, 3, 2), (30, 30, 20), (300, 300, 267)])
-def test_pairs_become_candidates_as_the_s_curve_says(
+def test_pairs_become_candidates_as_in_the_s_curve(
     scheme: SignatureScheme, bands: int, rows: int, sizes: tuple[int, int, int]
 ) -> None:
     left, right, shared = sizes
@@ -105,7 +105,7 @@ def test_pairs_become_candidates_as_the_s_curve_says(
 
 
 @pytest.mark.parametrize("spec", ["char:5", "word:1"])
-def test_texts_agree_in_slots_and_bands_as_their_similarity_says_over_many_seeds(spec: str) -> None:
+def test_texts_agree_in_slots_and_bands_by_their_similarity_over_many_seeds(spec: str) -> None:
     # Digits: few characters, neighbouring values; the hardest inputs for a polynomial hash.
     texts = [" ".join(str(n * n) for n in range(start, start + 120)) for start in (1000, 1020)]
     matching, candidates, seeds = 0, 0, 600

@@ -22,7 +22,7 @@ IDENTITY = Identity("app", "news", "buckets", 0, 4, f"{1:016x}", None)
 SETTINGS: dict[str, Any] = {"segment_span_ms": 100, "first_capacity": 64, "cap_postings": 4}
 
 Record = tuple[str, Any]
-"""What happens to a table: postings that come, that go, or a horizon."""
+"""A change of a table: new postings, retired postings, or a horizon."""
 
 
 def store_of(place: Path, identity: Identity = IDENTITY) -> BucketStore:
@@ -183,7 +183,7 @@ def test_every_flipped_bit_of_a_segment_is_found(tmp_path: Path) -> None:
             changed[at] ^= 1 << at % 8
             path.write_bytes(changed)
             store = store_of(place)
-            # Between two arrays are bytes that nobody reads.
+            # The bytes between two arrays are never read.
             assert store.offset is None or _read(store) == before, (path.name, at)
 
 

@@ -33,12 +33,12 @@ def store_of(place: Path, identity: Identity = IDENTITY) -> DocumentStore:
 
 @dataclass
 class Log:
-    """A changelog: records, and what each names; `told` of them have been confirmed."""
+    """A changelog of documents: its records."""
 
     records: list[DocumentsRecord] = field(default_factory=list)
 
     def recover(self, table: DocumentTable, store: DocumentStore | None, first: int = 0) -> None:
-        """As a recovery does."""
+        """Recover a table, and its store, from the records."""
         head = LogHead() if store is None else store.head
         for offset, record in enumerate(self.records[first:], first):
             stored = table.apply(record)
@@ -265,7 +265,7 @@ def test_damage_is_found_and_nothing_of_it_is_read(suffix: str, harm: str, tmp_p
     store.close()
 
 
-def test_contents_that_are_missing_end_the_worker_and_the_next_one_begins_anew(tmp_path: Path) -> None:
+def test_missing_contents_end_the_worker_and_the_next_one_starts_from_the_changelog(tmp_path: Path) -> None:
     filled(tmp_path / "d")
     store = store_of(tmp_path / "d")
     table = store.table()
@@ -287,7 +287,7 @@ def test_a_folder_that_cannot_be_made_is_the_surroundings_fault(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("case", range(5))
-def test_what_stories_tell_of_a_version_is_kept_and_forgotten_with_its_text(case: int, tmp_path: Path) -> None:
+def test_the_story_metadata_of_a_version_are_stored_and_dropped_with_its_text(case: int, tmp_path: Path) -> None:
     rng, log, place = random.Random(case), Log(), tmp_path / "d"
     store = DocumentStore(place, IDENTITY, SLOTS, WIDTH, stories=True)
     table, head = store.table(), LogHead()
@@ -296,20 +296,20 @@ def test_what_stories_tell_of_a_version_is_kept_and_forgotten_with_its_text(case
         known = table.version(id)
         retired = (known.ref,) if known is not None and known.live else ()
         text = rng.choice((None, "", f"text {offset}"))
-        told = (
+        about = (
             NO_ABOUT
             if text is None or rng.random() < 0.2
             else About(f"\ud800 {offset}", rng.choice(AWKWARD_IDS), offset)
         )
         row = Row(id, make_ref(0, offset), offset, offset, text, retired)
-        record = replace(record_of([row], SLOTS, table.horizon), abouts=() if told == NO_ABOUT else [told])
+        record = replace(record_of([row], SLOTS, table.horizon), abouts=() if about == NO_ABOUT else [about])
         stored = table.apply(record)
         rows = table.rows(record.refs)
-        assert text is None or list(in_full(table.abouts(rows), 1)) == [told], "before it is written"
+        assert text is None or list(in_full(table.abouts(rows), 1)) == [about], "before it is written"
         log.records.append(record)
         head.note(offset, extent_of_documents(record))
         store.write(record, stored, offset, head)
-        assert text is None or list(table.abouts(rows)) == [told]
+        assert text is None or list(table.abouts(rows)) == [about]
         if rng.random() < 0.1:
             table.expire(Horizon(offset - 10))
         if rng.random() < 0.1:

@@ -30,8 +30,8 @@ def settler_of() -> Settler:
 
 def settle(settler: Settler, offset: int, rng: random.Random) -> LedgerRecord:
     """Some documents find each other, some change, some expire; the record of it."""
-    told = [About(f"{offset}", rng.choice("xyz"), rng.randrange(5)) for _ in range(6)]
-    drawn = zip(rng.sample(range(40), 6), told, strict=True)
+    abouts = [About(f"{offset}", rng.choice("xyz"), rng.randrange(5)) for _ in range(6)]
+    drawn = zip(rng.sample(range(40), 6), abouts, strict=True)
     ends = [End(f"{id}", make_ref(0, offset), offset, rng.randrange(5), about) for id, about in drawn]
     pairs = [sorted(ends[at : at + 2]) for at in (0, 2, 4)]
     edges = [Edge(one, other, 0.75, 3, 4) for one, other in pairs]

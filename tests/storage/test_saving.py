@@ -1,4 +1,4 @@
-"""What may be saved, and when a copy is used: never more than the changelog holds, nothing that it has outgrown."""
+"""When a copy is saved and used: never with more than the changelog holds, and never if it is too old."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -26,7 +26,7 @@ from stream_lsh.text.page import read_page
 
 SENTENCES = (
     "the old bridge over the river was closed to all traffic on monday because the engineers found cracks in it",
-    "a man who had crossed the bridge every morning for forty years said that he had never heard it groan like that",
+    "a man who had crossed the bridge every morning for forty years claimed that he had never heard it groan like that",
     "the council will meet on friday to decide whether the bridge can be repaired or has to be replaced by a new one",
 )
 ARTICLE = ". ".join(SENTENCES)

@@ -1,4 +1,4 @@
-"""What people decide, and one document of each source: by examples, against the oracle, and in any order."""
+"""Decisions of users, and one document per source: by examples, against the oracle, and in any order."""
 
 import math
 import random
@@ -35,66 +35,68 @@ def bench(one_per_source: bool = False) -> Bench:
     return Bench(0.8, link_from=0.9, one_per_source=one_per_source)
 
 
-def said(left: str, verdict: str | None, right: str, ref: int = 1) -> Decision:
+def decision(left: str, verdict: str | None, right: str, ref: int = 1) -> Decision:
     return Decision(left, right, verdict, ref)
 
 
-def test_a_review_that_is_the_same_is_a_match() -> None:
+def test_the_decision_same_turns_a_review_into_a_match() -> None:
     world = bench()
     world.settle(edges=[edge("a", "b", 85)])
-    settled = world.settle(decisions=[said("a", "same", "b")])
+    settled = world.settle(decisions=[decision("a", "same", "b")])
     assert settled.reviews == [MatchChange("a", "b", reason="decided")]
     assert settled.matches == [MatchChange("a", "b", 0.85, 85, 100, 1, 2)]
-    assert settled.changes.decisions == [said("a", "same", "b")]
+    assert settled.changes.decisions == [decision("a", "same", "b")]
     assert settled.changes.pairs == []
     assert groups(world) == {"a": "ab"}
-    back = world.settle(decisions=[said("a", None, "b", 2)])
+    back = world.settle(decisions=[decision("a", None, "b", 2)])
     assert back.matches == [MatchChange("a", "b", reason="decided")]
     assert back.reviews == [MatchChange("a", "b", 0.85, 85, 100, 1, 2)]
     assert back.members == [MemberChange("a", reason="decided"), MemberChange("b", reason="decided")]
 
 
-def test_a_match_that_is_different_is_withdrawn_and_the_two_are_parted() -> None:
+def test_the_decision_different_withdraws_a_match_and_separates_its_ends() -> None:
     world = bench()
     world.settle(edges=[edge("a", "b", 95)])
-    settled = world.settle(decisions=[said("a", "different", "b")])
+    settled = world.settle(decisions=[decision("a", "different", "b")])
     assert settled.matches == [MatchChange("a", "b", reason="decided")]
     assert settled.reviews == []
     assert groups(world) == {"a": "a", "b": "b"}
 
 
-def test_the_two_are_parted_whoever_else_connects_them() -> None:
+def test_different_ids_are_separated_whichever_pairs_connect_them() -> None:
     world = bench()
     world.settle(edges=[edge("a", "b", 92), edge("b", "c", 95), edge("c", "d", 91)])
-    settled = world.settle(decisions=[said("a", "different", "d")])
+    settled = world.settle(decisions=[decision("a", "different", "d")])
     assert (settled.matches, settled.reviews) == ([], []), "they were no pair"
-    assert groups(world) == {"a": "abc", "d": "d"}, "the least similar pair gives way"
+    assert groups(world) == {"a": "abc", "d": "d"}, "the least similar pair loses"
     world.settle(edges=[edge("b", "d", 99)])
     assert sorted(groups(world).values()) == ["a", "bcd"]
-    world.settle(decisions=[said("a", None, "d", 9)])
+    world.settle(decisions=[decision("a", None, "d", 9)])
     assert [*groups(world).values()] == ["abcd"]
 
 
-def test_identical_documents_can_be_different_too() -> None:
+def test_identical_documents_can_have_the_decision_different() -> None:
     world = bench()
     one, other = end("a", digest=7), end("b", digest=7)
-    world.settle(edges=[edge(one, other, 100), edge(other, "c", 95)], decisions=[said("a", "different", "b")])
+    world.settle(edges=[edge(one, other, 100), edge(other, "c", 95)], decisions=[decision("a", "different", "b")])
     assert sorted(groups(world).values()) == ["a", "bc"]
 
 
-def test_an_older_word_does_not_count_over_a_newer_one() -> None:
+def test_an_older_decision_does_not_override_a_newer_one() -> None:
     world = bench()
-    world.settle(edges=[edge("a", "b", 95)], decisions=[said("a", "different", "b", 5), said("a", None, "b", 7)])
+    world.settle(
+        edges=[edge("a", "b", 95)], decisions=[decision("a", "different", "b", 5), decision("a", None, "b", 7)]
+    )
     for ref in (5, 6, 7):
-        late = world.settle(decisions=[said("a", "different", "b", ref)])
+        late = world.settle(decisions=[decision("a", "different", "b", ref)])
         assert (late.matches, late.changes.decisions) == ([], [])
     assert groups(world) == {"a": "ab"}
 
 
-def test_a_word_about_a_pair_that_is_not_there_counts_as_soon_as_it_is() -> None:
+def test_a_decision_about_a_missing_pair_applies_once_the_pair_exists() -> None:
     world = bench()
-    first = world.settle(decisions=[said("a", "same", "b"), said("b", "different", "c")])
-    assert first.changes.decisions == [said("a", "same", "b"), said("b", "different", "c")]
+    first = world.settle(decisions=[decision("a", "same", "b"), decision("b", "different", "c")])
+    assert first.changes.decisions == [decision("a", "same", "b"), decision("b", "different", "c")]
     settled = world.settle(edges=[edge("a", "b", 85), edge("b", "c", 99)])
     assert [match[:2] for match in settled.matches] == [("a", "b")]
     assert settled.reviews == []
@@ -102,24 +104,24 @@ def test_a_word_about_a_pair_that_is_not_there_counts_as_soon_as_it_is() -> None
     world.settle(retirements=[deleted("a")])
     assert sorted(groups(world).values()) == ["b", "c"]
     world.settle(edges=[edge(end("a", 3), "b", 80)])
-    assert sorted(groups(world).values()) == ["ab", "c"], "it outlives the document"
+    assert sorted(groups(world).values()) == ["ab", "c"], "the decision outlives the document"
 
 
-def test_an_answer_below_the_threshold_does_not_withdraw_what_is_the_same() -> None:
+def test_an_answer_below_the_threshold_does_not_withdraw_a_pair_with_the_decision_same() -> None:
     world, newer = bench(), end("b", 2)
-    world.settle(edges=[edge("a", "b", 85)], decisions=[said("a", "same", "b")])
+    world.settle(edges=[edge("a", "b", 85)], decisions=[decision("a", "same", "b")])
     world.settle(retirements=[updated(newer)])
     answered = world.settle(edges=[edge("a", newer, 30)])
     assert answered.matches == [MatchChange("a", "b", 0.3, 30, 100, 1, 2)]
     assert groups(world) == {"a": "ab"}
-    back = world.settle(decisions=[said("a", None, "b", 2)])
+    back = world.settle(decisions=[decision("a", None, "b", 2)])
     assert back.matches == [MatchChange("a", "b", reason="decided")]
     assert groups(world) == {}
 
 
-def test_decisions_need_a_ledger_that_can_part_a_component() -> None:
+def test_decisions_need_a_ledger_that_can_divide_a_component() -> None:
     with pytest.raises(InvariantError, match="about 'a' and 'b'"):
-        Ledger(0.8).settle(0, decisions=[said("a", "same", "b")])
+        Ledger(0.8).settle(0, decisions=[decision("a", "same", "b")])
 
 
 def of(source: str, id: str) -> End:
@@ -131,8 +133,8 @@ def test_one_document_of_each_source() -> None:
     crm, shop, other = of("crm", "a"), of("shop", "b"), of("crm", "c")
     world.settle(edges=[edge(crm, shop, 92), edge(shop, other, 95), edge(of("", "d"), shop, 90)])
     assert sorted(groups(world).values()) == ["a", "bcd"], "the more similar one"
-    world.settle(decisions=[said("a", "same", "b")])
-    assert sorted(groups(world).values()) == ["abd", "c"], "what people say goes first"
+    world.settle(decisions=[decision("a", "same", "b")])
+    assert sorted(groups(world).values()) == ["abd", "c"], "decisions take precedence"
 
 
 def sourced(version: End) -> End:
@@ -158,19 +160,19 @@ decisions = st.lists(
     one_per_source=st.booleans(),
     seed=st.integers(0, 5),
 )
-def test_any_frames_and_decisions_settle_as_the_oracle_says(
+def test_any_frames_and_decisions_settle_as_in_the_oracle(
     frames: Frames, decided: list[list[Decision]], one_per_source: bool, seed: int
 ) -> None:
     world = Bench(0.8, None, random.Random(seed), 0.9, one_per_source)
-    for (retired, linked, _), words in zip(frames, decided, strict=False):
+    for (retired, linked, _), taken in zip(frames, decided, strict=False):
         retirements = [replace(one, about=sourced(End(one.id, one.ref, 0, 0)).about) for one in retired]
         edges = [one._replace(left=sourced(one.left), right=sourced(one.right)) for one in linked]
-        settled = world.settle(retirements=retirements, edges=edges, decisions=words)  # compares with the oracle
+        settled = world.settle(retirements=retirements, edges=edges, decisions=taken)  # compares with the oracle
         assert world.ledger.decisions.of.keys() >= {(one.left, one.right) for one in settled.changes.decisions}
 
 
 def history(rng: random.Random) -> list[Edge | Retirement | Decision]:
-    """Documents with one or two versions, how similar they are, and words; in the end only the newest of each count."""
+    """Documents with one or two versions, similarities, and decisions; in the end only the newest of each count."""
     entries = list[Edge | Retirement | Decision]()
     versions = dict[str, list[End]]()
     for at in range(rng.randint(3, 14)):
@@ -195,7 +197,7 @@ def history(rng: random.Random) -> list[Edge | Retirement | Decision]:
 
 
 def settled_in(entries: Sequence[Edge | Retirement | Decision], rng: random.Random, one_per_source: bool) -> object:
-    """What is told in the end, ids of clusters aside."""
+    """The final contents of the topics, without the ids of clusters."""
     world = Bench(0.8, None, rng, 0.9, one_per_source)
     shuffled = [*entries]
     rng.shuffle(shuffled)
@@ -221,7 +223,7 @@ def test_any_order_ends_in_the_same_groups(one_per_source: bool, seed: int) -> N
 
 
 class Decided(History):
-    """Some say that two are the same, or different, and documents come from somewhere."""
+    """Histories with decisions about pairs, and documents with sources."""
 
     def _version(self, id: str) -> End:
         version = sourced(super()._version(id))
@@ -232,21 +234,21 @@ class Decided(History):
         retired = super()._retirement()
         return replace(retired, about=sourced(End(retired.id, retired.ref, 0, 0)).about)
 
-    def words(self) -> list[Decision]:
+    def decisions(self) -> list[Decision]:
         rng = self._rng
-        said = list[Decision]()
+        taken = list[Decision]()
         for _ in range(rng.choice((0, 0, 0, 1, 2))):
             left, right = sorted(rng.sample(self._ids, 2))
-            said.append(Decision(left, right, rng.choice((None, "same", "different")), rng.randrange(100)))
-        return said
+            taken.append(Decision(left, right, rng.choice((None, "same", "different")), rng.randrange(100)))
+        return taken
 
 
-def parted_anew(ledger: Ledger, retention_ms: int | None) -> set[frozenset[str]]:
-    """The clusters as they follow from what a snapshot says of documents, pairs, decisions and the past."""
+def recomputed_clusters(ledger: Ledger, retention_ms: int | None) -> set[frozenset[str]]:
+    """The clusters that follow from the documents, pairs, decisions and past nodes of a snapshot."""
     snapshot = ledger.snapshot()
     nodes = sorted(snapshot.nodes, key=lambda node: (node.time_ms, node.id))
     number = {node.id: at for at, node in enumerate(nodes)}
-    verdicts = {(said.left, said.right): said.verdict for said in snapshot.decisions}
+    verdicts = {(one.left, one.right): one.verdict for one in snapshot.decisions}
     links = list[tuple[int, int, float]]()
     for digest in {node.digest for node in nodes} - {0}:
         for one, other in pairwise(node for node in nodes if node.digest == digest):
@@ -270,7 +272,7 @@ def parted_anew(ledger: Ledger, retention_ms: int | None) -> set[frozenset[str]]
 
 
 @pytest.mark.parametrize("one_per_source", [False, True])
-def test_clusters_are_what_decisions_and_sources_allow_though_documents_expire(one_per_source: bool, seed: int) -> None:
+def test_clusters_follow_from_decisions_and_sources_while_documents_expire(one_per_source: bool, seed: int) -> None:
     apart = expired = 0
     for number in range(30):
         print(f"history {seed + number}")
@@ -280,17 +282,19 @@ def test_clusters_are_what_decisions_and_sources_allow_though_documents_expire(o
         log = list[LedgerChanges]()
         for offset, (retirements, edges, horizon) in enumerate(history.frames()):
             settled = ledger.settle(
-                offset, retirements=retirements, edges=edges_of(edges), horizon=horizon, decisions=history.words()
+                offset, retirements=retirements, edges=edges_of(edges), horizon=horizon, decisions=history.decisions()
             )
             topics.read(settled)
             log.append(settled.changes)
             clusters = {id: frozenset(ledger.members(id)) for id in ledger.ids.live}
-            assert {*clusters.values()} == parted_anew(ledger, history.retention_ms)
-            told = {id: members for id, members in clusters.items() if len(members) > 1}
+            assert {*clusters.values()} == recomputed_clusters(ledger, history.retention_ms)
+            published = {id: members for id, members in clusters.items() if len(members) > 1}
             assert {id: one.cluster for id, one in topics.members.items()} == {
-                one: id for id, members in told.items() for one in members
+                one: id for id, members in published.items() for one in members
             }
-            assert {id: one.size for id, one in topics.clusters.items()} == {id: len(one) for id, one in told.items()}
+            assert {id: one.size for id, one in topics.clusters.items()} == {
+                id: len(one) for id, one in published.items()
+            }
             expired += sum(one.reason == "expired" for one in settled.members)
             if rng.random() < 0.1:
                 live, ledger = ledger, Ledger(0.8, history.retention_ms, guards, link_from=0.9)
@@ -302,7 +306,7 @@ def test_clusters_are_what_decisions_and_sources_allow_though_documents_expire(o
     assert min(apart, expired) > 20
 
 
-def test_the_guard_and_the_others_go_together() -> None:
+def test_one_per_source_and_the_other_guards_apply_together() -> None:
     ledger = Ledger(0.8, guards=Guards(one_per_source=True, max_size=2), link_from=0.9)
     crm, shop, other, last = of("crm", "a"), of("shop", "b"), of("crm", "c"), of("", "d")
     ledger.settle(0, edges=[edge(crm, shop, 92), edge(shop, other, 95), edge(last, shop, 90), edge(last, crm, 91)])

@@ -1,4 +1,4 @@
-"""What clusters of records tell is what follows from their members, and is made no more often than it has to be."""
+"""Summaries of clusters of records follow from their members, and are computed only after a change."""
 
 import json
 import random
@@ -39,20 +39,20 @@ class Records(History):
 
     def _retirement(self) -> Retirement:
         retired = super()._retirement()
-        told = NO_ABOUT if retired.deleted else fields(retired.ref)
+        about = NO_ABOUT if retired.deleted else fields(retired.ref)
         rest = retired.digest, retired.deleted, retired.keep_until_ms
-        return Retirement(retired.id, retired.ref, retired.time_ms, *rest, told)
+        return Retirement(retired.id, retired.ref, retired.time_ms, *rest, about)
 
 
 def expected(ledger: Ledger) -> dict[str, EntitySummary]:
-    """What each cluster of two or more has to tell, from who is in it."""
-    nodes, told = ledger.graph.nodes, dict[str, EntitySummary]()
+    """The summary of each cluster of two or more, from its members."""
+    nodes, summaries = ledger.graph.nodes, dict[str, EntitySummary]()
     for id, members in members_of(ledger).items():
         rows = [(one, fields(nodes.refs[nodes.slots[one]]), time_ms) for time_ms, one in members]
         golden = json.dumps([(one, about.source, time_ms, about.title) for one, about, time_ms in rows])
         if len(members) > 1:
-            told[id] = EntitySummary(tuple((one, about.source) for one, about, _ in rows[:-101:-1]), golden)
-    return told
+            summaries[id] = EntitySummary(tuple((one, about.source) for one, about, _ in rows[:-101:-1]), golden)
+    return summaries
 
 
 def test_entities_follow_from_the_members_after_every_frame(seed: int) -> None:
@@ -100,10 +100,10 @@ def test_golden_records_are_made_once_for_each_change() -> None:
     assert created.summary == EntitySummary((("b", "crm"), ("a", "crm")), two.about.title)
     assert made == [2]
     ledger.settle(1, edges=[Edge(two, three, 0.85, 1, 2)])
-    assert made == [2], "a review tells nothing"
+    assert made == [2], "a review changes no summary"
     (joined,) = ledger.settle(2, edges=[Edge(one, three, 0.95, 1, 2)]).clusters
     assert (joined.event, joined.summary and joined.summary[1]) == ("joined", three.about.title)
-    assert made == [2, 3], "what was told before is known"
+    assert made == [2, 3], "the published record is cached"
     newer = record("b", 9, "new")
     (changed,) = ledger.settle(3, retirements=[Retirement("b", 9, 9, 0, False, 9, newer.about)]).clusters
     assert (changed.event, changed.summary and changed.summary[1]) == ("changed", newer.about.title)
@@ -112,7 +112,7 @@ def test_golden_records_are_made_once_for_each_change() -> None:
     assert made == [2, 3, 3]
 
 
-def test_a_cluster_whose_golden_record_stays_is_not_told_again() -> None:
+def test_a_cluster_with_the_same_golden_record_is_not_published_again() -> None:
     ledger = Ledger(0.8, link_from=0.9, describer=Entities(lambda members: "same"))
     one, two = record("a", 1, "x"), record("b", 2, "y")
     ledger.settle(0, edges=[Edge(one, two, 0.95, 1, 2)])

@@ -145,7 +145,7 @@ def test_weak_pairs_are_those_without_which_two_groups_come_apart(links: Links, 
 
 
 @given(links=connected(), least=st.sampled_from((0.8, 0.9, 1.0)))
-def test_everybody_in_a_star_is_a_pair_with_its_oldest(links: Links, least: float) -> None:
+def test_every_member_of_a_star_is_a_pair_with_its_oldest(links: Links, least: float) -> None:
     assert as_set(stars(links, least)) == slow_stars(links, least)
 
 
@@ -155,7 +155,7 @@ def test_the_most_similar_pairs_unite_up_to_the_cap(links: Links, most: int) -> 
 
 
 @given(links=connected(), one_per_source=st.booleans(), data=st.data())
-def test_the_most_similar_pairs_unite_who_may_be_together(
+def test_the_most_similar_pairs_unite_compatible_documents(
     links: Links, one_per_source: bool, data: st.DataObject
 ) -> None:
     vertices = st.integers(0, len(links) - 1)
@@ -184,7 +184,7 @@ def test_no_part_is_wider_than_the_diameter_and_what_is_not_stays_whole(links: L
 
 
 @given(links=connected(), choice=st.sampled_from(CHOICES), data=st.data())
-def test_the_order_of_the_pairs_says_nothing_and_parts_hang_together(
+def test_the_order_of_the_pairs_changes_nothing_and_parts_are_connected(
     links: Links, choice: Guards, data: st.DataObject
 ) -> None:
     parts = choice.parts(links)
@@ -201,8 +201,8 @@ def clusters_of(ledger: Ledger) -> dict[str, frozenset[str]]:
     return {id: frozenset(ledger.members(id)) for id in ledger.ids.live}
 
 
-def grouped_anew(ledger: Ledger, retention_ms: int | None) -> set[frozenset[str]]:
-    """The clusters as they follow from what a snapshot says of documents, pairs and the past."""
+def recomputed_clusters(ledger: Ledger, retention_ms: int | None) -> set[frozenset[str]]:
+    """The clusters that follow from the documents, pairs and past nodes of a snapshot."""
     snapshot = ledger.snapshot()
     nodes = sorted(snapshot.nodes, key=lambda node: (node.time_ms, node.id))
     number = {node.id: at for at, node in enumerate(nodes)}
@@ -265,7 +265,7 @@ def test_clusters_are_what_the_guards_make_of_the_components(guards: Guards, see
             topics.read(settled)
             after = clusters_of(ledger)
             assert not any(ledger.horizon.passed(node.time_ms, node.ref) for node in ledger.snapshot().nodes)
-            assert {*after.values()} == grouped_anew(ledger, history.retention_ms)
+            assert {*after.values()} == recomputed_clusters(ledger, history.retention_ms)
             published = {id: change.cluster for id, change in topics.members.items()}
             assert published == {member: id for id, members in after.items() for member in members}
             assert {id: change.size for id, change in topics.clusters.items()} == {
@@ -340,7 +340,7 @@ def test_a_second_pair_merges_them_and_its_end_splits_them_again() -> None:
     ]
 
 
-def test_an_expired_document_that_a_guard_kept_apart_links_nobody() -> None:
+def test_an_expired_document_that_a_guard_separated_links_no_documents() -> None:
     ledger = Ledger(0.8, 100, Guards(max_size=2))
     ledger.settle(0, edges=chain("a", "b", "c"))
     assert clusters_of(ledger) == {"a": frozenset("ab"), "c": frozenset("c")}

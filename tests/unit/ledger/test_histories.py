@@ -20,7 +20,7 @@ HISTORIES = 24
 
 @pytest.mark.parametrize("block", range(4))
 @pytest.mark.parametrize("least_rows", [1, 6])
-def test_every_frame_settles_as_the_oracle_does(
+def test_every_frame_settles_as_in_the_oracle(
     block: int, least_rows: int, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ledger_module, "LEAST_ROWS", least_rows)

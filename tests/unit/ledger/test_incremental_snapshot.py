@@ -44,7 +44,7 @@ class World:
         return End(id, ref, self._now - ref % 3 * 5, ref % 4, About(source=("", "crm", "erp")[ref % 3]))
 
     def frame(self) -> LedgerChanges:
-        """What one more frame changes."""
+        """Settle one more frame; returns its changes."""
         rng = self.rng
         self._offset += 1
         self._now += rng.choice((0, 0, 1, 5))
@@ -67,11 +67,11 @@ class World:
 
     def _decisions(self) -> list[Decision]:
         rng = self.rng
-        said = list[Decision]()
+        taken = list[Decision]()
         for _ in range(rng.choice((0, 0, 1, 2)) if self.ledger._clusters.parts_components else 0):
             left, right = sorted(rng.sample(self._ids, 2))
-            said.append(Decision(left, right, rng.choice((None, "same", "different")), rng.randrange(1_000)))
-        return said
+            taken.append(Decision(left, right, rng.choice((None, "same", "different")), rng.randrange(1_000)))
+        return taken
 
 
 def come_back(world: World, taken: list[LedgerChanges], later: list[LedgerChanges]) -> Ledger:
@@ -82,7 +82,7 @@ def come_back(world: World, taken: list[LedgerChanges], later: list[LedgerChange
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_slices_and_what_was_settled_meanwhile_are_the_whole_ledger(seed: int) -> None:
+def test_slices_and_the_frames_settled_meanwhile_are_the_whole_ledger(seed: int) -> None:
     world = World(seed)
     rng, later, taken = world.rng, list[LedgerChanges](), list[LedgerChanges]()
     for _ in range(rng.choice((0, 10, 40))):
@@ -103,7 +103,7 @@ def confirmed(left: str, right: str, similarity: float = 0.75) -> Edge:
 
 
 def taken_up_to(ledger: Ledger, pairs: int) -> tuple[list[LedgerChanges], Iterator[LedgerChanges]]:
-    """The slices up to so many pairs, one in each, and those that are left."""
+    """The slices up to this number of pairs, one in each, and the remaining ones."""
     rest = slices(ledger, 1)
     taken = [next(rest)]
     while sum(len(one.pairs) for one in taken) < pairs:
@@ -127,14 +127,14 @@ def test_a_pair_that_is_withdrawn_and_confirmed_again_in_one_frame_is_neither_lo
     assert back.snapshot() == ledger.snapshot()
 
 
-def test_a_record_that_takes_out_what_is_not_there_ends_a_recovery() -> None:
+def test_a_record_that_removes_a_missing_entry_ends_a_recovery() -> None:
     ledger = Ledger(0.5)
     ledger.settle(1, edges=edges_of([confirmed("a", "b"), confirmed("b", "c")]))
     with pytest.raises(InvariantError, match="without the pair 'a', 'c'"):
         ledger.apply(LedgerChanges(pairs_gone=[("a", "c")]))
 
 
-def test_a_large_ledger_is_cut_into_slices_of_so_many_rows() -> None:
+def test_a_large_ledger_is_cut_into_slices_of_a_number_of_rows() -> None:
     ledger = Ledger(0.5)
     ledger.settle(1, edges=edges_of([confirmed(f"a{number}", f"b{number}") for number in range(250)]))
     taken = [*slices(ledger, 100)]

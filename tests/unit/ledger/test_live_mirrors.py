@@ -1,4 +1,4 @@
-"""Mirror sites of a ledger are what its pairs, its pages and the counts that were said make of them, at any time."""
+"""Mirror sites of a ledger follow from its pairs, its pages and the reported counts, at any time."""
 
 import random
 from collections import defaultdict
@@ -23,7 +23,7 @@ TopicMessages = dict[tuple[str, str], SiteMirrors]
 
 
 def pages(partition: int, as_of: tuple[int, int], counts: dict[str, int], *, whole: bool = False) -> PageCounts:
-    """A message of the owner; `whole`: a statement of its own."""
+    """A message of the owner; `whole`: a complete report."""
     values = np.array([*counts.values()], np.uint32)
     return PageCounts(partition, AsOf(*as_of), [*counts], values, begins=whole, ends=whole)
 
@@ -34,15 +34,15 @@ class World:
     def __init__(self, seed: int) -> None:
         self.rng = rng = random.Random(seed)
         self.ledger = self.empty()
-        self.told: TopicMessages = {}
+        self.published: TopicMessages = {}
         self.counts: dict[int, dict[str, int]] = {0: {}, 1: {}}
-        self.ended = set[int]()  # partitions that have said all of it
+        self.ended = set[int]()  # partitions with a complete report
         self.firsts: dict[tuple[str, str], int] = {}
         self._ids = [f"d{number}" for number in range(rng.choice((5, 12)))]
         self._refs = dict.fromkeys(self._ids, 1)
         self._abouts = {id: About("", rng.choice(SITES), 9) for id in self._ids}
         self._now, self.offset, self._generation = 100, 0, 1
-        self._named = dict[int, set[str]]()  # in a statement that has not ended
+        self._named = dict[int, set[str]]()  # in a report that has not ended
 
     @staticmethod
     def empty(partitions: int = 2) -> Ledger:
@@ -53,7 +53,7 @@ class World:
         return End(id, ref, self._now - ref % 3 * 5, ref, self._abouts[id])
 
     def frame(self) -> LedgerChanges:
-        """What one more frame changes."""
+        """Settle one more frame; returns its changes."""
         rng = self.rng
         self.offset += 1
         self._now += rng.choice((0, 0, 1, 5))
@@ -80,30 +80,30 @@ class World:
 
     def _pages(self) -> PageCounts:
         rng, partition = self.rng, self.rng.randrange(2)
-        said = {site: rng.randrange(4) for site in rng.sample(SITES[1:], rng.randrange(5))}
+        counts = {site: rng.randrange(4) for site in rng.sample(SITES[1:], rng.randrange(5))}
         begins = rng.random() < 0.3
         if begins:
             self._generation += 1
             self._named[partition] = set()
         ends = partition in self._named and rng.random() < 0.6
         if partition in self._named:
-            self._named[partition] |= {*said}
-        self.counts[partition] |= said
+            self._named[partition] |= {*counts}
+        self.counts[partition] |= counts
         if ends:
             self.counts[partition] = {site: self.counts[partition][site] for site in self._named.pop(partition)}
             self.ended.add(partition)
-        return replace(pages(partition, (self.offset, self._generation), said), begins=begins, ends=ends)
+        return replace(pages(partition, (self.offset, self._generation), counts), begins=begins, ends=ends)
 
     def _take(self, settled: Settled) -> None:
         for left, right, now in settled.mirrors:
             if now is None:
-                del self.told[left, right]
+                del self.published[left, right]
             else:
-                assert self.told.get((left, right)) != now, "what is told is news"
-                self.told[left, right] = now
+                assert self.published.get((left, right)) != now, "every message is news"
+                self.published[left, right] = now
 
     def true(self) -> TopicMessages:
-        """What is to be told, from the whole ledger."""
+        """The mirror sites that follow from the whole ledger."""
         snapshot, true = self.ledger.snapshot(), TopicMessages()
         site_of = {node.id: node.about.source for node in snapshot.nodes}
         found: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -120,27 +120,27 @@ class World:
         self.firsts = {key: min(self.firsts.get(key, 1 << 60), *of, 1 << 60) for key, of in times.items()}
         for left, right in times:
             mirrored = len(found[left, right]), len(found[right, left])
-            said = tuple(sum(counts.get(site, 0) for counts in self.counts.values()) for site in (left, right))
-            at_least = max(said[0], mirrored[0]), max(said[1], mirrored[1])
+            reported = tuple(sum(counts.get(site, 0) for counts in self.counts.values()) for site in (left, right))
+            at_least = max(reported[0], mirrored[0]), max(reported[1], mirrored[1])
             share = max(mirrored[0] / max(at_least[0], 1), mirrored[1] / max(at_least[1], 1))
-            if all(said) and share >= LEAST:
+            if all(reported) and share >= LEAST:
                 true[left, right] = SiteMirrors(SitePair(left, right, *at_least, *mirrored), self.firsts[left, right])
         return true if len(self.ended) == 2 else {}
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_what_is_told_is_what_the_pairs_and_the_counts_make_of_it(seed: int) -> None:
+def test_published_sites_follow_from_the_pairs_and_the_counts(seed: int) -> None:
     world = World(seed)
     ever = 0
     for _ in range(120):
         world.frame()
-        assert world.told == world.true()
-        ever += len(world.told)
+        assert world.published == world.true()
+        ever += len(world.published)
     assert ever > 10
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_a_ledger_that_came_back_tells_what_the_other_one_tells(seed: int) -> None:
+def test_a_recovered_ledger_publishes_the_same_sites(seed: int) -> None:
     world, back = World(seed), World.empty()
     for _ in range(60):
         back.apply(world.frame())
@@ -156,19 +156,19 @@ def test_a_ledger_that_came_back_tells_what_the_other_one_tells(seed: int) -> No
     cut = World.empty()
     cut.apply(merged(taken, later))
     assert back.snapshot() == whole.snapshot() == cut.snapshot() == world.ledger.snapshot()
-    next_told = []
+    next_published = []
     for ledger in (world.ledger, back, whole, cut):
         world.ledger, rng = ledger, world.rng.getstate()
-        offset, said = world.offset, {partition: {**counts} for partition, counts in world.counts.items()}
+        offset, saved = world.offset, {partition: {**counts} for partition, counts in world.counts.items()}
         counts = {"a": 1, "b": 1, "c": 1, "d": 1}
         settled = ledger.settle(offset + 1, pages=pages(0, (1 << 30, 1 << 30), counts, whole=True))
-        next_told.append(settled.mirrors)
-        world.counts = said
+        next_published.append(settled.mirrors)
+        world.counts = saved
         world.rng.setstate(rng)
-    assert all(told == next_told[0] for told in next_told)
+    assert all(mirrors == next_published[0] for mirrors in next_published)
 
 
-# -- what owners say
+# -- reports of owners
 
 
 def edge(left: str, right: str) -> Edge:
@@ -183,69 +183,69 @@ def ledger_with(*edges: Edge, partitions: int = 1) -> Ledger:
     return ledger
 
 
-def shares(told: list[MirrorChange]) -> list[tuple[float, float] | None]:
-    return [None if one.now is None else (one.now.sites.left_share, one.now.sites.right_share) for one in told]
+def shares(changes: list[MirrorChange]) -> list[tuple[float, float] | None]:
+    return [None if one.now is None else (one.now.sites.left_share, one.now.sites.right_share) for one in changes]
 
 
-def test_nothing_is_told_before_both_counts_are_known() -> None:
+def test_no_sites_are_published_before_both_counts_are_known() -> None:
     ledger = ledger_with(edge("a1", "b1"))
     assert ledger.settle(1, pages=pages(0, (5, 1), {"a": 1}, whole=True)).mirrors == []
     assert shares([*ledger.settle(2, pages=pages(0, (5, 1), {"b": 2})).mirrors]) == [(1.0, 0.5)]
 
 
-def test_nothing_is_told_before_every_partition_has_ended_a_statement_then_everything() -> None:
+def test_all_sites_are_published_once_every_partition_has_ended_a_report() -> None:
     ledger = ledger_with(edge("a1", "b1"), edge("c1", "d1"), partitions=3)
-    said = [
+    reports = [
         pages(0, (5, 1), {"a": 1, "b": 2, "c": 1, "d": 3}, whole=True),
         pages(2, (-1, 1), {}, whole=True),
         replace(pages(1, (7, 1), {"d": 1}), begins=True),
         pages(0, (6, 1), {"b": 1}),
         pages(2, (-1, 2), {}, whole=True),
     ]
-    for offset, one in enumerate(said, 1):
+    for offset, one in enumerate(reports, 1):
         back = World.empty(3)
         back.apply(ledger.snapshot())
         settled = ledger.settle(offset, pages=one)
         assert settled.mirrors == back.settle(offset, pages=one).mirrors == []
     last = replace(pages(1, (7, 1), {"b": 1}), ends=True)
-    told = ledger.settle(6, pages=last).mirrors
-    assert [(one.left, one.right) for one in told] == [("a", "b"), ("c", "d")]
-    assert shares([*told]) == [(1.0, 0.5), (1.0, 0.25)]
+    published = ledger.settle(6, pages=last).mirrors
+    assert [(one.left, one.right) for one in published] == [("a", "b"), ("c", "d")]
+    assert shares([*published]) == [(1.0, 0.5), (1.0, 0.25)]
     back = World.empty(3)
     back.apply(ledger.snapshot())
-    # A new owner has said nothing yet.
+    # A new owner has reported nothing yet.
     again = [one.settle(7, pages=pages(0, (6, 1), {"b": 0, "c": 2})).mirrors for one in (ledger, back)]
     assert shares([*again[0]]) == shares([*again[1]]) == [(1.0, 1.0), (0.5, 0.25)]
 
 
-def test_what_a_statement_leaves_out_is_no_more() -> None:
+def test_a_site_that_a_report_omits_has_no_pages() -> None:
     ledger = ledger_with(edge("a1", "b1"))
     ledger.settle(1, pages=pages(0, (5, 1), {"a": 1, "b": 2, "z": 9}, whole=True))
     begins = replace(pages(0, (6, 2), {"a": 1}, whole=True), ends=False)
-    assert ledger.settle(2, pages=begins).mirrors == [], "a statement counts where it ends"
+    assert ledger.settle(2, pages=begins).mirrors == [], "a report counts when it ends"
     ends = replace(pages(0, (6, 2), {"c": 1}, whole=True), begins=False)
     assert shares([*ledger.settle(3, pages=ends).mirrors]) == [None]
     assert [row.site for row in ledger.snapshot().site_counts] == ["a", "c"]
 
 
-def test_a_statement_that_was_cut_short_takes_nothing_away_and_the_next_one_does() -> None:
+def test_an_interrupted_report_removes_nothing_and_the_next_one_does() -> None:
     ledger = ledger_with(edge("a1", "b1"))
     ledger.settle(1, pages=pages(0, (5, 1), {"a": 1, "b": 2}, whole=True))
     ledger.settle(2, pages=replace(pages(0, (6, 2), {"b": 3}, whole=True), ends=False))
     assert shares([*ledger.settle(3, pages=pages(0, (6, 3), {"a": 2}, whole=True)).mirrors]) == [None]
 
 
-def test_what_a_predecessor_says_late_is_passed_over() -> None:
+def test_late_counts_of_a_previous_owner_are_skipped() -> None:
     ledger = ledger_with(edge("a1", "b1"))
     ledger.settle(1, pages=pages(0, (5, 2), {"a": 1, "b": 2}, whole=True))
     settled = ledger.settle(2, pages=pages(0, (5, 1), {"a": 7, "b": 7}))
     assert (settled.mirrors, settled.changes.site_counts) == ([], [])
     assert shares([*ledger.settle(3, pages=pages(0, (5, 2), {"b": 1})).mirrors]) == [(1.0, 1.0)], (
-        "its successor goes on"
+        "its successor continues"
     )
 
 
-def test_where_the_group_was_forgotten_its_generations_count_anew() -> None:
+def test_generations_of_a_forgotten_group_begin_again() -> None:
     ledger = ledger_with(edge("a1", "b1"))
     ledger.settle(1, pages=pages(0, (5, 7), {"a": 1, "b": 2}, whole=True))
     assert ledger.mirrors is not None
@@ -262,14 +262,14 @@ def test_shares_never_exceed_one_though_pairs_come_before_counts() -> None:
     assert shares([*settled.mirrors]) == [(1.0, 1.0)]
 
 
-def test_pairs_that_are_found_in_each_other_alike_share_what_says_so() -> None:
+def test_pairs_with_the_same_flags_share_one_object() -> None:
     ledger = ledger_with(*(edge(f"a{number}", f"b{number}") for number in range(9)))
     assert ledger.mirrors is not None
     flags = [*ledger.mirrors._inside.values()]
     assert (len(flags), len({*map(id, flags)})) == (9, 1)
 
 
-def test_a_ledger_that_watches_no_sites_tells_none() -> None:
+def test_a_ledger_without_mirror_sites_publishes_none() -> None:
     ledger = Ledger(0.5, stories=True)
     settled = ledger.settle(1, edges=edges_of([edge("a1", "b1")]))
     assert (settled.mirrors, ledger.settle(2, pages=pages(0, (1, 1), {"a": 1}, whole=True)).changes.site_counts) == (

@@ -84,7 +84,7 @@ def test_expiry_withdraws_no_match() -> None:
     assert [(change.id, change.event, change.members) for change in settled.clusters] == [("a", "left", ("c", "b"))]
 
 
-def test_a_pair_that_was_updated_in_the_frame_in_which_it_expires_is_told_as_it_was_last() -> None:
+def test_a_pair_that_is_updated_and_expires_in_one_frame_is_published_with_its_last_value() -> None:
     bench = Bench()
     bench.settle(edges=[edge(end("a", time_ms=50), end("b", time_ms=60))])
     new = end("a", 2, time_ms=30)
@@ -128,7 +128,7 @@ def test_past_nodes_that_an_expiring_document_joins_become_one() -> None:
     assert len(bench.ledger.graph.past.links) == 1
 
 
-def test_taking_out_who_joins_two_past_nodes_parts_the_rest() -> None:
+def test_removing_the_link_between_two_past_nodes_separates_the_rest() -> None:
     for last in (deleted("m"), updated(end("m", 2, time_ms=55))):
         bench = Bench()
         x, m, y = (end(id, time_ms=50) for id in "xmy")
@@ -186,7 +186,7 @@ def test_a_horizon_never_falls() -> None:
     assert settled.changes.horizon == Horizon(5, (3, 4))
 
 
-def test_a_pair_that_expires_in_its_own_frame_is_told_and_its_ends_are_no_members() -> None:
+def test_a_pair_that_expires_in_its_own_frame_is_published_and_its_ends_are_no_members() -> None:
     settled = Bench().settle(edges=chain("ab"), horizon=Horizon(10))
     assert [(match.left, match.right, match.similarity) for match in settled.matches] == [("a", "b", 0.9)]
     assert (settled.members, settled.clusters) == ([], [])
@@ -229,7 +229,7 @@ def test_memory_is_that_of_the_live_members_however_long_the_story() -> None:
             assert sum(map(len, queue._by_offset.values())) <= 4 * window + 200
 
 
-def test_past_nodes_that_say_the_same_are_one() -> None:
+def test_past_nodes_with_the_same_links_are_one() -> None:
     bench = Bench()
     x, y = end("x", time_ms=1_000), end("y", time_ms=1_000)
     for number in range(50):

@@ -49,7 +49,7 @@ class World:
         self._sized, self._proved = rng.random() < 0.5, contents % 2 == 0
 
     def similarity(self, one: End, other: End) -> float:
-        """How alike two versions are; contents are told apart by their digest."""
+        """The similarity of two versions; a digest stands for a content."""
         retention_ms = self.bench.oracle.retention_ms
         if retention_ms is not None and abs(one.time_ms - other.time_ms) > retention_ms:
             return 0.0
@@ -197,7 +197,7 @@ def test_an_update_has_no_more_pairs_compared_again_than_the_cap(seed: int, cap:
 
 
 @pytest.mark.parametrize("link_from", [0.85, 0.9, 0.95])
-def test_pairs_to_review_connect_nobody_and_are_told_apart(seed: int, link_from: float) -> None:
+def test_reviews_connect_no_documents_and_have_their_own_topic(seed: int, link_from: float) -> None:
     reviews = moved = alone = 0
     for _, rng in worlds(seed, 20):
         bench = Bench(0.8, rng.choice((40, 200, None)), rng, link_from)
@@ -269,7 +269,7 @@ frames = st.lists(
     seed=st.integers(0, 5),
     link_from=st.sampled_from((0.0, 0.9)),
 )
-def test_any_frames_at_all_settle_as_the_oracle_says(
+def test_any_frames_settle_as_in_the_oracle(
     frames: list[tuple[list[Retirement], list[Edge], Horizon | None]],
     retention_ms: int | None,
     seed: int,
@@ -278,9 +278,9 @@ def test_any_frames_at_all_settle_as_the_oracle_says(
     bench = Bench(0.8, retention_ms, seeded(seed), link_from)
     for retired, linked, horizon in frames:
         bench.settle(retirements=retired, edges=linked, horizon=horizon)
-        told = bench.topics.members.keys()
-        assert told <= bench.ledger.graph.nodes.slots.keys() == bench.oracle.live.keys()
-        assert link_from or told == bench.oracle.live.keys()
+        members = bench.topics.members.keys()
+        assert members <= bench.ledger.graph.nodes.slots.keys() == bench.oracle.live.keys()
+        assert link_from or members == bench.oracle.live.keys()
         assert bench.topics.matches.keys() - bench.oracle.left_behind.keys() <= bench.oracle.pairs.keys()
 
 
@@ -308,7 +308,7 @@ def test_edges_alone_only_merge_and_the_older_id_stays(frames: list[list[Edge]],
 @given(
     frames=st.lists(st.tuples(st.lists(retirements, max_size=2), st.lists(edges, max_size=5)), max_size=8),
 )
-def test_edges_that_come_again_change_nothing(frames: list[tuple[list[Retirement], list[Edge]]]) -> None:
+def test_repeated_edges_change_nothing(frames: list[tuple[list[Retirement], list[Edge]]]) -> None:
     bench = Bench(0.8)
     for retired, linked in frames:
         bench.settle(retirements=retired, edges=linked)

@@ -1,16 +1,18 @@
-"""A log of `edges` in which messages come again ends as one in which each came once.
+"""A log of `edges` with repeated messages ends as one in which each message occurs once.
 
-Sign and verify write to `edges`, for each partition.  Who crashes falls back to what it had committed and sends what
-came since once more, in its order, while others go on: so a message may be there several times, at other offsets, and
-behind later ones.  Here each is there one to five times, in logs of documents that come, change, go and expire.
+Sign and verify write to `edges`, for each partition.  A worker that crashed restarts from its committed position and
+sends all later messages again, in their order, while the others continue: so a message may occur several times, at
+other offsets, and behind later ones.  Here each occurs one to five times, in logs of documents that are created,
+updated, deleted and expired.
 
-    the same order      what comes again lies anywhere between what comes for the first time, the order of which stays:
-                        nothing is published for it, and in the end every value and every id is the same.  No edge
-                        overtakes the retirement of the version before: else what comes again may be published until
-                        the retirement comes (see the last test)
-    another order       the producers take turns otherwise as well: documents, pairs, groups and what clusters tell are
-                        the same, ids may be others.  Event time goes on only when nothing is under way: of what expires
-                        with an answer under way, or comes late, the order decides what was published before
+    the same order      repeats lie anywhere between the first occurrences, whose order stays: nothing is published for
+                        a repeat, and in the end every value and every id is the same.  No edge overtakes the retirement
+                        of the previous version: otherwise a repeated pair may be published until the retirement arrives
+                        (see the last test)
+    another order       the producers alternate differently as well: documents, pairs, groups and summaries of clusters
+                        are the same, ids may differ.  Event time advances only when no message is in flight: for a
+                        document that expires with an answer in flight, or arrives late, the order decides what was
+                        published before
 
 No source is idle here.
 """
@@ -46,7 +48,7 @@ Name = tuple[str, int]
 
 @dataclass
 class Producer:
-    """What one agent writes to `edges`, how far it has come, and how often it has sent each message."""
+    """The messages of one agent to `edges`, its position, and the number of times that it has sent each message."""
 
     messages: list[EdgesFrame] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
@@ -100,7 +102,7 @@ class Published:
 
 
 class Case(NamedTuple):
-    """What a log is about; all that is written follows from it."""
+    """The settings of a log; all its messages follow from them."""
 
     number: int
     guards: Guards
@@ -141,9 +143,9 @@ class World:
         self._documents: dict[str, End] = {}
         self._by_ref: dict[int, End] = {}
         self._keep: dict[str, int] = {}
-        self._untold = set[int]()
+        self._unretired = set[int]()
         self._now_ms = 1_000
-        self._offsets, self._newest_ms, self._told_ms = ([0] * PARTITIONS for _ in range(3))
+        self._offsets, self._newest_ms, self._reported_ms = ([0] * PARTITIONS for _ in range(3))
         self._ids, self._contents = self._script.choice((4, 8, 14)), self._script.choice((3, 8, 30))
         self._most = self._script.choice((0, 0, 12)) if case.retention_ms else 0
 
@@ -164,9 +166,9 @@ class World:
             new = new._replace(time_ms=old.time_ms, digest=old.digest)
         deleted = old is not None and rng.random() < 0.25
         if id in self._keep:
-            told = (0, True, self._keep[id]) if deleted else (new.digest, False, self._keep[id], new.about)
-            self.producers["sign", partition].add(EdgesFrame((Retirement(id, ref, new.time_ms, *told),)))
-            self._untold.add(ref)
+            rest = (0, True, self._keep[id]) if deleted else (new.digest, False, self._keep[id], new.about)
+            self.producers["sign", partition].add(EdgesFrame((Retirement(id, ref, new.time_ms, *rest),)))
+            self._unretired.add(ref)
         if not deleted:
             self._newest_ms[partition] = max(self._newest_ms[partition], new.time_ms)
             found = [self._edge(new, other) for other in self._documents.values()]
@@ -175,8 +177,8 @@ class World:
 
     def _about(self, ref: int) -> About:
         rng = random.Random(ref)
-        told = About(f"title {ref}", rng.choice(("", "wire", "post")), rng.randint(0, 4))
-        return told if self.case.stories else NO_ABOUT
+        about = About(f"title {ref}", rng.choice(("", "wire", "post")), rng.randint(0, 4))
+        return about if self.case.stories else NO_ABOUT
 
     def _edge(self, new: End, old: End) -> Edge:
         """How alike two versions are: as their digests, which stand for their texts."""
@@ -198,12 +200,12 @@ class World:
                 mine = mine[cut:]
 
     def tick(self) -> None:
-        """How far event time has come, of what sign has delivered; behind all edges so far."""
+        """Report the event time of the delivered documents, behind all edges so far."""
         for partition in range(PARTITIONS):
-            if all(ref_partition(ref) != partition for ref in self._untold):
-                self._told_ms[partition] = self._newest_ms[partition]
+            if all(ref_partition(ref) != partition for ref in self._unretired):
+                self._reported_ms[partition] = self._newest_ms[partition]
         min_offsets = [max(0, offset - self._most) if self._most else 0 for offset in self._offsets]
-        marks = tuple(Mark(p, self._told_ms[p], False, min_offsets[p]) for p in range(PARTITIONS))
+        marks = tuple(Mark(p, self._reported_ms[p], False, min_offsets[p]) for p in range(PARTITIONS))
         for partition in range(PARTITIONS):
             self.producers["verify", partition].add(EdgesFrame(watermarks=Watermarks(partition, marks)))
 
@@ -217,7 +219,7 @@ class World:
         name = self.order.choice(waiting)
         frame = self.producers[name].send()
         self.log.append((name, frame))
-        self._untold.difference_update(retired.ref for retired in frame.retirements)
+        self._unretired.difference_update(retired.ref for retired in frame.retirements)
         settlement = self.settler.settle(frame, len(self.log))
         assert settlement is not None
         self.published.read(settlement.settled)
@@ -233,7 +235,7 @@ class World:
         edges = producer.messages[producer.position].edges
         if self.overtakes or edges is None:
             return True
-        return self._untold.isdisjoint([*edges.left.refs.tolist(), *edges.right.refs.tolist()])
+        return self._unretired.isdisjoint([*edges.left.refs.tolist(), *edges.right.refs.tolist()])
 
     def _recheck(self, asked: Candidates) -> None:
         refs = zip(asked.new.tolist(), asked.old.tolist(), strict=True)
@@ -263,7 +265,7 @@ class World:
 
 
 def replayed(log: Sequence[tuple[Name, EdgesFrame]], rng: random.Random) -> Iterator[tuple[int | None, EdgesFrame]]:
-    """The messages of a log in their order, each with its number; between them, without one, those that come again."""
+    """The messages of a log in their order, each with its number; between them repeats, without a number."""
     producers = {name: Producer() for name, _ in log}
     for name, frame in log:
         producers[name].add(frame)
@@ -290,7 +292,7 @@ def named(id: str | None, numbers: dict[int, int]) -> str:
 
 
 @pytest.mark.parametrize("least_rows", [1, 6])
-def test_messages_that_come_again_between_others_change_no_value_and_no_id(
+def test_repeated_messages_between_others_change_no_value_and_no_id(
     least_rows: int, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ledger_module, "LEAST_ROWS", least_rows)
@@ -320,7 +322,7 @@ def test_messages_that_come_again_between_others_change_no_value_and_no_id(
 
 
 def groups(published: Published) -> dict[frozenset[str], ClusterChange]:
-    """What clusters tell, by who is in them."""
+    """The published clusters, by their members."""
     members: dict[str, set[str]] = {}
     for member in published.members.values():
         members.setdefault(str(member.cluster), set()).add(member.id)
@@ -337,7 +339,7 @@ def live(world: World) -> dict[tuple[str, str], MatchChange]:
 
 
 @pytest.mark.slow
-def test_messages_that_come_again_in_another_order_change_nothing_but_ids(seed: int) -> None:
+def test_repeated_messages_in_another_order_change_only_ids(seed: int) -> None:
     repeated = merged = split = expired = otherwise = 0
     for case, rng in cases(seed):
         once, other = (World(case, rng, again=again, overtakes=True, rests=True).run() for again in (False, True))
@@ -353,7 +355,7 @@ def test_messages_that_come_again_in_another_order_change_nothing_but_ids(seed: 
     assert min(repeated, merged, split, expired, otherwise) > 10
 
 
-def test_a_pair_that_comes_again_before_the_retirement_goes_with_it() -> None:
+def test_a_pair_that_repeats_before_the_retirement_is_withdrawn_with_it() -> None:
     older, newer, other, third = End("a", 1, 10, 11), End("a", 5, 20, 12), End("b", 2, 10, 13), End("c", 3, 10, 14)
     ledger, published = Ledger(THRESHOLD), Published()
 

@@ -1,4 +1,4 @@
-"""Pairs that are kept for people to look at, and connect nobody; each bench holds every frame against the oracle."""
+"""Pairs for users to review, which connect no documents; each bench compares every frame with the oracle."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def bench(retention_ms: int | None = None) -> Bench:
     return Bench(0.8, retention_ms, link_from=0.9)
 
 
-def test_a_pair_to_review_is_no_match_and_tells_no_cluster() -> None:
+def test_a_review_is_no_match_and_publishes_no_cluster() -> None:
     world = bench()
     settled = world.settle(edges=[edge("a", "b", 85)])
     assert settled.reviews == [MatchChange("a", "b", 0.85, 85, 100, 1, 2)]
@@ -22,7 +22,7 @@ def test_a_pair_to_review_is_no_match_and_tells_no_cluster() -> None:
     assert groups(world) == {"a": "a", "b": "b"}
 
 
-def test_it_connects_nobody_and_a_match_does() -> None:
+def test_a_review_connects_no_documents_and_a_match_does() -> None:
     world = bench()
     world.settle(edges=[edge("a", "b", 95), edge("b", "c", 85), edge("c", "d", 90)])
     assert groups(world) == {"a": "ab", "c": "cd"}
@@ -46,7 +46,7 @@ def test_a_pair_that_an_update_makes_a_match_is_withdrawn_from_the_reviews() -> 
     assert back.clusters == [ClusterChange("a")]
 
 
-def test_what_is_left_of_a_cluster_is_told_as_long_as_it_is_two() -> None:
+def test_the_rest_of_a_cluster_is_published_while_it_has_two_members() -> None:
     world = bench()
     world.settle(edges=[edge("a", "b"), edge("b", "c"), edge("a", "x", 85)])
     left = world.settle(retirements=[deleted("c")])
@@ -57,7 +57,7 @@ def test_what_is_left_of_a_cluster_is_told_as_long_as_it_is_two() -> None:
     assert groups(world) == {"a": "a", "x": "x"}, "the review holds them"
 
 
-def test_of_clusters_that_come_together_one_that_is_told_keeps_its_id() -> None:
+def test_a_published_cluster_keeps_its_id_in_a_merge() -> None:
     world = bench()
     world.settle(edges=[edge("a", "b", 85)])
     world.settle(edges=[edge("c", "d")])

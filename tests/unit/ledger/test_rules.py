@@ -52,7 +52,7 @@ def test_a_pair_is_a_match_a_cluster_and_two_members() -> None:
     assert settled.rechecks == []
 
 
-def test_the_evidence_of_a_pair_is_told_and_kept_and_goes_with_it() -> None:
+def test_the_evidence_of_a_pair_is_published_and_stored_and_withdrawn_with_it() -> None:
     bench = Bench()
     settled = bench.settle(edges=[edge("b", "a")._replace(evidence='{"name":1}'), edge("b", "c")])
     assert [match.evidence for match in settled.matches] == ['{"name":1}', ""]
@@ -64,7 +64,7 @@ def test_the_evidence_of_a_pair_is_told_and_kept_and_goes_with_it() -> None:
     assert [pair.evidence for pair in bench.ledger.snapshot().pairs] == ["", ""], "the number of the pair is used again"
 
 
-def test_a_pair_that_comes_again_is_no_news_and_no_record() -> None:
+def test_a_repeated_pair_publishes_nothing_and_writes_no_record() -> None:
     bench = Bench()
     first = bench.settle(edges=[edge("a", "b")] * 5)
     assert len(first.matches) == 1
@@ -175,7 +175,7 @@ def test_both_ends_updated_in_one_frame_are_compared_once() -> None:
     assert settled.rechecks == [(end("a", 2).ref, end("b", 2).ref)]
 
 
-def test_a_known_retirement_asks_again_until_the_pair_is_settled() -> None:
+def test_a_known_retirement_requests_a_recheck_until_the_pair_is_settled() -> None:
     bench = Bench()
     bench.settle(edges=[edge("a", "b")])
     for _ in range(3):
@@ -184,7 +184,7 @@ def test_a_known_retirement_asks_again_until_the_pair_is_settled() -> None:
     assert bench.settle(retirements=[updated(end("a", 2))]).rechecks == []
 
 
-def test_an_answer_in_the_same_frame_needs_no_question() -> None:
+def test_an_answer_in_the_same_frame_needs_no_recheck() -> None:
     bench = Bench()
     bench.settle(edges=[edge("a", "b")])
     assert bench.settle(retirements=[updated(end("a", 2))], edges=[edge(end("a", 2), "b")]).rechecks == []
@@ -257,8 +257,8 @@ def test_deleting_a_hub_splits_and_the_largest_part_keeps_the_id() -> None:
     bench.settle(edges=[*chain("ab"), *chain("cde"), edge("h", "a"), edge("h", "c"), edge("h", "f"), edge("f", "g")])
     settled = bench.settle(retirements=[deleted("h")])
     assert groups(bench) == {"a": "cde", f"a~{bench.offset}": "ab", "f": "fg"}
-    told = {change.id: (change.event, change.split_from) for change in settled.clusters}
-    assert told == {"a": ("split", None), f"a~{bench.offset}": ("split", "a"), "f": ("split", "a")}
+    events = {change.id: (change.event, change.split_from) for change in settled.clusters}
+    assert events == {"a": ("split", None), f"a~{bench.offset}": ("split", "a"), "f": ("split", "a")}
 
 
 def test_of_equal_parts_the_one_with_the_smallest_document_keeps_the_id() -> None:
@@ -301,7 +301,7 @@ def test_a_cluster_that_was_merged_twice_names_its_last_heir() -> None:
     assert settled.clusters[1:] == [ClusterChange("c", merged_into="a"), ClusterChange("e", merged_into="a")]
 
 
-def test_who_joins_and_who_leaves_is_told_once() -> None:
+def test_members_that_join_and_leave_are_published_once() -> None:
     bench = Bench()
     bench.settle(edges=chain("ab"))
     settled = bench.settle(edges=chain("bc"))

@@ -1,4 +1,4 @@
-"""What clusters tell is what follows from their members, however these came, changed and went."""
+"""Summaries of stories follow from the members, through all their creations, updates and deletions."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -24,13 +24,13 @@ SOURCES = ("", "", "wire", "post", "herald", "globe")
 
 
 def about(ref: int) -> About:
-    """What a version tells: drawn once, lengths so few that many are equal."""
+    """The metadata of a version; few lengths, so that many are equal."""
     rng = random.Random(ref)
     return About(f"title {ref}", rng.choice(SOURCES), rng.randint(0, 4))
 
 
 def slow_story(members: Sequence[tuple[int, str]], abouts: dict[str, About], listed: int) -> tuple[str, StorySummary]:
-    """The representative of these members, and what they tell."""
+    """The representative and the summary of these members."""
     members = sorted(members)
     longest = max(abouts[id].length for _, id in members[:10])
     representative = next(id for _, id in members if abouts[id].length == longest)
@@ -41,12 +41,12 @@ def slow_story(members: Sequence[tuple[int, str]], abouts: dict[str, About], lis
             first_ms, documents = firsts.get(source, (source, time_ms, 0))[1:]
             firsts[source] = Outlet(source, first_ms, documents + 1)
     time_ms, oldest = members[0]
-    told = (*firsts.values(),)[:listed]
+    outlets = (*firsts.values(),)[:listed]
     first = First(oldest, abouts[oldest].source, time_ms)
-    return representative, StorySummary(abouts[representative].title, told, len(firsts), first)
+    return representative, StorySummary(abouts[representative].title, outlets, len(firsts), first)
 
 
-class Retold(History):
+class Retitled(History):
     """Some versions say the same as the one before, under another title."""
 
     def _version(self, id: str) -> End:
@@ -59,9 +59,15 @@ class Retold(History):
 
     def _retirement(self) -> Retirement:
         retired = super()._retirement()
-        told = NO_ABOUT if retired.deleted else about(retired.ref)
+        version_about = NO_ABOUT if retired.deleted else about(retired.ref)
         return Retirement(
-            retired.id, retired.ref, retired.time_ms, retired.digest, retired.deleted, retired.keep_until_ms, told
+            retired.id,
+            retired.ref,
+            retired.time_ms,
+            retired.digest,
+            retired.deleted,
+            retired.keep_until_ms,
+            version_about,
         )
 
 
@@ -78,11 +84,11 @@ def test_stories_follow_from_the_members_after_every_frame(
     guards: Guards, few: int, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stories_module, "_FEW", few)
-    told = 0
+    published = 0
     for number in range(50):
         case = seed + number
         print(f"history {case}")
-        rng, history = random.Random(case), Retold(case)
+        rng, history = random.Random(case), Retitled(case)
         monkeypatch.setattr(ledger_module, "LEAST_ROWS", rng.choice((1, 6)))
         listed = rng.choice((1, 2, 100))
         monkeypatch.setattr(stories_module, "OUTLETS_LISTED", listed)
@@ -93,7 +99,7 @@ def test_stories_follow_from_the_members_after_every_frame(
             for change in settled.clusters:
                 topics._read_cluster(change)
             check_stories(ledger, topics, listed)
-            told += len(topics.clusters)
+            published += len(topics.clusters)
             log.append(settled.changes)
             if rng.random() < 0.1:
                 live, ledger = ledger, Ledger(0.8, history.retention_ms, guards, stories=True)
@@ -103,17 +109,17 @@ def test_stories_follow_from_the_members_after_every_frame(
                 snapshot, log = ledger.snapshot(), []
         if not guards:
             check_graph(ledger)
-    assert told > 1_000
+    assert published > 1_000
 
 
 def end(id: str, ref: int, time_ms: int, about: About, digest: int = 0) -> End:
     return End(id, ref, time_ms, digest, about)
 
 
-def retold(version: End, title: str, ref: int) -> Retirement:
+def retitled(version: End, title: str, ref: int) -> Retirement:
     """The same version under another title."""
-    told = version.about._replace(title=title)
-    return Retirement(version.id, ref, version.time_ms, version.digest, False, version.time_ms, told)
+    about = version.about._replace(title=title)
+    return Retirement(version.id, ref, version.time_ms, version.digest, False, version.time_ms, about)
 
 
 def chained(versions: Iterable[End]) -> list[Edge]:
@@ -122,7 +128,7 @@ def chained(versions: Iterable[End]) -> list[Edge]:
 
 
 def headline(change: ClusterChange) -> str:
-    """What a story is called."""
+    """The headline of a story."""
     assert isinstance(change.summary, StorySummary)
     return change.summary.headline
 
@@ -136,36 +142,36 @@ def test_a_story_has_the_headline_of_its_fullest_early_version_and_its_outlets_i
     ledger = Ledger(0.8, stories=True)
     (created,) = ledger.settle(0, edges=chained([COPY, FULL, FLASH])).clusters
     outlets = (Outlet("wire", 10, 1), Outlet("herald", 12, 1), Outlet("post", 15, 1))
-    told = StorySummary("Two ships burn in the port", outlets, 3, First("b", "wire", 10))
-    assert created == ClusterChange("a", "created", 3, ("d", "a", "b"), "a", (), None, 10, 15, None, told)
+    summary = StorySummary("Two ships burn in the port", outlets, 3, First("b", "wire", 10))
+    assert created == ClusterChange("a", "created", 3, ("d", "a", "b"), "a", (), None, 10, 15, None, summary)
 
 
-def test_another_title_alone_is_told_and_nothing_else() -> None:
+def test_a_new_title_alone_publishes_only_its_cluster() -> None:
     ledger = Ledger(0.8, stories=True)
     ledger.settle(0, edges=chained([FULL, FLASH, COPY]))
-    (changed,) = ledger.settle(1, retirements=[retold(FULL, "Port in flames", 20)]).clusters
+    (changed,) = ledger.settle(1, retirements=[retitled(FULL, "Port in flames", 20)]).clusters
     assert (changed.event, headline(changed)) == ("changed", "Port in flames")
-    assert ledger.settle(2, retirements=[retold(COPY, "Ships on fire", 21)]).clusters == []
+    assert ledger.settle(2, retirements=[retitled(COPY, "Ships on fire", 21)]).clusters == []
 
 
-def test_an_edge_that_overtakes_the_retirement_tells_the_new_title() -> None:
+def test_an_edge_that_overtakes_the_retirement_publishes_the_new_title() -> None:
     ledger = Ledger(0.8, stories=True)
     ledger.settle(0, edges=chained([FULL, FLASH, COPY]))
     newer = FULL._replace(ref=20, about=FULL.about._replace(title="Port in flames"))
     (changed,) = ledger.settle(1, edges=chained([newer, FLASH])).clusters
     assert headline(changed) == "Port in flames"
-    assert ledger.settle(2, retirements=[retold(FULL, "Port in flames", 20)]).clusters == []
+    assert ledger.settle(2, retirements=[retitled(FULL, "Port in flames", 20)]).clusters == []
 
 
-def test_a_title_is_told_where_only_an_identical_document_holds_its_own() -> None:
+def test_a_new_title_is_published_if_only_an_identical_document_connects_its_document() -> None:
     ledger, full, copy = Ledger(0.8, 100, stories=True), FULL._replace(digest=7), COPY._replace(digest=7)
     ledger.settle(0, edges=chained([full, copy]))
     ledger.settle(1, edges=[Edge(full, copy, 0.0, 0, 10)])  # the pair is gone, the twins stay
-    (changed,) = ledger.settle(2, retirements=[retold(full, "Port in flames", 20)]).clusters
+    (changed,) = ledger.settle(2, retirements=[retitled(full, "Port in flames", 20)]).clusters
     assert (changed.event, headline(changed)) == ("changed", "Port in flames")
 
 
-def test_without_stories_the_oldest_represents_and_nothing_is_told() -> None:
+def test_without_stories_the_oldest_represents_and_no_summary_is_published() -> None:
     (created,) = Ledger(0.8).settle(0, edges=chained([COPY, FULL, FLASH])).clusters
     assert (created.representative, created.summary) == ("b", None)
 
@@ -200,8 +206,8 @@ def test_an_event_in_a_large_story_costs_what_it_costs_in_a_small_one(monkeypatc
     for number in range(20):
         late, middle = versions[-1 - number], versions[2_600 + number]
         new = end(f"e{number}", size + 1 + number, size + 1 + number, About("", f"outlet {number}", 9))
-        told = middle.about._replace(source="outlet 17")
-        update = Retirement(middle.id, 2 * size + number, middle.time_ms, 0, False, middle.time_ms, told)
+        moved = middle.about._replace(source="outlet 17")
+        update = Retirement(middle.id, 2 * size + number, middle.time_ms, 0, False, middle.time_ms, moved)
         ledger.settle(4 * number + 1, edges=[Edge(hub, new, 0.9, 9, 10)])
         ledger.settle(4 * number + 2, retirements=[Retirement(late.id, 3 * size, late.time_ms, 0, True, late.time_ms)])
         ledger.settle(4 * number + 3, retirements=[update])
