@@ -27,7 +27,7 @@ def _paragraphs(*texts: str) -> str:
 
 _FLOOD = (
     "The river rose above the old mark on Tuesday night, and by morning the lower market stood knee-deep in water.",
-    "There were no injuries, reported the mayor, who had spent the night on the bridge with the fire brigade and two pumps.",
+    "There were no injuries, reported the mayor after a night on the bridge with the fire brigade and two pumps.",
     "The last flood of this kind was in 1954; the wall that was built after it held for all but forty metres.",
 )
 _NEWS = f"""<!DOCTYPE html>

@@ -18,7 +18,7 @@ RAW: dict[str, Any] = {"key_type": bytes, "key_serializer": "raw", "value_type":
 
 
 def settings(address: str) -> dict[str, Any]:
-    """What both kinds of app are given in tests."""
+    """The settings of both kinds of app in tests."""
     return {
         "broker": f"kafka://{address}",
         "broker_commit_interval": 0.2,
@@ -173,7 +173,7 @@ async def committed(address: str, group: str, topic: str, partition: int = 0) ->
 
 
 def numbers(start: int, stop: int) -> list[bytes]:
-    """Values that can be told apart."""
+    """Distinct values."""
     return [b"%06d" % number for number in range(start, stop)]
 
 

@@ -63,7 +63,7 @@ async def matched(config: Config) -> set[tuple[str, str]]:
 
 
 async def eventually(what: Callable[[], Awaitable[Any]], wanted: Any, seconds: float = 15.0) -> Any:
-    """What is there, once it is what it should be, or after so many seconds."""
+    """The result of `what`, once it equals `wanted`, or after `seconds`."""
     end = time.monotonic() + seconds
     while (found := await what()) != wanted and time.monotonic() < end:
         await asyncio.sleep(0.1)
@@ -76,7 +76,7 @@ async def started(config: Config) -> WorkerApp:
 
 def twins(number: int, count: int = 2) -> list[Message]:
     """Messages of one text, which no other number has."""
-    text = f"the text number {number} is repeated by {number} and nothing else says {number} of {number}"
+    text = f"the text number {number} is repeated by {number} and nothing else names {number} of {number}"
     return [Message(b"%d-%d" % (number, copy), document(text)) for copy in range(count)]
 
 
@@ -85,12 +85,12 @@ def pair(number: int) -> tuple[str, str]:
 
 
 def with_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every batch with the text "bug" in it fail as nobody thought of."""
+    """Let every batch with the text "bug" in it fail with an unexpected error."""
     sign = TextScheme.sign
 
     def buggy(scheme: TextScheme, texts: Sequence[str]) -> Signatures:
         if any("bug" in text for text in texts):
-            raise ZeroDivisionError("nobody thought of this")
+            raise ZeroDivisionError("an unexpected error")
         return sign(scheme, texts)
 
     monkeypatch.setattr(TextScheme, "sign", buggy)

@@ -1,4 +1,4 @@
-"""What has to be published, from the documents that are left in the end, and what is wrong with what is."""
+"""The expected results for the remaining documents, and their differences from the published ones."""
 
 import asyncio
 import time
@@ -17,10 +17,10 @@ Pairs = dict[tuple[str, str], float]
 
 
 class Truth:
-    """What has to be published.
+    """The expected results.
 
     Args:
-        wanted: the pairs that the chain in memory finds of the documents that are left.
+        wanted: the pairs that the in-memory pipeline finds among the remaining documents.
         documents: these.
         scheme: makes the shingles.
         threshold: of a match.
@@ -32,19 +32,19 @@ class Truth:
         self._texts = {one.id: one.text or "" for one in documents}
 
     def faults(self, pairs: Pairs, groups: set[frozenset[str]]) -> list[str]:
-        """What is missing, wrong or different: nothing, if all is well.
+        """The missing, wrong and different results; empty if all are correct.
 
-        A pair that the bands do not find may be there all the same: older versions met, and the pair was compared again
-        for every version since.  Then it has to be true.
+        A pair that the bands do not find may be published: older versions were candidates, and each later version was
+        compared again.  Then it has to be true.
         """
-        said = [f"missing: {pair} {similarity}" for pair, similarity in self._wanted.items() if pair not in pairs]
+        faults = [f"missing: {pair} {similarity}" for pair, similarity in self._wanted.items() if pair not in pairs]
         for pair, similarity in pairs.items():
             exact = self.similarity(*pair)
             if similarity != exact or exact < self._threshold:
-                said.append(f"wrong: {pair} {similarity}, not {exact}")
+                faults.append(f"wrong: {pair} {similarity}, not {exact}")
         components = components_of(pairs)
-        said += [f"missing group: {sorted(group)}" for group in components - groups]
-        return said + [f"wrong group: {sorted(group)}" for group in groups - components]
+        faults += [f"missing group: {sorted(group)}" for group in components - groups]
+        return faults + [f"wrong group: {sorted(group)}" for group in groups - components]
 
     def similarity(self, left: str, right: str) -> float:
         """The exact one of what is left, 0 where one of the two is not."""
@@ -64,7 +64,7 @@ def components_of(pairs: Iterable[tuple[str, str]]) -> set[frozenset[str]]:
 
 
 async def settled(config: Config, documents: Sequence[Document], seconds: float) -> list[str]:
-    """What is wrong with what is published, once nothing is, or after so many seconds; `documents` are those left."""
+    """The faults of the published results, once there are none or after `seconds`; `documents` remain in the end."""
     pipeline = config.pipelines[0]
     truth = Truth(
         expected(config, list(documents))[0],
@@ -74,7 +74,7 @@ async def settled(config: Config, documents: Sequence[Document], seconds: float)
     )
     end = time.monotonic() + seconds
     while True:
-        said = truth.faults(*await published(config))
-        if not said or time.monotonic() > end:
-            return said
+        faults = truth.faults(*await published(config))
+        if not faults or time.monotonic() > end:
+            return faults
         await asyncio.sleep(2.0)

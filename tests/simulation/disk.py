@@ -1,11 +1,11 @@
 """Copies of band-bucket tables on the disk of a machine, in memory: the contract of `worker.storage.buckets`.
 
-A copy is the state of its writer at one offset of the changelog.  Its parts are written first and their manifest
-last, so that a crash leaves the previous copy or the new one.  A disk outlives the processes of its machine.
+A copy is the state of its writer at one offset of the changelog.  Its parts are written first and their manifest last,
+so that a crash leaves the previous copy or the new one.  A disk outlives the processes of its machine.
 
-An owner does not read records that others append to its changelog.  So a copy lacks late records of earlier owners that were
-stored between the recovery of its writer and its offset.  Nothing is lost: such a record comes from messages of `bands`
-that its sender never acknowledged, so the writer, or its successor, indexes them again.
+An owner does not read records that others append to its changelog.  So a copy lacks late records of earlier owners that
+were stored between the recovery of its writer and its offset.  Nothing is lost: such a record comes from messages of
+`bands` that its sender never acknowledged, so the writer, or its successor, indexes them again.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What a worker sends to the public topics is what docs/asyncapi.yaml says, headers and dead letters included."""
+"""The public messages of a worker are those of docs/asyncapi.yaml, headers and dead letters included."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ STEPS = [
     # Event time goes on, so that everything before expires.
     [Message(b"f", document("much later", time=NOW_MS + 20 * HOUR_MS), NOW_MS + 20 * HOUR_MS)],
 ]
-"""What is sent, step by step: what is in one step may be settled at once."""
+"""The messages, step by step: those of one step may be settled together."""
 
 
 def test_a_worker_publishes_what_is_described(broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +93,7 @@ OF_RECORDS: list[tuple[str, list[Message]]] = [
     ("source", records(("2", ANN))),
     ("source", records(("4", None), ("1", None))),
 ]
-"""What is sent, step by step, and to which topic."""
+"""The messages and their topics, step by step."""
 
 
 def test_a_worker_of_records_publishes_what_is_described(broker: Broker, name: str, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_a_cluster_on_which_no_worker_has_run_is_fine_and_stays_as_it_is(
     assert asyncio.run(topics_of(broker, name)) == set()
 
 
-def test_a_pipeline_that_runs_is_told_in_one_line_each(broker: Broker, name: str) -> None:
+def test_check_reports_each_part_of_a_running_pipeline_in_one_line(broker: Broker, name: str) -> None:
     config = configured(broker, name, 1)
     source = config.pipelines[0].source
 
@@ -81,7 +81,7 @@ def test_a_pipeline_that_runs_is_told_in_one_line_each(broker: Broker, name: str
     assert after[f"dead letters of {name}-p"].message.startswith("1: ")
 
 
-def test_everything_that_is_wrong_has_a_line_that_says_what_to_do(
+def test_every_problem_has_a_line_with_its_remedy(
     broker: Broker, name: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     config = configured(broker, name, 1)
@@ -91,7 +91,7 @@ def test_everything_that_is_wrong_has_a_line_that_says_what_to_do(
         await ran(broker, config)
         await replaced(broker, f"{name}-source", 1)
         await replaced(broker, f"{name}-p-dead-letters", 3)
-        await publish(broker, f"{name}-p-clusters", {b"x": b"{}"}, app_id=b"somebody")
+        await publish(broker, f"{name}-p-clusters", {b"x": b"{}"}, app_id=b"another")
 
     asyncio.run(breaking())
     assert main(["check", "--config", str(written(broken, tmp_path)), "--audit", "--json"]) == 2
@@ -106,7 +106,7 @@ def test_everything_that_is_wrong_has_a_line_that_says_what_to_do(
     assert problems[f"topic {name}-p-dead-letters"].startswith("has 3 partitions, not 1: see ")
     assert "shingles: ours 'char:4', theirs 'word:3'" in problems[f"settings of {name}-p"]
     assert "was deleted and recreated" in problems[f"identity of {name}-source"]
-    assert "the application somebody writes to it" in problems[f"results of {name}-p"]
+    assert "the application another writes to it" in problems[f"results of {name}-p"]
     assert not any(subject.startswith("audit") for subject in (one["subject"] for one in found))
 
 
@@ -132,7 +132,7 @@ def unused_tcp_port() -> int:
 async def publish(
     broker: Broker, topic: str, values: Mapping[bytes, bytes | None], app_id: bytes = b"by hand", partition: int = 0
 ) -> None:
-    """Write to a topic of results, as nobody should."""
+    """Write to a topic of results, past the worker."""
     producer = AIOKafkaProducer(bootstrap_servers=broker.address)
     await producer.start()
     try:
@@ -151,15 +151,15 @@ async def newest(address: str, topic: str) -> dict[bytes, Any]:
 async def settled(config: Config) -> list[Finding]:
     """The audit, once nothing is under way."""
 
-    async def told() -> list[Finding]:
+    async def audited() -> list[Finding]:
         return await audit(config, config.pipelines[0])
 
-    findings = await told()
+    findings = await audited()
     for _ in range(40):
         if not any("under way" in finding.message for finding in findings):
             break
         await asyncio.sleep(0.25)
-        findings = await told()
+        findings = await audited()
     return findings
 
 
@@ -186,13 +186,13 @@ def test_an_audit_is_clean_after_a_run_and_finds_everything_that_is_altered_by_h
         similar = pairs_now[changed] | {"similarity": 0.123}
         await publish(broker, matches, {gone: None, changed: json.dumps(similar).encode(), ADDED: ADDED_VALUE})
         cluster = json.dumps({"cluster": "another", "time": 1}).encode()
-        await publish(broker, members, {lost: None, b"nobody": cluster, moved: cluster})
+        await publish(broker, members, {lost: None, b"unknown": cluster, moved: cluster})
         altered_keys = {
             "1 pairs are missing": gone,
             "1 similarities differ": changed,
             "1 pairs are wrong": ADDED,
             "1 documents have no cluster": lost,
-            "1 documents have a cluster and no match": b"nobody",
+            "1 documents have a cluster and no match": b"unknown",
         }
         return clean, await settled(config), altered_keys
 
@@ -200,11 +200,14 @@ def test_an_audit_is_clean_after_a_run_and_finds_everything_that_is_altered_by_h
     assert [finding.state for finding in clean] == ["ok"], clean
     assert clean[0].message.startswith(f"{len(pairs):,} pairs and ")
     assert {finding.state for finding in then} == {"wrong"}
-    said = {finding.message.partition(": ")[0]: finding.message.partition(": ")[2] for finding in then}
+    messages = {finding.message.partition(": ")[0]: finding.message.partition(": ")[2] for finding in then}
     for what, key in altered_keys.items():
         case = json.loads(key) if key.startswith(b"[") else key.decode()
-        assert said.pop(what) == f"{json.dumps(case)}; see `Results that are not true` in docs/operations/monitoring.md"
-    (regrouped,) = said  # the one that was moved, and those that it was with
+        assert (
+            messages.pop(what)
+            == f"{json.dumps(case)}; see `Results that are not true` in docs/operations/monitoring.md"
+        )
+    (regrouped,) = messages  # the moved document, and its former group
     assert regrouped.endswith("documents are in another group")
 
 
@@ -212,7 +215,7 @@ ADDED = b'["a","b"]'
 ADDED_VALUE = b'{"left": "a", "right": "b", "similarity": 0.9}'
 
 
-def test_an_audit_of_what_is_under_way_says_so_and_accuses_nobody(broker: Broker, name: str) -> None:
+def test_an_audit_reports_messages_in_flight_and_no_faults(broker: Broker, name: str) -> None:
     config = configured(broker, name, 1)
 
     async def run() -> list[Finding]:
@@ -270,7 +273,7 @@ def test_an_audit_of_sources_that_are_rekeyed_reads_the_sources(broker: Broker, 
     assert [finding.state for finding in then] == ["note", "ok"]
 
 
-def test_messages_that_were_deleted_before_they_were_read_are_told(
+def test_messages_that_were_deleted_before_they_were_read_are_reported(
     broker: Broker, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     config = configured(broker, name, 1)
@@ -287,10 +290,10 @@ def test_messages_that_were_deleted_before_they_were_read_are_told(
         found = await check(config, config.pipelines)
         async with running(await started(config)):
             pairs = await eventually(lambda: matched(config), {pair(0), pair(2)})
-            await until(told)  # the worker says it beside its work, be it before or behind
+            await until(errors)  # the worker reports it beside its work, at any time
             return found, pairs
 
-    def told() -> list[str]:
+    def errors() -> list[str]:
         return [
             one.getMessage()
             for one in caplog.records
@@ -298,10 +301,10 @@ def test_messages_that_were_deleted_before_they_were_read_are_told(
         ]
 
     found, pairs = asyncio.run(run())
-    said = "2 messages were deleted before they were read: see `A gap` in docs/operations/errors.md"
-    assert wrong(found) == [Finding("wrong", f"lag of {source}", said)]
+    lost = "2 messages were deleted before they were read: see `A gap` in docs/operations/errors.md"
+    assert wrong(found) == [Finding("wrong", f"lag of {source}", lost)]
     assert pairs == {pair(0), pair(2)}
-    (line,) = told()
+    (line,) = errors()
     assert line.startswith(f"{source}[0]: 2 messages before offset 4 were deleted before they were read")
 
 

@@ -82,7 +82,7 @@ def listens(address: str) -> bool:
 
 
 def run(service: str, address: str, folder: Path, *more: str) -> str:
-    """What a service of ours prints, standard error among it, until it ends well."""
+    """The output of one of our services with its standard error, until it ends without an error."""
     done = subprocess.run(  # noqa: S603 - the project's own commands
         [sys.executable, "-m", "stream_lsh", *command(service)[1:], *more],
         cwd=folder,
@@ -98,8 +98,8 @@ def run(service: str, address: str, folder: Path, *more: str) -> str:
 
 def test_the_broker_of_compose_is_given_settings_that_kafka_has(jars: None, tmp_path: Path) -> None:
     program = java("kafka.server.KafkaConfig")
-    told = subprocess.run(program, capture_output=True, text=True, check=True)  # noqa: S603 - Kafka's own list
-    known = set(re.findall(r'<h4><a id="([a-z0-9.]+)"', told.stdout))
+    listed = subprocess.run(program, capture_output=True, text=True, check=True)  # noqa: S603 - Kafka's own list
+    known = set(re.findall(r'<h4><a id="([a-z0-9.]+)"', listed.stdout))
     assert len(known) > 100
     given = set(settings_of(SERVICES["broker"]["environment"], tmp_path))
     assert len(given) > 10
@@ -123,10 +123,10 @@ def settings_of(settings: Mapping[str, object], folder: Path) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if line)
 
 
-def matches(told: str) -> set[tuple[str, str]]:
-    """The pairs that are true after everything that `tail matches` told."""
+def matches(output: str) -> set[tuple[str, str]]:
+    """The valid pairs after the output of `tail matches`."""
     pairs: set[tuple[str, str]] = set()
-    for line in told.splitlines():
+    for line in output.splitlines():
         if line.startswith("gone   "):
             left, right = json.loads(line.removeprefix("gone   ").rpartition("  ")[0])
             pairs.discard((left, right))

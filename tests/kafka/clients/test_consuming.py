@@ -34,7 +34,7 @@ UNLIKE = " ".join(reversed(WORDS))
 
 
 def program(text: str, name: str, config: Config) -> dict[str, Any]:
-    """What the programs of a document define, up to the one that defines `name`."""
+    """The definitions of the programs of a document, up to the one that defines `name`."""
     shown = parse(next(block.text for block in blocks(KAFKA) if block.language == "toml"), "kafka.md", {})
     mine, yours = config.pipelines[0], shown.pipelines[0]
     names = {shown.kafka.brokers[0]: config.kafka.brokers[0], yours.source: mine.source}
@@ -53,7 +53,7 @@ def program(text: str, name: str, config: Config) -> dict[str, Any]:
 
 @asynccontextmanager
 async def beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Have a program run meanwhile; how it fails is told."""
+    """Run a program meanwhile; its failure is raised."""
     task = asyncio.create_task(work)
     try:
         yield
@@ -66,14 +66,14 @@ async def beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
             task.result()
 
 
-def told(id: str, text: str | None, after_ms: int, outlet: str) -> Message:
+def article(id: str, text: str | None, after_ms: int, outlet: str) -> Message:
     if text is None:
         return Message(id.encode(), None)
     return Message(id.encode(), document(text, time=NOW_MS + after_ms, title=f"Title of {id}", source=outlet))
 
 
 def copies(id: str, text: str, after_ms: int) -> list[Message]:
-    return [told(f"{id}1", text, after_ms, "Agency"), told(f"{id}2", text, after_ms + 5, "Herald")]
+    return [article(f"{id}1", text, after_ms, "Agency"), article(f"{id}2", text, after_ms + 5, "Herald")]
 
 
 async def members_of(config: Config) -> dict[str, str]:
@@ -90,14 +90,14 @@ TOGETHER = {"a1": "a1", "a2": "a1", "b": "a1", "c1": "a1", "c2": "a1"}
 
 
 async def merged_and_split(broker: Broker, config: Config) -> AsyncIterator[dict[str, str]]:
-    """What happens while somebody reads: the clusters of the documents, after each of five steps."""
+    """Five changes for a reader; yields the clusters of the documents after each."""
     source = config.pipelines[0].source
     steps: tuple[tuple[list[Message], dict[str, str]], ...] = (
         (copies("a", FIRST, 0), {"a1": "a1", "a2": "a1"}),
         (copies("c", LAST, 10), {"a1": "a1", "a2": "a1", "c1": "c1", "c2": "c1"}),
-        ([told("b", BETWEEN, 20, "Post")], TOGETHER),
-        ([told("b", None, 0, "")], {"a1": "a1", "a2": "a1", "c1": "c1~", "c2": "c1~"}),
-        ([told("a2", None, 0, ""), told("c1", None, 0, "")], {}),
+        ([article("b", BETWEEN, 20, "Post")], TOGETHER),
+        ([article("b", None, 0, "")], {"a1": "a1", "a2": "a1", "c1": "c1~", "c2": "c1~"}),
+        ([article("a2", None, 0, ""), article("c1", None, 0, "")], {}),
     )
     for messages, expected in steps:
         await put(broker, source, messages)
@@ -109,7 +109,7 @@ async def merged_and_split(broker: Broker, config: Config) -> AsyncIterator[dict
         yield await members_of(config)
 
 
-def test_the_table_of_members_is_complete_when_it_says_so_and_current_from_then_on(
+def test_the_table_of_members_reports_when_it_is_complete_and_stays_current(
     broker: Broker, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = configured(broker, name, 2)
@@ -152,7 +152,7 @@ def written(capsys: pytest.CaptureFixture[str]) -> Callable[[], Awaitable[str]]:
     return so_far
 
 
-def test_stories_are_told_as_they_come_and_what_comes_again_is_not(
+def test_stories_are_printed_as_they_change_and_repeats_are_not(
     broker: Broker, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = configured(broker, name, 2, stories=True)
@@ -168,7 +168,7 @@ def test_stories_are_told_as_they_come_and_what_comes_again_is_not(
 
         async with running(await started(config)), beside(stories(broker.address, topic)):
             async for _ in merged_and_split(broker, config):
-                await said_again(broker, topic)
+                await sent_again(broker, topic)
             await put(broker, config.pipelines[0].source, copies("d", UNLIKE, 30))
             assert await eventually(ended, True)
         values = dict[bytes, list[bytes | None]]()
@@ -178,15 +178,15 @@ def test_stories_are_told_as_they_come_and_what_comes_again_is_not(
         assert news < sum(map(len, values.values()))
         return (await printed()).splitlines(), news
 
-    told_lines, news = asyncio.run(run())
-    assert len(told_lines) == news
-    assert any(re.fullmatch(r"a1 \w+: Title of a1 \(Agency, Herald\)", line) for line in told_lines)
-    assert "c1 is over, went into a1" in told_lines
-    assert any(re.fullmatch(r"c1~\d+ split: Title of c1 \(Agency, Herald\)", line) for line in told_lines)
-    assert any(re.fullmatch(r"c1~\d+ is over, went into nothing", line) for line in told_lines)
+    printed_lines, news = asyncio.run(run())
+    assert len(printed_lines) == news
+    assert any(re.fullmatch(r"a1 \w+: Title of a1 \(Agency, Herald\)", line) for line in printed_lines)
+    assert "c1 is over, went into a1" in printed_lines
+    assert any(re.fullmatch(r"c1~\d+ split: Title of c1 \(Agency, Herald\)", line) for line in printed_lines)
+    assert any(re.fullmatch(r"c1~\d+ is over, went into nothing", line) for line in printed_lines)
 
 
-async def said_again(broker: Broker, topic: str) -> None:
+async def sent_again(broker: Broker, topic: str) -> None:
     """The last message of each key once more, as after a crash of the worker."""
     async with producing(broker) as producer:
         for one in {one.key: one for one in await read(broker.address, topic)}.values():
@@ -201,9 +201,9 @@ def test_documents_are_joined_with_their_clusters_whichever_comes_first(
     before = [
         *copies("a", UNLIKE, 0),
         *copies("a", FIRST, 0),
-        told("lone", UNLIKE, 1, "Post"),
-        told("gone", UNLIKE, 2, "Post"),
-        told("gone", None, 0, ""),
+        article("lone", UNLIKE, 1, "Post"),
+        article("gone", UNLIKE, 2, "Post"),
+        article("gone", None, 0, ""),
         Message(b"bad", b"no JSON"),
         Message(b"lone", b"5"),
         Message(None, document(FIRST)),
@@ -212,14 +212,14 @@ def test_documents_are_joined_with_their_clusters_whichever_comes_first(
     first = {"a1": (FIRST, "a1"), "a2": (FIRST, "a1"), "lone": (UNLIKE, None), "gone": (None, None)}
 
     async def run() -> None:
-        told_of = list[tuple[str, tuple[str | None, str | None]]]()
+        joined = list[tuple[str, tuple[str | None, str | None]]]()
 
         async def listen() -> None:
             async for id, message, member in found["joined"](broker.address, pipeline.source, pipeline.members_topic):
-                told_of.append((id, (message and message["text"], member and member["cluster"])))
+                joined.append((id, (message and message["text"], member and member["cluster"])))
 
         async def last() -> dict[str, Any]:
-            return dict(told_of)
+            return dict(joined)
 
         async with running(await started(config)):
             await put(broker, pipeline.source, before)
@@ -230,18 +230,18 @@ def test_documents_are_joined_with_their_clusters_whichever_comes_first(
                 await producer.abort_transaction()
             async with beside(listen()):
                 assert await eventually(last, first) == first
-                assert len(told_of) == len(first), "once each, as it is when everything has been read"
-                await put(broker, pipeline.source, [told("lone", FIRST, 1, "Post")])
+                assert len(joined) == len(first), "once each, as it is when everything has been read"
+                await put(broker, pipeline.source, [article("lone", FIRST, 1, "Post")])
                 changed = first | {"lone": (FIRST, "a1")}
                 assert await eventually(last, changed) == changed
-                await put(broker, pipeline.source, [told("a2", None, 0, "")])
+                await put(broker, pipeline.source, [article("a2", None, 0, "")])
                 second = changed | {"a2": (None, None)}
                 assert await eventually(last, second) == second
                 async with producing(broker) as producer:
                     value = json.dumps({"cluster": "e", "time": NOW_MS}).encode()
                     await producer.send_and_wait(pipeline.members_topic, value, b"early")
                 assert await eventually(last, second | {"early": (None, "e")}) == second | {"early": (None, "e")}
-                await put(broker, pipeline.source, [told("early", UNLIKE, 3, "Post")])
+                await put(broker, pipeline.source, [article("early", UNLIKE, 3, "Post")])
                 third = second | {"early": (UNLIKE, "e")}
                 assert await eventually(last, third) == third
             capsys.readouterr()

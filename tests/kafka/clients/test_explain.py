@@ -1,4 +1,4 @@
-"""`stream-lsh explain` on a live pipeline: what it says of a chain, of strangers, of what is gone or on its way."""
+"""`stream-lsh explain` on a live pipeline: chains, unrelated documents, deleted ones and messages in flight."""
 
 import asyncio
 import json
@@ -44,7 +44,7 @@ def test_a_live_pipeline_explains_its_clusters_and_nothing_is_written(
 
     async def run() -> set[str]:
         async with running(await started(config)):
-            other = Message(b"other", document("nothing of all that has been said here before"))
+            other = Message(b"other", document("nothing of all that was written here before"))
             twin = Message(b"twin", document(" ".join(WORDS[6:18]).upper()))
             gone = Message(b"gone", document("this will not stay for long"))
             first = [part("a", 0), part("b", 3), part("c", 6), other, twin, gone, Message(b"gone", None)]
@@ -87,7 +87,7 @@ def test_a_live_pipeline_explains_its_clusters_and_nothing_is_written(
     assert "[-w0 w1 w2 w3 w4 w5-] w6" in out
 
 
-def test_brokers_that_do_not_answer_are_told(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_brokers_that_do_not_answer_are_reported(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     file = tmp_path / "explain.toml"
     file.write_text('[kafka]\nbrokers = "127.0.0.1:1"\n[pipeline]\nsource = "s"\n')
     assert main(["explain", "a", "b", "--config", str(file)]) == 1

@@ -1,4 +1,4 @@
-"""A worker does not start on state of something else or beside another application, and says everything at once."""
+"""A worker does not start on foreign state or beside another application, and reports all problems together."""
 
 import asyncio
 import json
@@ -44,7 +44,7 @@ async def topics_of(broker: Broker, name: str) -> set[str]:
 
 
 async def replaced(broker: Broker, topic: str, partitions: int | None) -> None:
-    """Delete a topic and, with a number of partitions, create it anew."""
+    """Delete a topic and, with a number of partitions, create it again."""
     async with admin_at(broker.address) as admin:
         await admin.delete_topics([topic])
         async with asyncio.timeout(10):
@@ -66,9 +66,9 @@ def test_a_worker_that_comes_again_goes_on_with_the_manifest_of_the_first(broker
         return await read(broker.address, config.pipelines[0].internal_topic("manifest")), ids
 
     records, ids = asyncio.run(run())
-    (said,) = (json.loads(record.value) for record in records)
-    assert (said["format"], said["documents"], said["partitions"]) == (1, f"{name}-source", 2)
-    assert said["sources"] == ids
+    (manifest,) = (json.loads(record.value) for record in records)
+    assert (manifest["format"], manifest["documents"], manifest["partitions"]) == (1, f"{name}-source", 2)
+    assert manifest["sources"] == ids
 
 
 async def source_recreated(broker: Broker, config: Config) -> Config:
@@ -184,7 +184,7 @@ def test_results_of_another_application_are_not_written_to(broker: Broker, name:
 KINDS = ("matches", "members", "clusters")
 
 
-def test_everything_that_forbids_a_start_is_said_at_once(broker: Broker, name: str) -> None:
+def test_all_problems_that_prevent_a_start_are_reported_together(broker: Broker, name: str) -> None:
     config = configured(broker, name, 1)
 
     async def run() -> StreamLSHError:
@@ -192,7 +192,7 @@ def test_everything_that_forbids_a_start_is_said_at_once(broker: Broker, name: s
         await replaced(broker, f"{name}-source", 1)
         await replaced(broker, f"{name}-p-dead-letters", 3)
         foreign = [Message(b"x", None)]
-        await put(broker, f"{name}-p-clusters", foreign)  # says nothing about an application: nobody's
+        await put(broker, f"{name}-p-clusters", foreign)  # without an application: accepted
         return await refused(altered(config, shingles="char:4"))
 
     error = asyncio.run(run())
@@ -205,7 +205,7 @@ def test_everything_that_forbids_a_start_is_said_at_once(broker: Broker, name: s
 
 
 @pytest.mark.parametrize(
-    ("value", "kind", "said"),
+    ("value", "kind", "expected"),
     [
         (b'{"format": 2}', FutureFormat, "got format 2, expected 1"),
         (b"no manifest", DamagedBytes, "the first record is no manifest"),
@@ -213,7 +213,7 @@ def test_everything_that_forbids_a_start_is_said_at_once(broker: Broker, name: s
     ],
 )
 def test_a_manifest_that_cannot_be_read_ends_the_start(
-    broker: Broker, name: str, value: bytes, kind: type[StateError], said: str
+    broker: Broker, name: str, value: bytes, kind: type[StateError], expected: str
 ) -> None:
     config = configured(broker, name, 1)
     topic = config.pipelines[0].internal_topic("manifest")
@@ -227,7 +227,7 @@ def test_a_manifest_that_cannot_be_read_ends_the_start(
     error = asyncio.run(run())
     assert type(error) is kind
     assert str(error).startswith(f"{topic}: ")
-    assert said in str(error)
+    assert expected in str(error)
 
 
 def test_of_two_first_workers_under_different_settings_one_ends(

@@ -1,4 +1,4 @@
-"""What a worker process says over HTTP: whether it is ready, what has passed, how much is behind."""
+"""The HTTP pages of a worker process: readiness, counts, and lag."""
 
 import asyncio
 import socket
@@ -20,7 +20,7 @@ Values = dict[tuple[str, ...], float]
 
 
 def got(port: int, page: str) -> tuple[int, str]:
-    """The status and the text of a page; 0 while nobody answers."""
+    """The status and the text of a page; 0 without an answer."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/{page}", timeout=5) as answer:
             return answer.status, answer.read().decode()
@@ -39,41 +39,41 @@ def metrics(port: int) -> Values:
 
 
 def wait_ready(port: int, seconds: float = 60.0) -> set[tuple[int, str]]:
-    """Wait until a worker says that it is ready; everything that it said."""
-    said, end = set[tuple[int, str]](), time.monotonic() + seconds
-    while (200, "ready\n") not in said and time.monotonic() < end:
-        said.add(got(port, "ready"))
+    """Wait until a worker reports that it is ready; returns all answers."""
+    answers, end = set[tuple[int, str]](), time.monotonic() + seconds
+    while (200, "ready\n") not in answers and time.monotonic() < end:
+        answers.add(got(port, "ready"))
         time.sleep(0.02)
-    return said
+    return answers
 
 
-def test_a_worker_tells_whether_it_is_ready_and_what_has_passed(
+def test_a_worker_reports_its_readiness_and_its_counts(
     broker: Broker, name: str, data_dir: Path, tmp_path: Path
 ) -> None:
     config, port = configured(broker, name, PARTITIONS), free_port()
     documents, source = articles(data_dir, 300), config.pipelines[0].source
     with processes(written(config, tmp_path, web=f"127.0.0.1:{port}"), 1):
-        said = wait_ready(port)
-        assert (200, "ready\n") in said
-        assert {status for status, _ in said} <= {0, 200, 503}
+        answers = wait_ready(port)
+        assert (200, "ready\n") in answers
+        assert {status for status, _ in answers} <= {0, 200, 503}
         assert got(port, "health") == (200, "ok\n")
         asyncio.run(send(broker.address, source, documents))
         assert asyncio.run(settled(config, documents, 60.0)) == []
-        told = metrics(port)
+        values = metrics(port)
     pipeline = config.pipelines[0].name
-    assert told["stream_lsh_ready",] == 1
-    assert told["stream_lsh_documents_total", pipeline] == len(documents)
-    assert told["stream_lsh_versions_total", "added", pipeline] == len(documents)
-    assert told["stream_lsh_held_documents", pipeline] == len(documents)
-    assert told["stream_lsh_held_members", pipeline] >= 2 * told["stream_lsh_held_clusters", pipeline] > 0
-    assert told["stream_lsh_matches_total", pipeline] > 0
-    lag = {key[1:]: value for key, value in told.items() if key[0] == "stream_lsh_lag_messages"}
+    assert values["stream_lsh_ready",] == 1
+    assert values["stream_lsh_documents_total", pipeline] == len(documents)
+    assert values["stream_lsh_versions_total", "added", pipeline] == len(documents)
+    assert values["stream_lsh_held_documents", pipeline] == len(documents)
+    assert values["stream_lsh_held_members", pipeline] >= 2 * values["stream_lsh_held_clusters", pipeline] > 0
+    assert values["stream_lsh_matches_total", pipeline] > 0
+    lag = {key[1:]: value for key, value in values.items() if key[0] == "stream_lsh_lag_messages"}
     read = [source, *config.pipelines[0].step_topics]
     assert {topic for _, topic in lag} == set(read)
     assert [lag[str(partition), source] for partition in range(PARTITIONS)] == [0, 0]
 
 
-def test_the_lag_of_a_source_that_nobody_acknowledges_is_told(
+def test_the_lag_of_a_source_without_acknowledgements_is_reported(
     broker: Broker, name: str, data_dir: Path, tmp_path: Path
 ) -> None:
     config, port = configured(broker, name, 1), free_port()
@@ -88,19 +88,19 @@ def test_the_lag_of_a_source_that_nobody_acknowledges_is_told(
         assert metrics(port)["stream_lsh_lag_messages", "0", source] == 200
 
 
-def test_an_address_that_is_taken_is_told_and_the_worker_goes_on(broker: Broker, name: str, tmp_path: Path) -> None:
+def test_an_address_in_use_is_reported_and_the_worker_continues(broker: Broker, name: str, tmp_path: Path) -> None:
     config = configured(broker, name, 1)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with processes(written(config, tmp_path, web=f"127.0.0.1:{port}"), 1) as workers:
             end = time.monotonic() + 60
-            while " ready: " not in (log := said(tmp_path)) and time.monotonic() < end:
+            while " ready: " not in (log := logged(tmp_path)) and time.monotonic() < end:
                 time.sleep(0.1)
             assert workers[0].poll() is None
     assert " ready: " in log
     assert f"worker.web: 127.0.0.1:{port} cannot be had" in log
 
 
-def said(folder: Path) -> str:
-    """What workers have logged."""
+def logged(folder: Path) -> str:
+    """The logs of the workers."""
     return "".join(file.read_text() for file in folder.glob("worker-*.log"))

@@ -68,12 +68,14 @@ def test_a_port_that_is_taken_is_refused_and_nothing_is_started(
 
 
 @pytest.mark.parametrize("action", ["stop", "kill"])
-def test_who_stops_what_does_not_run_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str], action: str) -> None:
+def test_stopping_a_broker_that_does_not_run_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], action: str
+) -> None:
     assert main([action, "19777", str(tmp_path)]) == 0
     assert capsys.readouterr().err == f"{tmp_path}: no broker of this folder runs\n"
 
 
-def test_an_embedded_broker_keeps_more_than_its_library_would_and_says_what_it_cannot() -> None:
+def test_an_embedded_broker_keeps_more_than_its_library_would_and_names_its_limits() -> None:
     with EmbeddedBroker({"big": 1, "other": 4}) as broker:
         asyncio.run(feed(broker.address, "big", [b"%06d" % number + bytes(10_000) for number in range(800)], 1))
         values = [record.value for record in asyncio.run(read(broker.address, "big"))]
@@ -81,7 +83,7 @@ def test_an_embedded_broker_keeps_more_than_its_library_would_and_says_what_it_c
         assert "delete records" in broker.cannot
 
 
-def test_the_given_address_comes_first_and_without_any_broker_the_error_says_what_to_install(
+def test_the_given_address_comes_first_and_without_any_broker_the_error_names_the_software_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = choose_broker(tmp_path, {ADDRESS_VARIABLE: "example:9092"})

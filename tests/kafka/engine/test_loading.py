@@ -34,7 +34,7 @@ async def ready_after_loading(kind: str, address: str, name: str) -> bool:
     app.tables.on_rebalance = on_rebalance
     try:
         async with running(app, 2.5 * LOADING_SECONDS):
-            await asyncio.sleep(2 * SESSION_SECONDS)  # whoever was thrown out learns it from the next heartbeat
+            await asyncio.sleep(2 * SESSION_SECONDS)  # a worker that was removed learns it from the next heartbeat
             return is_ready(app) and loads == 1
     except TimeoutError:
         return False

@@ -44,10 +44,10 @@ def test_a_minute_without_any_broker_loses_nothing(
             await asyncio.sleep(OUTAGE_SECONDS)
             await asyncio.to_thread(own_broker.start)
             await send(own_broker.address, source, after)
-            said = await settled(config, survivors(stream), 180.0)
+            faults = await settled(config, survivors(stream), 180.0)
             supervisor.cancel()
-            return said
+            return faults
 
     assert asyncio.run(run()) == []
-    assert set(codes) <= {1}, "who ended wants to be started again"
+    assert set(codes) <= {1}, "a worker that ends requests a restart"
     print(f"{len(codes)} ends of workers")

@@ -48,7 +48,7 @@ def test_topics_of_ours_have_small_segments_unless_their_operator_wants_others(b
     assert asyncio.run(scenario()) == {"bands": "50000000", "large": "100000512", "matches": "16777216"}
 
 
-def test_everything_that_is_wrong_is_said_at_once_and_nothing_is_created(broker: Broker, name: str) -> None:
+def test_all_problems_are_reported_together_and_nothing_is_created(broker: Broker, name: str) -> None:
     async def scenario() -> tuple[ConfigError, list[str]]:
         await make_topics(broker.address, f"{name}-few", partitions=2)
         await make_topics(broker.address, f"{name}-timed", cleanup_policy="delete", retention_ms="1000")
@@ -72,7 +72,7 @@ def test_everything_that_is_wrong_is_said_at_once_and_nothing_is_created(broker:
             return caught.value, await admin.list_topics()
 
     error, topics = asyncio.run(scenario())
-    said = "\n".join(error.problems)
+    message = "\n".join(error.problems)
     for part in (
         "few: has 2 partitions, not 4",
         "few: has 1 copies, not 3",
@@ -85,7 +85,7 @@ def test_everything_that_is_wrong_is_said_at_once_and_nothing_is_created(broker:
         "copies: cannot have 100 copies",
         "copies: messages of 2000000 bytes do not fit the producer's requests of 1000000",
     ):
-        assert part in said
+        assert part in message
     assert f"{name}-fine" not in topics
 
 

@@ -1,4 +1,4 @@
-"""A question at the end of a recovery that no broker answers: does anybody notice?"""
+"""A request at the end of a recovery that no broker answers ends the worker."""
 
 import asyncio
 from typing import Any
@@ -13,7 +13,7 @@ REQUEST_SECONDS = 4.0
 
 
 async def end_of(kind: str, address: str, name: str) -> Any:
-    """What a worker ends with whose question after the committed offsets is not answered; None if it goes on."""
+    """The error that ends a worker whose request for the committed offsets is not answered; None if it continues."""
     await make_topics(address, f"{name}-in", f"{name}-state-changelog")
     make = engine_app if kind == "engine" else stock_app
     app: Any = make(address, name, broker_session_timeout=1.5, broker_request_timeout=REQUEST_SECONDS)

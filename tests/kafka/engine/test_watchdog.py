@@ -20,7 +20,9 @@ def test_the_stock_engine_stays_up_without_ever_joining(broker: Broker, name: st
     assert "Worker ready" not in log.read_text()
 
 
-def test_a_worker_that_is_not_let_in_ends_and_says_why(broker: Broker, name: str, tmp_path: Path) -> None:
+def test_a_worker_that_is_refused_by_the_brokers_ends_with_the_reason(
+    broker: Broker, name: str, tmp_path: Path
+) -> None:
     asyncio.run(make_topics(broker.address, f"{name}-in", f"{name}-out"))
     log = tmp_path / "worker.log"
     with process("engine-refused", broker.address, name, log) as worker:

@@ -143,7 +143,7 @@ def test_clusters_with_guards_are_those_of_the_chain_in_memory(broker: Broker, n
     assert any(" are true" in finding.message for finding in findings)
 
 
-def test_pairs_by_containment_are_those_of_the_chain_in_memory_and_tell_both_sizes(
+def test_pairs_by_containment_are_those_of_the_chain_in_memory_and_have_both_sizes(
     broker: Broker, name: str, data_dir: Path
 ) -> None:
     config = configured(broker, name, 4, measure="containment", threshold=0.8)
@@ -156,9 +156,9 @@ def test_pairs_by_containment_are_those_of_the_chain_in_memory_and_tell_both_siz
     assert found == (pairs, groups)
     records = asyncio.run(read(broker.address, config.pipelines[0].matches_topic))
     sizes = {one.id: len(set(word_windows(one.text or "", 3))) for one in documents}
-    for said in (json.loads(record.value) for record in records):
-        assert said["measure"] == "containment"
-        assert (said["left_shingles"], said["right_shingles"]) == (sizes[said["left"]], sizes[said["right"]])
+    for match in (json.loads(record.value) for record in records):
+        assert match["measure"] == "containment"
+        assert (match["left_shingles"], match["right_shingles"]) == (sizes[match["left"]], sizes[match["right"]])
     findings = asyncio.run(audit(config, config.pipelines[0]))
     assert [finding.message for finding in findings if finding.state == WRONG] == []
     assert any(" are true" in finding.message for finding in findings)
@@ -170,7 +170,7 @@ def _part(text: str) -> str:
 
 
 async def streamed(config: Config, documents: list[Document], pairs: int, workers: int) -> Any:
-    """What is published, and how many documents each worker has signed."""
+    """The published results, and the number of documents that each worker has signed."""
     pipeline = config.pipelines[0]
     partitions = await source_partitions(config)
     apps = [build_app(config, partitions) for _ in range(workers)]

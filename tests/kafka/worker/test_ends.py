@@ -1,4 +1,4 @@
-"""What ends a worker: bytes that are damaged, state of other settings, topics that the operator has to mend."""
+"""The reasons that end a worker: damaged bytes, state of other settings, topics that the operator has to repair."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ from tests.kafka.worker.test_answers import configured, written
 
 
 async def ended(config: Config, folder: Path, then: Callable[[], Awaitable[None]] | None = None) -> tuple[int, str]:
-    """Run a worker as a process, do something, and wait for its end: the exit code and what it said."""
+    """Run a worker as a process, do something, and wait for its end: the exit code and the output."""
     file = written(config, folder)
     command = [sys.executable, "-m", "stream_lsh", "worker", "--config", str(file)]
     pipe, both = asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT
@@ -35,13 +35,13 @@ async def ended(config: Config, folder: Path, then: Callable[[], Awaitable[None]
         if then is not None:
             await then()
         async with asyncio.timeout(40):
-            said, _ = await process.communicate()
+            output, _ = await process.communicate()
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
     assert process.returncode is not None
-    return process.returncode, said.decode()
+    return process.returncode, output.decode()
 
 
 async def run_before(broker: Broker, config: Config) -> None:
@@ -51,7 +51,7 @@ async def run_before(broker: Broker, config: Config) -> None:
         assert await eventually(lambda: matched(config), {pair(0)}) == {pair(0)}
 
 
-def test_damaged_bytes_between_the_agents_end_the_worker_which_says_where(
+def test_damaged_bytes_between_the_agents_end_the_worker_with_their_place(
     broker: Broker, name: str, tmp_path: Path
 ) -> None:
     config = configured(broker, name, 1)
@@ -69,9 +69,9 @@ def test_damaged_bytes_between_the_agents_end_the_worker_which_says_where(
         return ends, bad[0], await committed(broker.address, name, topic)
 
     ends, bad, position = asyncio.run(run())
-    for code, said in ends:  # it is read again, and nothing behind it before it is
-        assert code == 1, said
-        assert f"DamagedBytes: {topic}, partition 0, offset {bad}: " in said
+    for code, output in ends:  # it is read again, before anything behind it
+        assert code == 1, output
+        assert f"DamagedBytes: {topic}, partition 0, offset {bad}: " in output
     assert (position or 0) <= bad  # of what the first run did, a commit may have come too late
 
 
@@ -86,19 +86,19 @@ def test_a_damaged_changelog_ends_the_worker_before_anything_is_read(
         await run_before(broker, config)
         bad = await put(broker, config.pipelines[0].changelog_topic(table), [Message(None, b"no record", None)])
         await put(broker, source, twins(1))
-        code, said = await ended(config, tmp_path)
-        return code, said, bad[0], await committed(broker.address, name, source)
+        code, output = await ended(config, tmp_path)
+        return code, output, bad[0], await committed(broker.address, name, source)
 
-    code, said, bad, position = asyncio.run(run())
-    assert code == 1, said
-    assert f"DamagedBytes: {config.pipelines[0].changelog_topic(table)}, partition 0, offset {bad}: " in said
+    code, output, bad, position = asyncio.run(run())
+    assert code == 1, output
+    assert f"DamagedBytes: {config.pipelines[0].changelog_topic(table)}, partition 0, offset {bad}: " in output
     assert (
         position or 0
     ) <= 2  # what came before was acknowledged, if the first run had the time; nothing after it was
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "difference"),
     [
         ({"shingles": "char:5"}, "shingles: ours 'char:5', theirs 'word:3'"),
         ({"guards.max_size": 9}, "guards.max_size: ours 9, theirs not set"),
@@ -106,7 +106,7 @@ def test_a_damaged_changelog_ends_the_worker_before_anything_is_read(
     ],
 )
 def test_state_of_other_settings_is_refused(
-    broker: Broker, name: str, tmp_path: Path, settings: dict[str, Any], said: str
+    broker: Broker, name: str, tmp_path: Path, settings: dict[str, Any], difference: str
 ) -> None:
     config = configured(broker, name, 1)
     other = configured(broker, name, 1, **settings)
@@ -120,7 +120,7 @@ def test_state_of_other_settings_is_refused(
     assert "Traceback" not in printed
     assert printed.count("its state was built under other settings (") == 1
     assert f"stream-lsh: ConfigError: {name}-p: its state was built under other settings (" in printed
-    assert said in printed
+    assert difference in printed
     assert asyncio.run(matched(config)) == {pair(0)}
 
 

@@ -37,7 +37,7 @@ def pairs_of(documents: dict[str, Document]) -> dict[tuple[str, str], float]:
     return {pair: similarity for pair, similarity in compared.items() if similarity >= THRESHOLD}
 
 
-def test_every_pair_is_told_whatever_changes_and_whoever_goes_on(
+def test_every_pair_is_published_through_all_changes_and_restarts(
     broker: Broker, name: str, tmp_path: Path, seed: int
 ) -> None:
     config = configured(broker, name, 2, threshold=THRESHOLD, method="exact", shingles="word:1", slots=16)
@@ -52,12 +52,12 @@ def test_every_pair_is_told_whatever_changes_and_whoever_goes_on(
         wanted = pairs_of(held)
         assert len(wanted) > 10
 
-        async def told() -> dict[tuple[str, str], float]:
+        async def pairs() -> dict[tuple[str, str], float]:
             return (await published(config))[0]
 
         async with running(build_app(config, await source_partitions(config))):
             await send(broker.address, source, documents)
-            assert await eventually(told, wanted) == wanted
+            assert await eventually(pairs, wanted) == wanted
 
     async def run() -> None:
         # The second worker has its state from the disk, the third from the changelogs.

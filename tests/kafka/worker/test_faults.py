@@ -74,9 +74,9 @@ async def fed_and_killed(
     send_thirds: Sequence[Callable[[], Awaitable[None]]],
     seconds: float,
 ) -> list[str]:
-    """What is wrong in the end, after one of two workers was killed between the thirds of a feed, and started again.
+    """The faults in the end, after one of two workers was killed between the thirds of a feed and restarted.
 
-    `documents` are what is left in the end, `send_thirds` send a part of the feed each, and `seconds` may pass then.
+    `documents` remain in the end, `send_thirds` send a part of the feed each, and `seconds` may pass then.
     """
     file = written(config, folder, session_timeout="2s")
     first, second, third = send_thirds
@@ -88,9 +88,9 @@ async def fed_and_killed(
         await asyncio.sleep(1.0)
         workers.append(start(file, 2))
         await third()
-        said = await settled(config, documents, seconds)
+        faults = await settled(config, documents, seconds)
         assert [worker.poll() for worker in workers[1:]] == [None, None], "no other worker ended"
-        return said
+        return faults
 
 
 def thirds(items: Sequence[Any]) -> list[Sequence[Any]]:
@@ -109,14 +109,14 @@ def test_a_worker_killed_in_the_middle_of_a_feed_loses_nothing(
     assert asyncio.run(fed_and_killed(config, tmp_path, survivors(stream), parts, 240.0)) == []
 
 
-def test_a_worker_without_a_partition_says_so_and_takes_over_when_the_other_is_killed(
+def test_a_worker_without_a_partition_reports_it_and_takes_over_when_the_other_is_killed(
     broker: Broker, name: str, tmp_path: Path
 ) -> None:
     config = configured(broker, name, 1)
     file = written(config, tmp_path, session_timeout="2s")
 
     def roles() -> list[str]:
-        """What each worker said last of what it has, the beginning."""
+        """The beginning of the last report of each worker about its partitions."""
         logs = [log.read_text() for number in range(2) for log in tmp_path.glob(f"worker-{number}-*.log")]
         return [log.rpartition("ready: ")[2].partition("\n")[0].partition(", ")[2][:12] for log in logs]
 

@@ -1,4 +1,4 @@
-"""What comes in is used, is rejected with its reason, or ends the worker; nothing is lost or blocks what follows."""
+"""Each message is used, is rejected with its reason, or ends the worker; none is lost or blocks later ones."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -77,10 +77,10 @@ def test_what_cannot_be_used_is_rejected_as_it_came_and_the_stream_goes_on(broke
     offsets, found, dead, counted = asyncio.run(run())
     assert found == pairs
     assert sorted(dead) == offsets[1::2]
-    for offset, (case, (reason, said, message)) in zip(offsets[1::2], REFUSED.items(), strict=True):
+    for offset, (case, (reason, error, message)) in zip(offsets[1::2], REFUSED.items(), strict=True):
         record = dead[offset]
         headers = {key: value.decode() for key, value in record.headers}
-        assert headers.pop("error").count(said) == 1, case
+        assert headers.pop("error").count(error) == 1, case
         expected = {"reason": reason, "topic": config.pipelines[0].source, "partition": "0", "offset": str(offset)}
         key = message.key
         if case == "long key":

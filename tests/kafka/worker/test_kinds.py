@@ -57,17 +57,17 @@ def messages(config: Config, changes: Iterable[Change]) -> list[tuple[str, dict[
 
 
 async def groups(config: Config) -> list[list[str]]:
-    """The members of each cluster, by the topic `clusters`; the topic `members` says the same."""
+    """The members of each cluster, by the topic `clusters`; the topic `members` agrees."""
     found = sorted(sorted(one["members"]) for one in (await truths(config, "clusters")).values())
     members = dict[str, list[str]]()
-    for id, said in (await truths(config, "members")).items():
-        members.setdefault(said["cluster"], []).append(id)
+    for id, member in (await truths(config, "members")).items():
+        members.setdefault(member["cluster"], []).append(id)
     return found if found == sorted(map(sorted, members.values())) else [["clusters", "members", "differ"]]
 
 
-async def told(config: Config) -> Found:
-    told_as = "distance" if config.pipelines[0].kind.name == "vector" else "similarity"
-    return {key: one[told_as] for key, one in (await truths(config, "matches")).items()}, await groups(config)
+async def results(config: Config) -> Found:
+    measure = "distance" if config.pipelines[0].kind.name == "vector" else "similarity"
+    return {key: one[measure] for key, one in (await truths(config, "matches")).items()}, await groups(config)
 
 
 def in_memory(memory: SimilarSets | NearestNeighbours) -> Found:
@@ -90,7 +90,7 @@ def around(chance: random.Random, points: int, count: int) -> list[Change]:
 
 
 def steps_of(kind: str) -> list[list[Change]]:
-    """What comes to a pipeline before and between its restarts: new ones, updates, deletes."""
+    """The changes before and between the restarts of a pipeline: new documents, updates, deletes."""
     chance = random.Random(kind)
     if kind == "sets":
         first: list[Change] = [
@@ -137,7 +137,7 @@ def test_pairs_and_groups_are_those_of_memory_and_outlive_the_worker(
             memory.remove(id) if value is None else memory.add(id, value, NOW_MS)
         async with running(build_app(config, await source_partitions(config))):
             await send(broker, config.pipelines[0].source, messages(config, changes))
-            assert await eventually(lambda: told(config), in_memory(memory)) == in_memory(memory)
+            assert await eventually(lambda: results(config), in_memory(memory)) == in_memory(memory)
         seen.append(in_memory(memory))
 
     async def run() -> None:
@@ -192,7 +192,7 @@ def test_files_are_fed_and_results_are_followed_explained_and_audited(
     data.write_text(file.partition(":")[2])
     config = parse(settings.read_text(), "worker.toml", {})
 
-    def said(*arguments: str) -> str:
+    def output(*arguments: str) -> str:
         command = [sys.executable, "-m", "stream_lsh", *arguments, "--config", str(settings)]
         ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603 - ourselves
         assert ran.returncode == 0, ran.stderr
@@ -200,21 +200,21 @@ def test_files_are_fed_and_results_are_followed_explained_and_audited(
 
     async def run() -> None:
         async with running(await started(config)):
-            await asyncio.to_thread(said, "feed", str(data))
+            await asyncio.to_thread(output, "feed", str(data))
             assert await eventually(lambda: groups(config), [["a", "b"]]) == [["a", "b"]]
 
     asyncio.run(run())
-    (match,) = said("tail", "matches", "--from-beginning", "--no-follow").splitlines()
+    (match,) = output("tail", "matches", "--from-beginning", "--no-follow").splitlines()
     assert pair in match
-    explained = json.loads(said("explain", "a", "b", "--json"))
+    explained = json.loads(output("explain", "a", "b", "--json"))
     assert (explained["together"], explained["reason"]) == (True, "match")
     assert explained["comparison"]["bands_met"] > 0
     if config.pipelines[0].kind.name == "vector":
         assert round(explained["comparison"]["distance"], 5) == 6.34019
-        assert "distance    6.34019; the greatest of a match is 20" in said("explain", "a", "b")
-        assert "they are farther apart than matches may be, 20" in said("explain", "a", "c")
+        assert "distance    6.34019; the greatest of a match is 20" in output("explain", "a", "b")
+        assert "they are farther apart than matches may be, 20" in output("explain", "a", "c")
     else:
-        assert "[-bread" in said("explain", "a", "b")
-        assert "they are less similar than the threshold, 0.5" in said("explain", "a", "c")
-    audited = said("check", "--audit")
+        assert "[-bread" in output("explain", "a", "b")
+        assert "they are less similar than the threshold, 0.5" in output("explain", "a", "c")
+    audited = output("check", "--audit")
     assert "1 pairs and 2 members of 3 documents are true" in audited

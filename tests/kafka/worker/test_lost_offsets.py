@@ -38,7 +38,7 @@ async def group_deleted(broker: Broker, group: str) -> None:
 
 @pytest.mark.parametrize("rekey", [False, True])
 def test_results_are_complete_after_kafka_has_forgotten_the_group(broker: Broker, name: str, rekey: bool) -> None:
-    """What was copied in the fifth generation of the old group does not make the copies of the first one late."""
+    """Copies of the fifth generation of the old group do not make copies of the first generation late."""
     config = configured(broker, name, 1, rekey=rekey, retention="1h")
     source = config.pipelines[0].sources[0]
 
@@ -74,15 +74,15 @@ def test_a_worker_does_not_start_on_a_topic_of_its_own_that_was_recreated(
         await replaced(broker, full, None)
         gone = await refused(config)
         await make_topics(broker.address, full, partitions=1, **OWN)
-        anew = await refused(config)
+        recreated_topic = await refused(config)
         assert isinstance(gone, StateError)
-        assert isinstance(anew, StateError)
-        return str(gone), str(anew)
+        assert isinstance(recreated_topic, StateError)
+        return str(gone), str(recreated_topic)
 
-    gone, anew = asyncio.run(run())
+    gone, recreated_topic = asyncio.run(run())
     assert f"{full}: does not exist any more" in gone
-    assert f"{full}: was deleted and recreated" in anew
-    assert "docs/operations/errors.md" in anew
+    assert f"{full}: was deleted and recreated" in recreated_topic
+    assert "docs/operations/errors.md" in recreated_topic
 
 
 async def ended(app: WorkerApp) -> BaseException | None:
@@ -97,7 +97,7 @@ async def ended(app: WorkerApp) -> BaseException | None:
 
 
 @pytest.mark.parametrize("rekey", [False, True])
-def test_without_the_ids_of_an_earlier_version_the_end_of_a_topic_tells(
+def test_without_the_ids_of_an_earlier_version_the_end_of_a_topic_reveals_it(
     broker: Broker, name: str, rekey: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`edges`, and the intake where sources are rekeyed, end before what the state knows."""

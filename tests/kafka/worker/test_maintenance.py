@@ -64,16 +64,16 @@ async def trimmed_and_recovered(config: Config) -> tuple[dict[str, int], Any]:
     address, pipeline = config.kafka.brokers[0], config.pipelines[0]
     own = [pipeline.internal_topic(name) for name in ("bands", "candidates", "verifications", "edges")]
     own += [pipeline.changelog_topic(name) for name in ("documents", "buckets", "ledger")]
-    told = stories(0, 90)
+    documents = stories(0, 90)
     partitions = await source_partitions(config)
-    for start in range(0, len(told), 90):  # each time a worker that recovers from what is left of the changelogs
+    for start in range(0, len(documents), 90):  # each time a worker that recovers from what is left of the changelogs
         app = often(build_app(config, partitions))
         async with running(app):
             app.pipelines[pipeline.name].ledger[0].rewriter.least = 2_000
             for at in range(start, start + 90, 6):  # the ledger's log is rewritten between batches
-                await send(address, pipeline.source, told[at : at + 6])
+                await send(address, pipeline.source, documents[at : at + 6])
                 await asyncio.sleep(0.1)
-            horizon_ms = told[start + 89].time_ms - 4 * HOUR_MS
+            horizon_ms = documents[start + 89].time_ms - 4 * HOUR_MS
             ledger = app.pipelines[pipeline.name].ledger[0].settler.ledger
             await until(lambda: ledger.horizon.time_ms >= horizon_ms, 30)  # noqa: B023 - awaited here
             await asyncio.sleep(1.5)
@@ -125,30 +125,30 @@ def test_a_source_waits_while_too_much_is_under_way(broker: Broker, name: str) -
 
 def test_what_is_too_late_is_counted_and_matches_nothing(broker: Broker, name: str) -> None:
     config = configured(broker, name, 1, retention="2h", lateness="1h", threshold=0.8)
-    pipeline, told = config.pipelines[0], stories(0, 90)
-    late = [document._replace(id=f"late-{number}") for number, document in enumerate(told[:5])]
-    again = told[-1]._replace(id="again")
+    pipeline, documents = config.pipelines[0], stories(0, 90)
+    late = [document._replace(id=f"late-{number}") for number, document in enumerate(documents[:5])]
+    again = documents[-1]._replace(id="again")
 
     async def run() -> tuple[SignCounts, set[str]]:
         app = often(build_app(config, await source_partitions(config)))
         async with running(app):
             state = app.pipelines[pipeline.name]
-            await send(config.kafka.brokers[0], pipeline.source, told)
-            # It is gather that hears of the horizon, and it shares the documents with sign.
+            await send(config.kafka.brokers[0], pipeline.source, documents)
+            # Gather receives the horizon, and shares the documents with sign.
             await until(lambda: state.documents[0].table.horizon.time_ms > late[-1].time_ms, 30)
             await send(config.kafka.brokers[0], pipeline.source, [*late, again])
-            await until(lambda: state.counts.documents == len(told) + 6)
+            await until(lambda: state.counts.documents == len(documents) + 6)
             await asyncio.sleep(1.0)
         return state.counts.signed, {id for pair in (await published(config))[0] for id in pair}
 
     counts, matched = asyncio.run(run())
-    assert (counts.added, counts.expired) == (len(told) + 1, 5)
+    assert (counts.added, counts.expired) == (len(documents) + 1, 5)
     assert "again" in matched
     assert not any(id.startswith("late") for id in matched)
 
 
 class _Traffic(Traffic):
-    """Traffic in which so many bytes wait for settle."""
+    """Traffic with a number of bytes that wait for settle."""
 
     edges: TP
     size: int

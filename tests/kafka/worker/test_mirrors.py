@@ -1,4 +1,4 @@
-"""Mirror sites live: told, kept up to date and withdrawn, over restarts from the disk and from the changelogs."""
+"""Mirror sites live: published, kept up to date and withdrawn, over restarts from the disk and from the changelogs."""
 
 import asyncio
 import json
@@ -52,11 +52,11 @@ def sites(pages: tuple[int, int], mirrored: tuple[int, int], direction: str) -> 
     }
 
 
-async def tell(broker: Broker, config: Config, messages: list[Message], expected: dict[str, Any] | None) -> None:
-    """A worker is started, and makes this of the messages."""
+async def run_worker(broker: Broker, config: Config, messages: list[Message], expected: dict[str, Any] | None) -> None:
+    """Start a worker, send it messages, and wait for the expected results."""
     pipeline = config.pipelines[0]
 
-    async def told() -> Any:
+    async def published() -> Any:
         last = {
             one.key: one.value and json.loads(one.value)
             for one in await read(broker.address, pipeline.mirror_sites_topic)
@@ -66,7 +66,7 @@ async def tell(broker: Broker, config: Config, messages: list[Message], expected
 
     async with running(build_app(config, await source_partitions(config))):
         await put(broker, pipeline.source, messages)
-        assert await eventually(told, expected) == expected
+        assert await eventually(published, expected) == expected
 
 
 def test_mirror_sites_follow_the_pages_and_outlive_the_worker(
@@ -82,11 +82,11 @@ def test_mirror_sites_follow_the_pages_and_outlive_the_worker(
     gone = [Message(f"https://www.{EXCERPTS}/{number}".encode(), None) for number in (0, 1, 2)]
 
     async def run() -> None:
-        await tell(broker, config, PAGES, first)
+        await run_worker(broker, config, PAGES, first)
         # The next worker has its state from the disk, the one behind it from the changelogs.
-        await tell(broker, config, more, sites((4, 4), (3, 2), "both"))
-        await tell(broker, elsewhere, [page(FULL, 7, text(207))], sites((4, 5), (3, 2), "both"))
-        await tell(broker, elsewhere, gone, None)
+        await run_worker(broker, config, more, sites((4, 4), (3, 2), "both"))
+        await run_worker(broker, elsewhere, [page(FULL, 7, text(207))], sites((4, 5), (3, 2), "both"))
+        await run_worker(broker, elsewhere, gone, None)
         seen = Seen()
         for record in await read(broker.address, pipeline.mirror_sites_topic):
             seen.take("mirror_sites", record.key, record.value, record.headers)

@@ -1,4 +1,4 @@
-"""The recall that a worker tells, against the one that the bands have on the documents that it was sent."""
+"""The recall that a worker reports, against the recall of the bands on the sent documents."""
 
 import asyncio
 import random
@@ -17,19 +17,19 @@ from tests.unit.pipeline.test_recall_monitor import SCHEME, THRESHOLD, families,
 PARTITIONS = 2
 
 
-def told_of(port: int, source: str, documents: int, seconds: float = 60.0) -> Values:
-    """What a worker tells once it has acknowledged all documents, or after so many seconds."""
+def metrics_after(port: int, source: str, documents: int, seconds: float = 60.0) -> Values:
+    """The metrics of a worker once it has acknowledged all documents, or after `seconds`."""
     end = time.monotonic() + seconds
     while True:
-        told = metrics(port)
-        passed = sum(value for key, value in told.items() if key[0] == "stream_lsh_documents_total")
-        lags = [told.get(("stream_lsh_lag_messages", str(partition), source)) for partition in range(PARTITIONS)]
+        values = metrics(port)
+        passed = sum(value for key, value in values.items() if key[0] == "stream_lsh_documents_total")
+        lags = [values.get(("stream_lsh_lag_messages", str(partition), source)) for partition in range(PARTITIONS)]
         if (passed >= documents and not any(lags)) or time.monotonic() > end:
-            return told
+            return values
         time.sleep(0.2)
 
 
-def test_the_interval_that_a_worker_tells_holds_the_recall_of_poor_bands(
+def test_the_reported_interval_contains_the_recall_of_poor_bands(
     broker: Broker, name: str, tmp_path: Path, seed: int
 ) -> None:
     config, port = configured(broker, name, PARTITIONS, threshold=THRESHOLD, shingles="word:1"), free_port()
@@ -40,7 +40,7 @@ def test_the_interval_that_a_worker_tells_holds_the_recall_of_poor_bands(
     with processes(file, 1):
         assert (200, "ready\n") in wait_ready(port)
         asyncio.run(send(broker.address, pipeline.source, documents))
-        told = told_of(port, pipeline.source, len(documents))
+        values = metrics_after(port, pipeline.source, len(documents))
         records = asyncio.run(read(broker.address, pipeline.source))
     by_id = {document.id: document for document in documents}
     by_partition = defaultdict(list)
@@ -52,15 +52,15 @@ def test_the_interval_that_a_worker_tells_holds_the_recall_of_poor_bands(
     assert 0.5 < truth < 0.9
 
     prefix, of = "stream_lsh_shadow_", pipeline.name
-    low, high = (told[f"{prefix}recall_{end}", of] for end in ("low", "high"))
+    low, high = (values[f"{prefix}recall_{end}", of] for end in ("low", "high"))
     assert low <= truth <= high
     assert high - low < 0.3
-    assert low <= told[f"{prefix}recall_promised", of] <= high
+    assert low <= values[f"{prefix}recall_promised", of] <= high
     found, missed = (
-        sum(value for key, value in told.items() if key[:2] == (f"{prefix}pairs_total", word))
+        sum(value for key, value in values.items() if key[:2] == (f"{prefix}pairs_total", word))
         for word in ("true", "false")
     )
-    assert told[f"{prefix}recall", of] == found / (found + missed)
+    assert values[f"{prefix}recall", of] == found / (found + missed)
     # A document has at most three pairs, drawn together: a variance of 3/4 a pair at most, and five deviations.
     assert abs(found + missed - len(pairs) / 2) < 5 * (0.75 * len(pairs)) ** 0.5
-    assert abs(told[f"{prefix}documents_total", of] - len(documents) / 2) < 0.05 * len(documents)
+    assert abs(values[f"{prefix}documents_total", of] - len(documents) / 2) < 0.05 * len(documents)

@@ -61,7 +61,7 @@ async def send(broker: Broker, topic: str, messages: Iterable[tuple[str, dict[st
 
 
 async def truths(config: Config, name: str) -> dict[str, Any]:
-    """What a compacted topic says at its end: the last value of each key, where it is not null."""
+    """The final state of a compacted topic: the last value of each key, unless it is null."""
     topic, last = config.pipelines[0].public_topics[name], dict[str, Any]()
     for one in await read(config.kafka.brokers[0], topic):
         last[one.key.decode()] = one.value
@@ -69,12 +69,12 @@ async def truths(config: Config, name: str) -> dict[str, Any]:
 
 
 async def groups(config: Config) -> list[list[str]]:
-    """The members of each entity, by the topic `entities`; the topic `members` says the same."""
+    """The members of each entity, by the topic `entities`; the topic `members` agrees."""
     entities = await truths(config, "entities")
     found = sorted(sorted(member["id"] for member in entity["members"]) for entity in entities.values())
     members = dict[str, list[str]]()
-    for id, said in (await truths(config, "members")).items():
-        members.setdefault(said["entity"], []).append(id)
+    for id, member in (await truths(config, "members")).items():
+        members.setdefault(member["entity"], []).append(id)
     return found if found == sorted(map(sorted, members.values())) else [["entities", "members", "differ"]]
 
 
@@ -119,11 +119,11 @@ def test_matches_entities_and_reviews_are_those_of_the_linker_and_outlive_the_wo
             await send(broker, source, messages)
             assert await eventually(lambda: groups(config), entities) == entities
 
-        async def told() -> dict[str, Any]:
+        async def published() -> dict[str, Any]:
             found = await truths(config, "matches")
             return {key: (one["score"], one["weights"], one["rules"]) for key, one in found.items()}
 
-        assert await eventually(told, matches) == matches
+        assert await eventually(published, matches) == matches
         reviews = {json.dumps([one.left, one.right], separators=(",", ":")) for one in linker.reviews()}
         assert set(await truths(config, "reviews")) == reviews
         golden = {tuple(sorted(one.members)): dict(one.golden) for one in linker.entities()}
@@ -221,7 +221,7 @@ def test_a_pipeline_of_texts_and_one_of_records_run_in_one_worker(broker: Broker
     more = f'[[pipeline]]\nname = "{name}-texts"\nsource = "{name}-articles"\npartitions = 2'
     config = resolving(broker, name, PROFILE, tmp_path, more=more)
     records, texts = config.pipelines
-    text = "two ships burn in the port of the town and nobody knows what set them on fire last night"
+    text = "two ships burn in the port of the town and sailors wonder what set them on fire last night"
 
     async def run() -> None:
         async with running(await started(config)):
@@ -288,15 +288,15 @@ def test_what_is_there_can_be_followed_and_explained(broker: Broker, name: str, 
             await send(broker, config.pipelines[0].source, records)
             assert await eventually(lambda: groups(config), [["1", "2"]]) == [["1", "2"]]
 
-    def said(*arguments: str) -> str:
+    def output(*arguments: str) -> str:
         command = [sys.executable, "-m", "stream_lsh", *arguments, "--config", str(file)]
         ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)  # noqa: S603 - ourselves
         return ran.stdout
 
     asyncio.run(run())
-    (entity,) = said("tail", "entities", "--from-beginning", "--no-follow").splitlines()[-1:]
+    (entity,) = output("tail", "entities", "--from-beginning", "--no-follow").splitlines()[-1:]
     assert entity.split(maxsplit=2) == ["created", "1", "2 records: 2, 1  name Ann Lee; born 1980; town Leeds"]
-    reviews = said("tail", "reviews", "--from-beginning", "--no-follow").splitlines()
+    reviews = output("tail", "reviews", "--from-beginning", "--no-follow").splitlines()
     assert sorted(line.split()[1:3] for line in reviews) == [["1", "3"], ["2", "3"]]
-    explained = json.loads(said("explain", "1", "2", "--json"))
+    explained = json.loads(output("explain", "1", "2", "--json"))
     assert (explained["verdict"], round(explained["total"], 2)) == ("match", 7.73)

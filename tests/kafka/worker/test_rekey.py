@@ -178,9 +178,9 @@ def test_a_copy_has_the_key_and_the_place_of_the_id_and_all_else_of_the_source(b
     topic = f"{name}-one"
     spelt = [b' {"text":"%s" , "id": "%s", "more": [1.50]}\n' % (FOX.encode(), id.encode()) for id in MURMUR2]
     messages = [Message(b"a key", value, NOW_MS + number) for number, value in enumerate(spelt)]
-    messages += [Message(b"abc", None, NOW_MS + 100), Message(b"of nobody", None, NOW_MS + 101)]
+    messages += [Message(b"abc", None, NOW_MS + 100), Message(b"of none", None, NOW_MS + 101)]
     messages += [Message(b"7", document(FOX, id=7, time="1970-01-01T00:00:00.005Z"), NOW_MS + 102)]
-    ids = [*MURMUR2, "abc", "of nobody", "7"]
+    ids = [*MURMUR2, "abc", "of none", "7"]
     live = {*MURMUR2, "7"} - {"abc"}
     pairs = {(left, right) for left in live for right in live if left < right}
 
@@ -243,9 +243,9 @@ def test_what_cannot_be_used_is_rejected_once_with_its_place_in_the_source(broke
     by_offset = {int(of["offset"]): (of, record) for of, record in zip(headers, dead, strict=True)}
     assert len(dead) == len(refused)
     assert sorted(by_offset) == offsets
-    for offset, (case, (reason, said, message)) in zip(offsets, refused.items(), strict=True):
+    for offset, (case, (reason, error, message)) in zip(offsets, refused.items(), strict=True):
         of, record = by_offset[offset]
-        assert said in of.pop("error"), case
+        assert error in of.pop("error"), case
         expected = {"reason": reason, "topic": topic, "partition": "0", "offset": str(offset)}
         key = message.key
         if case == "long key":
@@ -357,7 +357,7 @@ def test_what_a_zombie_copied_late_is_passed_over(broker: Broker, name: str) -> 
 
 
 def test_what_a_zombie_copied_late_is_passed_over_by_a_new_owner_too(broker: Broker, name: str) -> None:
-    """The copy arrives while no worker runs; all that tells that it is late lies before the committed offset."""
+    """The copy arrives while no worker runs; the newer copies that make it late lie before the committed offset."""
     config = rekeyed(broker, name)
     pipeline, topic = config.pipelines[0], f"{name}-one"
 

@@ -42,7 +42,7 @@ def state_of(app: WorkerApp) -> PipelineState:
 
 
 def has(app: WorkerApp, held: int, followed: int) -> bool:
-    """Whether a worker has come to own and to follow so many partitions."""
+    """Whether a worker owns and follows these numbers of partitions."""
     documents = state_of(app).documents
     return is_ready(app) and (len(documents.held()), len(documents.followed())) == (held, followed)
 
@@ -102,7 +102,7 @@ def test_a_worker_that_is_killed_is_replaced_by_one_that_has_its_state(
 
 
 async def three_workers(config: Config, parts: list[list[Document]]) -> list[tuple[int, int]]:
-    """What each of three workers had in the end, when the first had left, under load."""
+    """The final partitions of each of three workers, after the first had left under load."""
     partitions, address = await source_partitions(config), config.kafka.brokers[0]
     apps = [build_app(config, partitions) for _ in range(3)]
     async with AsyncExitStack() as stack:
@@ -127,7 +127,7 @@ def test_workers_that_come_and_go_under_load_lose_nothing(broker: Broker, name: 
 
 
 class Applied:
-    """What came of a worker that took over from another one.
+    """The state of a worker that took over from another one.
 
     Attributes:
         begins: where the logs that it followed began.
@@ -178,12 +178,12 @@ async def taken_over(config: Config, feed: Feed, then: list[Document], **setting
     return taken
 
 
-async def sent_and_expired(config: Config, told: list[Document], apps: Sequence[WorkerApp]) -> None:
-    """One record after the other, so that logs have many; and the first of them are gone."""
-    for start in range(0, len(told), 15):
-        await send(config.kafka.brokers[0], config.pipelines[0].source, told[start : start + 15])
+async def sent_and_expired(config: Config, documents: list[Document], apps: Sequence[WorkerApp]) -> None:
+    """Send small batches, so that logs have many records, and wait until the first have expired."""
+    for start in range(0, len(documents), 15):
+        await send(config.kafka.brokers[0], config.pipelines[0].source, documents[start : start + 15])
         await asyncio.sleep(0.15)
-    horizon_ms = told[-1].time_ms - 4 * HOUR_MS
+    horizon_ms = documents[-1].time_ms - 4 * HOUR_MS
     held = [one for app in apps for one in state_of(app).documents.held().values()]
     await until(lambda: all(one.table.horizon.time_ms >= horizon_ms for one in held), 30)
     await asyncio.sleep(1.5)
@@ -195,35 +195,35 @@ def test_who_follows_a_log_that_is_trimmed_knows_where_it_begins_and_has_what_is
     monkeypatch.setattr(changelogged_state, "LogHead", partial(LogHead, together=1))
     config = configured(broker, name, 2, retention="2h", lateness="1h", threshold=0.8)
     config = following(config, data_dir=None)
-    told = stories(0, 90)
+    documents = stories(0, 90)
 
     async def feed(one: WorkerApp, other: WorkerApp) -> None:
-        await sent_and_expired(config, told[:-9], (one, other))
+        await sent_and_expired(config, documents[:-9], (one, other))
 
-    taken = asyncio.run(taken_over(config, feed, told[-9:]))
-    assert taken.pairs == expected(configured(broker, name, 2, threshold=0.8), told)[0]
+    taken = asyncio.run(taken_over(config, feed, documents[-9:]))
+    assert taken.pairs == expected(configured(broker, name, 2, threshold=0.8), documents)[0]
     assert all(count <= 1 for count in taken.read.values()), taken.read
     assert all(begin > 0 for begin in taken.begins.values()), taken.begins
     assert taken.known == taken.begins
 
 
-def test_who_is_behind_where_a_log_begins_now_begins_there_and_says_so(
+def test_a_follower_behind_the_present_start_of_a_log_begins_there_and_reports_it(
     broker: Broker, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(changelogged_state, "LogHead", partial(LogHead, together=1))
     config = configured(broker, name, 2, retention="2h", lateness="1h", threshold=0.8)
     config = following(config, data_dir=None)
-    told = stories(0, 90)
+    documents = stories(0, 90)
 
     async def feed(one: WorkerApp, other: WorkerApp) -> None:
         consumer: Any = other.consumer
         has_room, followed = consumer._has_room, state_of(other).followed()
         consumer._has_room = lambda tp: tp not in followed and has_room(tp)
-        await sent_and_expired(config, told[:-9], (one, other))
+        await sent_and_expired(config, documents[:-9], (one, other))
         del consumer._has_room
 
-    taken = asyncio.run(taken_over(config, feed, told[-9:], consumer_max_fetch_size=2_048))
-    assert taken.pairs == expected(configured(broker, name, 2, threshold=0.8), told)[0]
+    taken = asyncio.run(taken_over(config, feed, documents[-9:], consumer_max_fetch_size=2_048))
+    assert taken.pairs == expected(configured(broker, name, 2, threshold=0.8), documents)[0]
     assert all(count <= 1 for count in taken.read.values()), taken.read
     for table in ("documents", "buckets"):
         assert re.search(
@@ -257,7 +257,7 @@ def test_a_worker_outlives_damage_in_a_log_that_it_follows_and_reads_all_of_it_w
     broker: Broker, name: str, damaged: bool
 ) -> None:
     config = following(configured(broker, name, 2, threshold=0.8))
-    told, source = stories(0, 40), config.pipelines[0].source
+    stream, source = stories(0, 40), config.pipelines[0].source
 
     async def run() -> tuple[bool, BaseException | None]:
         partitions = await source_partitions(config)
@@ -274,7 +274,7 @@ def test_a_worker_outlives_damage_in_a_log_that_it_follows_and_reads_all_of_it_w
                 await send_to(broker.address, documents.name, lost, b"nonsense")
             else:
                 documents._apply = lambda state, value, offset: apply(state, b"nonsense", offset)
-            await send(broker.address, source, told[:20])
+            await send(broker.address, source, stream[:20])
             await until(lambda: not documents.followed())
             documents._apply = apply
             alive = is_ready(other) and other.crash_reason is None
@@ -282,8 +282,8 @@ def test_a_worker_outlives_damage_in_a_log_that_it_follows_and_reads_all_of_it_w
             await first.aclose()
             await until(lambda: other.crash_reason if damaged else has(other, 2, 0), 40)
             if not damaged:
-                await send(broker.address, source, told[20:])
-                assert await settled(config, told, 60.0) == []
+                await send(broker.address, source, stream[20:])
+                assert await settled(config, stream, 60.0) == []
             return alive, other.crash_reason
 
     alive, reason = asyncio.run(run())

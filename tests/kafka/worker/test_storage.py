@@ -43,7 +43,7 @@ def held(app: WorkerApp) -> tuple[int, int]:
 
 
 async def fed(config: Config, parts: list[list[Document]], between: Any = None) -> list[tuple[list[int], Any]]:
-    """What a worker read again and had at the end, for each of several that get a part each."""
+    """The messages read again and the final state of each of several workers, which get a part each."""
     seen, total = [], 0
     for number, part in enumerate(parts):
         app = await worker_of(config)
@@ -99,7 +99,7 @@ def test_what_is_older_than_its_changelog_is_not_used(
     folder = config.worker.data_dir
     assert folder is not None
     copy = folder.with_name(folder.name + "-copy")
-    told = stories(0, 120)
+    documents = stories(0, 120)
 
     async def run() -> Any:
         for first in (0, 90, 180, 270):
@@ -107,10 +107,10 @@ def test_what_is_older_than_its_changelog_is_not_used(
             async with running(app):
                 app.pipelines[config.pipelines[0].name].ledger[0].rewriter.least = 2_000
                 for at in range(first, first + 90, 6):  # the ledger's log is rewritten between batches
-                    await send(config.kafka.brokers[0], config.pipelines[0].source, told[at : at + 6])
+                    await send(config.kafka.brokers[0], config.pipelines[0].source, documents[at : at + 6])
                     await asyncio.sleep(0.1)
                 ledger = app.pipelines[config.pipelines[0].name].ledger[0].settler.ledger
-                horizon_ms = told[first + 89].time_ms - 4 * HOUR_MS
+                horizon_ms = documents[first + 89].time_ms - 4 * HOUR_MS
                 await until(lambda: ledger.horizon.time_ms >= horizon_ms, 30)  # noqa: B023 - awaited here
                 await asyncio.sleep(1.5)
             if first == 0:
@@ -122,7 +122,7 @@ def test_what_is_older_than_its_changelog_is_not_used(
 
     pairs = asyncio.run(run())
     assert "the copy on disk ends at offset" in caplog.text
-    assert pairs == expected(configured(broker, name, PARTITIONS, threshold=0.8), told)[0]
+    assert pairs == expected(configured(broker, name, PARTITIONS, threshold=0.8), documents)[0]
 
 
 def test_tables_are_saved_while_the_worker_goes_on(

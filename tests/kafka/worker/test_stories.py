@@ -13,14 +13,14 @@ from tests.kafka.harness import read, running
 from tests.kafka.messages import NOW_MS, Message, document, eventually, put
 from tests.kafka.worker.test_answers import configured
 
-TEXT = "two ships burn in the port of the town and nobody knows what set them on fire last night"
+TEXT = "two ships burn in the port of the town and sailors wonder what set them on fire last night"
 FIRST = [
     Message(b"b", document(TEXT, time=NOW_MS, url="https://www.wire.example/1", title="Fire in the port")),
     Message(b"a", document(f"{TEXT}\nsays the mayor", time=NOW_MS + 5, source="Herald", title="Two ships burn")),
     Message(b"c", document(TEXT, time=NOW_MS + 9, url="http://post.example:80/x")),
     Message(b"lone", document("a text of its own that resembles nothing else at all", title="Alone")),
 ]
-RETOLD = Message(b"a", document(f"{TEXT}\nsays the mayor", time=NOW_MS + 5, source="Herald", title="Port in flames"))
+RETITLED = Message(b"a", document(f"{TEXT}\nsays the mayor", time=NOW_MS + 5, source="Herald", title="Port in flames"))
 MOVED = Message(b"b", document(TEXT, time=NOW_MS, source="Agency", title="Fire in the port"))
 
 
@@ -38,17 +38,17 @@ def story(headline: str, first: str) -> dict[str, Any]:
     }
 
 
-async def tell(broker: Broker, config: Config, messages: list[Message], expected: dict[str, Any]) -> None:
-    """A worker is started, and makes this of the messages."""
+async def run_worker(broker: Broker, config: Config, messages: list[Message], expected: dict[str, Any]) -> None:
+    """Start a worker, send it messages, and wait for the expected results."""
     pipeline = config.pipelines[0]
 
-    async def told() -> Any:
+    async def published() -> Any:
         last = [json.loads(one.value) for one in await read(broker.address, pipeline.clusters_topic) if one.value]
         return {key: last[-1].get(key) for key in expected} if last else None
 
     async with running(build_app(config, await source_partitions(config))):
         await put(broker, pipeline.source, messages)
-        assert await eventually(told, expected) == expected
+        assert await eventually(published, expected) == expected
 
 
 def test_stories_outlive_the_worker_and_follow_what_changes_their_titles(
@@ -58,10 +58,10 @@ def test_stories_outlive_the_worker_and_follow_what_changes_their_titles(
     elsewhere = replace(config, worker=replace(config.worker, data_dir=tmp_path / "empty"))
 
     async def run() -> None:
-        await tell(broker, config, FIRST, story("Two ships burn", "wire.example"))
+        await run_worker(broker, config, FIRST, story("Two ships burn", "wire.example"))
         # The next worker has its state from the disk, the last one from the changelogs.
-        await tell(broker, config, [RETOLD], story("Port in flames", "wire.example"))
-        await tell(broker, elsewhere, [MOVED], story("Port in flames", "Agency"))
+        await run_worker(broker, config, [RETITLED], story("Port in flames", "wire.example"))
+        await run_worker(broker, elsewhere, [MOVED], story("Port in flames", "Agency"))
         events = [json.loads(one.value) for one in await read(broker.address, config.pipelines[0].clusters_topic)]
         assert [event["event"] for event in events[-2:]] == ["changed", "changed"]
         assert {event["cluster"] for event in events} == {events[0]["cluster"]}
@@ -96,4 +96,4 @@ def test_the_preset_for_news_reads_pages_and_leaves_flashes_alone(broker: Broker
             {"source": "herald.example", "first_time": NOW_MS + 5, "documents": 1},
         ],
     }
-    asyncio.run(tell(broker, config, messages, expected))
+    asyncio.run(run_worker(broker, config, messages, expected))
