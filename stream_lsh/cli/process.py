@@ -41,14 +41,20 @@ def as_exceptions() -> Iterator[None]:
 
 
 def run_cancellable(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine in a loop of its own; a signal cancels it, so that it clears up, and is raised afterwards."""
+    """Run a coroutine that uses Kafka in a loop of its own.
+
+    A signal cancels it, so that it clears up, and is raised afterwards.
+    """
     import asyncio  # noqa: PLC0415 - takes longer to load than `--help` to answer
+
+    from stream_lsh.worker.log import client_log  # noqa: PLC0415
 
     async def cancellable() -> T:
         with as_cancellation(asyncio.get_running_loop(), asyncio.current_task()):
             return await work
 
-    return asyncio.run(cancellable())
+    with client_log():
+        return asyncio.run(cancellable())
 
 
 @contextmanager

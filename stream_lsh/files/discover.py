@@ -114,10 +114,16 @@ def _unknown(path: str, detected: str, formats: Sequence[str], option: str) -> s
 
 
 def files_of(folder: str) -> Iterator[tuple[str, str]]:
-    """All files below a folder with their relative paths, in a fixed order."""
-    for directory, names, files in os.walk(folder):
+    """All files below a folder with their relative paths, in a fixed order.
+
+    Folders that cannot be listed come last, so that they are rejected as files that cannot be read are.
+    """
+    unreadable: list[str] = []
+    for directory, names, files in os.walk(folder, onerror=lambda error: unreadable.append(error.filename)):
         names.sort()
         for name in sorted(files):
             path = os.path.join(directory, name)
             if os.path.isfile(path):
                 yield path, os.path.relpath(path, folder)
+    for path in unreadable:
+        yield path, "" if path == folder else os.path.relpath(path, folder)

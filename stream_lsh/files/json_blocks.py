@@ -11,7 +11,7 @@ microsecond or two, and ids, times and sizes are checked in one place only.
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -28,6 +28,8 @@ from stream_lsh.wire.field_names import FieldNames
 
 MAX_AHEAD_MS = 3_600_000
 """A document whose time is further ahead of the clock has a wrong time."""
+_SHOWN = 20
+"""The number of fields that an error message lists."""
 
 
 @dataclass(slots=True)
@@ -179,3 +181,26 @@ def refused_of(block: Block, errors: Iterable[tuple[int, InputError]]) -> list[R
             message = "got a time in the future: a wrong clock, or another --time-unit?"
         refused.append(Refused(block.places.path, block.places.at[index], error.reason, message))
     return refused
+
+
+def missing_field(error: InputError, line: bytes, fields: Mapping[str, tuple[str, str]]) -> InputError:
+    """The error for a line without a required field: the fields it has, and the option that names another.
+
+    Args:
+        error: of the line; errors of other kinds are returned as they are.
+        line: the JSON object.
+        fields: the name of the required field and its option, by the reason of the error.
+    """
+    if error.reason not in fields:
+        return error
+    field_name, option = fields[error.reason]
+    try:
+        value = msgspec.json.decode(line)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return error
+    if not isinstance(value, dict) or field_name in value:
+        return error
+    present = ", ".join(map(repr, list(value)[:_SHOWN]))
+    return MalformedMessage(
+        error.reason, f"got no field {field_name!r}, there are {present or 'none'}: name it with {option}"
+    )

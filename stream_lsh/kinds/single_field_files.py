@@ -15,7 +15,7 @@ from stream_lsh.errors import ConfigError
 from stream_lsh.files.chunks import Part
 from stream_lsh.files.column_names import AS_NAMED
 from stream_lsh.files.discover import TABLES, TEXT, Input, find_inputs
-from stream_lsh.files.json_blocks import MAX_AHEAD_MS, blocks, refused_of
+from stream_lsh.files.json_blocks import MAX_AHEAD_MS, blocks, missing_field, refused_of
 from stream_lsh.kinds.kind import FeedPart, KeyValue, KindDefaults
 from stream_lsh.kinds.single_field import Form, parse_valued, parse_valued_lines, valued_message
 from stream_lsh.model import Document
@@ -64,7 +64,7 @@ def of_values(options: Namespace, form: Form) -> None:
             setattr(options, column, form.field if name == "text" else name)
 
 
-def read_lines(file: Input, options: Namespace, form: Form, column: str | None) -> Iterator[Part]:
+def read_lines(file: Input, options: Namespace, form: Form, column: str | None, option: str) -> Iterator[Part]:
     """The sets or vectors of JSON lines, for a command with its own option for the compared field.
 
     Args:
@@ -72,6 +72,7 @@ def read_lines(file: Input, options: Namespace, form: Form, column: str | None) 
         options: of the command, with `id_column`, `time_unit` and `max_bytes`.
         form: of the compared field.
         column: the name of the field; None: its name in messages.
+        option: the option that sets the name.
     """
     named = Namespace(
         id_column=options.id_column,
@@ -80,10 +81,17 @@ def read_lines(file: Input, options: Namespace, form: Form, column: str | None) 
         time_unit=options.time_unit,
         max_bytes=options.max_bytes,
     )
-    return read_values([file], named, form)
+    return read_values([file], named, form, option=option)
 
 
-def read_values(inputs: Sequence[Input], options: Namespace, form: Form, fallback_time_ms: int = 0) -> Iterator[Part]:
+def read_values(
+    inputs: Sequence[Input],
+    options: Namespace,
+    form: Form,
+    fallback_time_ms: int = 0,
+    *,
+    option: str = "--text-column",
+) -> Iterator[Part]:
     """The sets or vectors of all inputs, in order, as documents.
 
     Args:
@@ -91,6 +99,7 @@ def read_values(inputs: Sequence[Input], options: Namespace, form: Form, fallbac
         options: of the command, after `of_values`.
         form: of the compared field.
         fallback_time_ms: event time of an item without one.
+        option: the option that names the compared field.
 
     Raises:
         ConfigError, InputError, OSError: an input cannot be read at all.
@@ -103,6 +112,7 @@ def read_values(inputs: Sequence[Input], options: Namespace, form: Form, fallbac
     columns = {"id": options.id_column, "time": options.time_column}
     in_blocks = FieldNames(**columns, text=options.text_column)
     in_lines = FieldNames(**columns, **{form.field: options.text_column})
+    fields = {"id": (options.id_column, "--id-column"), form.field: (options.text_column, option)}
     latest_ms, before = int(time.time() * 1000) + MAX_AHEAD_MS, 0
     for file in inputs:
         read_as = form if file.format == "jsonl" else _Cells(form)
@@ -115,7 +125,8 @@ def read_values(inputs: Sequence[Input], options: Namespace, form: Form, fallbac
                 keyed=False,
             )
             documents, errors = parse_valued_lines(block.lines, read_as, rules, fallback_time_ms)
-            yield Part(documents, refused_of(block, errors), before + block.position)
+            named = [(index, missing_field(error, block.lines[index], fields)) for index, error in errors]
+            yield Part(documents, refused_of(block, named), before + block.position)
         before += file.size
 
 

@@ -7,7 +7,8 @@ output; and while a broker is away, a hundred identical lines a second.
 import logging
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from aiokafka.errors import GroupCoordinatorNotAvailableError  # type: ignore[import-untyped]
 
@@ -25,11 +26,17 @@ class Repeats(logging.Filter):
 
     Args:
         clock: seconds that only grow.
+        shown: the number of lines of a kind that are shown in `within_seconds`.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        shown: int = SHOWN,
+        within_seconds: float = WITHIN_SECONDS,
+    ) -> None:
         super().__init__()
-        self._clock = clock
+        self._clock, self._shown, self._within_seconds = clock, shown, within_seconds
         self._since: dict[tuple[str, int], tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -39,13 +46,13 @@ class Repeats(logging.Filter):
             return record.levelno > logging.INFO or not str(record.msg).startswith("[^")
         kind, now = (record.pathname, record.lineno), self._clock()
         since, count = self._since.get(kind, (now, 0))
-        if now - since > WITHIN_SECONDS:
-            dropped = count - SHOWN
+        if now - since > self._within_seconds:
+            dropped = count - self._shown
             since, count = now, 0
             if dropped > 0:
                 record.msg, record.args = f"{record.getMessage()} (and {dropped} more like this)", ()
         self._since[kind] = since, count + 1
-        return count < SHOWN
+        return count < self._shown
 
 
 class CoordinatorRetries(logging.Filter):
@@ -90,6 +97,25 @@ class OperatorErrors(logging.Filter):
             self._ended |= is_operators
             return not is_operators
         return error is None or not self._ended
+
+
+@contextmanager
+def client_log() -> Iterator[None]:
+    """Show each kind of warning of the Kafka client at most once a minute, while a command runs.
+
+    Fault (aiokafka 0.14.0): while a broker is away, a client logs fifty lines a second.
+    """
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("aiokafka: %(message)s"))
+    handler.addFilter(Repeats(shown=1, within_seconds=60.0))
+    logger = logging.getLogger("aiokafka")
+    before, logger.propagate = logger.propagate, False
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = before
 
 
 def log_to_stderr(level: str) -> None:

@@ -100,7 +100,9 @@ def unreachable(kafka: KafkaConfig, error: Exception) -> DoubtError:
         tls = ", with a certificate that ca_file vouches for" if kafka.security.uses_tls else " without TLS"
         hint = f"does this port speak {kafka.security.protocol}{tls} ([kafka.security])"
     reason = str(error).rstrip(": ") or type(error).__name__
+    # The client's message repeats the addresses as Python objects; its log states the cause for each of them.
+    shown = "" if "Unable to bootstrap from" in reason else f" ({reason})"
     return DoubtError(
-        f"kafka.brokers: got no answer from {', '.join(kafka.brokers)} ({reason}): is the broker running, the address "
+        f"kafka.brokers: got no answer from {', '.join(kafka.brokers)}{shown}: is the broker running, the address "
         f"right, and {hint}?"
     )

@@ -26,7 +26,7 @@ def run(arguments: Sequence[str]) -> int:
 
     broker = MavenBroker(options.data, options.port)
     if options.action == "start":
-        broker.start()
+        broker.start(lambda line: sys.stderr.write(f"{line}\n"))
         sys.stdout.write(f"{broker.address}, process {broker.pid}, data in {options.data}\n")
         return 0
     if broker.pid is None:

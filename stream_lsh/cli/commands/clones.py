@@ -102,8 +102,10 @@ def _sources(options: Namespace) -> Iterator[tuple[str, str]]:
         if os.path.isdir(path):
             for name, relative in files_of(path):
                 language = options.language or LANGUAGES.get(os.path.splitext(name)[1].lower())
-                if language and not any(part in _LEFT_ALONE or part[0] == "." for part in relative.split(os.sep)):
-                    sources.append((name, language))
+                if any(part in _LEFT_ALONE or part.startswith(".") for part in relative.split(os.sep)):
+                    continue
+                if language or os.path.isdir(name):  # a folder that cannot be listed: reading it reports the error
+                    sources.append((name, language or ""))
         elif not os.path.exists(path):
             problems.append(f"{path}: there is no such file or folder")
         else:

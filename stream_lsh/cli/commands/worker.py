@@ -35,9 +35,11 @@ def run(arguments: Sequence[str]) -> int:
 
     config = load(options.config, os.environ)
     if not options.embedded:
+        from stream_lsh.worker.log import client_log  # noqa: PLC0415
         from stream_lsh.worker.topology import source_partitions  # noqa: PLC0415
 
-        partitions = asyncio.run(source_partitions(config))
+        with client_log():
+            partitions = asyncio.run(source_partitions(config))
         _announce(config, partitions)
         return execute(config, partitions, options.log)
     from stream_lsh.worker.embedded import ADDRESS_VARIABLE, embedded  # noqa: PLC0415

@@ -2,7 +2,6 @@
 
 import argparse
 import codecs
-import contextlib
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -169,10 +168,8 @@ ratio = real(lambda number: number >= 1, "of 1 or more, such as 2")
 
 def similarity(value: str) -> float:
     """A converter for thresholds: above 0, and up to 1, which asks for identical items."""
-    with contextlib.suppress(ValueError):
-        if float(value) == 1:
-            return math.nextafter(1, 0)
-    return share(value)
+    number = real(lambda number: 0 < number <= 1, "above 0 and up to 1, such as 0.8")(value)
+    return math.nextafter(1, 0) if number == 1 else number
 
 
 def span_ms(value: str) -> int:

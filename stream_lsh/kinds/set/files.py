@@ -32,7 +32,7 @@ def read_sets(inputs: Sequence[Input], options: Namespace, form: ItemsForm) -> I
     before = 0
     for file in inputs:
         if file.format == "jsonl":
-            chunks = read_lines(file, options, form, options.item_column)
+            chunks = read_lines(file, options, form, options.item_column, "--item-column")
         elif options.separator is None:
             chunks = _rows_of_items(file, options, form, by_id)
         else:

@@ -113,7 +113,7 @@ def read_vectors(inputs: Sequence[Input], options: Namespace, form: FirstForm) -
         if file.format == ARRAY:
             chunks = _array(file, form)
         elif file.format == "jsonl":
-            chunks = read_lines(file, options, form, options.vector_column)
+            chunks = read_lines(file, options, form, options.vector_column, "--vector-column")
         else:
             chunks = _table(file, options, form)
         for part in chunks:

@@ -19,6 +19,7 @@ import subprocess
 import tempfile
 import time
 import uuid
+from collections.abc import Callable
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import ClassVar
@@ -118,9 +119,22 @@ class MavenBroker(Broker):
             return None
         return pid if self._is_ours(pid) else None
 
-    def start(self) -> None:
-        """Fetch the jars if needed, format the data folder at the first start, start, wait until it listens."""
+    def start(self, report: Callable[[str], object] = lambda line: None) -> None:
+        """Fetch the jars if needed, format the data folder at the first start, start, wait until it listens.
+
+        Args:
+            report: called with a line before a step that takes long.
+
+        Raises:
+            ConfigError: the broker of this folder runs at another port, the port is taken, Java or Maven is missing, or
+                Kafka does not start.
+        """
         if self.pid is not None:
+            if self._port != (port := self._last_port()):
+                raise ConfigError(
+                    f"got the port {self._port}, but the broker of {self._folder} runs at port {port}: stop it first, "
+                    "or choose another folder"
+                )
             return
         deadline = time.monotonic() + _RELEASE_SECONDS
         for port in (self._port, self._port + 1):
@@ -138,6 +152,7 @@ class MavenBroker(Broker):
         self._folder.mkdir(parents=True, exist_ok=True)
         resources = files(__package__) / "kafka"
         if not _complete(self._jars):
+            report(f"downloading Kafka {KAFKA_VERSION} (43 MB) to {self._jars}")
             with as_file(resources / "pom.xml") as pom:
                 _fetch_jars(pom, self._jars)
         settings = self._settings((resources / "server.properties").read_text())

@@ -74,7 +74,7 @@ def test_what_is_no_text_or_too_large_is_rejected(folder: Path) -> None:
         ((), "FILE"),
         (("no-such-folder",), "there is no such file"),
         (("/dev/null",), "has no known language"),
-        ((".", "--threshold", "2"), "above 0 and below 1"),
+        ((".", "--threshold", "2"), "above 0 and up to 1"),
         ((".", "--run", "65"), "k from 1 to 64"),
         ((".", "--treshold", "0.5"), "did you mean `--threshold`"),
         ((".", "--language", "pyton"), "python"),

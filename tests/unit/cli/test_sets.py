@@ -284,7 +284,7 @@ def test_an_empty_file_has_no_sets(tmp_path: Path, content: str) -> None:
         (("t.csv", "--id-column", "who"), "name it with --id-column"),
         (("t.csv", "--separator", ";"), "got no column 'items'"),
         (("t.csv", "--separator", " "), "expected a separator such as ;"),
-        (("t.csv", "--threshold", "1.5"), "above 0 and below 1"),
+        (("t.csv", "--threshold", "1.5"), "above 0 and up to 1"),
         (("t.csv", "--treshold", "0.5"), "did you mean `--threshold`"),
         (("t.csv", "--size-ratio", "2"), "--size-ratio: got 2, expected none"),
         (("t.csv", "--squares", "2"), "--squares: got 2, expected at least the 3 squares"),

@@ -1,8 +1,11 @@
 """Which format a file is of: its ending says it, or an option; nothing is guessed, and nothing read is no success."""
 
+import errno
 import gzip
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -111,3 +114,69 @@ def test_a_wrong_column_of_json_lines_fails_and_names_the_fields_that_are_there(
     run = ran("dedup", "docs.jsonl", cwd=tmp_path)
     assert run.returncode == 1
     assert b"there are 'id', 'body', 'time': name it with --text-column" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "line", "hint"),
+    [
+        (
+            ["dedup"],
+            {"key": "a", "text": STORY},
+            "rejected (id): got no field 'id', there are 'key', 'text': name it with --id-column",
+        ),
+        (
+            ["sets"],
+            {"key": "a", "items": ["x"]},
+            "got no field 'id', there are 'key', 'items': name it with --id-column",
+        ),
+        (
+            ["sets"],
+            {"id": "a", "tags": ["x"]},
+            "got no field 'items', there are 'id', 'tags': name it with --item-column",
+        ),
+        (["sets", "--item-column", "x"], {"id": "a"}, "got no field 'x', there are 'id': name it with --item-column"),
+        (["neighbours", "--within", "5"], {"id": "a", "v": [1]}, "there are 'id', 'v': name it with --vector-column"),
+        (["neighbours", "--within", "5"], {}, "got no field 'id', there are none: name it with --id-column"),
+    ],
+)
+def test_the_option_for_a_missing_field_is_named(tmp_path: Path, command: list[str], line: object, hint: str) -> None:
+    (tmp_path / "in.jsonl").write_text(json.dumps(line))
+    run = ran(*command, "in.jsonl", cwd=tmp_path)
+    assert hint in run.stderr.decode()
+    assert run.returncode == 1
+
+
+@pytest.fixture
+def locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that cannot be listed, also by root."""
+    inner = tmp_path / "texts" / "inner"
+    inner.mkdir(parents=True)
+    (inner / "c.txt").write_text(STORY)
+    listed = os.scandir
+
+    def scandir(path: str) -> Any:
+        if Path(path) == inner:
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    return inner
+
+
+def test_a_folder_that_cannot_be_listed_is_rejected(locked: Path) -> None:
+    (locked.parent / "a.txt").write_text(STORY)
+    (locked.parent / "b.txt").write_text(STORY)
+    run = ran("dedup", locked.parent)
+    assert (run.returncode, len(run.stdout.splitlines())) == (0, 1)
+    assert f"{locked}: rejected (file): it cannot be read: " in run.stderr.decode()
+    alone = ran("dedup", locked)
+    assert (alone.returncode, alone.stdout) == (1, b"")
+    assert "rejected (file)" in alone.stderr.decode()
+    assert ran("dedup", "--strict", locked.parent).returncode == 1
+
+
+def test_a_folder_of_sources_that_cannot_be_listed_fails(locked: Path) -> None:
+    (locked.parent / "a.py").write_text("def f(x):\n    return x\n")
+    run = ran("clones", locked.parent)
+    assert run.returncode == 1
+    assert str(locked) in run.stderr.decode()

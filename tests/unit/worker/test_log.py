@@ -3,10 +3,11 @@
 import logging
 from typing import Any
 
+import pytest
 from aiokafka.errors import GroupCoordinatorNotAvailableError  # type: ignore[import-untyped]
 
 from stream_lsh.errors import ConfigError, InvariantError
-from stream_lsh.worker.log import WITHIN_SECONDS, CoordinatorRetries, OperatorErrors, Repeats
+from stream_lsh.worker.log import WITHIN_SECONDS, CoordinatorRetries, OperatorErrors, Repeats, client_log
 
 
 def record(name: str, line: int, message: str, *arguments: Any) -> logging.LogRecord:
@@ -65,3 +66,13 @@ def test_tracebacks_of_the_stop_after_an_operator_error_are_dropped() -> None:
         True,
         True,
     ]
+
+
+def test_a_command_shows_a_warning_of_its_client_once(capsys: pytest.CaptureFixture[str]) -> None:
+    log = logging.getLogger("aiokafka.conn")
+    with client_log():
+        for number in range(50):
+            log.error("Unable connect to node with id %s", number)
+        log.info("connected")
+    assert capsys.readouterr().err == "aiokafka: Unable connect to node with id 0\n"
+    assert logging.getLogger("aiokafka").handlers == []
