@@ -109,6 +109,28 @@ def test_after_every_restart_the_table_is_that_of_the_changelog(case: int, tmp_p
     assert saved
 
 
+@pytest.mark.parametrize("abandoned", [False, True])
+def test_a_copy_that_is_saved_late_does_not_replace_a_later_one(tmp_path: Path, *, abandoned: bool) -> None:
+    log = records(random.Random(1), 300)
+    store = store_of(tmp_path / "b")
+    captures = []
+    for at, record in enumerate(log):
+        apply(store.table, record)
+        if at in (149, 299):
+            store.table.seal()
+            captures.append(store.capture(store.table, at, LogHead(), Horizon()))
+    first, second = captures
+    use(store.save(second), second.parts)
+    if not abandoned:
+        use(store.save(first), first.parts)
+    expected = probed(store.table, log)
+    store.close()
+    again = store_of(tmp_path / "b")
+    assert again.offset == 299
+    assert probed(again.table, log) == expected
+    assert len([*(tmp_path / "b").iterdir()]) == len(second.parts) + 2
+
+
 def saved(place: Path, count: int = 200) -> BucketStore:
     store = store_of(place)
     for record in records(random.Random(1), count):

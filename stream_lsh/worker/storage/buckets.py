@@ -10,10 +10,14 @@ by a thread, and then the manifest replaces the one before.  So the files always
 changelog has the rest.  A sealed segment is mapped: the process reads the page cache, and later retirements are kept
 in memory.
 
+Copies are written in the order in which they were made, whichever thread comes first: a later one names the segments
+that an earlier one writes.
+
 A table is saved while none of it is ahead of the changelog: a posting that is retired on disk but not in the changelog
 would not be retired again when it is delivered once more, and its copies would never be compared.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -73,6 +77,7 @@ class BucketStore(PartitionStore):
         self._settings = settings
         self._next = 0
         self._writing = Lock()
+        self._unwritten: deque[Captured] = deque()
         self._closed = False
         super().__init__(place, identity)
 
@@ -99,7 +104,9 @@ class BucketStore(PartitionStore):
         return [file for file in self._place.iterdir() if file.suffix == _SUFFIX and file.stem.isdigit()]
 
     def _let_go(self) -> None:
-        """Nothing to close: the mapping lives as long as the table, which is replaced."""
+        """Drop the unwritten copies; the mapping lives as long as the table, which is replaced."""
+        with self._writing:
+            self._unwritten.clear()
 
     def close(self) -> None:
         """Wait for the current write, and release the files."""
@@ -119,17 +126,19 @@ class BucketStore(PartitionStore):
 
         Cost: a copy of what has changed since the last one, 16 bytes a posting of open segments, 4 of sealed ones.
         """
-        return captured(table, offset, head, horizon, self._name)
+        copy = captured(table, offset, head, horizon, self._name)
+        self._unwritten.append(copy)
+        return copy
 
     def _name(self) -> str:
         self._next += 1
         return f"{self._next}{_SUFFIX}"
 
     def save(self, captured: Captured) -> dict[str, dict[str, np.ndarray]]:
-        """Write a captured table.
+        """Write a captured table, after those that were captured before it.
 
         Returns:
-            the sealed segments that were written, mapped, by name: for `use`.
+            the sealed segments that were written, mapped, by name: for `use`.  None that a later copy has replaced.
 
         Raises:
             DoubtError: the disk is full, or does not work.
@@ -137,26 +146,31 @@ class BucketStore(PartitionStore):
         with self._writing, writing(self._place):
             if self._closed:
                 return {}
-            for part in captured.parts:
-                if part.arrays is not None:
-                    write_arrays(self._place / part.name, part.arrays)
-            write_arrays(self._place / captured.beside, {"marks": captured.marks, **_columns(captured.runs)})
-            names, horizon = [part.name for part in captured.parts], captured.horizon
-            header = {
-                "identity": self._identity.as_json(),
-                "offset": captured.offset,
-                "horizon": [horizon.time_ms, horizon.min_offsets],
-                "in_parts": captured.in_parts,
-                "beside": captured.beside,
-                "segments": names,
-            }
-            write_archive(self._place / _MANIFEST, header, ())
-            for file in self._files():
-                if file.name not in (*names, captured.beside):
-                    file.unlink()
-            self.offset = captured.offset
+            while any(copy is captured for copy in self._unwritten):
+                self._write(self._unwritten.popleft())
             sealed = [part.name for part in captured.parts if part.arrays is not None and "keys" in part.arrays]
-            return {name: map_arrays(self._place / name) for name in sealed}
+            return {name: map_arrays(self._place / name) for name in sealed if (self._place / name).exists()}
+
+    def _write(self, captured: Captured) -> None:
+        """Write the files of a captured table, and remove all others."""
+        for part in captured.parts:
+            if part.arrays is not None:
+                write_arrays(self._place / part.name, part.arrays)
+        write_arrays(self._place / captured.beside, {"marks": captured.marks, **_columns(captured.runs)})
+        names, horizon = [part.name for part in captured.parts], captured.horizon
+        header = {
+            "identity": self._identity.as_json(),
+            "offset": captured.offset,
+            "horizon": [horizon.time_ms, horizon.min_offsets],
+            "in_parts": captured.in_parts,
+            "beside": captured.beside,
+            "segments": names,
+        }
+        write_archive(self._place / _MANIFEST, header, ())
+        for file in self._files():
+            if file.name not in (*names, captured.beside):
+                file.unlink()
+        self.offset = captured.offset
 
 
 def captured(table: BandTable, offset: int, head: LogHead, horizon: Horizon, new_name: Callable[[], str]) -> Captured:
