@@ -156,6 +156,7 @@ def parse_lines(
         try:
             if len(line) <= rules.max_bytes:
                 fields = decode(line)
+                _check_utf8(line)
                 text = fields.text
                 # Nearly all lines are of this form; `parse_document` below handles all others.
                 usual = type(fields.id) is str and fields.time is None and not fields.deleted and html == "off"
@@ -175,6 +176,16 @@ def parse_lines(
         except InputError as error:
             errors.append((index, error))
     return documents, errors
+
+
+def _check_utf8(value: bytes) -> None:
+    """Check the fields that the fast parser skips, too: it checks only those that it reads.
+
+    Raises:
+        UnicodeDecodeError: some bytes are not UTF-8.
+    """
+    if not value.isascii():
+        value.decode()
 
 
 @lru_cache(maxsize=64)
@@ -239,7 +250,9 @@ def _read_page(fields: _Fields, mode: str, names: FieldNames | None) -> int | No
 
 def _read(value: bytes, names: FieldNames, stories: bool) -> _Fields:
     try:
-        return _decoder(names, stories)(value)
+        fields = _decoder(names, stories)(value)
+        _check_utf8(value)
+        return fields
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return _read_slowly(value, names, stories)
 
