@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from stream_lsh.cli.main import main
 from stream_lsh.errors import ConfigError
 from stream_lsh.worker.brokers import EmbeddedBroker, MavenBroker
-from stream_lsh.worker.brokers.__main__ import main
 from stream_lsh.worker.brokers.maven import free_port
 from tests.evaluation.brokers import ADDRESS_VARIABLE, GivenBroker, choose_broker
 from tests.kafka.harness import feed, make_topics, numbers, read
@@ -34,22 +34,20 @@ def test_the_command_starts_and_stops_a_broker_that_others_find_again(tmp_path: 
     port = free_port()
 
     def command(action: str) -> str:
+        arguments = [action, "--port", str(port), "--data", str(tmp_path)]
         return subprocess.run(  # noqa: S603 - our own command
-            [sys.executable, "-m", "stream_lsh.worker.brokers", action, str(port), str(tmp_path)],
-            check=True,
-            capture_output=True,
-            text=True,
+            [sys.executable, "-m", "stream_lsh", "broker", *arguments], check=True, capture_output=True, text=True
         ).stdout
 
     try:
-        assert command("start").startswith(f"127.0.0.1:{port} pid ")
+        assert command("start").startswith(f"127.0.0.1:{port}, process ")
         found = MavenBroker(tmp_path)
         assert found.address == f"127.0.0.1:{port}"
         assert found.pid is not None
         command("stop")
         assert found.pid is None
     finally:
-        command("kill")
+        MavenBroker(tmp_path).kill()
 
 
 @pytest.mark.parametrize("controller", [False, True])
@@ -58,21 +56,20 @@ def test_a_port_that_is_taken_is_refused_and_nothing_is_started(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        code = main(["start", str(port - controller), str(tmp_path / "broker")])
+        code = main(["broker", "start", "--port", str(port - controller), "--data", str(tmp_path / "broker")])
     printed = capsys.readouterr()
     assert (code, printed.out) == (2, "")
     assert printed.err.startswith(
-        f"got the port {port} of 127.0.0.1, which something else listens on, expected a free one"
+        f"stream-lsh: got the port {port} of 127.0.0.1, which something else listens on, expected a free one"
     )
     assert not (tmp_path / "broker").exists()
 
 
-@pytest.mark.parametrize("action", ["stop", "kill"])
-def test_stopping_a_broker_that_does_not_run_is_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], action: str
-) -> None:
-    assert main([action, "19777", str(tmp_path)]) == 0
-    assert capsys.readouterr().err == f"{tmp_path}: no broker of this folder runs\n"
+def test_stop_without_a_running_broker_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["broker", "stop", "--data", str(tmp_path)]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"stream-lsh: {tmp_path}: got a folder without a running broker")
 
 
 def test_an_embedded_broker_keeps_more_than_its_library_would_and_names_its_limits() -> None:
