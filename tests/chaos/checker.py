@@ -28,7 +28,7 @@ from stream_lsh.worker.clients.topic_reader import admin_of, bounds, committed_o
 from stream_lsh.worker.engine.topics import find_topics
 from stream_lsh.worker.state import PipelineState
 from tests.kafka.truth import Pairs, Truth, components_of
-from tests.simulation.tables import postings_of
+from tests.simulation.drivers.tables import postings_of
 
 _STILL_TWICE_SECONDS = 2.0
 

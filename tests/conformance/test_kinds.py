@@ -30,7 +30,7 @@ from tests.asyncapi import Seen
 from tests.conformance.number_kind.kind import NumberKind
 from tests.conformance.number_kind.scheme import NumberScheme
 from tests.kafka.harness import read
-from tests.simulation import schedule
+from tests.simulation.schedules import regime, schedule
 
 NOW_MS = 1_714_521_600_000
 STORY = "one two three four five six seven eight nine ten eleven twelve"
@@ -379,7 +379,7 @@ def brute_force(numbers: dict[str, float], distance: float) -> dict[tuple[str, s
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_fifth_kind_keeps_the_protocol_of_the_simulated_log(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    scheme, drawn = FirstNumbers(1.0), schedule.draw
+    scheme, drawn = FirstNumbers(1.0), regime.draw
 
     def draw(*arguments: Any) -> Any:
         rng, setup, regime = drawn(*arguments)

@@ -22,13 +22,14 @@ from functools import partial
 from unittest.mock import patch
 
 from stream_lsh.errors import StreamLSHError
-from tests.simulation.entities import RECORDS_FROM
-from tests.simulation.intake import REKEY_FROM
-from tests.simulation.invariants import violations
-from tests.simulation.items import SETS_FROM
-from tests.simulation.losses import LossyRun
+from tests.simulation.oracles.invariants import violations
+from tests.simulation.pipelines.entities import RECORDS_FROM
+from tests.simulation.pipelines.intake import REKEY_FROM
+from tests.simulation.pipelines.items import SETS_FROM
 from tests.simulation.rules import RULES, taken_out
-from tests.simulation.schedule import DISKS_FROM, EXACT_FROM, GROUPS_FROM, LOSSES_FROM, Run
+from tests.simulation.schedules.losses import LossyRun
+from tests.simulation.schedules.regime import DISKS_FROM, EXACT_FROM, GROUPS_FROM, LOSSES_FROM
+from tests.simulation.schedules.schedule import Run
 
 
 class BrokenMutant(Exception):

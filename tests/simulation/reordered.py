@@ -15,9 +15,9 @@ from stream_lsh.pipeline.coalesce import coalesced_verifications
 from stream_lsh.pipeline.index import Indexed, index
 from stream_lsh.pipeline.watermarks import WatermarkGenerator
 from stream_lsh.retention import BEGINNING_MS, Horizon
-from tests.simulation import tasks
-from tests.simulation.intake import documents_of
-from tests.simulation.process import Process
+from tests.simulation.drivers import tasks
+from tests.simulation.drivers.process import Process
+from tests.simulation.pipelines.intake import documents_of
 
 Task = Callable[[Process, int, int], Iterator[Effect]]
 """A function that starts an agent: see `tasks`."""

@@ -33,8 +33,8 @@ from stream_lsh.pipeline.watermarks import Relay, WatermarkTable
 from stream_lsh.retention import Horizon
 from stream_lsh.wire.ledger_parts import LedgerAssembler
 from tests.simulation import reordered
-from tests.simulation.intake import RULE as INTAKE_RULE
-from tests.simulation.losses import ENDS_RULE, IDS_RULE, LEDGER_RULE
+from tests.simulation.pipelines.intake import RULE as INTAKE_RULE
+from tests.simulation.schedules.losses import ENDS_RULE, IDS_RULE, LEDGER_RULE
 
 Patch = tuple[str, Any]
 """The dotted name of the replaced object, and its replacement."""
@@ -241,7 +241,7 @@ def _take_the_last(relay: Relay, watermarks: Iterable[Watermarks | None]) -> lis
     return _take_all(relay, watermarks)[-1:]
 
 
-_TASKS, _INDEX = "tests.simulation.tasks.", "stream_lsh.pipeline.agents.index.index"
+_TASKS, _INDEX = "tests.simulation.drivers.tasks.", "stream_lsh.pipeline.agents.index.index"
 _RECOVERY = "stream_lsh.pipeline.changelog.rewrite.BucketsRecovery."
 _LOG = "stream_lsh.pipeline.changelog.head.LogHead."
 _DECISIONS = "stream_lsh.ledger.decisions.Decisions."
@@ -271,7 +271,7 @@ RULES: dict[str, list[Patch]] = {
     ],
     "a copy on disk has nothing that its changelog lacks": [
         (_TASKS + "index", reordered.index_saves_at_once),
-        ("tests.simulation.workers.Worker._is_logged", lambda *_: True),
+        ("tests.simulation.drivers.worker.Worker._is_logged", lambda *_: True),
     ],
     "a late record of an earlier owner stores nothing that is acknowledged": [
         ("stream_lsh.pipeline.documents.table.DocumentTable.apply", _apply_of_any_owner)

@@ -7,9 +7,9 @@ import pytest
 
 from stream_lsh.model import Document
 from stream_lsh.retention import Horizon
-from tests.simulation.broker import Broker
-from tests.simulation.setup import Setup
-from tests.simulation.workers import Worker
+from tests.simulation.drivers.worker import Worker
+from tests.simulation.log.broker import Broker
+from tests.simulation.pipelines.setup import Setup
 
 pytestmark = pytest.mark.simulation
 

@@ -8,11 +8,11 @@ import pytest
 from stream_lsh.errors import DamagedBytes
 from stream_lsh.pipeline.gather import Forwarded
 from tests.simulation.__main__ import BrokenMutant, new_run, run, slices_of_one_call
-from tests.simulation.entities import RECORDS_FROM
-from tests.simulation.intake import REKEY_FROM
-from tests.simulation.items import SETS_FROM
+from tests.simulation.pipelines.entities import RECORDS_FROM
+from tests.simulation.pipelines.intake import REKEY_FROM
+from tests.simulation.pipelines.items import SETS_FROM
 from tests.simulation.rules import RULES
-from tests.simulation.schedule import DISKS_FROM, EXACT_FROM, GROUPS_FROM, LOSSES_FROM
+from tests.simulation.schedules.regime import DISKS_FROM, EXACT_FROM, GROUPS_FROM, LOSSES_FROM
 
 pytestmark = [pytest.mark.simulation, pytest.mark.timeout(900)]
 

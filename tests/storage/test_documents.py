@@ -19,7 +19,7 @@ from stream_lsh.records.model import as_text
 from stream_lsh.retention import BEGINNING_MS, Horizon
 from stream_lsh.worker.storage.documents import DocumentStore
 from stream_lsh.worker.storage.folder import Identity
-from tests.simulation.entities import PROFILE, miscounted
+from tests.simulation.pipelines.entities import PROFILE, miscounted
 from tests.unit.pipeline.makers import AWKWARD_IDS, WIDTH, Row, plain, record_of
 
 SLOTS = 4

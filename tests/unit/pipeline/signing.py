@@ -6,7 +6,7 @@ from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.scheme import Scheme
 from stream_lsh.pipeline.sign import Arrivals, Signed, prepare
 from stream_lsh.retention import Horizon
-from tests.simulation.scheme import NamedShingles
+from tests.simulation.pipelines.scheme import NamedShingles
 
 SCHEME = NamedShingles()
 

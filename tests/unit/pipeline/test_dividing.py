@@ -8,7 +8,7 @@ from stream_lsh.pipeline.dividing import divided
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.sign import Arrivals
 from stream_lsh.retention import Horizon
-from tests.simulation.scheme import NamedShingles
+from tests.simulation.pipelines.scheme import NamedShingles
 from tests.unit.pipeline.signing import sign
 
 SCHEME = NamedShingles()

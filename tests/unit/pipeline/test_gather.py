@@ -10,7 +10,7 @@ from stream_lsh.model import Document, make_ref
 from stream_lsh.pipeline.batches import CANDIDATE, RECHECK
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.gather import Forwarded, gather
-from tests.simulation.scheme import NamedShingles
+from tests.simulation.pipelines.scheme import NamedShingles
 from tests.unit.pipeline.makers import candidates, signed
 
 SCHEME = NamedShingles()

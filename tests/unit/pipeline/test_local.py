@@ -9,7 +9,7 @@ from stream_lsh.model import Document
 from stream_lsh.pipeline.local import Limits, LocalPipeline
 from tests.evaluation import oracles
 from tests.evaluation.offline import components
-from tests.simulation.scheme import NamedShingles
+from tests.simulation.pipelines.scheme import NamedShingles
 from tests.streamed import UNCAPPED, Pairs, Public, run
 
 

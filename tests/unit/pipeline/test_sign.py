@@ -13,7 +13,7 @@ from stream_lsh.pipeline.documents.content_store import MemoryContents
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.sign import Arrivals, SignCounts, Signed
 from stream_lsh.retention import BEGINNING_MS, Horizon
-from tests.simulation.scheme import NamedShingles
+from tests.simulation.pipelines.scheme import NamedShingles
 from tests.unit.pipeline.makers import AWKWARD_IDS, plain, signed
 from tests.unit.pipeline.signing import SCHEME, buckets_of, new_table, posted, sign
 

@@ -21,7 +21,7 @@ from stream_lsh.pipeline.compare import Criteria
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.verify import verify
 from tests.evaluation import oracles
-from tests.simulation.scheme import NamedShingles
+from tests.simulation.pipelines.scheme import NamedShingles
 from tests.unit.pipeline.makers import asked, signed
 
 

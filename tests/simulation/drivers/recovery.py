@@ -18,12 +18,12 @@ from stream_lsh.pipeline.settle import Settler
 from stream_lsh.pipeline.watermarks import Relay
 from stream_lsh.wire.ledger_parts import LedgerAssembler
 from stream_lsh.wire.origin import CopyGenerations
-from tests.simulation.broker import Broker
-from tests.simulation.codec import FINGERPRINT, decoded, extent
-from tests.simulation.disk import Disk
-from tests.simulation.intake import learned_generations
-from tests.simulation.setup import NEVER, Setup
-from tests.simulation.tables import order_in_buckets, postings_of
+from tests.simulation.drivers.tables import order_in_buckets, postings_of
+from tests.simulation.log.broker import Broker
+from tests.simulation.log.codec import FINGERPRINT, decoded, extent
+from tests.simulation.log.disk import Disk
+from tests.simulation.pipelines.intake import learned_generations
+from tests.simulation.pipelines.setup import NEVER, Setup
 
 
 @dataclass(slots=True)

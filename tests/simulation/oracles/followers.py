@@ -13,11 +13,11 @@ from stream_lsh.pipeline.changelog.ledger_rewrite import LedgerRecovery
 from stream_lsh.pipeline.changelog.rewrite import BucketsRecovery
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.wire.ledger_parts import LedgerAssembler
-from tests.simulation.broker import Broker, Message
-from tests.simulation.codec import FINGERPRINT, decoded
-from tests.simulation.tables import as_recovered, order_in_buckets, postings_of, rows_of
-from tests.simulation.view import View
-from tests.simulation.watch import Span
+from tests.simulation.drivers.tables import as_recovered, order_in_buckets, postings_of, rows_of
+from tests.simulation.log.broker import Broker, Message
+from tests.simulation.log.codec import FINGERPRINT, decoded
+from tests.simulation.log.watch import Span
+from tests.simulation.oracles.view import View
 
 
 def followers_and_copies_equal_a_recovery(view: View) -> Iterator[str]:

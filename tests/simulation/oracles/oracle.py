@@ -10,9 +10,9 @@ from stream_lsh.ledger.decisions import Decision
 from stream_lsh.measure.containment import Containment
 from stream_lsh.model import About, Document, make_ref
 from stream_lsh.retention import Horizon
-from tests.simulation.broker import Broker
-from tests.simulation.intake import documents_of
-from tests.simulation.setup import Setup
+from tests.simulation.log.broker import Broker
+from tests.simulation.pipelines.intake import documents_of
+from tests.simulation.pipelines.setup import Setup
 
 Pair = tuple[str, str]
 """Two ids, the smaller one first."""

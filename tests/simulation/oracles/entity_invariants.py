@@ -10,9 +10,9 @@ import numpy as np
 from stream_lsh.ledger.changes import EntitySummary, MatchChange
 from stream_lsh.ledger.decisions import DIFFERENT, SAME, Decision
 from stream_lsh.pipeline.local import Limits, LocalPipeline
-from tests.simulation.entities import Records, differs, entities, golden
-from tests.simulation.oracle import Pair, components
-from tests.simulation.view import View
+from tests.simulation.oracles.oracle import Pair, components
+from tests.simulation.oracles.view import View
+from tests.simulation.pipelines.entities import Records, differs, entities, golden
 
 _ROUNDING = 1e-9
 

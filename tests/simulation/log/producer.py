@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from tests.simulation.broker import Broker
+from tests.simulation.log.broker import Broker
 
 PUBLIC = ("matches", "members", "clusters", "mirror-sites", "reviews")
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from stream_lsh.ledger.changes import ClusterChange, MatchChange, MemberChange, MirrorChange
 from stream_lsh.retention import Horizon
-from tests.simulation.oracle import Truth
-from tests.simulation.producer import PUBLIC
-from tests.simulation.schedule import Run
+from tests.simulation.log.producer import PUBLIC
+from tests.simulation.oracles.oracle import Truth
+from tests.simulation.schedules.schedule import Run
 
 
 class View:

@@ -4,10 +4,10 @@ from typing import Any
 
 from stream_lsh.pipeline.agents.state import LedgerState
 from stream_lsh.pipeline.settle import Settler
-from tests.simulation.broker import Broker
-from tests.simulation.codec import decoded
-from tests.simulation.recovery import PartitionState
-from tests.simulation.setup import Setup
+from tests.simulation.drivers.recovery import PartitionState
+from tests.simulation.log.broker import Broker
+from tests.simulation.log.codec import decoded
+from tests.simulation.pipelines.setup import Setup
 
 
 class Process:

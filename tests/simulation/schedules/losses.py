@@ -17,9 +17,9 @@ from stream_lsh.wire.manifest import LOST, Manifest
 from stream_lsh.worker.ends import highest, known_offsets, lost_ends, lost_records
 from stream_lsh.worker.engine.topics import raise_all
 from stream_lsh.worker.guards import recreated, state_problems
-from tests.simulation.recovery import PartitionState, recovered_settler
-from tests.simulation.schedule import Run
-from tests.simulation.workers import Worker
+from tests.simulation.drivers.recovery import PartitionState, recovered_settler
+from tests.simulation.drivers.worker import Worker
+from tests.simulation.schedules.schedule import Run
 
 IDS_RULE = "a topic that is recreated ends the worker"
 ENDS_RULE = "a topic that ends before a read offset ends the worker"

@@ -11,8 +11,8 @@ from zlib import crc32
 
 from stream_lsh.model import Document, make_ref
 from stream_lsh.wire.origin import CopyGenerations, Origin
-from tests.simulation.broker import Broker
-from tests.simulation.setup import Setup
+from tests.simulation.log.broker import Broker
+from tests.simulation.pipelines.setup import Setup
 
 REKEY_FROM = 4_000_000
 """Seeds from here on have an intake."""

@@ -10,8 +10,8 @@ from stream_lsh.pipeline.compare import Criteria
 from stream_lsh.pipeline.documents.site_pages import SitePages
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.settle import Settler
-from tests.simulation.entities import Records, entities
-from tests.simulation.scheme import NamedShingles
+from tests.simulation.pipelines.entities import Records, entities
+from tests.simulation.pipelines.scheme import NamedShingles
 
 AGENTS = {
     "intake": "source",

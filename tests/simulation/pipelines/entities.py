@@ -23,7 +23,7 @@ from stream_lsh.pipeline.compare import Compared, Criteria, Pairs
 from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.records.model import as_text, values_of
 from stream_lsh.records.profile import Comparison, Field, Profile
-from tests.simulation.scheme import NamedShingles
+from tests.simulation.pipelines.scheme import NamedShingles
 
 RECORDS_FROM = 1_000_000
 """Seeds from here on are schedules with records."""

@@ -22,9 +22,9 @@ from stream_lsh.pipeline.agents.settle import settle_agent
 from stream_lsh.pipeline.agents.sign import Source, sign_agent
 from stream_lsh.pipeline.agents.verify import verify_agent
 from stream_lsh.pipeline.batches import BandsFrame, EdgesFrame
-from tests.simulation.broker import Message
-from tests.simulation.intake import Copied, is_behind_a_newer_one
-from tests.simulation.process import Process
+from tests.simulation.drivers.process import Process
+from tests.simulation.log.broker import Message
+from tests.simulation.pipelines.intake import Copied, is_behind_a_newer_one
 
 
 class Reader:

@@ -27,15 +27,15 @@ from stream_lsh.pipeline.settle import Settlement
 from stream_lsh.wire.frames import encode
 from stream_lsh.wire.origin import Origin
 from stream_lsh.wire.outgoing import Part, frames_of, parts_of
-from tests.simulation import tasks
-from tests.simulation.broker import Broker
-from tests.simulation.codec import FINGERPRINT, decoded
-from tests.simulation.disk import Disk
-from tests.simulation.intake import Copied
-from tests.simulation.process import Process
-from tests.simulation.producer import Flight, Lane, Message, Producer, is_lane
-from tests.simulation.recovery import PartitionState, recovered_ledger
-from tests.simulation.setup import NEVER, Setup
+from tests.simulation.drivers import tasks
+from tests.simulation.drivers.process import Process
+from tests.simulation.drivers.recovery import PartitionState, recovered_ledger
+from tests.simulation.log.broker import Broker
+from tests.simulation.log.codec import FINGERPRINT, decoded
+from tests.simulation.log.disk import Disk
+from tests.simulation.log.producer import Flight, Lane, Message, Producer, is_lane
+from tests.simulation.pipelines.intake import Copied
+from tests.simulation.pipelines.setup import NEVER, Setup
 
 Task = tuple[str, int]
 """An agent and the partition that it works on."""

@@ -13,7 +13,7 @@ from stream_lsh.kinds.shingled.comparer import ShingleSets
 from stream_lsh.measure.catalog import Measure
 from stream_lsh.pipeline.batches import Signatures
 from stream_lsh.pipeline.compare import Criteria
-from tests.simulation.scheme import NamedShingles
+from tests.simulation.pipelines.scheme import NamedShingles
 
 SETS_FROM = 2_000_000
 """Seeds from here on are of sets."""

@@ -3,7 +3,7 @@
 import random
 from typing import NamedTuple
 
-from tests.simulation.broker import Broker, Partition
+from tests.simulation.log.broker import Broker, Partition
 
 _SHARE, _MOMENTS = 0.25, 3
 
