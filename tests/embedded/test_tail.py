@@ -1,4 +1,4 @@
-"""What `tail` reads while the answers of a broker are late."""
+"""`tail` reads all messages while the answers of a broker are late."""
 
 import asyncio
 from contextvars import ContextVar
