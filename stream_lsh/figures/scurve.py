@@ -52,11 +52,11 @@ def _curve(axes: "Axes", banding: Banding) -> None:
     below, above = places <= threshold, places >= threshold
     axes.fill_between(
         places[below], curve[below], color=LIGHT_BLUE, linewidth=0,
-        label=f"compared for nothing: area {_area(banding.false_positive_area)}",
+        label=f"false candidates: area {_area(banding.false_positive_area)}",
     )  # fmt: skip
     axes.fill_between(
         places[above], curve[above], 1.0, facecolor=LIGHT_ORANGE, edgecolor=ORANGE, hatch="////", linewidth=0,
-        label=f"missed: area {_area(banding.false_negative_area)}",
+        label=f"missed pairs: area {_area(banding.false_negative_area)}",
     )  # fmt: skip
     axes.plot(places, curve, color=BLUE, linewidth=2)
     axes.axvline(threshold, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))

@@ -12,9 +12,9 @@ TEXT = "text"
 TABLES = ("jsonl", "csv", "tsv")
 """Formats of files with a document, a record, a set or a vector in each line or row."""
 FORMATS = (*TABLES, TEXT, "folder")
+"""The formats that commands for documents read."""
 ARRAY = "npy"
 """The format of numpy's files."""
-"""The formats that commands for documents read."""
 _ENDINGS = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
     ".csv": "csv",
@@ -64,9 +64,9 @@ def find_inputs(
             files = [*files_of(path)]
             if format is None and TEXT in formats and files and all(_is_table(name) for name, _ in files):
                 problems.append(
-                    f"{path}: holds files of many documents, and a folder is read as a document per file: "
+                    f"{path}: has files with many documents each, and a folder is read with one document per file: "
                     f"name the files, such as {os.path.join(path, files[0][1])}"
-                    + (f", or take them as they are with {option} folder" if option else "")
+                    + (f", or read each file as one document with {option} folder" if option else "")
                 )
             inputs.append(Input(path, "folder", sum(os.path.getsize(name) for name, _ in files)))
         elif not os.path.exists(path):
@@ -102,15 +102,15 @@ def _is_table(path: str) -> bool:
 def _unknown(path: str, detected: str, formats: Sequence[str], option: str) -> str:
     """The message for a file of an unknown format, or of one that the command does not read."""
     endings = ", ".join(ending for ending, format in _ENDINGS.items() if format in formats)
-    what = f"is {detected}" if detected else "does not say by its ending what it is"
+    what = f"is {detected}" if detected else "has an unknown ending"
     if detected == "parquet":
         return f"{path}: is Parquet, which is read as records only (`link`): convert it to CSV or JSON lines"
     advice = (
-        f"say it with {option}: {', '.join(format_name for format_name in formats if format_name != 'folder')}"
+        f"set {option}: {', '.join(format_name for format_name in formats if format_name != 'folder')}"
         if option
         else "rename it"
     )
-    return f"{path}: {what}, expected {endings}, with .gz or .zst behind it if you like: {advice}"
+    return f"{path}: {what}, expected {endings}, optionally followed by .gz or .zst: {advice}"
 
 
 def files_of(folder: str) -> Iterator[tuple[str, str]]:

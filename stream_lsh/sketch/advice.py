@@ -42,7 +42,7 @@ class SlotsAdvice:
 
     Example:
         >>> print(advise_slots(0.5, relative_error=0.1, failure=0.05))
-        similarity from 0.5 on, within 10 % to each side but for 5 %:
+        similarity 0.5 or more, relative error above 10 % in at most 5 % of cases on each side:
           Chernoff's bound  1,199 slots
           binomial            290 slots
         memory of 290 slots for 1,000,000 documents:
@@ -63,8 +63,8 @@ class SlotsAdvice:
 
     def __str__(self) -> str:
         lines = [
-            f"similarity from {self.least_similarity:g} on, within {100 * self.relative_error:g} % to each side but "
-            f"for {100 * self.failure:g} %:",
+            f"similarity {self.least_similarity:g} or more, relative error above {100 * self.relative_error:g} % in at "
+            f"most {100 * self.failure:g} % of cases on each side:",
             f"  Chernoff's bound {self.by_chernoff:6,} slots",
             f"  binomial         {self.slots:6,} slots",
             f"memory of {self.slots:,} slots for {self.documents:,} documents:",

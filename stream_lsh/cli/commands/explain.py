@@ -40,13 +40,13 @@ examples:
   stream-lsh explain agency herald --config news.toml
   stream-lsh explain 17 23 customers.csv --profile people --picture why.svg
 
-With files, give the options that `dedup` was run with; live, the configuration defines everything.
-Text of only the first document is marked [-...-], of only the second one {+...+}; on a terminal, by colour.
-Everything is held in memory, live all texts of the source too.
-With --profile the files are of records, read as `link` reads them: of several files each is a source, and ids are
-SOURCE/ID. Beside it only --picture, --json, --full, --format, --encoding, --max-bytes and the columns of id,
-source and time count. A profile that has learned nothing yet learns from the files first.
-Where an id begins with a dash, first come the options, then --.
+With files, use the same options as for `dedup`. With --config, the configuration defines all settings.
+[-...-] marks text of the first document only, {+...+} text of the second one only; terminals show colours.
+All documents are held in memory; with --config also all texts of the source.
+With --profile, the files contain records and are read as by `link`: each of several files is a source, and ids are
+SOURCE/ID. Only --picture, --json, --full, --format, --encoding, --max-bytes and the columns of id, source and time
+apply. A profile without weights is first trained on the files.
+If an id begins with a dash, put the options first, then --.
 """
 _OWN = frozenset({"one", "other", "file", "config", "pipeline", "json", "full", "stories", "picture", "output"})
 _ONLY_OF_RECORDS = frozenset({"picture", "encoding"})

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 KINDS = ("matches", "members", "clusters", "entities", "reviews", "mirror-sites", "dead-letters")
 """The public topics of a pipeline."""
-_ABSENT = {
-    "mirror_sites": "watches no sites, expected `mirror_share` above 0, as with preset mirrors",
-    "clusters": "is of records, which have entities in place of clusters: expected `tail entities`",
-    "entities": "is of texts, which have clusters in place of entities: expected `tail clusters`",
-    "reviews": "is of texts, expected a pipeline of records: only these have pairs to review",
+_MISSING_TOPICS = {
+    "mirror_sites": "publishes no mirror sites, expected `mirror_share` above 0, for example by preset mirrors",
+    "clusters": "publishes entities, because its kind is record, expected `tail entities`",
+    "entities": "publishes no entities, expected a pipeline of kind record, or `tail clusters`",
+    "reviews": "publishes no reviews, expected a pipeline of kind record",
 }
 CANDIDATES = "candidates"
 """The topic of pairs that await verification: versions by partition and offset."""
@@ -85,7 +85,7 @@ async def _lines(config: "Config", pipeline: "PipelineConfig", options: Namespac
     inner, name = options.kind == CANDIDATES, options.kind.replace("-", "_")
     topic = pipeline.internal_topic(CANDIDATES) if inner else pipeline.public_topics.get(name)
     if topic is None:
-        raise ConfigError(f"{pipeline.name}: {_ABSENT[name]}")
+        raise ConfigError(f"{pipeline.name}: {_MISSING_TOPICS[name]}")
     with Output(STDOUT) as out:
         async for message in messages(config.kafka, [topic], options.from_beginning, follow=not options.no_follow):
             if inner:

@@ -170,24 +170,24 @@ def _choice(tuned: Tuned) -> Iterator[str]:
     chosen, options = tuned.chosen, tuned.options
     yield (
         f"{chosen.bands} bands of {chosen.rows} rows: {chosen.slots_used} of {tuned.scheme.slots} slots; a pair of "
-        f"similarity {chosen.threshold:.4g} is found with probability {chosen.probability_at_threshold:.4f}, half of "
-        f"those of {chosen.half_point:.2f} are."
+        f"similarity {chosen.threshold:.4g} is found with probability {chosen.probability_at_threshold:.4f}, one of "
+        f"{chosen.half_point:.2f} with probability 0.5."
     )
     if tuned.scheme.measure.name != "jaccard":
         yield (
-            f"Bands see Jaccard similarity: a {tuned.scheme.measure.name} of {options.threshold:.4g} is one of "
-            f"{chosen.threshold:.4g} or more, at this size ratio."
+            f"Bands depend on the Jaccard similarity: at this size ratio, a {tuned.scheme.measure.name} of "
+            f"{options.threshold:.4g} is a Jaccard similarity of {chosen.threshold:.4g} or more."
         )
     if tuned.corpus is not None and chosen.mean_recall is not None:
-        yield f"Over the matches among the documents, the recall is {chosen.mean_recall:.4f}."
+        yield f"The expected recall of the matches in the documents is {chosen.mean_recall:.4f}."
     if options.weights is not None:
         missed, useless = options.weights
         yield (
-            f"Why: the weighted areas, {missed:g} times what is missed and {useless:g} times what is compared for "
-            "nothing, are smallest.  No recall is promised."
+            f"Reason: it has the smallest sum of {missed:g} times the area of missed pairs and {useless:g} times the "
+            "area of false candidates.  No recall is guaranteed."
         )
         return
-    yield f"Why: of those that reach a recall of {options.recall:g} it makes the fewest candidates for nothing."
+    yield f"Reason: it has the fewest false candidates of all bandings with a recall of {options.recall:g}."
     needed = bands_needed(chosen.threshold, chosen.rows + 1, options.recall) * (chosen.rows + 1)
     if needed > tuned.scheme.slots:
         yield f"Another row would need {needed:,} slots."
@@ -195,9 +195,9 @@ def _choice(tuned: Tuned) -> Iterator[str]:
 
 def _table(tuned: Tuned, screen: Screen) -> Iterator[str]:
     """The choice between its neighbours."""
-    head = ["", "bands", "rows", "slots", "recall", "half at", "missed", "for nothing"]
+    head = ["", "bands", "rows", "slots", "recall", "half at", "missed", "false"]
     if tuned.corpus is not None:
-        head += ["candidates", "matches"]
+        head += ["false candidates", "matches"]
     near = {candidate.rows: candidate for candidate in tuned.others if abs(candidate.rows - tuned.chosen.rows) <= _NEAR}
     near[tuned.chosen.rows] = tuned.chosen
     rows = [head, *(_row(tuned, near[rows]) for rows in sorted(near))]
@@ -207,11 +207,11 @@ def _table(tuned: Tuned, screen: Screen) -> Iterator[str]:
         one = near[int(row[2])] if number else tuned.chosen
         dim = number == 0 or not (_feasible(tuned, one) or one is tuned.chosen)
         yield screen.coloured(line, "dim" if dim else "new" if one is tuned.chosen else "")
-    yield "missed, for nothing: areas above and below the curve."
+    yield "missed, false: areas of missed pairs, above the curve, and of false candidates, below it."
     if tuned.corpus is not None:
-        yield "candidates, matches: of each document, in mean; the former are compared for nothing."
+        yield "false candidates, matches: mean numbers per document."
     if any(not _feasible(tuned, banding) for banding in near.values()):
-        yield f"-: misses the recall of {tuned.options.recall:g}."
+        yield f"-: does not reach the recall of {tuned.options.recall:g}."
 
 
 def _row(tuned: Tuned, banding: Banding) -> list[str]:
@@ -244,15 +244,16 @@ def _costs(tuned: Tuned) -> Iterator[str]:
         whose = "all" if corpus.whole and corpus.seen.documents == corpus.documents else "a sample"
         some = "Some " if not corpus.whole and tuned.options.documents is None else ""
         yield (
-            f"{some}{corpus.documents:,} documents, of which {corpus.seen.documents:,} were looked at ({whose}): each "
-            f"has {_count(false + true)} candidates, {_count(true)} of them matches; caps are not counted in."
+            f"{some}{corpus.documents:,} documents, of which {corpus.seen.documents:,} were examined ({whose}): each "
+            f"has {_count(false + true)} candidates, {_count(true)} of them matches, without caps."
         )
         yield (
-            f"That is the mean over hash functions; those of `seed = 1` make it {_count(tuned.with_these_functions())}."
+            "This is the mean over all choices of hash functions; with those of `seed = 1` it is "
+            f"{_count(tuned.with_these_functions())}."
         )
     each = tuned.signature_bytes + tuned.index_bytes
     yield (
-        f"Memory: some {each:,} bytes a document beside its text, {each / 1000:.2g} GB a million: "
+        f"Memory: some {each:,} bytes per document besides its text, {each / 1000:.2g} GB per million: "
         f"{tuned.signature_bytes:,} of signature, {chosen.bands + 1} postings of {_POSTING_BYTES}."
     )
 
@@ -260,12 +261,12 @@ def _costs(tuned: Tuned) -> Iterator[str]:
 def _advice(tuned: Tuned) -> Iterator[str]:
     counts, options, corpus = tuned.candidates(tuned.chosen), tuned.options, tuned.corpus
     if corpus is None or counts is None:
-        yield "What that means for your documents: `stream-lsh tune FILE...` estimates the candidates of each."
+        yield "`stream-lsh tune FILE...` estimates the candidates of your documents."
         return
     if counts[0] < _MANY:
-        yield "Few are compared for nothing: there is nothing to be gained."
+        yield "There are few false candidates: other settings would save little."
         return
-    yield "If that is too many:"
+    yield "If these are too many candidates:"
     least = tuned.chosen.threshold
     for name, threshold, recall in (
         ("a threshold higher by 0.1", min(least + 0.1, 0.99), options.recall),
@@ -277,12 +278,12 @@ def _advice(tuned: Tuned) -> Iterator[str]:
                 (banding.candidates_per_document(corpus.documents)[0] for banding in bandings), default=counts[0]
             )
             if best < counts[0]:
-                yield f"- {name} leaves {_count(best)} of {_count(counts[0])} for nothing;"
+                yield f"- {name} leaves {_count(best)} of {_count(counts[0])} false candidates;"
     yield (
-        "- shingles decide how similar texts are that have nothing in common: longer ones (`word:4`), or `stopword:en` "
-        "where pages share menus;"
+        "- longer shingles (`word:4`), or `stopword:en` for pages with the same menus, make unrelated texts less "
+        "similar;"
     )
-    yield "- `max_candidates` caps them, those that share most bands first; what it leaves out is counted."
+    yield "- `max_candidates` keeps those with the most common bands; the omitted ones are counted."
 
 
 def _count(count: float | None) -> str:

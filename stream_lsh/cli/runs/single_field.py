@@ -137,7 +137,7 @@ class SingleFieldRun(ABC):
         for documents in self.arranged(self._batches(queries)):
             for document in documents:
                 if document.text is None:
-                    problem = "got a deleted one, expected one to be asked about"
+                    problem = "got a deletion, expected a value to search for"
                     self.reject([Refused("--query", document.id, "deleted", problem)])
                     continue
                 lines = self.answers(document)
@@ -147,7 +147,7 @@ class SingleFieldRun(ABC):
             if out is not None and out.closed_by_reader:
                 break
         self._progress.clear()
-        self._report = [f"{asked:,} asked about", f"{answered:,} of them have a match", f"{matches:,} matches"]
+        self._report = [f"{asked:,} queries", f"{answered:,} of them with a match", f"{matches:,} matches"]
 
     def summary(self, seconds: float) -> list[str]:
         """The lines of the summary."""

@@ -113,7 +113,7 @@ def test_a_query_tells_all_within_the_distance_of_each_nearest_first(
     hold({(one["query"], one["id"]): one["distance"] for one in run.out}, wanted, "euclidean")
     order = [([*asked].index(one["query"]), one["distance"]) for one in run.out]
     assert order == sorted(order)
-    assert f"120 vectors, 21 asked about, 20 of them have a match, {len(run.out)} matches" in run.err
+    assert f"120 vectors, 21 queries, 20 of them with a match, {len(run.out)} matches" in run.err
 
 
 def test_hashes_of_images_are_one_column_of_hexadecimal_digits() -> None:

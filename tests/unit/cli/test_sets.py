@@ -168,7 +168,7 @@ def test_a_query_tells_whom_each_of_its_sets_matches_and_of_nobody_else(tmp_path
     found = {(one["query"], one["id"]): one["similarity"] for one in run.out}
     hold(found, {(q, id): j for q in asked for id in of if (j := jaccard(asked[q], of[id])) >= 0.5})
     assert [one["query"] for one in run.out] == sorted((one["query"] for one in run.out), key=[*asked].index)
-    assert f"150 sets, 31 asked about, {len({q for q, _ in found})} of them have a match, {len(found)} m" in run.err
+    assert f"150 sets, 31 queries, {len({q for q, _ in found})} of them with a match, {len(found)} m" in run.err
 
 
 def prints(chance: random.Random, count: int) -> tuple[dict[str, list[int]], dict[str, list[int]]]:

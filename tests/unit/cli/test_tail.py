@@ -11,5 +11,5 @@ from stream_lsh.errors import ConfigError
 def test_sites_that_nobody_watches_cannot_be_followed(tmp_path: Path) -> None:
     config = tmp_path / "news.toml"
     config.write_text('[kafka]\nbrokers = "localhost:1"\n[pipeline]\nname = "news"\nsource = "wire"\n')
-    with pytest.raises(ConfigError, match=r"^news: watches no sites, expected `mirror_share` above 0"):
+    with pytest.raises(ConfigError, match=r"^news: publishes no mirror sites, expected `mirror_share` above 0"):
         run(["mirror-sites", "--config", str(config)])

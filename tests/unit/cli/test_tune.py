@@ -72,12 +72,12 @@ def test_the_choice_is_explained_to_people() -> None:
     said = tune_text()
     for part in (
         "16 bands of 6 rows: 96 of 128 slots; a pair of similarity 0.8 is found with probability 0.9923",
-        "Why: of those that reach a recall of 0.99 it makes the fewest candidates for nothing.",
+        "Reason: it has the fewest false candidates of all bandings with a recall of 0.99.",
         "Another row would need 140 slots.",
-        ">     16     6     96  0.9923     0.59  0.0002        0.219",
+        ">     16     6     96  0.9923     0.59  0.0002  0.219",
         "-     14     9    126  0.8670",
-        "Memory: some 852 bytes a document beside its text, 0.85 GB a million: 512 of signature",
-        "`stream-lsh tune FILE...` estimates the candidates",
+        "Memory: some 852 bytes per document besides its text, 0.85 GB per million: 512 of signature",
+        "`stream-lsh tune FILE...` estimates the candidates of your documents.",
         "  bands = 16\n  rows = 6\n",
     ):
         assert part in said
@@ -99,14 +99,16 @@ def test_of_containment_the_bands_see_the_least_jaccard_similarity() -> None:
     told = tune_json("--measure", "containment", "--size-ratio", "1.5")
     assert (told["measure"], told["size_ratio"], round(told["jaccard"], 3)) == ("containment", 1.5, 0.471)
     assert (told["chosen"]["bands"], told["chosen"]["rows"]) == (42, 3)
-    assert "a containment of 0.8 is one of 0.3636 or more" in " ".join(tune_text("--measure", "containment").split())
+    assert "a containment of 0.8 is a Jaccard similarity of 0.3636 or more" in " ".join(
+        tune_text("--measure", "containment").split()
+    )
 
 
 def test_weights_choose_by_the_areas_and_promise_nothing() -> None:
     told = tune_json("--weights", "1:1")
     assert (told["chosen"]["bands"], told["chosen"]["rows"], told["weights"]) == (9, 13, [1, 1])
     said = tune_text("--weights", "1:1")
-    assert "No recall is promised." in said
+    assert "No recall is guaranteed." in said
     assert re.search(r"^> +9 +13 ", said, re.MULTILINE)
 
 
@@ -145,15 +147,15 @@ def test_more_documents_have_more_candidates_each(file: Path) -> None:
         assert many["chosen"][key] == pytest.approx(200 * few["chosen"][key])
     assert (many["corpus"]["documents"], many["corpus"]["sampled"]) == (59_801, 300)
     said = " ".join(tune_text(file, *WORDS, "--documents", "59801").split())
-    assert "59,801 documents, of which 300 were looked at (a sample)" in said
+    assert "59,801 documents, of which 300 were examined (a sample)" in said
     assert "- a threshold higher by 0.1 leaves" in said
     assert "- a recall of 0.95 leaves" in said
 
 
 def test_few_candidates_ask_for_no_change(file: Path) -> None:
     said = tune_text(file, *WORDS)
-    assert "300 documents, of which 300 were looked at (all)" in said
-    assert "there is nothing to be gained" in said
+    assert "300 documents, of which 300 were examined (all)" in said
+    assert "other settings would save little" in said
 
 
 def test_a_sample_knows_how_many_there_are(file: Path) -> None:

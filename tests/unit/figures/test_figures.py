@@ -85,7 +85,7 @@ def test_the_s_curve_tells_threshold_recall_half_point_and_areas() -> None:
     said = words(scurve_figure(choose_banding(0.8)))
     for number in ("16 bands of 6 rows", "96 slots", "threshold 0.8", "recall 0.9923", "of 0.59", "0.219", "0.00015"):
         assert number in said
-    assert "missed: area 0.00007" in words(scurve_figure(choose_banding(0.95)))
+    assert "missed pairs: area 0.00007" in words(scurve_figure(choose_banding(0.95)))
     assert "recall 0.8670" in words(scurve_figure(banding_of(0.8, 14, 9)))
 
 

@@ -45,20 +45,20 @@ def test_a_file_of_an_unknown_ending_is_rejected_with_advice(tmp_path: Path, com
     run = ran(command, name, cwd=tmp_path)
     printed = run.stderr.decode()
     assert (run.returncode, run.stdout) == (2, b"")
-    assert printed.startswith(f"stream-lsh: {name}: does not say by its ending what it is, expected .jsonl, ")
-    assert printed.endswith("say it with --format: jsonl, csv, tsv, text\n")
+    assert printed.startswith(f"stream-lsh: {name}: has an unknown ending, expected .jsonl, ")
+    assert printed.endswith("set --format: jsonl, csv, tsv, text\n")
     assert ran("dedup", "--format", "jsonl", name, cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["sets", "a.txt"], "a.txt: is text, expected .jsonl, .ndjson, .json, .csv, .tsv, .tab, with"),
-        (["neighbours", "--within", "5", "x.npz"], "x.npz: does not say by its ending what it is, expected"),
+        (["sets", "a.txt"], "a.txt: is text, expected .jsonl, .ndjson, .json, .csv, .tsv, .tab, optionally"),
+        (["neighbours", "--within", "5", "x.npz"], "x.npz: has an unknown ending, expected"),
         (["link", "--profile", "people", "a.txt"], "a.txt: is text, expected .jsonl"),
         (["link", "--profile", "people", "--format", "csv", "a.txt"], "a.txt: got no column"),
         (["dedup", "x.parquet"], "x.parquet: is Parquet, which is read as records only (`link`)"),
-        (["demo", "--from", "x.npz"], ".gz or .zst behind it if you like: rename it"),
+        (["demo", "--from", "x.npz"], "optionally followed by .gz or .zst: rename it"),
         (["dedup", "x.npz", "none.txt"], "none.txt: there is no such file or folder"),
     ],
 )
@@ -76,8 +76,8 @@ def test_a_folder_of_tables_is_not_read_as_a_document_per_file(folder: Path) -> 
         (folder / "dump" / name).write_bytes(LINES)
     run = ran("dedup", "dump", cwd=folder)
     assert run.returncode == 2
-    assert b"dump: holds files of many documents, and a folder is read as a document per file: " in run.stderr
-    assert b"such as dump/one.jsonl, or take them as they are with --format folder" in run.stderr
+    assert b"dump: has files with many documents each, and a folder is read with one document per file: " in run.stderr
+    assert b"such as dump/one.jsonl, or read each file as one document with --format folder" in run.stderr
     assert ran("dedup", "--format", "folder", "dump", cwd=folder).returncode == 0
     (folder / "dump" / "a.txt").write_text(STORY)
     assert ran("dedup", "dump", cwd=folder).returncode == 0, "there is a text among them"

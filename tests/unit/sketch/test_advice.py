@@ -82,7 +82,7 @@ def test_longer_signatures_keep_the_promise_too() -> None:
 
 def test_advice_is_a_table_with_the_memory_of_each_width() -> None:
     lines = str(advise_slots(0.5, 0.1, 0.05, documents=20_000_000)).split("\n")
-    assert lines[0] == "similarity from 0.5 on, within 10 % to each side but for 5 %:"
+    assert lines[0] == "similarity 0.5 or more, relative error above 10 % in at most 5 % of cases on each side:"
     assert lines[1].split() == ["Chernoff's", "bound", "1,199", "slots"]
     assert lines[3] == "memory of 290 slots for 20,000,000 documents:"
     assert lines[4].split() == ["32", "bits", "a", "slot", "1,160", "bytes", "a", "document", "23.20", "GB"]
