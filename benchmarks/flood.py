@@ -30,7 +30,7 @@ from benchmarks.running import Feed, configured, running_broker, running_worker
 from benchmarks.watching import MB, Sample, Topics
 from stream_lsh.config import Config
 from stream_lsh.worker.clients.topic_reader import bounds, partitions_of, records
-from stream_lsh.worker.engine.backpressure import HIGH_BYTES
+from stream_lsh.worker.engine.reading.backpressure import HIGH_BYTES
 
 PANELS = {
     "memory of the worker, MB": ("resident", "anonymous"),

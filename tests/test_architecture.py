@@ -499,7 +499,7 @@ def test_a_breach_is_found(module: str, source: str, breach: str) -> None:
         ("stream_lsh.index.segment", "from mmap import mmap"),
         ("stream_lsh.wire.frames", "import json\nimport msgspec\nfrom stream_lsh.ledger.changes import PairState"),
         ("stream_lsh.worker.agents", "import asyncio\nimport faust\nimport time\nprint(hash('a'))"),
-        ("stream_lsh.worker.engine.app", "from stream_lsh.worker.engine.fence import ZombieFence"),
+        ("stream_lsh.worker.engine.app", "from stream_lsh.worker.engine.membership.fence import ZombieFence"),
         (
             "stream_lsh.cli.commands.feed",
             "import asyncio\ndef run():\n    from stream_lsh.worker.clients.producer import Feeder",

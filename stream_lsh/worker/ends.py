@@ -15,7 +15,7 @@ from stream_lsh.pipeline.documents.table import DocumentTable
 from stream_lsh.pipeline.settle import Settler
 from stream_lsh.wire.manifest import LOST
 from stream_lsh.worker.changelogged_state import Changelogged
-from stream_lsh.worker.engine.topics import raise_all
+from stream_lsh.worker.engine.topics.required import raise_all
 from stream_lsh.worker.state import PipelineState
 
 _HOW = (

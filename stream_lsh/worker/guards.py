@@ -17,9 +17,9 @@ from stream_lsh.config.topics import INTERNAL_TOPICS
 from stream_lsh.errors import ConfigError, DoubtError, StateError, StreamLSHError
 from stream_lsh.wire.manifest import AGAIN, LOST, Manifest, decode_manifest, disagreements, encode_manifest
 from stream_lsh.worker.clients.topic_reader import bounds, committed_offsets, partitions_of, records
-from stream_lsh.worker.engine.limits import TopicLimits
-from stream_lsh.worker.engine.topic_ids import topic_ids
-from stream_lsh.worker.engine.topics import FoundTopic, find_topics, raise_all
+from stream_lsh.worker.engine.topics.ids import topic_ids
+from stream_lsh.worker.engine.topics.limits import TopicLimits
+from stream_lsh.worker.engine.topics.required import FoundTopic, find_topics, raise_all
 from stream_lsh.worker.security import client_security
 
 _LAST = 10

@@ -14,7 +14,7 @@ from stream_lsh.worker.brokers.embedded import FETCH_WAIT_MS
 from stream_lsh.worker.clients.topic_reader import admin_of
 from stream_lsh.worker.copy_generations import learn_generations
 from stream_lsh.worker.engine import DEFAULTS, EngineApp, RecordList, TopicSpec, own_topic, public_topic
-from stream_lsh.worker.engine.read_committed import WorkerTransport
+from stream_lsh.worker.engine.reading.read_committed import WorkerTransport
 from stream_lsh.worker.engine_tables import StateTable, state_table
 from stream_lsh.worker.maintenance import Maintenance
 from stream_lsh.worker.reports import TICK_SECONDS, ticking

@@ -13,7 +13,7 @@ from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import decode_edges
 from stream_lsh.wire.ledger_parts import LedgerAssembler
 from stream_lsh.worker.clients.topic_reader import admin_of, bounds, partitions_of, records
-from stream_lsh.worker.engine.topics import find_topics
+from stream_lsh.worker.engine.topics.required import find_topics
 
 _MOST_PAIRS = 20
 

@@ -24,7 +24,7 @@ from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.frames import decode_bands, decode_candidates, decode_edges, decode_verifications
 from stream_lsh.worker.clients.health import NOTE, OK, WRONG, Finding, read_partitions, read_topics
 from stream_lsh.worker.clients.topic_reader import admin_of, bounds, committed_offsets, newest, partitions_of, records
-from stream_lsh.worker.engine.topics import FoundTopic, find_topics
+from stream_lsh.worker.engine.topics.required import FoundTopic, find_topics
 from stream_lsh.worker.security import unreachable
 
 Pair = tuple[str, str]

@@ -19,8 +19,8 @@ from stream_lsh.wire.fingerprint import fingerprint
 from stream_lsh.wire.manifest import Manifest
 from stream_lsh.worker.clients.topic_reader import admin_of, bounds, committed_offsets, partitions_of
 from stream_lsh.worker.engine.rights import RIGHTS
-from stream_lsh.worker.engine.topic_ids import topic_ids
-from stream_lsh.worker.engine.topics import FoundTopic, TopicSpec, find_topics, topic_problems
+from stream_lsh.worker.engine.topics.ids import topic_ids
+from stream_lsh.worker.engine.topics.required import FoundTopic, TopicSpec, find_topics, topic_problems
 from stream_lsh.worker.guards import (
     checked_topics,
     foreign_results,

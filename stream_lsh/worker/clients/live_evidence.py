@@ -18,7 +18,7 @@ from stream_lsh.worker.clients.audit import (
 )
 from stream_lsh.worker.clients.health import read_partitions, read_topics
 from stream_lsh.worker.clients.topic_reader import admin_of, committed_offsets
-from stream_lsh.worker.engine.topics import find_topics
+from stream_lsh.worker.engine.topics.required import find_topics
 from stream_lsh.worker.security import unreachable
 
 

@@ -14,8 +14,8 @@ from stream_lsh.config.model import PipelineConfig
 from stream_lsh.errors import ConfigError, UnusableDocument
 from stream_lsh.model import Document
 from stream_lsh.worker.clients.topic_reader import admin_of
-from stream_lsh.worker.engine.limits import TopicLimits
-from stream_lsh.worker.engine.topics import find_topics
+from stream_lsh.worker.engine.topics.limits import TopicLimits
+from stream_lsh.worker.engine.topics.required import find_topics
 from stream_lsh.worker.security import client_security, unreachable
 
 _LINGER_MS = 5

@@ -1,25 +1,27 @@
 """faust, with its faults worked around: one fault a file, and when the file can be deleted.
 
-    versions              refuses an engine that was not tested
-    topics                checks and creates every topic; `topic_ids` detects one that was recreated
-    ordered_recovery      sources wait for the tables
-    assignor              partitions and standbys are even
-    polling               a recovery never waits for ever
-    handover              fetched records reach the streams at once
-    coalescing            many records an event, in order
-    batching              waiting events become one batch
-    per_partition_buffer  a full stream delays only its own partitions
-    contiguity            the alarm: a gap in the offsets
-    acker                 acks in order after confirmed delivery
-    fence                 a zombie must not write
-    limits                a record that a topic would refuse is never sent
-    crash                 an exception ends the process
-    watchdog              a worker that cannot join ends
-    rights                refusals of the broker name the missing right
-    backpressure          closes the sources, not the streams
-    trimming              deletes obsolete records of internal topics
-    transport             puts the parts into faust's transport
     app                   puts everything into one app
+    transport             puts the parts into faust's transport
+    versions              refuses an engine that was not tested
+    admin                 a client that creates topics and deletes records
+    crash                 an exception ends the process
+    rights                refusals of the broker name the missing right
+
+    topics/               required  checks and creates every topic      ids       detects one that was recreated
+                          limits    refuses a record that is too large  trimming  deletes obsolete records
+    reading/              ordered_recovery      sources wait for the tables
+                          fetch_gate            closes sources within the client
+                          backpressure          closes the sources, not the streams
+                          read_committed        the consumer of a worker
+                          polling               a recovery never waits for ever
+                          handover              fetched records reach the streams at once
+                          per_partition_buffer  a full stream delays only its own partitions
+                          coalescing            many records an event, in order
+                          batching              waiting events become one batch
+                          contiguity            the alarm: a gap in the offsets
+    membership/           group     observes the membership             fence     a zombie must not write
+                          assignor  partitions and standbys are even    watchdog  a worker that cannot join ends
+    acknowledging/        acker     in order after confirmed delivery   commits   the offsets that are confirmed
 
 A loss-free agent, in one piece:
 
@@ -33,16 +35,16 @@ A loss-free agent, in one piece:
             await acker.add_batch(batch, deliveries)
 """
 
-from stream_lsh.worker.engine.acker import OrderedAcker
+from stream_lsh.worker.engine.acknowledging.acker import OrderedAcker
 from stream_lsh.worker.engine.admin import admin_client
 from stream_lsh.worker.engine.app import DEFAULTS, EngineApp
-from stream_lsh.worker.engine.backpressure import Backpressure
-from stream_lsh.worker.engine.batching import Batch
-from stream_lsh.worker.engine.coalescing import RecordList
-from stream_lsh.worker.engine.contiguity import ContiguityGuard
 from stream_lsh.worker.engine.crash import halt
-from stream_lsh.worker.engine.topics import TopicSpec, ensure_topics, own_topic, public_topic
-from stream_lsh.worker.engine.trimming import Trimmer
+from stream_lsh.worker.engine.reading.backpressure import Backpressure
+from stream_lsh.worker.engine.reading.batching import Batch
+from stream_lsh.worker.engine.reading.coalescing import RecordList
+from stream_lsh.worker.engine.reading.contiguity import ContiguityGuard
+from stream_lsh.worker.engine.topics.required import TopicSpec, ensure_topics, own_topic, public_topic
+from stream_lsh.worker.engine.topics.trimming import Trimmer
 
 __all__ = [
     "DEFAULTS",

@@ -8,19 +8,19 @@ from faust.types import TP
 
 from stream_lsh.errors import ConfigError, DoubtError, StreamLSHError
 from stream_lsh.worker.engine.admin import admin_client
-from stream_lsh.worker.engine.assignor import SpreadingAssignor
-from stream_lsh.worker.engine.batching import Batch, rounds_of
-from stream_lsh.worker.engine.contiguity import ContiguityGuard
 from stream_lsh.worker.engine.crash import GRACE_SECONDS, STOP_SECONDS, CrashingSupervisor, end_process, halt
-from stream_lsh.worker.engine.fence import ZombieFence
-from stream_lsh.worker.engine.group import GroupWatch
-from stream_lsh.worker.engine.limits import TopicLimits
-from stream_lsh.worker.engine.ordered_recovery import OrderedRecoveryTables
+from stream_lsh.worker.engine.membership.assignor import SpreadingAssignor
+from stream_lsh.worker.engine.membership.fence import ZombieFence
+from stream_lsh.worker.engine.membership.group import GroupWatch
+from stream_lsh.worker.engine.membership.watchdog import Watchdog
+from stream_lsh.worker.engine.reading.batching import Batch, rounds_of
+from stream_lsh.worker.engine.reading.contiguity import ContiguityGuard
+from stream_lsh.worker.engine.reading.ordered_recovery import OrderedRecoveryTables
 from stream_lsh.worker.engine.rights import as_refusal
-from stream_lsh.worker.engine.topics import TopicSpec, ensure_topics
+from stream_lsh.worker.engine.topics.limits import TopicLimits
+from stream_lsh.worker.engine.topics.required import TopicSpec, ensure_topics
 from stream_lsh.worker.engine.transport import EngineTransport
 from stream_lsh.worker.engine.versions import require_tested_engine
-from stream_lsh.worker.engine.watchdog import Watchdog
 
 FIXED: Mapping[str, Any] = {
     "PartitionAssignor": SpreadingAssignor,
@@ -70,8 +70,8 @@ class EngineApp(faust.App):
 
     Args:
         app_id: consumer group and prefix of the changelogs.
-        required_topics: checked and created by `topics.ensure_topics` before the worker joins; changelogs too.
-        chunks: topic -> records per event at most, see `coalescing.py`.  May grow until the app starts.
+        required_topics: checked and created by `topics.required.ensure_topics` before the worker joins; changelogs too.
+        chunks: topic -> records per event at most, see `reading/coalescing.py`.  May grow until the app starts.
         join_seconds: end the worker if the group has not admitted it for this time.
         recovery_seconds: end it if a recovery has not read a record for this time.
         fetch_max_wait_ms: how long the broker delays the answer to a fetch without data.

@@ -5,12 +5,12 @@ from typing import Any, ClassVar
 
 from faust.transport.drivers import aiokafka as driver
 
-from stream_lsh.worker.engine.commits import ConfirmingConsumer
-from stream_lsh.worker.engine.fetch_gate import SourceGate
-from stream_lsh.worker.engine.group import GroupWatch
-from stream_lsh.worker.engine.handover import PromptService
-from stream_lsh.worker.engine.ordered_recovery import ClosedSourcesListener
-from stream_lsh.worker.engine.per_partition_buffer import HoldingConsumer
+from stream_lsh.worker.engine.acknowledging.commits import ConfirmingConsumer
+from stream_lsh.worker.engine.membership.group import GroupWatch
+from stream_lsh.worker.engine.reading.fetch_gate import SourceGate
+from stream_lsh.worker.engine.reading.handover import PromptService
+from stream_lsh.worker.engine.reading.ordered_recovery import ClosedSourcesListener
+from stream_lsh.worker.engine.reading.per_partition_buffer import HoldingConsumer
 from stream_lsh.worker.engine.rights import naming_rights
 
 

@@ -15,7 +15,7 @@ from stream_lsh.kinds.kind import as_kind
 from stream_lsh.kinds.text.kind import TextKind
 from stream_lsh.worker import guards
 from stream_lsh.worker.brokers import Broker
-from stream_lsh.worker.engine.topic_ids import topic_ids
+from stream_lsh.worker.engine.topics.ids import topic_ids
 from stream_lsh.worker.topology import build_app, source_partitions
 from tests.kafka.harness import admin_at, feed, make_topics, read, running, until
 from tests.kafka.messages import Message, eventually, matched, pair, put, started, twins

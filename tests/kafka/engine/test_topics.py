@@ -9,7 +9,7 @@ from faust.types import TP
 from stream_lsh.errors import ConfigError, InvariantError
 from stream_lsh.worker.brokers import Broker
 from stream_lsh.worker.engine import TopicSpec, Trimmer, ensure_topics, own_topic, public_topic
-from stream_lsh.worker.engine.topics import find_topics
+from stream_lsh.worker.engine.topics.required import find_topics
 from tests.kafka.harness import admin_at, engine_app, feed, make_topics, numbers, read
 
 

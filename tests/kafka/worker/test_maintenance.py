@@ -15,7 +15,7 @@ from stream_lsh.pipeline.changelog.head import LogHead
 from stream_lsh.pipeline.sign import SignCounts
 from stream_lsh.worker import changelogged_state
 from stream_lsh.worker.brokers import Broker
-from stream_lsh.worker.engine.fetch_gate import SourceGate
+from stream_lsh.worker.engine.reading.fetch_gate import SourceGate
 from stream_lsh.worker.state import Traffic
 from stream_lsh.worker.storage import ledger as ledger_storage
 from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions

@@ -21,7 +21,7 @@ from stream_lsh.wire.message import as_iso
 from stream_lsh.wire.origin import Origin, origin_header, origin_of
 from stream_lsh.worker import maintenance
 from stream_lsh.worker.brokers import Broker
-from stream_lsh.worker.engine.fetch_gate import SourceGate
+from stream_lsh.worker.engine.reading.fetch_gate import SourceGate
 from tests.kafka.harness import committed, make_topics, read, running, until
 from tests.kafka.messages import (
     FOX,

@@ -8,8 +8,8 @@ from typing import Any
 from faust.types import TP
 
 from stream_lsh.worker.engine import OrderedAcker
-from stream_lsh.worker.engine.coalescing import CoalescingConsumer
-from stream_lsh.worker.engine.commits import ConfirmingConsumer
+from stream_lsh.worker.engine.acknowledging.commits import ConfirmingConsumer
+from stream_lsh.worker.engine.reading.coalescing import CoalescingConsumer
 
 INNER, OTHER = TP("inner", 0), TP("inner", 1)
 

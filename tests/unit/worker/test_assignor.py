@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stream_lsh.worker.engine.app import EngineApp
-from stream_lsh.worker.engine.assignor import Partitions, spread
+from stream_lsh.worker.engine.membership.assignor import Partitions, spread
 
 Spread = tuple[Partitions, Partitions]
 

@@ -11,7 +11,7 @@ from faust.types import TP
 
 from stream_lsh.errors import DoubtError
 from stream_lsh.worker.engine import ContiguityGuard, EngineApp
-from stream_lsh.worker.engine.batching import rounds_of
+from stream_lsh.worker.engine.reading.batching import rounds_of
 
 ONE, TWO = TP("bands", 0), TP("bands", 1)
 NOTHING: dict[TP, int] = {}  # committed

@@ -8,7 +8,7 @@ import pytest
 
 from stream_lsh.config import parse
 from stream_lsh.config.model import Config
-from stream_lsh.worker.engine.topics import TopicSpec
+from stream_lsh.worker.engine.topics.required import TopicSpec
 from stream_lsh.worker.topology import topics
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "operations" / "topics-and-rights.md").read_text("utf-8")

@@ -21,11 +21,11 @@ from faust.types import TP
 
 from stream_lsh.errors import ConfigError, DoubtError, StateError
 from stream_lsh.worker.engine.app import EngineApp
-from stream_lsh.worker.engine.contiguity import ContiguityGuard
-from stream_lsh.worker.engine.fence import ZombieFence
-from stream_lsh.worker.engine.group import GroupWatch
+from stream_lsh.worker.engine.membership.fence import ZombieFence
+from stream_lsh.worker.engine.membership.group import GroupWatch
+from stream_lsh.worker.engine.membership.watchdog import Watchdog
+from stream_lsh.worker.engine.reading.contiguity import ContiguityGuard
 from stream_lsh.worker.engine.versions import TESTED, require_tested_engine
-from stream_lsh.worker.engine.watchdog import Watchdog
 
 TP0 = TP("inner", 0)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from mode import Service
 
-from stream_lsh.worker.engine.handover import PromptService
+from stream_lsh.worker.engine.reading.handover import PromptService
 
 
 class Place:

@@ -15,8 +15,8 @@ from stream_lsh.wire.origin import Origin
 from stream_lsh.worker import guards
 from stream_lsh.worker.dead_letters import dead_letter
 from stream_lsh.worker.engine.app import EngineApp
-from stream_lsh.worker.engine.limits import TopicLimits
-from stream_lsh.worker.engine.topics import FoundTopic, TopicSpec, topic_problems
+from stream_lsh.worker.engine.topics.limits import TopicLimits
+from stream_lsh.worker.engine.topics.required import FoundTopic, TopicSpec, topic_problems
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.topology import build_app
 

@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 from faust.types import TP
 
-from stream_lsh.worker.engine.coalescing import CoalescingConsumer
-from stream_lsh.worker.engine.per_partition_buffer import ENOUGH, HoldingConsumer
+from stream_lsh.worker.engine.reading.coalescing import CoalescingConsumer
+from stream_lsh.worker.engine.reading.per_partition_buffer import ENOUGH, HoldingConsumer
 
 SLOW, QUICK, CHANGELOG = TP("slow", 0), TP("quick", 0), TP("changelog", 0)
 

@@ -11,7 +11,7 @@ from stream_lsh.config import parse
 from stream_lsh.wire.frames import decode_bands
 from stream_lsh.worker import maintenance as upkeep_module
 from stream_lsh.worker import settle_lag
-from stream_lsh.worker.engine.backpressure import HIGH_BYTES, LOW_BYTES, Backpressure
+from stream_lsh.worker.engine.reading.backpressure import HIGH_BYTES, LOW_BYTES, Backpressure
 from stream_lsh.worker.maintenance import Maintenance
 from stream_lsh.worker.settle_lag import EXPIRY_SECONDS, LEAST_BYTES, SettleLag
 from stream_lsh.worker.state import PipelineState

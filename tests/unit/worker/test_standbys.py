@@ -20,7 +20,7 @@ from stream_lsh.wire.frames import encode_buckets
 from stream_lsh.wire.ledger_parts import encode_ledger
 from stream_lsh.worker import state as state_module
 from stream_lsh.worker.changelogged_state import Applied, Changelogged
-from stream_lsh.worker.engine.ordered_recovery import CurrentQueue
+from stream_lsh.worker.engine.reading.ordered_recovery import CurrentQueue
 from stream_lsh.worker.engine_tables import _ChangelogStore
 from stream_lsh.worker.state import PipelineState
 from stream_lsh.worker.storage.folder import DataFolder, Storage

@@ -8,7 +8,7 @@ import pytest
 from aiokafka.errors import UnknownTopicOrPartitionError  # type: ignore[import-untyped]
 
 from stream_lsh.config import parse
-from stream_lsh.worker.engine.topics import FoundTopic, find_topics, topic_problems
+from stream_lsh.worker.engine.topics.required import FoundTopic, find_topics, topic_problems
 from stream_lsh.worker.topology import topics
 
 

@@ -1,6 +1,6 @@
 """Internal topics are trimmed: records that no worker needs any more are deleted.
 
-These topics have no retention by time (see `topics.own_topic`), so their owner deletes: of a changelog the records
+These topics have no retention by time (see `required.own_topic`), so their owner deletes: of a changelog the records
 before those of live state, of an internal topic those before the committed offset.  DeleteRecords moves the start of
 the log; it never moves back.
 """

@@ -18,8 +18,8 @@ from typing import Any
 
 from faust.types import TP
 
-from stream_lsh.worker.engine.coalescing import CoalescingConsumer
-from stream_lsh.worker.engine.polling import IDLE_SECONDS, Records
+from stream_lsh.worker.engine.reading.coalescing import CoalescingConsumer
+from stream_lsh.worker.engine.reading.polling import IDLE_SECONDS, Records
 
 ENOUGH = 16
 """Events, which are chunks, in the queue of a stream: some rounds of its agent."""

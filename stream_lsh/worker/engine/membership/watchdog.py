@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stream_lsh.errors import DoubtError
-from stream_lsh.worker.engine.group import GroupWatch, boot_seconds
+from stream_lsh.worker.engine.membership.group import GroupWatch, boot_seconds
 from stream_lsh.worker.engine.rights import group_refused
 
 _CHECK_SECONDS = 0.25

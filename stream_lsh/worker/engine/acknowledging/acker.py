@@ -19,8 +19,8 @@ from collections.abc import Awaitable, Iterable
 from typing import Any
 
 from stream_lsh.errors import DoubtError
-from stream_lsh.worker.engine.batching import Batch
 from stream_lsh.worker.engine.crash import halt
+from stream_lsh.worker.engine.reading.batching import Batch
 
 
 class OrderedAcker:

@@ -15,7 +15,7 @@ Delete when: the broker fences the records of a consumer group's old members wit
 from collections.abc import Callable
 
 from stream_lsh.errors import DoubtError
-from stream_lsh.worker.engine.group import GroupWatch, boot_seconds
+from stream_lsh.worker.engine.membership.group import GroupWatch, boot_seconds
 
 FENCE_AT = 0.8
 """In session timeouts: the rest covers the way to the broker and clocks that run unevenly."""

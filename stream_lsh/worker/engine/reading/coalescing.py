@@ -22,7 +22,7 @@ from typing import Any
 import faust
 from faust.types import TP, ConsumerMessage
 
-from stream_lsh.worker.engine.polling import Records, SteadyConsumer
+from stream_lsh.worker.engine.reading.polling import Records, SteadyConsumer
 
 
 class RecordList(faust.Schema[Any, Any]):

@@ -1,0 +1,1 @@
+"""Acknowledgements after confirmed delivery, and the offsets that the group has confirmed."""

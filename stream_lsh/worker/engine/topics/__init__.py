@@ -1,0 +1,1 @@
+"""The topics of an application: required, identified, limited and trimmed."""
