@@ -58,7 +58,7 @@ def test_standard_input_columns_and_rejects_are_as_of_dedup(tmp_path: Path) -> N
     [
         (["nothing.jsonl", "neither"], "nothing.jsonl: there is no such file"),
         ([], "required: FILE"),
-        (["docs.jsonl", "--threshold", "1.5"], "expected a number above 0 and below 1"),
+        (["docs.jsonl", "--threshold", "1.5"], "expected a number above 0 and up to 1"),
         (["docs.jsonl", "--shingles", "words:3"], "did you mean 'word:3'"),
         (["docs.jsonl", "--recall", "0.9"], "got the option '--recall', which does not exist"),
         (["docs.jsonl", "--size-ratio", "3"], "--size-ratio: got 3, expected none"),

@@ -50,7 +50,7 @@ def test_damaged_compressed_data_end_the_run(tmp_path: Path, jobs: str, name: st
         (["nothing.jsonl", "neither"], "nothing.jsonl: there is no such file"),
         ([], "required: FILE"),
         (["docs.jsonl", "--treshold", "0.5"], "got the option '--treshold', did you mean `--threshold`?\n"),
-        (["docs.jsonl", "--threshold", "1.5"], "expected a number above 0 and below 1"),
+        (["docs.jsonl", "--threshold", "1.5"], "expected a number above 0 and up to 1"),
         (["docs.jsonl", "--threshold", "0.0001"], "raise the threshold"),
         (["docs.jsonl", "--shingles", "words:3"], "did you mean 'word:3'"),
         (["docs.jsonl", "--retention", "3 days"], "such as 3d"),

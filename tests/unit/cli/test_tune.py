@@ -294,7 +294,7 @@ def test_documents_without_pairs_teach_nothing(tmp_path: Path, content: bytes, p
     ("arguments", "problem"),
     [
         (["nothing.jsonl"], "nothing.jsonl: there is no such file or folder"),
-        (["--threshold", "1.5"], "expected a number above 0 and below 1"),
+        (["--threshold", "1.5"], "expected a number above 0 and up to 1"),
         (["--threshold", "0.02"], "no banding of 128 slots finds a pair of similarity 0.02"),
         (["--slots", "0"], "expected a whole number from 1 on"),
         (["--slots", "2"], "raise slots to 3"),
