@@ -57,12 +57,14 @@ class KafkaConfig:
         metadata=key(value_types.BROKERS, "the bootstrap servers: any brokers of the cluster"),
     )
     replication: int = field(
-        default=1, metadata=key(whole(1, 32_767), "copies of every topic that is created; 3 where nothing may be lost")
+        default=1,
+        metadata=key(whole(1, 32_767), "the number of copies of each topic that the worker creates; 3 in production"),
     )
     min_insync_replicas: int = field(
         default=0,
         metadata=key(
-            whole(0, 32_767), "copies that must have a message before it counts; 0: `replication` less one, at least 1"
+            whole(0, 32_767),
+            "copies that must have a message before it is acknowledged; 0: `replication` less one, at least 1",
         ),
     )
     security: SecurityConfig | None = field(default=None, metadata=table(SecurityConfig, "TLS and SASL"))

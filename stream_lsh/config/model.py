@@ -61,7 +61,7 @@ class PipelineConfig(TopicNames):
         default=4,
         metadata=key(
             whole(1, 10_000),
-            "of the source where it has to be created, and otherwise its own number holds; with `rekey`, of the copy",
+            "the partitions of the source, if the worker creates it; with `rekey`, those of the copy",
         ),
     )
     retention_ms: int | None = field(
@@ -85,18 +85,20 @@ class PipelineConfig(TopicNames):
     )
     max_candidates: int = field(
         default=200,
-        metadata=key(whole(0), "the most documents that one is compared with; 0: no caps, not even that of a bucket"),
+        metadata=key(
+            whole(0), "the maximum number of documents that one is compared with; 0: no limit, for buckets too"
+        ),
     )
     max_document_bytes: int = field(
         default=MAX_DOCUMENT_BYTES,
-        metadata=key(size(1, (1 << 30) - FRAME_ROOM), "larger messages are dead-lettered"),
+        metadata=key(size(1, (1 << 30) - FRAME_ROOM), "larger messages are rejected"),
     )
     max_ahead_ms: int | None = field(
         default=MAX_AHEAD_MS,
         metadata=key(
             span(endless=True),
             "documents whose time is further ahead of their message's timestamp or of the worker's clock are "
-            "dead-lettered, and messages whose timestamp is further ahead of that clock",
+            "rejected, and so are messages whose timestamp is further ahead of that clock",
             "max_ahead",
         ),
     )
@@ -104,21 +106,21 @@ class PipelineConfig(TopicNames):
         default=AUTO,
         metadata=key(
             choice(TIME_UNITS),
-            "of times that are numbers since 1970; `auto`: the one in which they lie between 1973 and 5138",
+            "the unit of times that are numbers since 1970; `auto`: the one in which they lie between 1973 and 5138",
         ),
     )
     on_bug: str = field(
         default="dead-letter",
         metadata=key(
             choice(("halt", "dead-letter")),
-            "what an unexpected exception does that one message causes where it is parsed or signed: halt the worker, "
-            "or send the message to the dead letters and continue",
+            "the reaction to an unexpected exception while a message is parsed or signed: halt the worker, or send the "
+            "message to the dead letters and continue",
         ),
     )
     rekey: bool = field(
         default=False,
         metadata=key(
-            value_types.FLAG, "copy the sources to one topic keyed by id first: they are several, or not keyed by it"
+            value_types.FLAG, "first copy the sources to one topic keyed by id; for several sources, and for other keys"
         ),
     )
     fields: FieldNames = field(

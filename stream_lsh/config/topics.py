@@ -29,15 +29,15 @@ class TopicsConfig:
     matches: str = _named("pairs; default `<pipeline>-matches`")
     members: str = _named("each document's cluster; default `<pipeline>-members`")
     clusters: str = _named("clusters; default `<pipeline>-clusters`")
-    entities: str = _named("of records, in place of `clusters`: entities; default `<pipeline>-entities`")
+    entities: str = _named("entities, for records in place of `clusters`; default `<pipeline>-entities`")
     reviews: str = _named("pairs of records for human review; default `<pipeline>-reviews`")
-    decisions: str = _named("input, of records: decisions on pairs; default `<pipeline>-decisions`")
+    decisions: str = _named("decisions on pairs of records, an input; default `<pipeline>-decisions`")
     mirror_sites: str = _named("sites that mirror each other; default `<pipeline>-mirror-sites`")
     dead_letters: str = _named("messages that cannot be used; default `<pipeline>-dead-letters`")
     keep_forever: bool = field(
         default=False,
         metadata=key(
-            value_types.FLAG, "Kafka keeps the public topics for ever, not for `retention`, `lateness` and one day"
+            value_types.FLAG, "Kafka keeps the public topics forever, not for `retention`, `lateness` and one day"
         ),
     )
 

@@ -20,32 +20,36 @@ class WorkerConfig:
     )
     data_dir: Path | None = field(
         default=Path("state"),
-        metadata=key(value_types.FOLDER, "where a copy of the state is kept on disk; without, all of it is in memory"),
+        metadata=key(value_types.FOLDER, "the folder for a copy of the state; without one, all state is in memory"),
     )
     standbys: int = field(
         default=0,
         metadata=key(
             whole(0, 100),
-            "other workers that follow each partition and take it over without reading its state; all, if there are "
-            "fewer",
+            "the number of other workers that follow each partition and take it over without reading its state; all "
+            "others, if there are fewer",
         ),
     )
     web: str = field(
         default="127.0.0.1:6066",
-        metadata=key(value_types.WEB, "where metrics and health are served; there is no password"),
+        metadata=key(value_types.WEB, "the address of the pages for metrics and health, which have no password"),
     )
     session_timeout_ms: int = field(
         default=6_000,
         metadata=key(
             span(least="1s"),
-            "how long a worker may be silent until others take over; brokers refuse less than their "
+            "the silence after which other workers take over; brokers refuse less than their "
             "`group.min.session.timeout.ms`, 6s",
             "session_timeout",
         ),
     )
     commit_interval_ms: int = field(
         default=500,
-        metadata=key(span(least="50ms"), "how often offsets are committed: what a crash may repeat", "commit_interval"),
+        metadata=key(
+            span(least="50ms"),
+            "the time between two commits of offsets: a crash repeats at most the work since the last one",
+            "commit_interval",
+        ),
     )
 
     @property

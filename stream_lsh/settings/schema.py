@@ -80,8 +80,8 @@ _PLAIN: Mapping[type, Sequence[tuple[ValueType, str]]] = {
         (FIELD_NAME, "the field with the text that is compared"),
         (FIELD_NAME, "the field with the event time: ISO 8601, RFC 2822, or a number since 1970 (`time_unit`)"),
         (FIELD_NAME, "the field that is `true` in a message that deletes its document"),
-        (FIELD_NAME, "with `stories`, the field with the title; without one the first line of the text is"),
-        (FIELD_NAME, "with `stories`, the field with the outlet; without one the host of the URL is"),
+        (FIELD_NAME, "with `stories`, the field with the title; without one the first line of the text counts"),
+        (FIELD_NAME, "with `stories`, the field with the outlet; without one the host of the URL counts"),
         (FIELD_NAME, "with `stories`, the field with the URL"),
         (FIELD_NAME, "of sets, the field with the items: a list of strings and integers"),
         (
@@ -91,14 +91,18 @@ _PLAIN: Mapping[type, Sequence[tuple[ValueType, str]]] = {
         ),
     ),
     Guards: (
-        (FLAG, "a single pair does not hold two groups of two documents or more together"),
-        (LEAST_SHARE, "likewise, unless it is so similar; of records `bridge` of the profile sets it; 0: any does"),
-        (LEAST_SHARE, "each member is a pair with the representative, at least so similar; 0: need not be"),
-        (whole(0, 1_000), "pairs from any member to any other at most, 2 or more; 0: any number"),
-        (whole(0), "documents in a cluster at most, 2 or more; 0: any number"),
+        (FLAG, "a single pair does not connect two groups of two or more documents"),
+        (
+            LEAST_SHARE,
+            "the similarity from which a single pair connects such groups; for records, `bridge` of the profile; 0: "
+            "any pair does",
+        ),
+        (LEAST_SHARE, "the minimum similarity of each member to the representative; 0: none"),
+        (whole(0, 1_000), "the maximum number of pairs from any member to any other, 2 or more; 0: no limit"),
+        (whole(0), "the maximum number of documents in a cluster, 2 or more; 0: no limit"),
         (
             FLAG,
-            "no cluster has two documents of one source; where sources are known, and those without one not counted",
+            "no cluster has two documents of one source; documents without a source do not count",
         ),
     ),
 }

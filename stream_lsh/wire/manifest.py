@@ -27,7 +27,7 @@ from stream_lsh.wire.fingerprint import Setting, differences, fingerprint
 
 FORMAT = 1
 
-LOST = "`An own topic that was deleted or cut` in docs/operations/errors.md"
+LOST = "`A topic that was deleted or truncated` in docs/operations/errors.md"
 """The section of the manual about a topic that has lost messages."""
 
 AGAIN = "start over under another `app_id`"

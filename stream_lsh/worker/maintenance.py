@@ -288,7 +288,7 @@ def _warn_of_low_recall(state: PipelineState, short: set[str]) -> None:
     elif name not in short:
         short.add(name)
         _log.warning(
-            "%s: the bands find fewer of the matches than was asked for, %g: see `Is recall what was promised?` in "
+            "%s: the bands find fewer of the matches than was asked for, %g: see `Is recall as promised?` in "
             "docs/operations/monitoring.md",
             *(name, asked),
         )

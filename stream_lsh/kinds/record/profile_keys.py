@@ -61,7 +61,7 @@ Keys = Mapping[str, ProfileKey]
 PROFILE: Keys = {
     "name": ProfileKey(TEXT, "the name of the profile", required=True),
     "link": ProfileKey(choice(LINKS), "which pairs are compared: `link` only those of different sources"),
-    "one_to_one": ProfileKey(FLAG, "sources have no duplicates: of the matches with a source only the best counts"),
+    "one_to_one": ProfileKey(FLAG, "sources have no duplicates: of the matches with a source, only the best counts"),
     "match": ProfileKey(SHARE, "the least probability of a match"),
     "review": ProfileKey(LEAST_SHARE, "the least probability of a pair to review"),
     "bridge": ProfileKey(
@@ -70,9 +70,9 @@ PROFILE: Keys = {
     "prior": ProfileKey(SHARE, "the probability that two random records are a match; trained"),
     "id_columns": ProfileKey(TEXTS, "the names of the id in files"),
     "source_columns": ProfileKey(TEXTS, "the names of the source in files"),
-    "source_priority": ProfileKey(TEXTS, "sources, best first, for fields that keep by `source-priority`"),
+    "source_priority": ProfileKey(TEXTS, 'sources, best first, for fields with `keep = "source-priority"`'),
     "smoothing": ProfileKey(NUMBER, "the weight of the expected frequency of a value, in records"),
-    "missing": ProfileKey(TEXTS, "texts for a missing value, beside the default ones"),
+    "missing": ProfileKey(TEXTS, "texts that stand for a missing value, in addition to the default ones"),
     "rules": ProfileKey(TEXTS, "blocking rules, such as `surname:soundex + date_of_birth:year`"),
 }
 """The top-level keys."""
@@ -83,7 +83,7 @@ TABLES: Mapping[str, tuple[type, Keys]] = {
         {
             "name": ProfileKey(NAME, "the name of the field in comparisons and rules", required=True),
             "type": ProfileKey(choice(TYPES), "the type of its values, which determines their standard form"),
-            "columns": ProfileKey(TEXTS, "the names of the field in files, beside its own"),
+            "columns": ProfileKey(TEXTS, "other names of the field in files"),
             "order": ProfileKey(choice(("mdy", "dmy")), "the order of ambiguous dates"),
             "of": ProfileKey(NAMES, "fields whose joined values replace a missing value"),
             "part": ProfileKey(choice(("first", "last")), "with `of`: only the last word, or all others"),

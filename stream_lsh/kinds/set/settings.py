@@ -29,12 +29,18 @@ class GridConfig:
     """The settings of fingerprints: the grid of the minutiae, and the functions that find prints of one finger."""
 
     squares: int = field(
-        default=0, metadata=key(whole(0, MOST_SQUARES), "of the grid; items are numbers from 0 to below it; required")
+        default=0,
+        metadata=key(whole(0, MOST_SQUARES), "the number of squares; items are numbers from 0 to below it; required"),
     )
     functions: int = field(
-        default=FUNCTIONS, metadata=key(whole(1, MOST_FUNCTIONS), "two prints are candidates if one holds of both")
+        default=FUNCTIONS,
+        metadata=key(
+            whole(1, MOST_FUNCTIONS), "the number of functions; two prints are candidates if one holds for both"
+        ),
     )
-    size: int = field(default=SIZE, metadata=key(whole(1, 16), "squares in a function, which all have a minutia"))
+    size: int = field(
+        default=SIZE, metadata=key(whole(1, 16), "the squares of a function, which holds if all contain a minutia")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +51,9 @@ class SetSettings(ShingleSettings):
 
     bag: bool = field(
         default=False,
-        metadata=key(value_types.FLAG, "repeated items count, by the lesser and the greater number of each"),
+        metadata=key(
+            value_types.FLAG, "repeated items count: the sum of the smaller counts over that of the larger ones"
+        ),
     )
     family: str = field(
         default=FAMILIES[0],

@@ -30,7 +30,7 @@ class ShingleSettings:
         default=JACCARD.name,
         metadata=key(
             choice(MEASURES),
-            "of similarity: shared shingles or items over those of both, or over those of the smaller one",
+            "the similarity: shared shingles or items over those of both, or over those of the smaller one",
         ),
     )
     size_ratio: float = field(
@@ -47,7 +47,8 @@ class ShingleSettings:
         ),
     )
     slots: int = field(
-        default=128, metadata=key(whole(1, 65_536), "the length of a signature: 4 bytes each, in every document kept")
+        default=128,
+        metadata=key(whole(1, 65_536), "the length of a signature; each slot takes 4 bytes per stored document"),
     )
     bands: int = field(
         default=0,
@@ -55,7 +56,9 @@ class ShingleSettings:
             whole(0, 65_536), "the number of bands of a signature, set together with `rows`; 0: chosen for the recall"
         ),
     )
-    rows: int = field(default=0, metadata=key(whole(0, 65_536), "slots in each band; `stream-lsh tune` advises"))
+    rows: int = field(
+        default=0, metadata=key(whole(0, 65_536), "the number of slots in each band; `stream-lsh tune` advises")
+    )
     seed: int = field(default=1, metadata=key(whole(0, (1 << 32) - 1), "chooses all hash functions"))
     shadow: float = field(default=SHADOW, metadata=key(value_types.LEAST_SHARE, SHADOW_MEANING))
 

@@ -29,7 +29,7 @@ class VectorSettings:
     fields: ClassVar[frozenset[str]] = frozenset({"id", "time", "deleted", VectorForm.field})
 
     measure: str = field(
-        default=COSINE, metadata=key(choice(VECTOR_MEASURES), "of distance; the similarity decreases with it")
+        default=COSINE, metadata=key(choice(VECTOR_MEASURES), "the distance; the similarity decreases with it")
     )
     dimension: int = field(
         default=0, metadata=key(whole(0, MOST_DIMENSIONS), "the number of values of each vector; required")
@@ -58,7 +58,8 @@ class VectorSettings:
         ),
     )
     slots: int = field(
-        default=_SLOTS, metadata=key(whole(1, 65_536), "the length of a signature: 4 bytes each, in every vector kept")
+        default=_SLOTS,
+        metadata=key(whole(1, 65_536), "the length of a signature; each slot takes 4 bytes per stored vector"),
     )
     seed: int = field(default=1, metadata=key(whole(0, (1 << 32) - 1), "chooses all hash functions"))
     shadow: float = field(default=SHADOW, metadata=key(value_types.LEAST_SHARE, SHADOW_MEANING))

@@ -35,7 +35,7 @@ _OF_RECORDS = (
     "records are not audited yet, because a score depends on earlier records: rely on `check` without `--audit`; "
     "to have the results recomputed, start over as described in docs/operations/changes.md"
 )
-_AGAIN = "see `Results that are not true` in docs/operations/monitoring.md"
+_AGAIN = "see `Wrong results` in docs/operations/monitoring.md"
 
 
 @dataclass(slots=True)

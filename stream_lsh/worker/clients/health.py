@@ -186,9 +186,7 @@ def _topic(spec: TopicSpec, topic: FoundTopic | None, brokers: int, *, source: b
     problems = topic_problems(spec, topic, brokers)
     if problems:
         message = "; ".join(problem.removeprefix(f"{spec.name}: ") for problem in problems)
-        return Finding(
-            WRONG, subject, f"{message}: see `Topics that are not as they have to be` in docs/operations/errors.md"
-        )
+        return Finding(WRONG, subject, f"{message}: see `Topics that do not fit` in docs/operations/errors.md")
     if topic is None:
         return Finding(OK, subject, f"will be created with {spec.partitions} partitions")
     return Finding(OK, subject, f"{topic.partitions} partitions, {topic.replication} copies")

@@ -203,10 +203,7 @@ def test_an_audit_is_clean_after_a_run_and_finds_everything_that_is_altered_by_h
     messages = {finding.message.partition(": ")[0]: finding.message.partition(": ")[2] for finding in then}
     for what, key in altered_keys.items():
         case = json.loads(key) if key.startswith(b"[") else key.decode()
-        assert (
-            messages.pop(what)
-            == f"{json.dumps(case)}; see `Results that are not true` in docs/operations/monitoring.md"
-        )
+        assert messages.pop(what) == f"{json.dumps(case)}; see `Wrong results` in docs/operations/monitoring.md"
     (regrouped,) = messages  # the moved document, and its former group
     assert regrouped.endswith("documents are in another group")
 

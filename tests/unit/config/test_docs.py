@@ -30,13 +30,14 @@ TABLES = (
 def table(cls: type) -> str:
     """The keys of a dataclass as Markdown; tables within it have sections of their own."""
     rows = [_row(key) for key in keys_of(cls).values() if key.value_type is not None]
-    return "\n".join(["| key | default | what it may be | meaning |", "|---|---|---|---|", *rows])
+    return "\n".join(["| key | default | values | meaning |", "|---|---|---|---|", *rows])
 
 
 def _row(key: Key) -> str:
     assert key.value_type is not None
     default = "none" if key.required else f"`{key.value_type.shown(key.default)}`"
-    return f"| `{key.name}` | {default} | {key.value_type.expected} | {key.description} |".replace("<", "&lt;")
+    row = f"| `{key.name}` | {default} | {key.value_type.expected} | {key.description} |"
+    return re.sub(r"(`[^`]*`)|<", lambda found: found[1] or "&lt;", row)  # Markdown shows code as it is
 
 
 def written(page: str) -> str:

@@ -24,8 +24,9 @@ def table(cls: Any, keys: Keys) -> str:
     rows = []
     for name, key in keys.items():
         default = "must be given" if key.required else shown(defaults[name])
-        rows.append(f"| `{name}` | {default} | {key.value_type.expected} | {key.description} |".replace("<", "&lt;"))
-    return "\n".join(["| key | default | what it may be | meaning |", "|---|---|---|---|", *rows])
+        row = f"| `{name}` | {default} | {key.value_type.expected} | {key.description} |"
+        rows.append(re.sub(r"(`[^`]*`)|<", lambda found: found[1] or "&lt;", row))  # Markdown shows code as it is
+    return "\n".join(["| key | default | values | meaning |", "|---|---|---|---|", *rows])
 
 
 def shown(default: object) -> str:
