@@ -5,7 +5,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import dedup, index, joins, ledger, quality, sketching, streaming
+from benchmarks.documents import dedup, index, joins, ledger, quality, sketching
+from benchmarks.worker import streaming
 
 
 def main(argv: Sequence[str]) -> int:

@@ -379,10 +379,10 @@ def test_top_folders_import_each_other_in_one_direction_only() -> None:
 
 
 def test_an_import_of_the_wrong_folder_is_found() -> None:
-    assert list(wrong_folder("tests.unit.test_x", "from benchmarks.records import rows"))
-    assert list(wrong_folder("benchmarks.records", "from tests.kafka.harness import read"))
+    assert list(wrong_folder("tests.unit.test_x", "from benchmarks.records.linking import rows"))
+    assert list(wrong_folder("benchmarks.records.linking", "from tests.kafka.harness import read"))
     assert list(wrong_folder("stream_lsh.model", "import tests.evaluation.oracles"))
-    assert not list(wrong_folder("benchmarks.records", "from tests.evaluation.oracles import jaccard"))
+    assert not list(wrong_folder("benchmarks.records.linking", "from tests.evaluation.oracles import jaccard"))
 
 
 def test_the_package_keeps_all_rules() -> None:

@@ -102,7 +102,7 @@ class BandTable:
 
     @property
     def segments(self) -> int:
-        """Segments in use; each one adds to the time of a probe, see `benchmarks.index`."""
+        """Segments in use; each one adds to the time of a probe, see `benchmarks.documents.index`."""
         return len(self._segments)
 
     @property

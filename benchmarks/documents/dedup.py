@@ -1,4 +1,4 @@
-"""The command `dedup` as a whole: `python -m benchmarks.dedup --data DIR [--out FILE] [--memory]`.
+"""The command `dedup` as a whole: `python -m benchmarks.documents.dedup --data DIR [--out FILE] [--memory]`.
 
 speed       newsgroups20 (19,997 documents, .jsonl.gz), T = .5: the whole process, start to end, against a script that
             does the same with datasketch; runs alternate
@@ -56,7 +56,9 @@ class Memory:
 
 def main(argv: Sequence[str]) -> int:
     """Measure and print; with --out also write the figures as JSON."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.dedup", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.documents.dedup", description=__doc__.partition("\n")[0]
+    )
     parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
     parser.add_argument("--out", type=Path, help="file for the figures")
     parser.add_argument("--rounds", type=int, default=_ROUNDS, help=f"runs of each contender (default {_ROUNDS})")
@@ -93,7 +95,7 @@ def _run(command: Sequence[str]) -> float:
 def _speed(data: Path, folder: Path, rounds: int) -> dict[str, object]:
     source, threshold = data / "newsgroups20" / "docs.jsonl.gz", 0.5
     out = {name: folder / f"{name}.jsonl" for name in ("jobs 1", "jobs 2", "datasketch")}
-    peer = ["-m", "benchmarks.datasketch_dedup", str(source), str(out["datasketch"]), str(threshold)]
+    peer = ["-m", "benchmarks.documents.datasketch_dedup", str(source), str(out["datasketch"]), str(threshold)]
     lanes = {
         "jobs 1": _command(source, out["jobs 1"], threshold, "--jobs", "1"),
         "jobs 2": _command(source, out["jobs 2"], threshold, "--jobs", "2"),

@@ -1,4 +1,4 @@
-"""A stream that is too dense for settle: `python -m benchmarks.dense --out dense.json`.
+"""A stream that is too dense for settle: `python -m benchmarks.long_runs.dense --out dense.json`.
 
 Two workers share a pipeline in which every document matches dozens of others: more matches come than the one worker
 that settles can publish.  The run is done twice: once as it is, and once with workers that ignore what waits for settle
@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from confluent_kafka import Consumer, TopicPartition
 
-from benchmarks.long_run import PARTITIONS
-from benchmarks.news import START_MS, STEP_MS, KeyValue
-from benchmarks.running import Feed, configured, running_broker, running_worker
-from benchmarks.watching import MB, Sample, Topics, last_line
+from benchmarks.long_runs.common import PARTITIONS
+from benchmarks.long_runs.news import START_MS, STEP_MS, KeyValue
+from benchmarks.long_runs.watching import MB, Sample, Topics, last_line
+from benchmarks.worker.running import Feed, configured, running_broker, running_worker
 from stream_lsh.config import Config
 
 _WORDS, _FAMILY, _FAMILIES = 20, 300, 4
@@ -38,7 +38,9 @@ _SUMMED = ("documents", "postings", "documents taken", "bytes under way")
 def main(argv: Sequence[str]) -> int:
     """Run both; the table goes to standard output, the data to a file."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.dense", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m benchmarks.long_runs.dense",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--seconds", type=float, default=120.0, help="how long each of the two runs is fed")
     parser.add_argument("--rate", type=int, default=2_000, help="documents a second that are fed")

@@ -1,4 +1,4 @@
-"""Growth during an endless stream: `python -m benchmarks.endless --out endless.json --plot endless.png`.
+"""Growth during an endless stream: `python -m benchmarks.long_runs.endless --out endless.json --plot endless.png`.
 
 Messages of 1 KB go through one worker process on a real broker, with a retention that always holds the same number of
 them: by event time, or with `--by count` by `max_documents`.  They are fed as fast as the worker takes them, at most
@@ -21,10 +21,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from benchmarks.long_run import BLOCK, PARTITIONS, Watch, add_arguments, keep, retention
-from benchmarks.news import News
-from benchmarks.running import Feed, configured, running_broker, running_worker
-from benchmarks.watching import Sample, Topics, ratios
+from benchmarks.long_runs.common import BLOCK, PARTITIONS, Watch, add_arguments, keep, retention
+from benchmarks.long_runs.news import News
+from benchmarks.long_runs.watching import Sample, Topics, ratios
+from benchmarks.worker.running import Feed, configured, running_broker, running_worker
 
 FLAT = 1.1
 TARGETS = ("resident", "anonymous", "data directory", "changelogs", "changelogs, files", "internal topics")
@@ -48,7 +48,9 @@ _EXPIRY_ROOM = 1.25
 def main(argv: Sequence[str]) -> int:
     """Run it; the table goes to standard output, data and picture to files.  1 if something grew that must not."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.endless", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m benchmarks.long_runs.endless",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--documents", type=int, default=2_000_000, help="how many messages go through")
     parser.add_argument("--by", choices=("time", "count"), default="time", help="what the retention is")

@@ -1,4 +1,4 @@
-"""The worker on a real broker: `python -m benchmarks.streaming --data DIR [--out FILE] [--part PART]`.
+"""The worker on a real broker: `python -m benchmarks.worker.streaming --data DIR [--out FILE] [--part PART]`.
 
 answers      newsgroups20 through Kafka, 1 and 2 workers, 1, 4 and 7 partitions, against the command `dedup`
 throughput   documents of 3 KB, one in ten a near-duplicate of an earlier one, fed as fast as they are taken; beside it
@@ -29,7 +29,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.broker import NEAR, SIZE, Bench, KeyValue, Stream, documents
+from benchmarks.worker.broker import NEAR, SIZE, Bench, KeyValue, Stream, documents
 from stream_lsh.config.model import PipelineConfig
 from tests.evaluation.brokers import choose_broker
 
@@ -88,7 +88,7 @@ class Latency:
 
 def main(argv: Sequence[str]) -> int:
     """Run the parts; tables go to standard output, data to the file."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.streaming", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.worker.streaming", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
     parser.add_argument("--out", type=Path, help="where the data goes, as JSON")
     parser.add_argument("--part", choices=_PARTS, action="append", help="only this; may be repeated")
@@ -212,7 +212,7 @@ def _by_datasketch(messages: Sequence[KeyValue]) -> float:
         with gzip.open(source, "wt", encoding="utf-8", compresslevel=1) as file:
             for key, value in messages:
                 file.write(json.dumps({"id": key.decode(), "text": json.loads(value)["text"]}) + "\n")
-        command = [sys.executable, "-m", "benchmarks.datasketch_dedup", str(source), str(target), "0.8"]
+        command = [sys.executable, "-m", "benchmarks.documents.datasketch_dedup", str(source), str(target), "0.8"]
         began = time.perf_counter()
         subprocess.run(command, check=True)  # noqa: S603 - ours
         return len(messages) / (time.perf_counter() - began)

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.curves import draw
-from benchmarks.news import STEP_MS
-from benchmarks.running import WorkerProcess
-from benchmarks.watching import MB, Sample, Topics, bytes_in, last_line, memory_of
+from benchmarks.long_runs.curves import draw
+from benchmarks.long_runs.news import STEP_MS
+from benchmarks.long_runs.watching import MB, Sample, Topics, bytes_in, last_line, memory_of
+from benchmarks.worker.running import WorkerProcess
 
 PARTITIONS = 4
 BLOCK = 500

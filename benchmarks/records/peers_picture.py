@@ -1,11 +1,11 @@
-"""The picture of `record_peers`: what a call takes, and F1."""
+"""The picture of `peers`: what a call takes, and F1."""
 
 import importlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.record_peers_rows import CONTENDERS, DEDUPE, INDEXED, OURS, SPLINK, Latency, Quality
+from benchmarks.records.peers_rows import CONTENDERS, DEDUPE, INDEXED, OURS, SPLINK, Latency, Quality
 
 _COLOURS = {OURS: "orange", DEDUPE: "tab:green", SPLINK: "tab:blue"}
 

@@ -1,4 +1,4 @@
-"""Joins that miss nothing, against bands: `python -m benchmarks.joins --data DIR [--out FILE] [--most N]`.
+"""Joins that miss nothing, against bands: `python -m benchmarks.documents.joins --data DIR [--out FILE] [--most N]`.
 
 Runs of three words of newsgroups20 and llvm_docs_pages, thresholds from .7 to .98, one thread, the same sets for all:
 
@@ -55,7 +55,9 @@ class Row:
 
 def main(argv: Sequence[str]) -> int:
     """Measure and print; with --out also write the figures as JSON."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.joins", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.documents.joins", description=__doc__.partition("\n")[0]
+    )
     parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
     parser.add_argument("--out", type=Path, help="file for the figures")
     parser.add_argument("--most", type=int, default=0, metavar="N", help="the first N documents only (default: all)")

@@ -1,4 +1,4 @@
-"""A feed that is far faster than the worker: `python -m benchmarks.flood --out flood.json --plot flood.png`.
+"""A feed that is far faster than the worker: `python -m benchmarks.long_runs.flood --out flood.json --plot flood.png`.
 
 The worker first fills its retention at its own pace.  Then for `--minutes` it is fed `--times` as fast as that, or as
 fast as the machine can; then the feed stops until the worker has caught up, which takes that many times as long.
@@ -24,10 +24,10 @@ from pathlib import Path
 
 from faust.types import TP
 
-from benchmarks.long_run import BLOCK, PARTITIONS, Watch, add_arguments, keep, retention
-from benchmarks.news import News
-from benchmarks.running import Feed, configured, running_broker, running_worker
-from benchmarks.watching import MB, Sample, Topics
+from benchmarks.long_runs.common import BLOCK, PARTITIONS, Watch, add_arguments, keep, retention
+from benchmarks.long_runs.news import News
+from benchmarks.long_runs.watching import MB, Sample, Topics
+from benchmarks.worker.running import Feed, configured, running_broker, running_worker
 from stream_lsh.config import Config
 from stream_lsh.worker.clients.topic_reader import bounds, partitions_of, records
 from stream_lsh.worker.engine.reading.backpressure import HIGH_BYTES
@@ -48,7 +48,9 @@ _STILL_SECONDS = 5.0
 def main(argv: Sequence[str]) -> int:
     """Run it; the summary goes to standard output, data and picture to files.  1 if anything was lost."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.flood", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m benchmarks.long_runs.flood",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--minutes", type=float, default=10.0, help="how long the flood lasts")
     parser.add_argument("--times", type=float, default=10.0, help="how much faster than the worker")

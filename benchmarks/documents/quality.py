@@ -1,4 +1,4 @@
-"""Quality of clusters: `python -m benchmarks.quality --data DIR [--out FILE] [--plot FILE]`.
+"""Quality of clusters: `python -m benchmarks.documents.quality --data DIR [--out FILE] [--plot FILE]`.
 
 Corpora whose documents are known to be one thing, a sweep of thresholds, all contenders on the same documents:
 
@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import datasketch_dedup
+from benchmarks.documents import datasketch_dedup
 from stream_lsh import Guards, NearDuplicates, __version__
 from stream_lsh.kinds.shingled.scheme import TextScheme
 from stream_lsh.ledger.edges import Edge, End
@@ -105,7 +105,9 @@ class Whole:
 
 def main(argv: Sequence[str]) -> int:
     """Measure and print; with --out and --plot also write the figures as JSON and as a picture."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.documents.quality", description=__doc__.partition("\n")[0]
+    )
     parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
     parser.add_argument("--out", type=Path, help="file for the figures")
     parser.add_argument("--plot", type=Path, help="PNG file for the curves")

@@ -1,6 +1,6 @@
 """The ledger: edges a second, memory, merges, splits, hubs, a large cluster, snapshots, copies in slices.
 
-    python -m benchmarks.ledger --out ledger.json
+    python -m benchmarks.documents.ledger --out ledger.json
 
 Edges come in frames of 150, as verify sends them.  Two streams: `of 4`, pairs of clusters of four that form one after
 the other; `of 200`, newcomers to 150 clusters in turn, until each has 200 members.  `core` is settling alone,
@@ -174,7 +174,7 @@ def _rate(stream: str, members: int) -> Row:
 
 def _memory(members: int) -> Row:
     """Bytes a member, in processes of their own: what the ledger leaves resident over a process without one."""
-    command = [sys.executable, "-m", "benchmarks.ledger", "--members", str(members), "--memory-of"]
+    command = [sys.executable, "-m", "benchmarks.documents.ledger", "--members", str(members), "--memory-of"]
     held, empty = (
         int(subprocess.run([*command, what], check=True, capture_output=True, text=True).stdout)  # noqa: S603
         for what in ("ledger", "nothing")

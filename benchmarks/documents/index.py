@@ -1,6 +1,6 @@
 """The band-bucket table: what a document costs, the worst pause, memory, hot buckets, recovery.
 
-    python -m benchmarks.index --out index.json
+    python -m benchmarks.documents.index --out index.json
 
 Each document has 16 bands and a digest.  Two streams: `random`, where no two documents share a bucket, which
 flatters any index; and `shared`, where 5 % of the documents have 12 bands of an earlier one, 1 % are copies, and one

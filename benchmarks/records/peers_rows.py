@@ -1,4 +1,4 @@
-"""The rows of `record_peers`: contenders, what a call takes, and quality."""
+"""The rows of `peers`: contenders, what a call takes, and quality."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

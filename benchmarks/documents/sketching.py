@@ -1,6 +1,6 @@
 """Texts to band keys, and exact Jaccard, against datasketch and Python sets.
 
-    python -m benchmarks.sketching --data ../shared/data --out sketching.json
+    python -m benchmarks.documents.sketching --data ../shared/data --out sketching.json
 
 The texts are stretches of newsgroups20, joined; 128 slots, 16 bands of 8 rows.  datasketch takes the same shingles as
 Python sets of bytes through `update_batch`, as documented, with its default scheme, and makes no band keys.

@@ -1,4 +1,4 @@
-"""A worker that reports its sizes: `python -m benchmarks.observed --config FILE --samples FILE [--every SECONDS]`.
+"""A worker that reports its sizes: `python -m benchmarks.worker.observed --config FILE --samples FILE [--every S]`.
 
 With `--limit-mb` its sources pause above that many MB under way; with `--ignore-lag` they do not pause for the lag of
 settle on another worker.
@@ -31,7 +31,7 @@ from stream_lsh.worker.topology import WorkerApp, build_app, source_partitions
 
 def main(argv: Sequence[str]) -> int:
     """Run until a signal comes; the exit code of the worker."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.observed", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.worker.observed", description=__doc__)
     parser.add_argument("--config", required=True)
     parser.add_argument("--samples", type=Path, required=True)
     parser.add_argument("--every", type=float, default=2.0, metavar="SECONDS")

@@ -1,7 +1,7 @@
 """The baseline of `stream-lsh dedup`: the same work written with datasketch, as its documentation suggests.
 
 MinHash with its defaults and 128 permutations, MinHashLSH at the threshold with its default weights, every candidate
-verified with Python's sets.  `python -m benchmarks.datasketch_dedup IN.jsonl.gz OUT.jsonl THRESHOLD`
+verified with Python's sets.  `python -m benchmarks.documents.datasketch_dedup IN.jsonl.gz OUT.jsonl THRESHOLD`
 """
 
 import gzip

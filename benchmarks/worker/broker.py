@@ -70,11 +70,11 @@ class Bench:
 
     @contextlib.contextmanager
     def floor(self, hops: int) -> Iterator[tuple["subprocess.Popen[str]", "Stream"]]:
-        """A process that copies over `hops` topics, see `benchmarks.floor`, and the stream that feeds and reads it."""
+        """A process that copies over `hops` topics, see `floor.py`, and the stream that feeds and reads it."""
         self._runs += 1
         topics = [f"floor{self._runs}-{number}" for number in range(hops)]
         self._create(*topics)
-        command = [sys.executable, "-m", "benchmarks.floor", self._broker.address, *topics]
+        command = [sys.executable, "-m", "benchmarks.worker.floor", self._broker.address, *topics]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:  # noqa: S603
             if process.stdout is None or process.stdout.readline() != "ready\n":
                 raise RuntimeError("the copier did not start")
@@ -83,14 +83,14 @@ class Bench:
 
     @contextlib.contextmanager
     def redis_peer(self, threshold: float) -> Iterator["Stream"]:
-        """A consumer with datasketch and Redis, see `benchmarks.datasketch_redis`; what feeds and reads it."""
+        """A consumer with datasketch and Redis, see `benchmarks.worker.datasketch_redis`; what feeds and reads it."""
         self._runs += 1
         source, target = f"peer{self._runs}-source", f"peer{self._runs}-matches"
         self._create(source, target)
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = str(free.getsockname()[1])
         server = ["redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", str(self._folder)]
-        command = [sys.executable, "-m", "benchmarks.datasketch_redis", self._broker.address, source, target]
+        command = [sys.executable, "-m", "benchmarks.worker.datasketch_redis", self._broker.address, source, target]
         with contextlib.ExitStack() as stack:
             for started in (server, [*command, str(threshold), port]):
                 process = stack.enter_context(subprocess.Popen(started, stdout=subprocess.PIPE, text=True))  # noqa: S603

@@ -9,7 +9,7 @@ from itertools import count
 
 from confluent_kafka import Consumer, Producer
 
-from benchmarks.news import START_MS
+from benchmarks.long_runs.news import START_MS
 from stream_lsh.config import Config
 
 _EVERY_SECONDS = 0.1

@@ -3,7 +3,7 @@
 A section of 20 to 50 % of a page's body is inserted into an unrelated letter, one and a half to four times as long as
 the section; some of its words are replaced.  The expected result is the pair of letter and page.
 
-    python -m benchmarks.partial_copies --data ../shared/data
+    python -m benchmarks.documents.partial_copies --data ../shared/data
 """
 
 import argparse

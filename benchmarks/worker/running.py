@@ -13,7 +13,7 @@ from typing import Any
 
 from confluent_kafka import KafkaError, Message, Producer
 
-from benchmarks.news import KeyValue
+from benchmarks.long_runs.news import KeyValue
 from stream_lsh.config import Config, load
 from stream_lsh.worker.brokers import MavenBroker
 
@@ -76,7 +76,7 @@ class WorkerProcess:
     Args:
         file: its configuration.
         number: of the worker, among those of one configuration; each has its own folder and log.
-        observed: whether the worker reports its sizes, see `benchmarks.observed`.
+        observed: whether the worker reports its sizes, see `benchmarks.worker.observed`.
         options: of that module.
 
     Attributes:
@@ -92,7 +92,9 @@ class WorkerProcess:
         self.data_dir.mkdir(exist_ok=True)
         with self._log.open("ab") as log:
             self._began = self._log.stat().st_size
-            module = ["benchmarks.observed", "--samples", str(self.samples)] if observed else ["stream_lsh", "worker"]
+            module = (
+                ["benchmarks.worker.observed", "--samples", str(self.samples)] if observed else ["stream_lsh", "worker"]
+            )
             self.started_at = time.time()
             self.process = subprocess.Popen(  # noqa: S603 - ourselves
                 [sys.executable, "-m", *module, *options, "--config", str(file)],

@@ -1,4 +1,4 @@
-"""Entity resolution: `python -m benchmarks.records --data DIR [--out FILE] [--only NAME ...] [--part quality|latency]`.
+"""Entity resolution: `python -m benchmarks.records.linking --data DIR [--out FILE] [--only NAME ...] [--part PART]`.
 
 Records arrive one at a time; each is compared with those that came before it and share a key with it, at most 32 of a
 bucket, the newest.  Its values are counted into the frequencies first.  What each level is worth is learned from the
@@ -91,7 +91,7 @@ INFERRED = ("febrl3", "leipzig_dblp_acm")
 
 def main(argv: Sequence[str]) -> int:
     """Run the parts that the options select."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.records", description="Entity resolution.")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.records.linking", description="Entity resolution.")
     parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
     parser.add_argument("--out", type=Path, help="file for the data")
     parser.add_argument("--only", nargs="*", choices=list(CORPORA), default=list(CORPORA), help="these corpora")

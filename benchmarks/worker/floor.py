@@ -1,4 +1,4 @@
-"""A lower bound for the latency of any worker: `python -m benchmarks.floor BROKERS TOPIC...` copies topics.
+"""A lower bound for the latency of any worker: `python -m benchmarks.worker.floor BROKERS TOPIC...` copies topics.
 
 It copies each topic to the next one, with as many hops as the match of a document takes and no work on the way:
 aiokafka alone, one loop, one process.

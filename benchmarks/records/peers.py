@@ -1,15 +1,15 @@
-"""Matching records, beside dedupe and Splink: `python -m benchmarks.record_peers --data DIR [--out FILE]`.
+"""Matching records, beside dedupe and Splink: `python -m benchmarks.records.peers --data DIR [--out FILE]`.
 
 All contenders run in one process, on the same records.
 
 latency     one new record against 5,000 that are indexed: find those that match, and score them; then, to add one.
             FEBRL 4, the second source against the first, and FEBRL 3 against itself.  dedupe's `Gazetteer` compares
-            four fields and has learned from forty labels (`benchmarks/dedupe_records.py`); `RecordLinker` compares all
+            four fields and has learned from forty labels (`dedupe_gazetteer.py`); `RecordLinker` compares all
             that `people` has of them, and has learned from all records of the corpus, without labels.  What dedupe
             learns differs from run to run, so there are three that were trained alike.  To add a record is to index it
             for dedupe; for `RecordLinker` it is also to find its matches and to settle the entities.
-quality     F1 of pairs: the records one at a time under `people`, as `benchmarks/records.py` has it, and Splink over
-            the whole file at once with the settings of its own examples (`benchmarks/splink_records.py`).  No labels.
+quality     F1 of pairs: the records one at a time under `people`, as `linking.py` has it, and Splink over
+            the whole file at once with the settings of its own examples (`splink_models.py`).  No labels.
             The best F1 is at the threshold that is optimal for the truth: no user knows it, but it shows how well the
             scores separate pairs.  Seconds are those of matching, one by one on one core, and at once on all cores;
             they do not include training.
@@ -31,10 +31,10 @@ from typing import Protocol
 
 import numpy as np
 
-from benchmarks.dedupe_records import Gazetteer
 from benchmarks.peers import version_of
-from benchmarks.record_peers_rows import DEDUPE, INDEXED, OURS, SPLINK, Latency, Quality, Ratio
-from benchmarks.splink_records import MODELS, scored
+from benchmarks.records.dedupe_gazetteer import Gazetteer
+from benchmarks.records.peers_rows import DEDUPE, INDEXED, OURS, SPLINK, Latency, Quality, Ratio
+from benchmarks.records.splink_models import MODELS, scored
 from stream_lsh import __version__
 from stream_lsh.kinds.record.in_memory import RecordLinker
 from stream_lsh.records.model import Record
@@ -88,7 +88,7 @@ MAKERS: dict[str, Callable[[Corpus], Contender]] = {
 
 def main(argv: Sequence[str]) -> int:
     """Measure and print; with --out and --plot also write the figures as JSON and as a picture."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.record_peers", description=__doc__.partition(":")[0])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.records.peers", description=__doc__.partition(":")[0])
     parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
     parser.add_argument("--out", type=Path, help="file for the figures")
     parser.add_argument("--plot", type=Path, help="file for a picture, PNG or SVG")
@@ -109,7 +109,7 @@ def main(argv: Sequence[str]) -> int:
         result = {"about": about, "latency": timed, "ratios": ratios, "quality": rows}
         options.out.write_text(json.dumps(result, indent=1, default=asdict) + "\n")
     if options.plot:
-        from benchmarks.record_peers_picture import draw  # noqa: PLC0415 - its rows are those of this module
+        from benchmarks.records.peers_picture import draw  # noqa: PLC0415 - its rows are those of this module
 
         draw(timed, rows, options.plot)
     return 0

@@ -1,8 +1,8 @@
 """The usual alternative to stream_lsh: a Kafka consumer with datasketch's index in Redis.
 
-`python -m benchmarks.datasketch_redis BROKERS SOURCE TARGET THRESHOLD REDIS_PORT` reads a topic for ever and writes the
-matches to another.  Texts stay in the memory of the process, which flatters it: with several of them they would be in
-Redis as well.
+`python -m benchmarks.worker.datasketch_redis BROKERS SOURCE TARGET THRESHOLD REDIS_PORT` reads a topic for ever and
+writes the matches to another.  Texts stay in the memory of the process, which flatters it: with several of them they
+would be in Redis as well.
 """
 
 import json
@@ -10,7 +10,7 @@ import sys
 
 from confluent_kafka import Consumer, Producer
 
-from benchmarks.datasketch_dedup import Matcher
+from benchmarks.documents.datasketch_dedup import Matcher
 
 
 def main(brokers: str, source: str, target: str, threshold: float, redis_port: int) -> None:

@@ -1,4 +1,4 @@
-"""The time until all workers process again: `python -m benchmarks.recovery --out recovery.json [--part PART]`.
+"""The time until all workers process again: `python -m benchmarks.worker.recovery --out recovery.json [--part PART]`.
 
 postings     the band-bucket table from its changelog, in postings a second: through a real broker by a worker that
              starts, by the client alone, and the core alone: bytes to columns, and columns into the table
@@ -27,10 +27,11 @@ from typing import Any
 import numpy as np
 from faust.types import TP
 
-from benchmarks.long_run import BLOCK, PARTITIONS
-from benchmarks.news import News
-from benchmarks.probing import Pause, Probes
-from benchmarks.running import (
+from benchmarks.long_runs.common import BLOCK, PARTITIONS
+from benchmarks.long_runs.news import News
+from benchmarks.long_runs.watching import MB, Topics, memory_of
+from benchmarks.worker.probing import Pause, Probes
+from benchmarks.worker.running import (
     Feed,
     WatchedBroker,
     WorkerProcess,
@@ -39,7 +40,6 @@ from benchmarks.running import (
     running_worker,
     state_of,
 )
-from benchmarks.watching import MB, Topics, memory_of
 from stream_lsh.config import Config
 from stream_lsh.config.model import PipelineConfig
 from stream_lsh.model import make_ref
@@ -64,7 +64,9 @@ def main(argv: Sequence[str]) -> int:
     """Run the parts; tables go to standard output, data to the file."""
     parts = {"postings": _postings, "restart": _restart, "rebalance": _rebalance}
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.recovery", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m benchmarks.worker.recovery",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--part", choices=parts, action="append", help="only this; may be repeated")
     parser.add_argument("--postings", type=int, default=17_000_000, help="in the changelogs of the first part")

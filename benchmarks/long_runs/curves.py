@@ -4,7 +4,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.watching import MB, Sample
+from benchmarks.long_runs.watching import MB, Sample
 
 
 def draw(samples: Sequence[Sample], panels: Mapping[str, Sequence[str]], axis: str, file: Path) -> None:

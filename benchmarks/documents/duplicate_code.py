@@ -5,7 +5,7 @@ another layout, with other literals; in the edited ones some of the statements a
 right if it was planted, or if an oracle that shares no code with the package calls the two alike: tokens of Python's
 own tokeniser, names and literals by their class, at least `ALIKE` in common by difflib.
 
-    python -m benchmarks.duplicate_code
+    python -m benchmarks.documents.duplicate_code
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Records through a real broker: `python -m benchmarks.record_streaming --data DIR [--out FILE] [--only NAME ...]`.
+"""Records through a real broker: `python -m benchmarks.records.streaming --data DIR [--out FILE] [--only NAME ...]`.
 
 quality     every corpus, its records sent in their order to one worker: pairs by the topic `matches`, entities by
             `entities`.  What each level is worth was learned from the records of the file, without labels; the
@@ -22,7 +22,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from benchmarks.broker import Bench, KeyValue
+from benchmarks.worker.broker import Bench, KeyValue
 from stream_lsh import __version__
 from stream_lsh.kinds.record.profiles import profile_text
 from stream_lsh.records.model import Record
@@ -40,7 +40,7 @@ _PARTS = ("quality", "rate", "latency")
 
 def main(argv: Sequence[str]) -> int:
     """Run the parts; tables go to standard output, data to the file."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.record_streaming", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.records.streaming", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
     parser.add_argument("--out", type=Path, help="where the data goes, as JSON")
     parser.add_argument("--only", nargs="*", choices=list(CORPORA), default=list(CORPORA), help="these corpora")

@@ -1,0 +1,1 @@
+"""Records: blocking, scores, and the libraries that are measured against."""

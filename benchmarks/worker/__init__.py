@@ -1,0 +1,1 @@
+"""The worker on a real broker: throughput, latency and recovery."""
